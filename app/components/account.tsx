@@ -1,0 +1,87 @@
+import { ActionForm } from "./action-form";
+import { EmailField } from "./field";
+
+interface PersonProps {
+  name: string | null;
+  email: string;
+  picture: string | null;
+}
+
+export function Person({ name, email, picture }: PersonProps) {
+  return (
+    <div className="person">
+      {picture?.startsWith("https://") && (
+        <img src={picture} alt="" width="56" height="56" referrerPolicy="no-referrer" />
+      )}
+      <dl>
+        {name && (
+          <>
+            <dt>Name</dt>
+            <dd>{name}</dd>
+          </>
+        )}
+        <dt>Email</dt>
+        <dd>{email}</dd>
+      </dl>
+    </div>
+  );
+}
+
+interface WaysInProps {
+  password: boolean;
+  linked: boolean;
+  provider: string;
+}
+
+/** How the user signs in; the provider can be disconnected only where a password remains. */
+export function WaysIn({ password, linked, provider }: WaysInProps) {
+  return (
+    <section aria-labelledby="ways-in">
+      <h2 id="ways-in">How you sign in</h2>
+      <ul className="rows">
+        {password && (
+          <li>
+            <p>Email and password</p>
+            <ActionForm fields={{ intent: "send-password-link" }} submit="Change the password by mail" />
+          </li>
+        )}
+        {linked && (
+          <li>
+            <p>{provider}</p>
+            {password && (
+              <details>
+                <summary>Disconnect</summary>
+                <p>You will sign in with your password alone.</p>
+                <ActionForm fields={{ intent: "unlink-provider" }} submit={`Disconnect ${provider}`} danger />
+              </details>
+            )}
+          </li>
+        )}
+      </ul>
+      {!password && (
+        <>
+          <p className="muted">Your only way in is {provider}. To be able to disconnect it, set a password first.</p>
+          <ActionForm fields={{ intent: "send-password-link" }} submit="Set a password by mail" />
+        </>
+      )}
+    </section>
+  );
+}
+
+export function DeleteAccount({ error }: { error: string | undefined }) {
+  return (
+    <section aria-labelledby="delete-account">
+      <h2 id="delete-account">Delete your account</h2>
+      <p className="muted">
+        Your account and everything in it will be gone. This cannot be undone. If you logged in more than 15 minutes
+        ago, we will ask you to log in again first.
+      </p>
+      <details open={error !== undefined}>
+        <summary>Delete my account</summary>
+        <ActionForm fields={{ intent: "delete-account" }} submit="Delete my account for good" danger>
+          <EmailField label="Type your email address to confirm" required autoComplete="off" error={error} />
+        </ActionForm>
+      </details>
+    </section>
+  );
+}

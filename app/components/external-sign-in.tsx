@@ -1,0 +1,13 @@
+/** A plain link: `form-action 'self'` would stop a form that is redirected to the provider. */
+export function ExternalSignIn({ provider }: { provider: string | null }) {
+  return (
+    <>
+      <p className="or">or</p>
+      <p>
+        <a href="/auth/idp" className="button quiet">
+          Continue with {provider}
+        </a>
+      </p>
+    </>
+  );
+}

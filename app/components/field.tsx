@@ -1,0 +1,60 @@
+import { type InputHTMLAttributes, type ReactNode, useId } from "react";
+
+export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
+  label: string;
+  name: string;
+  error?: string | undefined;
+  /** Said under the input, and again whenever it changes. */
+  hint?: ReactNode;
+  /** Stands inside the input, at its end. */
+  end?: ReactNode;
+}
+
+/** A labelled input with its hint and its error, tied together for assistive technology. */
+export function Field({ label, error, hint, end, "aria-describedby": describedBy, ...input }: FieldProps) {
+  const id = useId();
+  const described = [describedBy, error && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean);
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <div className={end === undefined ? undefined : "reveal"}>
+        <input
+          id={id}
+          {...input}
+          {...(error && { "aria-invalid": true, autoFocus: true })}
+          aria-describedby={described.join(" ") || undefined}
+        />
+        {end}
+      </div>
+      {error && (
+        <small id={`${id}-error`} className="error">
+          {error}
+        </small>
+      )}
+      {hint !== undefined && (
+        <small id={`${id}-hint`} className="hint" role="status">
+          {hint}
+        </small>
+      )}
+    </div>
+  );
+}
+
+type EmailFieldProps = Partial<Omit<FieldProps, "type">>;
+
+/** An address that a password manager knows the account by. */
+export function EmailField(input: EmailFieldProps) {
+  return (
+    <Field
+      label="Email"
+      name="email"
+      type="email"
+      autoComplete="username"
+      inputMode="email"
+      autoCapitalize="none"
+      autoCorrect="off"
+      spellCheck={false}
+      {...input}
+    />
+  );
+}

@@ -1,0 +1,43 @@
+import { Link } from "@remix-run/react";
+import { type ReactNode, useState } from "react";
+import { EmailForm } from "./email-form";
+import { Notice } from "./notice";
+import { Page } from "./page";
+
+interface SentPageProps {
+  sent: { email: string };
+  outcome: (address: ReactNode) => ReactNode;
+  again: "/forgot-password" | "/register";
+  mailIsPrinted: boolean;
+}
+
+/** The same for every address: whether there is an account is for its owner's mailbox alone. */
+export function SentPage({ sent, outcome, again, mailIsPrinted }: SentPageProps) {
+  const [first] = useState(sent);
+  const address = sent.email ? <strong>{sent.email}</strong> : "that address";
+  return (
+    <Page title="Check your mail">
+      <Notice role="status">
+        {sent !== first && "Asked again. "}
+        {outcome(address)} It works once, within 60 minutes.
+      </Notice>
+      {mailIsPrinted && (
+        <p className="muted">
+          No mail leaves this server: it is in the server’s output.
+          {process.env.NODE_ENV === "development" && (
+            <>
+              {" "}
+              You can also <a href="/dev/mails">read it here</a>.
+            </>
+          )}
+        </p>
+      )}
+      <h2>Nothing there after a few minutes?</h2>
+      <p>Look into the spam folder, check the address, and ask again.</p>
+      <EmailForm action={again} email={sent.email} submit="Send it again" quiet />
+      <p className="aside">
+        <Link to="/login">Back to log in</Link>
+      </p>
+    </Page>
+  );
+}

@@ -1,0 +1,9 @@
+import { data } from "@remix-run/node";
+
+/** A refused form: its page again, with what is wrong. */
+export const unprocessable = <T>(body: T) => data(body, { status: 422 });
+
+/** Thrown where a route takes no such method; RFC 9110, section 15.5.6. */
+export function methodNotAllowed(allow: "GET, HEAD" | "POST"): Response {
+  return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: { Allow: allow } });
+}

@@ -1,0 +1,61 @@
+import type { HeadersFunction, LinksFunction, MetaFunction } from "@remix-run/node";
+import {
+  isRouteErrorResponse,
+  Links,
+  LiveReload,
+  Meta,
+  Outlet,
+  Scripts,
+  ScrollRestoration,
+  useRouteError,
+} from "@remix-run/react";
+import type { ReactNode } from "react";
+import { ErrorPage, errorText } from "./components/error-page";
+import { useFocusOnArrival } from "./focus";
+import { useNonce } from "./nonce";
+import styles from "./styles/latchkey.css";
+
+export const links: LinksFunction = () => [
+  { rel: "icon", href: "/favicon.svg", type: "image/svg+xml" },
+  { rel: "stylesheet", href: styles },
+];
+
+const statusOf = (error: unknown) => (isRouteErrorResponse(error) ? error.status : 500);
+
+export const meta: MetaFunction = ({ error }) => [
+  { title: error ? `${errorText(statusOf(error)).title} · Latchkey` : "Latchkey" },
+];
+
+export const headers: HeadersFunction = ({ errorHeaders }) => errorHeaders ?? {};
+
+export function Layout({ children }: { children: ReactNode }) {
+  const nonce = useNonce();
+  return (
+    <html lang="en">
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="theme-color" content="#f3f5f4" media="(prefers-color-scheme: light)" />
+        <meta name="theme-color" content="#121615" media="(prefers-color-scheme: dark)" />
+        <Meta />
+        <Links />
+      </head>
+      <body>
+        {children}
+        <ScrollRestoration nonce={nonce} />
+        <Scripts nonce={nonce} />
+        <LiveReload nonce={nonce} />
+      </body>
+    </html>
+  );
+}
+
+export default function App() {
+  useFocusOnArrival();
+  return <Outlet />;
+}
+
+export function ErrorBoundary() {
+  return <ErrorPage status={statusOf(useRouteError())} />;
+}

@@ -1,0 +1,14 @@
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
+import { refusalOf } from "#server/connection.server";
+
+export function loader({ request }: LoaderFunctionArgs) {
+  throw new Response(null, { status: refusalOf(request) ?? 404 });
+}
+
+export function action(request: ActionFunctionArgs) {
+  return loader(request);
+}
+
+export default function NotFound() {
+  return null;
+}

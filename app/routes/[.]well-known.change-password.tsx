@@ -1,0 +1,15 @@
+import { redirect } from "@remix-run/node";
+import { methodNotAllowed } from "~/responses.server";
+
+/** https://www.w3.org/TR/change-password-url/ */
+export function loader() {
+  return redirect("/forgot-password");
+}
+
+export function action() {
+  throw methodNotAllowed("GET, HEAD");
+}
+
+export default function ChangePassword() {
+  return null;
+}

@@ -1,0 +1,14 @@
+import type { LoaderFunctionArgs } from "@remix-run/node";
+import { keptMails } from "#server/outbox.server";
+
+/** A mail's HTML, as a mail client shows it: with its own styles, and nothing else. */
+export function loader({ params }: LoaderFunctionArgs) {
+  const mail = keptMails()[Number(params.position)];
+  if (!mail) throw new Response(null, { status: 404 });
+  return new Response(mail.html, {
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+    },
+  });
+}

@@ -1,0 +1,47 @@
+import type { MetaFunction } from "@remix-run/node";
+import { useLoaderData } from "@remix-run/react";
+import { mailIsPrinted } from "#server/mail.server";
+import { keptMails } from "#server/outbox.server";
+import { Page } from "~/components/page";
+
+export const meta: MetaFunction = () => [{ title: "Mails · Latchkey" }];
+
+export function loader() {
+  if (!mailIsPrinted()) throw new Response(null, { status: 404 });
+  return keptMails().map(({ to, subject, text }) => ({ to, subject, text }));
+}
+
+/** Puts every address in a mail's text behind a link. */
+function Linked({ text }: { text: string }) {
+  return text.split(/(https?:\/\/\S+)/).map((part, position) =>
+    position % 2 === 1 ? (
+      <a key={part} href={part}>
+        {part}
+      </a>
+    ) : (
+      part
+    ),
+  );
+}
+
+/** What the `log` driver wrote; the route exists in development alone (remix.config.js). */
+export default function Mails() {
+  const mails = useLoaderData<typeof loader>();
+  return (
+    <Page title="Mails" wide>
+      {mails.length === 0 && <p>None yet. They are kept until the server restarts.</p>}
+      {mails.map(({ to, subject, text }, position) => (
+        <section key={text} aria-labelledby={`mail-${position}`}>
+          <h2 id={`mail-${position}`}>{subject}</h2>
+          <p className="muted">To {to}</p>
+          <p className="mail">
+            <Linked text={text} />
+          </p>
+          <p>
+            <a href={`/dev/mails/${position}`}>As HTML</a>
+          </p>
+        </section>
+      ))}
+    </Page>
+  );
+}

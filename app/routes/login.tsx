@@ -1,0 +1,112 @@
+import {
+  type ActionFunctionArgs,
+  data,
+  type HeadersFunction,
+  type LoaderFunctionArgs,
+  type MetaFunction,
+} from "@remix-run/node";
+import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
+import { z } from "zod";
+import { authenticate, countLogin, logIn } from "#server/accounts.server";
+import { clientOf } from "#server/connection.server";
+import { providerLabel } from "#server/external-sign-in.server";
+import { ExternalSignIn } from "~/components/external-sign-in";
+import { EmailField } from "~/components/field";
+import { Notice } from "~/components/notice";
+import { Page } from "~/components/page";
+import { PasswordField } from "~/components/password-field";
+import { SubmitButton } from "~/components/submit-button";
+import { readForm, text } from "~/forms.server";
+import { unprocessable } from "~/responses.server";
+import { browserOf, requireGuest, signIn } from "~/session.server";
+
+export const meta: MetaFunction = () => [{ title: "Log in · Latchkey" }];
+
+export const headers: HeadersFunction = ({ actionHeaders }) => actionHeaders;
+
+export async function loader({ request }: LoaderFunctionArgs) {
+  await requireGuest(request);
+  const provider = providerLabel();
+  return { idpEnabled: provider !== null, provider, notice: new URL(request.url).searchParams.get("notice") };
+}
+
+const wrong = "Email or password is incorrect.";
+
+export async function action({ request }: ActionFunctionArgs) {
+  const form = await readForm(request, z.object({ email: text, password: text }));
+  const { typed } = form;
+  if (!form.ok) return unprocessable({ typed, errors: form.errors, message: null });
+
+  const client = clientOf(request);
+  const { email, password } = form.values;
+  const wait = await countLogin(email, client);
+  if (wait !== null) {
+    const message = `Too many attempts. Try again in ${Math.ceil(wait / 60)} minutes, or reset your password.`;
+    return data({ typed, errors: {}, message }, { status: 429, headers: { "Retry-After": String(wait) } });
+  }
+
+  const user = await authenticate(email, password);
+  const session = user && (await logIn(user, email, client, browserOf(request)));
+  if (!session) return unprocessable({ typed, errors: {}, message: wrong });
+  return signIn(request, session);
+}
+
+function LoginNotice({ notice, provider }: { notice: string | null; provider: string | null }) {
+  if (notice === "password_reset") {
+    return <Notice role="status">Your password was changed. Log in with the new one.</Notice>;
+  }
+  if (notice !== "idp_failed") return null;
+  return (
+    <Notice role="alert">
+      Signing in with {provider ?? "the other service"} did not work.
+      {provider && (
+        <>
+          {" "}
+          <a href="/auth/idp">Try again</a>, or log in with your email.
+        </>
+      )}
+    </Notice>
+  );
+}
+
+export default function Login() {
+  const { idpEnabled, provider, notice } = useLoaderData<typeof loader>();
+  const refused = useActionData<typeof action>();
+  const email = refused?.typed.email;
+  const wrongPassword = refused?.message === wrong && {
+    "aria-invalid": true,
+    "aria-describedby": "refusal",
+    autoFocus: true,
+  };
+  return (
+    <Page title="Log in">
+      {!refused && <LoginNotice notice={notice} provider={provider} />}
+      {refused?.message && (
+        <Notice id="refusal" role="alert">
+          {refused.message}
+        </Notice>
+      )}
+      <Form method="post" action="/login">
+        <EmailField required defaultValue={email} enterKeyHint="next" error={refused?.errors.email} />
+        <PasswordField
+          label="Password"
+          name="password"
+          autoComplete="current-password"
+          enterKeyHint="go"
+          error={refused?.errors.password}
+          {...wrongPassword}
+        />
+        <SubmitButton>Log in</SubmitButton>
+      </Form>
+      <p className="aside">
+        <Link to={email ? `/forgot-password?${new URLSearchParams({ email })}` : "/forgot-password"}>
+          Forgot your password?
+        </Link>
+      </p>
+      {idpEnabled && <ExternalSignIn provider={provider} />}
+      <p className="aside">
+        No account yet? <Link to="/register">Create one</Link>
+      </p>
+    </Page>
+  );
+}

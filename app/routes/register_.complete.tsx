@@ -1,0 +1,52 @@
+import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import { useActionData, useLoaderData } from "@remix-run/react";
+import { passwordProblem } from "#server/password-rules.server";
+import { completeRegistration, isRegistrationLinkValid } from "#server/registration.server";
+import { DeadLink } from "~/components/dead-link";
+import { NewPasswordForm } from "~/components/new-password-form";
+import { Page } from "~/components/page";
+import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
+import { passwordMessages } from "~/password-messages";
+import { unprocessable } from "~/responses.server";
+import { browserOf, signIn } from "~/session.server";
+
+export const meta: MetaFunction = () => [{ title: "Finish creating your account · Latchkey" }];
+
+export function loader({ request }: LoaderFunctionArgs) {
+  return linkParameters(request);
+}
+
+const dead = "This link is invalid or has expired.";
+
+export async function action({ request }: ActionFunctionArgs) {
+  const { link, newPassword, typed } = await readLinkForm(request);
+
+  if (!(await isRegistrationLinkValid(link))) return unprocessable<LinkRefusal>({ typed, dead });
+
+  const problem = await passwordProblem(newPassword);
+  if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
+
+  const session = await completeRegistration(link, newPassword.password, browserOf(request));
+  return session ? signIn(request, session) : unprocessable<LinkRefusal>({ typed, dead });
+}
+
+export default function CompleteRegistration() {
+  const link = useLoaderData<typeof loader>();
+  const refused = useActionData<typeof action>();
+  const { email, token } = { ...link, ...refused?.typed };
+  return (
+    <Page title="Finish creating your account">
+      {refused?.dead ? (
+        <DeadLink message={refused.dead} again="/register" email={email} />
+      ) : (
+        <NewPasswordForm
+          action="/register/complete"
+          email={email}
+          token={token}
+          errors={refused?.errors}
+          submit="Create the account"
+        />
+      )}
+    </Page>
+  );
+}

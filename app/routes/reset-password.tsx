@@ -1,0 +1,51 @@
+import { type ActionFunctionArgs, type LoaderFunctionArgs, type MetaFunction, redirect } from "@remix-run/node";
+import { useActionData, useLoaderData } from "@remix-run/react";
+import { isResetLinkValid, resetPassword } from "#server/password-reset.server";
+import { passwordProblem } from "#server/password-rules.server";
+import { DeadLink } from "~/components/dead-link";
+import { NewPasswordForm } from "~/components/new-password-form";
+import { Page } from "~/components/page";
+import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
+import { passwordMessages } from "~/password-messages";
+import { unprocessable } from "~/responses.server";
+
+export const meta: MetaFunction = () => [{ title: "Choose a new password · Latchkey" }];
+
+export function loader({ request }: LoaderFunctionArgs) {
+  return linkParameters(request);
+}
+
+const dead = "This reset link is invalid or has expired.";
+
+export async function action({ request }: ActionFunctionArgs) {
+  const { link, newPassword, typed } = await readLinkForm(request);
+
+  if (!(await isResetLinkValid(link))) return unprocessable<LinkRefusal>({ typed, dead });
+
+  const problem = await passwordProblem(newPassword);
+  if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
+
+  if (!(await resetPassword(link, newPassword.password))) return unprocessable<LinkRefusal>({ typed, dead });
+  return redirect("/login?notice=password_reset");
+}
+
+export default function ResetPassword() {
+  const link = useLoaderData<typeof loader>();
+  const refused = useActionData<typeof action>();
+  const { email, token } = { ...link, ...refused?.typed };
+  return (
+    <Page title="Choose a new password">
+      {refused?.dead ? (
+        <DeadLink message={refused.dead} again="/forgot-password" email={email} />
+      ) : (
+        <NewPasswordForm
+          action="/reset-password"
+          email={email}
+          token={token}
+          errors={refused?.errors}
+          submit="Change the password"
+        />
+      )}
+    </Page>
+  );
+}

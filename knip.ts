@@ -1,0 +1,17 @@
+import { defineConfig } from "knip/config";
+
+export default defineConfig({
+  entry: [
+    "mikro-orm.config.ts",
+    "app/entry.{client,server}.tsx",
+    "app/routes/**/*.{ts,tsx}",
+    "tests/**/*.test.{ts,tsx}",
+    "tests/**/vitest.config.ts",
+    "tests/bench/{limit,provider}.ts",
+  ],
+  project: ["{app,server,tests}/**/*.{ts,tsx,js,css}", "*.{ts,js}"],
+  ignoreExportsUsedInFile: true,
+  compilers: {
+    css: (text: string) => [...text.matchAll(/(?<=@)import[^;]+/g)].join("\n"),
+  },
+});

@@ -1,0 +1,17 @@
+// `remix dev` sets it before it reads this file: no other build has the pages that show mails.
+const development = process.env.NODE_ENV === "development";
+
+/** @type {import('@remix-run/dev').AppConfig} */
+export default {
+  serverModuleFormat: "esm",
+  serverPlatform: "node",
+  ignoredRouteFiles: development ? ["**/.*"] : ["**/.*", "**/dev.*"],
+  watchPaths: ["./server/**/*", "./mikro-orm.config.ts"],
+  future: {
+    v3_fetcherPersist: true,
+    v3_lazyRouteDiscovery: true,
+    v3_relativeSplatPath: true,
+    v3_singleFetch: true,
+    v3_throwAbortReason: true,
+  },
+};

@@ -1,0 +1,124 @@
+import { chmod, mkdir, mkdtemp, realpath, rename, rm, stat } from "node:fs/promises";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PGlite } from "@electric-sql/pglite";
+import { StartError } from "./start-error";
+
+export interface EmbeddedDatabase {
+  /** The folder of its Unix socket, as node-postgres takes it for a host; it serves one connection at a time. */
+  host: string;
+  close(): Promise<void>;
+}
+
+function listen(server: net.Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, resolve);
+  });
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(path);
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
+
+/**
+ * Two processes on one data folder lose committed rows silently. A listening socket is a lock that dies with its
+ * process; the file that a killed process leaves behind is moved away only by whoever saw that very inode dead.
+ */
+async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  const inUse = new StartError(`The data folder ${folder} is in use by another process.`);
+  const path = join(await lockHome(folder), "latchkey.lock");
+  const server = net.createServer((socket) => socket.destroy());
+  server.unref();
+  for (let attempt = 0; attempt < 3; attempt++) {
+    try {
+      await listen(server, path);
+      return () => new Promise((resolve) => server.close(() => resolve()));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    }
+    const inode = await stat(path).then(
+      ({ ino }) => ino,
+      () => null,
+    );
+    if (inode === null) continue;
+    if (await answers(path)) throw inUse;
+    const tomb = `${path}.${process.pid}`;
+    await rename(path, tomb).catch(() => {});
+    const moved = await stat(tomb).catch(() => null);
+    if (moved && moved.ino !== inode) {
+      await rename(tomb, path);
+      throw inUse;
+    }
+    await rm(tomb, { force: true });
+  }
+  throw inUse;
+}
+
+const longestSocketPath = 107; // sun_path on Linux, without its NUL; Node cuts a longer one silently
+
+async function lockHome(folder: string): Promise<string> {
+  if (Buffer.byteLength(join(folder, "latchkey.lock.4194304")) <= longestSocketPath) return folder;
+  const { createHash } = await import("node:crypto");
+  const home = join(tmpdir(), `latchkey-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`);
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  return home;
+}
+
+async function prepareFolder(folder: string): Promise<string> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+    return await realpath(folder);
+  } catch (error) {
+    throw new StartError(`The data folder ${folder} cannot be written: ${(error as NodeJS.ErrnoException).code}.`);
+  }
+}
+
+/** Lets node-postgres talk to a PGlite over a Unix socket that only this user can reach. */
+export async function serve(database: PGlite): Promise<EmbeddedDatabase> {
+  const { PGLiteSocketServer } = await import("@electric-sql/pglite-socket");
+  const home = await mkdtemp(join(tmpdir(), "latchkey-"));
+  const server = new PGLiteSocketServer({ db: database, path: join(home, ".s.PGSQL.5432") });
+  await server.start();
+  // The library keeps its listener to itself, and referenced: a command that is done would never end.
+  (server as unknown as { server: net.Server }).server.unref();
+  return {
+    host: home,
+    async close() {
+      await server.stop();
+      await database.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * PostgreSQL in this process (PGlite), its data under `folder`.
+ *
+ * @throws StartError when the folder cannot be written or another process has it open
+ */
+export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedDatabase> {
+  const home = await prepareFolder(folder);
+  let unlock: () => Promise<void>;
+  try {
+    unlock = await lockFolder(home);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`The data folder ${folder} cannot be written: ${(error as NodeJS.ErrnoException).code}.`);
+  }
+  const { PGlite } = await import("@electric-sql/pglite");
+  const database = await serve(await PGlite.create(join(home, "pglite")));
+  return {
+    host: database.host,
+    async close() {
+      await database.close();
+      await unlock();
+    },
+  };
+}

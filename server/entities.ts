@@ -1,0 +1,70 @@
+import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+
+export const User = defineEntity({
+  name: "User",
+  tableName: "users",
+  properties: {
+    id: p.uuid().primary(),
+    email: p.text().unique("users_email_unique"),
+    passwordHash: p.text().nullable(),
+    idpId: p.text().nullable().unique("users_idp_id_unique"),
+    name: p.text().nullable(),
+    pictureUrl: p.text().nullable(),
+    createdAt: p.datetime(),
+  },
+  checks: [
+    {
+      name: "users_email_normalized",
+      expression: `email = lower(email collate "C") and email ~ '^[!-~]+$'`,
+    },
+  ],
+});
+export type User = InferEntity<typeof User>;
+
+export const PasswordReset = defineEntity({
+  name: "PasswordReset",
+  tableName: "password_resets",
+  properties: {
+    tokenHash: p.text().primary(),
+    email: p.text().index("password_resets_email_index"),
+    expiresAt: p.datetime().index("password_resets_expires_at_index"),
+  },
+});
+
+export const Registration = defineEntity({
+  name: "Registration",
+  tableName: "registrations",
+  properties: {
+    tokenHash: p.text().primary(),
+    email: p.text().index("registrations_email_index"),
+    expiresAt: p.datetime().index("registrations_expires_at_index"),
+  },
+});
+
+export const Session = defineEntity({
+  name: "Session",
+  tableName: "sessions",
+  properties: {
+    id: p.uuid().primary(),
+    tokenHash: p.text().unique("sessions_token_hash_unique"),
+    user: () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index("sessions_user_id_index"),
+    userAgent: p.text().nullable(),
+    createdAt: p.datetime(),
+    lastSeenAt: p.datetime(),
+    expiresAt: p.datetime().index("sessions_expires_at_index"),
+  },
+});
+export type Session = InferEntity<typeof Session>;
+
+/** The table of rate-limiter-flexible, which writes its columns by position: key, points, expire (ms). */
+export const RateLimit = defineEntity({
+  name: "RateLimit",
+  tableName: "rate_limits",
+  properties: {
+    key: p.string().length(255).primary(),
+    points: p.integer().default(0),
+    expire: p.bigint().nullable().index("rate_limits_expire_index"),
+  },
+});
+
+export const entities = [User, PasswordReset, Registration, Session, RateLimit];

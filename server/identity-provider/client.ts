@@ -1,0 +1,151 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { IdentityProviderConfig } from "../config.server";
+import { callJson } from "../http";
+import { discoverEndpoints } from "./discovery";
+import { type Endpoints, type Profile, type Provider, providers } from "./providers";
+
+/** RFC 6749, section 4.1.1; with `IDP_PKCE`, RFC 7636, section 4.3. */
+export interface AuthorizationRequest {
+  client_id: string;
+  redirect_uri: string;
+  response_type: "code";
+  scope: string;
+  state: string;
+  code_challenge?: string;
+  code_challenge_method?: "S256";
+}
+
+/**
+ * RFC 6749, section 4.1.3, with the client's credentials in the body (section 2.3.1): exactly these five fields. With
+ * `IDP_PKCE` a sixth, RFC 7636, section 4.5.
+ */
+export interface TokenRequest {
+  code: string;
+  client_id: string;
+  client_secret: string;
+  redirect_uri: string;
+  grant_type: "authorization_code";
+  code_verifier?: string;
+}
+
+/** RFC 6749, section 5.1; a missing `token_type` counts as bearer. GitHub answers an error with status 200. */
+export const tokenResponse = z.object({
+  access_token: z.string().regex(/^[\x21-\x7e]+$/), // RFC 6750, section 2.1: it goes into a header
+  token_type: z
+    .string()
+    .regex(/^bearer$/i)
+    .optional(),
+  error: z.undefined().optional(),
+});
+export type TokenResponse = z.infer<typeof tokenResponse>;
+
+const formType = "application/x-www-form-urlencoded";
+
+export interface AuthorizationCode {
+  code: string;
+  redirectUri: string;
+  /** `null` without PKCE. */
+  codeVerifier?: string | null;
+}
+
+/** RFC 7636, section 4.2. */
+function codeChallenge(codeVerifier: string): string {
+  return createHash("sha256").update(codeVerifier).digest("base64url");
+}
+
+/** One configured provider: its entry of the table, with the settings that override it. */
+export class IdentityProvider {
+  readonly #config: IdentityProviderConfig;
+  readonly #provider: Provider;
+
+  constructor(config: IdentityProviderConfig) {
+    this.#config = config;
+    this.#provider = providers[config.provider];
+  }
+
+  get label(): string {
+    return this.#provider.label;
+  }
+
+  async #endpoints(): Promise<Endpoints> {
+    const { authorizeUrl, tokenUrl, profileUrl, issuer } = this.#config;
+    if (authorizeUrl && tokenUrl && profileUrl) return { authorizeUrl, tokenUrl, profileUrl };
+    const known = this.#provider.endpoints ?? (await discoverEndpoints(issuer ?? ""));
+    return {
+      authorizeUrl: authorizeUrl ?? known.authorizeUrl,
+      tokenUrl: tokenUrl ?? known.tokenUrl,
+      profileUrl: profileUrl ?? known.profileUrl,
+    };
+  }
+
+  /**
+   * The consent screen's address.
+   *
+   * @throws CallError when discovery fails
+   */
+  async authorizationUrl(redirectUri: string, state: string, codeVerifier: string | null = null): Promise<string> {
+    const request: AuthorizationRequest = {
+      client_id: this.#config.clientId,
+      redirect_uri: redirectUri,
+      response_type: "code",
+      scope: this.#config.scope ?? this.#provider.scope,
+      state,
+      ...(codeVerifier !== null && { code_challenge: codeChallenge(codeVerifier), code_challenge_method: "S256" }),
+    };
+    const url = new URL((await this.#endpoints()).authorizeUrl);
+    for (const [name, value] of Object.entries(request)) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  /**
+   * Whether an authorization response with this `iss` is the configured provider's, RFC 9207, section 2.4. Endpoints
+   * of one's own may be another provider's, so the table's issuer does not count with them.
+   *
+   * @throws CallError when discovery fails
+   */
+  async isIssuer(iss: string | null): Promise<boolean> {
+    const { issuer, authorizeUrl, tokenUrl, profileUrl } = this.#config;
+    const known = issuer ?? (authorizeUrl ? null : this.#provider.issuer);
+    if (iss !== null) return known === null || iss === known;
+    if (this.#provider.endpoints || (authorizeUrl && tokenUrl && profileUrl)) return true;
+    return !(await discoverEndpoints(issuer ?? "")).namesIssuer;
+  }
+
+  /**
+   * Exchanges the authorization code for an access token.
+   *
+   * @throws CallError
+   */
+  async exchangeCode({ code, redirectUri, codeVerifier = null }: AuthorizationCode): Promise<string> {
+    const request: TokenRequest = {
+      code,
+      client_id: this.#config.clientId,
+      client_secret: this.#config.clientSecret,
+      redirect_uri: redirectUri,
+      grant_type: "authorization_code",
+      ...(codeVerifier !== null && { code_verifier: codeVerifier }),
+    };
+    const { tokenUrl } = await this.#endpoints();
+    const body = new URLSearchParams({ ...request }).toString();
+    const { access_token } = await callJson(
+      tokenUrl,
+      { method: "POST", headers: { "content-type": formType }, body },
+      tokenResponse,
+    );
+    return access_token;
+  }
+
+  /**
+   * The profile of the access token's owner.
+   *
+   * @throws CallError
+   */
+  async fetchProfile(accessToken: string): Promise<Profile> {
+    const { profileUrl } = await this.#endpoints();
+    const { profile, emails } = this.#provider;
+    const call = { method: "GET", headers: { authorization: `Bearer ${accessToken}` } } as const;
+    const person = await callJson(profileUrl, call, profile);
+    return emails ? { ...person, ...(await callJson(`${profileUrl}${emails.path}`, call, emails.email)) } : person;
+  }
+}

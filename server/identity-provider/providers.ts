@@ -1,0 +1,165 @@
+import { z } from "zod";
+import { emailAddress } from "../email-address.server";
+
+/** What Latchkey needs to know of a person, whatever the provider calls it. */
+export interface Profile {
+  id: string;
+  email: string | null;
+  /** Whether the provider itself states that it verified `email`. */
+  emailVerified: boolean;
+  name: string | null;
+  pictureUrl: string | null;
+}
+
+export interface Endpoints {
+  authorizeUrl: string;
+  tokenUrl: string;
+  profileUrl: string;
+}
+
+export interface Provider {
+  /** As people know it. */
+  label: string;
+  /** `null`: found by discovery at `IDP_ISSUER`. */
+  endpoints: Endpoints | null;
+  /** Who its authorization responses come from, where that is a matter of record. */
+  issuer: string | null;
+  scope: string;
+  /** How the profile's answer becomes a profile. */
+  profile: z.ZodType<Profile>;
+  /** Where the email is in a second answer: its path after the profile's URL, and how it is read. */
+  emails: { path: string; email: z.ZodType<Pick<Profile, "email" | "emailVerified">> } | null;
+}
+
+// PostgreSQL has no NUL, and UTF-8 no lone surrogate: two ids that differ in one would be stored as the same.
+const id = z.union([z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u), z.number().int().transform(String)]);
+const email = emailAddress.nullable().catch(null);
+const verified = z.literal(true).catch(false as true) as z.ZodType<boolean>;
+const text = z
+  .string()
+  .transform((value) => [...value.replace(/[\p{Cc}\p{Cs}]/gu, "").trim()].slice(0, 255).join(""))
+  .transform((value) => value || null)
+  .nullable()
+  .catch(null);
+const url = z
+  .string()
+  .regex(/^[^\p{Cc}\p{Cs}]+$/u)
+  .nullable()
+  .catch(null);
+
+const avatar = z.string().regex(/^\w+$/).nullable().catch(null);
+
+/** The standard claims, OpenID Connect Core 1.0, section 5.1. */
+export const claims = z.object({ sub: id, email, email_verified: verified, name: text, picture: url });
+export type Claims = z.infer<typeof claims>;
+
+const profileOfClaims = claims.transform(
+  ({ sub, email, email_verified, name, picture }): Profile => ({
+    id: sub,
+    email,
+    emailVerified: email_verified,
+    name,
+    pictureUrl: picture,
+  }),
+);
+
+/** https://docs.github.com/rest/users/users#get-the-authenticated-user; its `email` is the public one, unverified. */
+export const githubUser = z.object({ id, login: text, name: text, avatar_url: url });
+export type GithubUser = z.infer<typeof githubUser>;
+
+/** https://docs.github.com/rest/users/emails */
+export const githubEmails = z.array(
+  z
+    .object({ email, primary: z.boolean().catch(false), verified })
+    .catch({ email: null, primary: false, verified: false }),
+);
+export type GithubEmails = z.infer<typeof githubEmails>;
+
+/** https://discord.com/developers/docs/resources/user#user-object */
+export const discordUser = z.object({ id, username: text, global_name: text, avatar, email, verified });
+export type DiscordUser = z.infer<typeof discordUser>;
+
+export const providers = {
+  google: {
+    label: "Google",
+    endpoints: {
+      authorizeUrl: "https://accounts.google.com/o/oauth2/v2/auth",
+      tokenUrl: "https://oauth2.googleapis.com/token",
+      profileUrl: "https://openidconnect.googleapis.com/v1/userinfo",
+    },
+    issuer: "https://accounts.google.com",
+    scope: "openid email profile",
+    profile: profileOfClaims,
+    emails: null,
+  },
+  github: {
+    label: "GitHub",
+    endpoints: {
+      authorizeUrl: "https://github.com/login/oauth/authorize",
+      tokenUrl: "https://github.com/login/oauth/access_token",
+      profileUrl: "https://api.github.com/user",
+    },
+    issuer: null,
+    scope: "read:user user:email",
+    profile: githubUser.transform(
+      (user): Profile => ({
+        id: user.id,
+        email: null,
+        emailVerified: false,
+        name: user.name ?? user.login,
+        pictureUrl: user.avatar_url,
+      }),
+    ),
+    emails: {
+      path: "/emails",
+      email: githubEmails.transform((emails) => {
+        const primary = emails.find((entry) => entry.primary);
+        return { email: primary?.email ?? null, emailVerified: primary?.verified ?? false };
+      }),
+    },
+  },
+  gitlab: {
+    label: "GitLab",
+    endpoints: {
+      authorizeUrl: "https://gitlab.com/oauth/authorize",
+      tokenUrl: "https://gitlab.com/oauth/token",
+      profileUrl: "https://gitlab.com/oauth/userinfo",
+    },
+    issuer: "https://gitlab.com",
+    scope: "openid email profile",
+    profile: profileOfClaims,
+    emails: null,
+  },
+  discord: {
+    label: "Discord",
+    endpoints: {
+      authorizeUrl: "https://discord.com/oauth2/authorize",
+      tokenUrl: "https://discord.com/api/oauth2/token",
+      profileUrl: "https://discord.com/api/users/@me",
+    },
+    issuer: null,
+    scope: "identify email",
+    profile: discordUser.transform(
+      (user): Profile => ({
+        id: user.id,
+        email: user.email,
+        emailVerified: user.verified,
+        name: user.global_name ?? user.username,
+        pictureUrl: user.avatar && `https://cdn.discordapp.com/avatars/${user.id}/${user.avatar}.png`,
+      }),
+    ),
+    emails: null,
+  },
+  oidc: {
+    label: "single sign-on",
+    endpoints: null,
+    issuer: null,
+    scope: "openid email profile",
+    profile: profileOfClaims,
+    emails: null,
+  },
+} satisfies Record<string, Provider>;
+
+export type ProviderName = keyof typeof providers;
+
+export const providerNames = Object.keys(providers) as [ProviderName, ...ProviderName[]];

@@ -1,0 +1,184 @@
+import { expect, test } from "vitest";
+import { password, runLatchkey } from "../support/running-latchkey";
+import { startScriptedProvider } from "../support/scripted-provider";
+import type { Visitor } from "../support/visitor";
+
+const provider = startScriptedProvider();
+const latchkey = runLatchkey(provider.settings);
+
+const uuid = expect.stringMatching(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/);
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const inRequest = (event: string, more = {}) => ({ level: 30, time, requestId: uuid, event, ...more });
+const inJob = (event: string, more = {}) => ({ level: 30, time, jobId: uuid, event, ...more });
+
+const renewed = { password: "an entirely new password", passwordConfirmation: "an entirely new password" };
+
+async function signInWithProvider(visitor: Visitor): Promise<void> {
+  const { location } = await visitor.get("/auth/idp");
+  await visitor.get(`/auth/idp/callback?code=c&state=${new URL(location ?? "").searchParams.get("state")}`);
+}
+
+test("registration: requested, sent, completed", async () => {
+  const events = await latchkey.eventsOf(() => latchkey.register("registers@example.com"), 1);
+  expect(events).toEqual([
+    inRequest("registration.requested"),
+    inJob("registration.sent"),
+    inRequest("registration.completed", { userId: uuid }),
+  ]);
+  expect(
+    await latchkey.eventsOf(() => latchkey.visit().post("/register", { email: "registers@example.com" }), 1),
+  ).toEqual([
+    inRequest("registration.requested"),
+    inJob("registration.sent", { userId: events[2]?.userId, reason: "account_exists" }),
+  ]);
+});
+
+test("registration: refused", async () => {
+  const guess = { email: "nobody@example.com", token: "0".repeat(64), ...renewed };
+  expect(await latchkey.eventsOf(() => latchkey.visit().post("/register/complete", guess))).toEqual([
+    inRequest("registration.refused", { reason: "invalid_link" }),
+  ]);
+});
+
+test("login: failed, succeeded, throttled; logout", async () => {
+  const email = "logs-in@example.com";
+  await latchkey.register(email);
+  const visitor = latchkey.visit();
+  const failed = await latchkey.eventsOf(() => visitor.post("/login", { email, password: "wrong password" }));
+  expect(failed).toEqual([inRequest("login.failed", { reason: "wrong_credentials" })]);
+  const unknown = await latchkey.eventsOf(() => visitor.post("/login", { email: "who@example.com", password }));
+  expect(unknown).toEqual([inRequest("login.failed", { reason: "wrong_credentials" })]);
+
+  const succeeded = await latchkey.eventsOf(() => visitor.post("/login", { email, password }));
+  expect(succeeded).toEqual([inRequest("login.succeeded", { userId: uuid })]);
+  const userId = succeeded[0]?.userId;
+  expect(await latchkey.eventsOf(() => visitor.post("/login", { email, password }))).toEqual([
+    inRequest("session.ended", { userId, reason: "replaced", count: 1 }),
+    inRequest("login.succeeded", { userId }),
+  ]);
+  expect(await latchkey.eventsOf(() => visitor.post("/logout"))).toEqual([
+    inRequest("session.ended", { userId, reason: "logout", count: 1 }),
+  ]);
+
+  const wrong = () => latchkey.visit().post("/login", { email, password: "wrong password" });
+  await latchkey.eventsOf(async () => {
+    for (let at = 0; at < 9; at++) await wrong();
+  });
+  expect(await latchkey.eventsOf(wrong)).toEqual([inRequest("login.throttled")]);
+});
+
+test("password reset: requested, sent, refused, completed, and the sessions that it ends", async () => {
+  const email = "resets@example.com";
+  await latchkey.register(email);
+  let link = { email, token: "" };
+  const asked = await latchkey.eventsOf(async () => {
+    link = await latchkey.resetLink(email);
+  }, 1);
+  expect(asked).toEqual([inRequest("password_reset.requested"), inJob("password_reset.sent", { userId: uuid })]);
+  const userId = asked[1]?.userId;
+
+  const refused = () => latchkey.visit().post("/reset-password", { ...link, ...renewed, token: "0".repeat(64) });
+  expect(await latchkey.eventsOf(refused)).toEqual([inRequest("password_reset.refused", { reason: "invalid_link" })]);
+  expect(await latchkey.eventsOf(() => latchkey.visit().post("/reset-password", { ...link, ...renewed }))).toEqual([
+    inRequest("password_reset.completed", { userId }),
+    inRequest("session.ended", { userId, reason: "password_reset", count: 1 }),
+  ]);
+});
+
+test("an unknown address leaves the same trace of its request, and none of a mail", async () => {
+  const events = await latchkey.eventsOf(async () => {
+    await latchkey.visit().post("/forgot-password", { email: "nobody-there@example.com" });
+    await latchkey.register("the-next-job@example.com");
+  }, 1);
+  expect(events.map(({ event }) => event)).toEqual([
+    "password_reset.requested",
+    "registration.requested",
+    "registration.sent",
+    "registration.completed",
+  ]);
+});
+
+test("external sign-in: started, succeeded, linked, unlinked, failed", async () => {
+  const email = "federated@example.com";
+  await latchkey.register(email);
+  provider.say({ claims: { sub: "federated", email, email_verified: true } });
+  const visitor = latchkey.visit();
+  const linked = await latchkey.eventsOf(() => signInWithProvider(visitor));
+  const userId = linked[1]?.userId;
+  expect(linked).toEqual([
+    inRequest("idp.started"),
+    inRequest("idp.linked", { userId: uuid }),
+    inRequest("idp.succeeded", { userId }),
+  ]);
+  expect(await latchkey.eventsOf(() => visitor.post("/dashboard", { intent: "unlink-provider" }))).toEqual([
+    inRequest("idp.unlinked", { userId }),
+  ]);
+
+  provider.say({ claims: { sub: "federated", email, email_verified: false } });
+  expect(await latchkey.eventsOf(() => signInWithProvider(latchkey.visit()))).toEqual([
+    inRequest("idp.started"),
+    inRequest("idp.failed", { reason: "no_verified_email" }),
+  ]);
+});
+
+test.each([
+  ["state", () => latchkey.visit().get("/auth/idp/callback?code=c&state=x")],
+  ["repeated_parameter", () => latchkey.visit().get("/auth/idp/callback?code=c&code=d")],
+])("external sign-in failed: %s", async (reason, work) => {
+  expect(await latchkey.eventsOf(work)).toEqual([inRequest("idp.failed", { reason })]);
+});
+
+test.each([
+  ["denied", "error=access_denied&error_description=%0a%7B%22event%22%3A%22login.succeeded%22%7D"],
+  ["issuer", "code=c&iss=https%3A%2F%2Fevil.example"],
+  ["no_code", ""],
+])("external sign-in failed: %s", async (reason, query) => {
+  const visitor = latchkey.visit();
+  const { location } = await visitor.get("/auth/idp");
+  const state = new URL(location ?? "").searchParams.get("state");
+  const events = await latchkey.eventsOf(() => visitor.get(`/auth/idp/callback?state=${state}&${query}`));
+  expect(events.at(-1)).toEqual(inRequest("idp.failed", { reason }));
+  expect(events.filter(({ event }) => event === "idp.failed")).toHaveLength(1);
+});
+
+test.each([
+  ["exchange: status 400", { token: { status: 400, body: { error: "invalid_grant" } } }],
+  ["exchange: status 500", { token: { status: 500, body: "s3cret-of-the-client" } }],
+  ["exchange: not_json", { token: { status: 200, body: "<html>" } }],
+  ["exchange: unexpected", { token: { status: 200, body: { error: "bad_verification_code" } } }],
+  ["exchange: redirect 302", { token: { status: 302, body: "" } }],
+  ["profile: unexpected", { claims: [] }],
+])("external sign-in failed: %s", async (reason, script) => {
+  provider.say(script);
+  const events = await latchkey.eventsOf(() => signInWithProvider(latchkey.visit()));
+  expect(events.map(({ event }) => event)).toEqual(["idp.started", "idp.failed"]);
+  expect(events[1]).toEqual(inRequest("idp.failed", { reason }));
+});
+
+test("sessions ended by their owner, and an account deleted", async () => {
+  const email = "deletes@example.com";
+  const visitor = await latchkey.register(email);
+  const [login] = await latchkey.eventsOf(() => latchkey.visit().post("/login", { email, password }));
+  const userId = login?.userId;
+  expect(await latchkey.eventsOf(() => visitor.post("/dashboard", { intent: "end-other-sessions" }))).toEqual([
+    inRequest("session.ended", { userId, reason: "ended_by_user", count: 1 }),
+  ]);
+  expect(await latchkey.eventsOf(() => visitor.post("/dashboard", { intent: "delete-account", email }))).toEqual([
+    inRequest("session.ended", { userId, reason: "account_deleted", count: 1 }),
+    inRequest("account.deleted", { userId }),
+  ]);
+});
+
+test("no line names an address, and every request has an id of its own", async () => {
+  const events = await latchkey.eventsOf(async () => {
+    await latchkey.visit().post("/login", { email: "s3cret-name@example.com", password: "s3cret-word" });
+    await latchkey.visit().post("/login", { email: "s3cret-name@example.com", password: "s3cret-word" });
+    await latchkey.visit().post("/forgot-password", { email: "s3cret-name@example.com" });
+    await latchkey.register("the-last-one@example.com");
+  });
+  const lines = latchkey.output().replace(/^--- mail ---\n[\s\S]*?\n--- end mail ---$/gm, "");
+  expect(lines).not.toMatch(/@|%40|s3cret/);
+  const ids = events.filter(({ jobId }) => !jobId).map(({ requestId }) => requestId);
+  expect(ids).toHaveLength(5);
+  expect(new Set(ids).size).toBe(5);
+});

@@ -1,0 +1,327 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { password, runLatchkey } from "../support/running-latchkey";
+import { startScriptedProvider } from "../support/scripted-provider";
+import type { Answer, Visitor } from "../support/visitor";
+
+const provider = startScriptedProvider();
+const latchkey = runLatchkey(provider.settings);
+
+const claimsOf = (sub: string, email: string, more = {}) => ({ sub, email, email_verified: true, ...more });
+
+/** Goes to the provider; returns what the consent screen was asked. */
+async function leave(visitor: Visitor): Promise<URLSearchParams> {
+  const { location } = await visitor.get("/auth/idp");
+  return new URL(location ?? "").searchParams;
+}
+
+const comeBack = (visitor: Visitor, parameters: Record<string, string>): Promise<Answer> =>
+  visitor.get(`/auth/idp/callback?${new URLSearchParams(parameters)}`);
+
+async function signIn(visitor: Visitor): Promise<Answer> {
+  const state = (await leave(visitor)).get("state") ?? "";
+  return comeBack(visitor, { code: "code", state });
+}
+
+const clearedState = "oauth_state=; HttpOnly; Path=/auth/idp; SameSite=Lax; Max-Age=0";
+
+function expectRefusal(answer: Answer): void {
+  expect(answer).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+  expect(answer.headers.getSetCookie().map(attributesInOrder)).toEqual([attributesInOrder(clearedState)]);
+}
+
+const attributesInOrder = (line: string) => line.split("; ").sort().join("; ");
+
+test("the browser leaves with a state that only it holds, and comes back signed in", async () => {
+  provider.say({ claims: claimsOf("honest", "honest@example.com") });
+  const visitor = latchkey.visit();
+  const started = await visitor.get("/auth/idp");
+  const asked = new URL(started.location ?? "");
+  expect(`${asked.origin}${asked.pathname}`).toBe(`${provider.issuer()}/authorize`);
+  expect(Object.fromEntries(asked.searchParams)).toEqual({
+    client_id: "latchkey",
+    redirect_uri: `${latchkey.url()}/auth/idp/callback`,
+    response_type: "code",
+    scope: "openid email profile",
+    state: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+  expect(started.headers.getSetCookie().map(attributesInOrder)).toEqual([
+    attributesInOrder(
+      `oauth_state=${asked.searchParams.get("state")}; HttpOnly; Path=/auth/idp; SameSite=Lax; Max-Age=600`,
+    ),
+  ]);
+
+  const back = await comeBack(visitor, { code: "the-code", state: asked.searchParams.get("state") ?? "" });
+  expect(back).toMatchObject({ status: 302, location: "/dashboard" });
+  expect([...visitor.cookies.keys()]).toEqual(["session"]);
+  expect(provider.tokenRequests()).toEqual([
+    {
+      code: "the-code",
+      client_id: "latchkey",
+      client_secret: "s3cret-of-the-client",
+      redirect_uri: `${latchkey.url()}/auth/idp/callback`,
+      grant_type: "authorization_code",
+    },
+  ]);
+});
+
+describe("login CSRF: an answer that this browser did not ask for", () => {
+  const forged: [string, (state: string) => string][] = [
+    ["without a state", () => "code=c"],
+    ["with an empty state", () => "code=c&state="],
+    ["with another state", () => `code=c&state=${"0".repeat(64)}`],
+    ["with a longer state", (state) => `code=c&state=${state}0`],
+    ["with the state in capitals", (state) => `code=c&state=${state.toUpperCase()}`],
+    ["with the state twice", (state) => `code=c&state=${state}&state=${state}`],
+    ["with a second code", (state) => `code=c&code=d&state=${state}`],
+    ["with the state as an array", (state) => `code=c&state[]=${state}`],
+    ["with an error", (state) => `error=access_denied&state=${state}`],
+    ["with an error beside the code", (state) => `error=&code=c&state=${state}`],
+    ["without a code", (state) => `state=${state}`],
+    ["with an empty code", (state) => `code=&state=${state}`],
+  ];
+
+  test.each(forged)("%s is refused before the provider is asked", async (_how, query) => {
+    const visitor = latchkey.visit();
+    const state = (await leave(visitor)).get("state") ?? "";
+    expectRefusal(await visitor.get(`/auth/idp/callback?${query(state)}`));
+    expect(provider.tokenRequests()).toEqual([]);
+    expect([...visitor.cookies.keys()]).toEqual([]);
+  });
+
+  test("the attacker's own state does not fit another browser", async () => {
+    const attacker = latchkey.visit();
+    const state = (await leave(attacker)).get("state") ?? "";
+    expectRefusal(await comeBack(latchkey.visit(), { code: "c", state }));
+    const victim = latchkey.visit();
+    await leave(victim);
+    expectRefusal(await comeBack(victim, { code: "c", state }));
+    expect(provider.tokenRequests()).toEqual([]);
+  });
+
+  test("an empty cookie does not match an empty state", async () => {
+    const visitor = latchkey.visit();
+    expectRefusal(await visitor.get("/auth/idp/callback?code=c&state=", { Cookie: "oauth_state=" }));
+    expectRefusal(await visitor.get("/auth/idp/callback?code=c&state=undefined", { Cookie: "oauth_state" }));
+    expect(provider.tokenRequests()).toEqual([]);
+  });
+
+  test("a state works once", async () => {
+    provider.say({ claims: claimsOf("once", "once@example.com") });
+    const visitor = latchkey.visit();
+    const state = (await leave(visitor)).get("state") ?? "";
+    expect((await comeBack(visitor, { code: "c", state })).location).toBe("/dashboard");
+    expectRefusal(await comeBack(visitor, { code: "c", state }));
+    expect(provider.tokenRequests()).toHaveLength(1);
+  });
+
+  test("a failed sign-in leaves the session that the browser had", async () => {
+    const visitor = await latchkey.register("keeps@example.com");
+    expectRefusal(await comeBack(visitor, { code: "c", state: "forged" }));
+    expect((await visitor.get("/dashboard")).status).toBe(200);
+  });
+});
+
+describe("mix-up (RFC 9207): an answer that names its issuer", () => {
+  test("is taken from the provider that was asked", async () => {
+    provider.say({ claims: claimsOf("iss-right", "iss-right@example.com") });
+    const visitor = latchkey.visit();
+    const state = (await leave(visitor)).get("state") ?? "";
+    expect((await comeBack(visitor, { code: "c", state, iss: provider.issuer() })).location).toBe("/dashboard");
+  });
+
+  test.each(["https://evil.example", "", "https://accounts.google.com"])("is refused from %j", async (iss) => {
+    const visitor = latchkey.visit();
+    const state = (await leave(visitor)).get("state") ?? "";
+    expectRefusal(await comeBack(visitor, { code: "c", state, iss }));
+    expect(provider.tokenRequests()).toEqual([]);
+  });
+
+  test("is refused with a slash more, and when it comes twice", async () => {
+    const visitor = latchkey.visit();
+    const state = (await leave(visitor)).get("state") ?? "";
+    expectRefusal(await comeBack(visitor, { code: "c", state, iss: `${provider.issuer()}/` }));
+    const again = (await leave(visitor)).get("state") ?? "";
+    const iss = encodeURIComponent(provider.issuer());
+    expectRefusal(await visitor.get(`/auth/idp/callback?code=c&state=${again}&iss=${iss}&iss=${iss}`));
+    expect(provider.tokenRequests()).toEqual([]);
+  });
+});
+
+describe("where the answer leads", () => {
+  test("no parameter redirects anywhere else", async () => {
+    provider.say({ claims: claimsOf("redirect", "redirect@example.com") });
+    const visitor = latchkey.visit();
+    const evil = { next: "//evil.example", redirect_uri: "https://evil.example", returnTo: "https://evil.example" };
+    const asked = await visitor.get(`/auth/idp?${new URLSearchParams(evil)}`);
+    const consent = new URL(asked.location ?? "");
+    expect(consent.searchParams.get("redirect_uri")).toBe(`${latchkey.url()}/auth/idp/callback`);
+    const state = consent.searchParams.get("state") ?? "";
+    expect((await comeBack(visitor, { code: "c", state, ...evil })).location).toBe("/dashboard");
+  });
+
+  test("the session that the browser came with ends", async () => {
+    provider.say({ claims: claimsOf("rotates", "rotates@example.com") });
+    const visitor = latchkey.visit();
+    await signIn(visitor);
+    const before = { Cookie: visitor.cookie };
+    expect((await signIn(visitor)).location).toBe("/dashboard");
+    expect(visitor.cookie).not.toBe(before.Cookie);
+    expect((await latchkey.visit().get("/dashboard", before)).location).toBe("/login");
+    expect((await visitor.get("/dashboard")).status).toBe(200);
+  });
+});
+
+// "Pre-hijacked Accounts: An Empirical Study of Security Failures in User Account Creation on the Web",
+// USENIX Security 2022, section 3: an attacker prepares an account under the victim's address.
+describe("pre-hijacked accounts", () => {
+  test("classic-federated merge: an account cannot be prepared with a password", async () => {
+    const victim = "merge@example.com";
+    const attacker = latchkey.visit();
+    await attacker.post("/register", { email: victim });
+    await latchkey.mailTo(victim, "Finish creating your account");
+    const guess = { email: victim, token: "0".repeat(64), password, passwordConfirmation: password };
+    expect((await attacker.post("/register/complete", guess)).status).toBe(422);
+
+    provider.say({ claims: claimsOf("merge", victim) });
+    expect((await signIn(latchkey.visit())).location).toBe("/dashboard");
+    expect((await attacker.post("/login", { email: victim, password })).status).toBe(422);
+    expect((await attacker.post("/register/complete", guess)).status).toBe(422);
+  });
+
+  test("classic-federated merge: a registration left open gives no way into the account that came first", async () => {
+    const victim = "left-open@example.com";
+    await latchkey.visit().post("/register", { email: victim });
+    const { link } = await latchkey.mailTo(victim, "Finish creating your account");
+    provider.say({ claims: claimsOf("left-open", victim) });
+    expect((await signIn(latchkey.visit())).location).toBe("/dashboard");
+    const claim = { email: victim, token: link?.searchParams.get("token") ?? "" };
+    const late = latchkey.visit();
+    const completed = await late.post("/register/complete", { ...claim, password, passwordConfirmation: password });
+    expect(completed.status).toBe(422);
+    expect([...late.cookies.keys()]).toEqual([]);
+    expect((await late.post("/login", { email: victim, password })).status).toBe(422);
+  });
+
+  test("unexpired session: the victim's reset ends every session that was open", async () => {
+    const victim = "unexpired@example.com";
+    const attacker = await latchkey.register(victim);
+    const link = await latchkey.resetLink(victim);
+    const renewed = { password: "the victim's own choice", passwordConfirmation: "the victim's own choice" };
+    expect((await latchkey.visit().post("/reset-password", { ...link, ...renewed })).status).toBe(302);
+    expect((await attacker.get("/dashboard")).location).toBe("/login");
+  });
+
+  test("trojan identifier: a provider's id is bound once, and never by an unverified address", async () => {
+    const victim = "trojan@example.com";
+    await latchkey.register(victim);
+    provider.say({ claims: claimsOf("the-attackers-id", victim, { email_verified: false }) });
+    expectRefusal(await signIn(latchkey.visit()));
+    provider.say({ claims: claimsOf("the-victims-id", victim) });
+    expect((await signIn(latchkey.visit())).location).toBe("/dashboard");
+    provider.say({ claims: claimsOf("the-attackers-id", victim) });
+    expectRefusal(await signIn(latchkey.visit()));
+  });
+
+  test("unexpired email change: an address changed at the provider changes no account", async () => {
+    const victim = "changed@example.com";
+    await latchkey.register(victim);
+    provider.say({ claims: claimsOf("mover", "mover@example.com") });
+    await signIn(latchkey.visit());
+    provider.say({ claims: claimsOf("mover", victim) });
+    const mover = latchkey.visit();
+    expect((await signIn(mover)).location).toBe("/dashboard");
+    const page = (await mover.get("/dashboard")).text;
+    expect(page).toContain("mover@example.com");
+    expect(page).not.toContain(victim);
+  });
+
+  test.each([
+    ["an unverified address", { email_verified: false }],
+    ["an address that it says nothing about", { email_verified: undefined }],
+    ["the word true", { email_verified: "true" }],
+    ["the number one", { email_verified: 1 }],
+    ["no address", { email: undefined }],
+    ["a look-alike of the address (U+212A)", { email: "\u212aate@example.com" }],
+    ["the address with a fullwidth dot", { email: "kate@example\uff0ecom" }],
+    ["a list of addresses", { email: ["kate@example.com"] }],
+  ])("non-verifying provider: %s neither links nor creates an account", async (how, more) => {
+    const victim = "kate@example.com";
+    const visitor = latchkey.visit();
+    provider.say({ claims: claimsOf(`liar ${how}`, victim, more) });
+    expectRefusal(await signIn(visitor));
+    expect((await visitor.get("/dashboard")).location).toBe("/login");
+    provider.say({ claims: claimsOf(`liar ${how}`, victim, { email_verified: false }) });
+    expectRefusal(await signIn(latchkey.visit()));
+  });
+
+  test("linking keeps the password, and tells the owner", async () => {
+    const owner = "linked@example.com";
+    await latchkey.register(owner);
+    provider.say({ claims: claimsOf("linked", owner.toUpperCase()) });
+    expect((await signIn(latchkey.visit())).location).toBe("/dashboard");
+    expect((await latchkey.visit().post("/login", { email: owner, password })).location).toBe("/dashboard");
+    expect((await latchkey.mailTo(owner, "Sign-in with single sign-on was added")).link).toBeNull();
+  });
+});
+
+describe("PKCE", () => {
+  const insistent = startScriptedProvider({ authorization_response_iss_parameter_supported: true });
+  const guarded = runLatchkey(() => ({ ...insistent.settings(), IDP_PKCE: "true" }));
+
+  async function leaveGuarded(visitor: Visitor) {
+    const started = await visitor.get("/auth/idp");
+    return { started, asked: new URL(started.location ?? "").searchParams };
+  }
+
+  test("the verifier stays with the browser and ends in the token request", async () => {
+    const visitor = guarded.visit();
+    const { started, asked } = await leaveGuarded(visitor);
+    const verifier = visitor.cookies.get("oauth_verifier") ?? "";
+    expect(verifier).toMatch(/^[\w.~-]{43,128}$/);
+    expect(asked.get("code_challenge_method")).toBe("S256");
+    expect(asked.get("code_challenge")).toBe(createHash("sha256").update(verifier).digest("base64url"));
+    expect(started.headers.getSetCookie().map(attributesInOrder)).toEqual(
+      [`oauth_state=${asked.get("state")}`, `oauth_verifier=${verifier}`].map((pair) =>
+        attributesInOrder(`${pair}; HttpOnly; Path=/auth/idp; SameSite=Lax; Max-Age=600`),
+      ),
+    );
+
+    const state = asked.get("state") ?? "";
+    const back = await comeBack(visitor, { code: "c", state, iss: insistent.issuer() });
+    expect(back.location).toBe("/dashboard");
+    expect([...visitor.cookies.keys()]).toEqual(["session"]);
+    expect(insistent.tokenRequests()).toEqual([
+      {
+        code: "c",
+        client_id: "latchkey",
+        client_secret: "s3cret-of-the-client",
+        redirect_uri: `${guarded.url()}/auth/idp/callback`,
+        grant_type: "authorization_code",
+        code_verifier: verifier,
+      },
+    ]);
+  });
+
+  test("a browser without the verifier is refused, and nothing is left in it", async () => {
+    const visitor = guarded.visit();
+    const state = (await leaveGuarded(visitor)).asked.get("state") ?? "";
+    visitor.cookies.delete("oauth_verifier");
+    const back = await comeBack(visitor, { code: "c", state, iss: insistent.issuer() });
+    expect(back.location).toBe("/login?notice=idp_failed");
+    expect(back.headers.getSetCookie().map(attributesInOrder)).toEqual(
+      ["oauth_state", "oauth_verifier"].map((name) =>
+        attributesInOrder(`${name}=; HttpOnly; Path=/auth/idp; SameSite=Lax; Max-Age=0`),
+      ),
+    );
+    expect(insistent.tokenRequests()).toEqual([]);
+  });
+
+  test("a provider that promises its name with every answer is refused without it", async () => {
+    const visitor = guarded.visit();
+    const state = (await leaveGuarded(visitor)).asked.get("state") ?? "";
+    expect((await comeBack(visitor, { code: "c", state })).location).toBe("/login?notice=idp_failed");
+    expect([...visitor.cookies.keys()]).toEqual([]);
+    expect(insistent.tokenRequests()).toEqual([]);
+  });
+});

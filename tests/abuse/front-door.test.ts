@@ -1,0 +1,473 @@
+import net from "node:net";
+import { describe, expect, test } from "vitest";
+import { rawRequest, statusOf } from "../support/raw-request";
+import { runLatchkey } from "../support/running-latchkey";
+import { Visitor } from "../support/visitor";
+
+const latchkey = runLatchkey({ TRUST_PROXY: "false", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "s3cret" });
+const proxied = runLatchkey({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "s3cret" });
+
+const ownHost = "Host: localhost\r\nConnection: close\r\n";
+const form = "Content-Type: application/x-www-form-urlencoded\r\n";
+const body = (text: string) => `Content-Length: ${Buffer.byteLength(text, "latin1")}\r\n\r\n${text}`;
+const chunk = (size: number) => `${size.toString(16)}\r\n${"a".repeat(size)}\r\n`;
+const part = (head: string, boundary = "x") => `--${boundary}\r\n${head}\r\n\r\nvalue\r\n--${boundary}--\r\n`;
+
+const send = (bytes: string) => rawRequest(latchkey.port(), bytes);
+
+const get = (target: string, more = "") => `GET ${target} HTTP/1.1\r\n${ownHost}${more}\r\n`;
+const post = (target: string, text: string, more = form) => `POST ${target} HTTP/1.1\r\n${ownHost}${more}${body(text)}`;
+
+describe("request lines", () => {
+  test.each([
+    ["the absolute-form of another authority", "GET http://evil.example/login HTTP/1.1", 200],
+    ["the absolute-form without a path", "GET http://evil.example HTTP/1.1", 302],
+    ["the absolute-form with credentials", "GET http://user:pass@evil.example/login HTTP/1.1", 200],
+    ["another scheme", "GET ftp://evil.example/login HTTP/1.1", 400],
+    ["the asterisk-form", "OPTIONS * HTTP/1.1", 405],
+    ["an asterisk to read", "GET * HTTP/1.1", 400],
+    ["two slashes and a host", "GET //evil.example HTTP/1.1", 404],
+    ["two slashes and a page", "GET //evil.example/login HTTP/1.1", 404],
+    ["two slashes and a bracket", "GET //[ HTTP/1.1", 404],
+    ["a backslash", "GET /\\evil.example HTTP/1.1", 404],
+    ["a way up", "GET /../../etc/passwd HTTP/1.1", 404],
+    ["an encoded way up from the assets", "GET /build/..%2f..%2fpackage.json HTTP/1.1", 404],
+    ["a null byte", "GET /%00 HTTP/1.1", 404],
+    ["a null byte among the assets", "GET /build/%00 HTTP/1.1", 404],
+    ["a broken percent sign", "GET /%E0%A4%A HTTP/1.1", 400],
+    ["a broken percent sign in page data", "GET /%E0%A4%A.data HTTP/1.1", 400],
+    ["a byte outside ASCII", "GET /caf\xe9 HTTP/1.1", 400],
+    ["a path of 15,000 characters", `GET /${"a".repeat(15_000)} HTTP/1.1`, 404],
+    ["a path of 20,000 characters", `GET /${"a".repeat(20_000)} HTTP/1.1`, 431],
+    ["TRACE", "TRACE /login HTTP/1.1", 405],
+    ["PUT", "PUT /login HTTP/1.1", 405],
+    ["DELETE", "DELETE /dashboard HTTP/1.1", 405],
+    ["OPTIONS of a page", "OPTIONS /login HTTP/1.1", 405],
+    ["an unknown method", "BREW /login HTTP/1.1", 400],
+    ["HTTP/1.0", "GET /login HTTP/1.0", 200],
+    ["HTTP/9.9", "GET /login HTTP/9.9", 400],
+  ])("%s", async (_what, line, status) => {
+    expect(statusOf(await send(`${line}\r\n${ownHost}\r\n`))).toBe(status);
+  });
+
+  test("CONNECT opens no tunnel", async () => {
+    expect(await send(`CONNECT evil.example:443 HTTP/1.1\r\n${ownHost}\r\n`)).toBe("");
+  });
+
+  test("an upgrade is not followed", async () => {
+    const asked = "Host: localhost\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n";
+    expect(statusOf(await send(`GET /login HTTP/1.1\r\n${asked}\r\n`))).toBe(200);
+  });
+
+  test("an expectation is met, or refused", async () => {
+    const email = body("email=expects%40example.com");
+    const met = await send(`POST /forgot-password HTTP/1.1\r\n${ownHost}${form}Expect: 100-continue\r\n${email}`);
+    expect(met).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+    const refused = await send(`POST /login HTTP/1.1\r\n${ownHost}${form}Expect: the-impossible\r\n${email}`);
+    expect(statusOf(refused)).toBe(417);
+  });
+
+  test("a refused method names those that are taken (RFC 9110, section 15.5.6)", async () => {
+    expect(await send(`PUT /login HTTP/1.1\r\n${ownHost}\r\n`)).toMatch(/\r\nAllow: GET, HEAD, POST\r\n/);
+    expect(await send(post("/healthz", ""))).toMatch(/\r\nAllow: GET, HEAD\r\n/);
+    expect(await send(get("/logout"))).toMatch(/\r\nAllow: POST\r\n/i);
+  });
+
+  test.each(["/healthz", "/healthz/", "/HEALTHZ", "/%68ealthz", "/readyz", "/auth/idp", "/auth/idp/"])(
+    "posting to %s is a 405 page",
+    async (path) => {
+      const answer = await send(post(path, "a=b"));
+      expect(statusOf(answer)).toBe(405);
+      expect(answer).toContain("<!DOCTYPE html>");
+    },
+  );
+});
+
+describe("Host", () => {
+  const redirectUri = (answer: string) =>
+    new URL(/\r\nLocation: (.*)\r\n/i.exec(answer)?.[1] ?? "").searchParams.get("redirect_uri");
+  const leave = (head: string) => send(`GET /auth/idp HTTP/1.1\r\n${head}Connection: close\r\n\r\n`);
+  const configured = () => `${latchkey.url()}/auth/idp/callback`;
+
+  test.each([
+    ["none", ""],
+    ["an empty one", "Host: \r\n"],
+    ["a path", "Host: evil.example/path\r\n"],
+    ["credentials", "Host: user@evil.example\r\n"],
+    ["an open bracket", "Host: [::1\r\n"],
+    ["a port alone", "Host: :80\r\n"],
+    ["a port out of range", "Host: evil.example:99999\r\n"],
+    ["a port that is no number", "Host: evil.example:0x50\r\n"],
+    ["a query", "Host: evil.example?\r\n"],
+    ["a blank", "Host: evil example\r\n"],
+    ["a list", "Host: localhost, evil.example\r\n"],
+    ["bytes outside ASCII", "Host: \xe9vil.example\r\n"],
+  ])("%s: the configured origin stands in", async (_what, head) => {
+    const answer = await leave(head);
+    if (statusOf(answer) === 400) return expect(answer).not.toContain("evil"); // Node's own parser refuses it
+    expect(redirectUri(answer)).toBe(configured());
+  });
+
+  test("an IPv6 address keeps its port", async () => {
+    expect(redirectUri(await leave("Host: [::1]:8443\r\n"))).toBe("http://[::1]:8443/auth/idp/callback");
+  });
+
+  test("the authority of an absolute-form target stands for it (RFC 9112, section 3.2.2)", async () => {
+    const answer = await send(`GET http://a.example/auth/idp HTTP/1.1\r\nHost: b.example\r\nConnection: close\r\n\r\n`);
+    expect(redirectUri(answer)).toBe("http://a.example/auth/idp/callback");
+  });
+
+  test("forwarded headers mean nothing without a trusted proxy", async () => {
+    const forged = "X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Port: 1\r\n";
+    const more = "Forwarded: host=evil.example;proto=https\r\nX-Original-Host: evil.example\r\n";
+    const answer = await leave(`Host: localhost:${latchkey.port()}\r\n${forged}${more}`);
+    expect(redirectUri(answer)).toBe(configured());
+    expect(answer).not.toMatch(/strict-transport-security|; Secure/i);
+  });
+
+  test("of a list of forwarded values only the trusted proxy's own counts", async () => {
+    const visitor = proxied.visit();
+    const answer = await visitor.get("/auth/idp", {
+      "X-Forwarded-Host": "evil.example, front.example",
+      "X-Forwarded-Proto": "http, https",
+    });
+    const asked = new URL(answer.location ?? "");
+    expect(asked.searchParams.get("redirect_uri")).toBe("https://front.example/auth/idp/callback");
+    expect(answer.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
+    expect(answer.headers.getSetCookie()[0]).toMatch(/; Secure(?:;|$)/);
+  });
+
+  test.each(["javascript", "", "https:", "https evil"])("the forwarded scheme %j is http", async (scheme) => {
+    const answer = await proxied.visit().get("/auth/idp", { "X-Forwarded-Proto": scheme });
+    expect(new URL(answer.location ?? "").searchParams.get("redirect_uri")).toMatch(/^http:/);
+  });
+
+  test.each(["unknown", "1.2.3.4.5", "fe80::1%eth0", "::ffff:10.0.0.1", "[::1]:80", "0x7f.1", "a".repeat(9000)])(
+    "the forwarded client address %.20s is survived",
+    async (address) => {
+      const answer = await new Visitor(proxied.url(), address).post("/forgot-password", { email: "f@example.com" });
+      expect(answer.status).toBe(200);
+    },
+  );
+});
+
+describe("headers of ours", () => {
+  const smuggled = [
+    "latchkey-refused: 400",
+    "Latchkey-Refused: 405",
+    "LATCHKEY-CROSS-SITE: true",
+    "latchkey-origin: https://evil.example",
+    "latchkey-origin: https://evil2.example",
+    "latchkey_origin: https://evil.example",
+  ];
+
+  test("no client sets them, in any spelling or number", async () => {
+    const answer = await send(get("/auth/idp", `${smuggled.join("\r\n")}\r\n`));
+    expect(statusOf(answer)).toBe(302);
+    expect(answer).not.toContain("evil");
+    expect(statusOf(await send(get("/nowhere", `${smuggled.join("\r\n")}\r\n`)))).toBe(404);
+    expect(statusOf(await send(post("/login", "email=a&password=b", `${form}${smuggled.join("\r\n")}\r\n`)))).toBe(422);
+  });
+});
+
+describe("another site's page", () => {
+  const foreign: [string, Record<string, string>][] = [
+    ["its origin", { Origin: "https://evil.example" }],
+    ["an opaque origin", { Origin: "null" }],
+    ["an empty origin", { Origin: "" }],
+    ["another port", { Origin: "http://localhost:1" }],
+    ["another scheme", { Origin: "https://localhost" }],
+    ["a host that begins like ours", { Origin: "http://localhost.evil.example" }],
+    ["an origin that is none", { Origin: "localhost" }],
+    ["Fetch Metadata alone", { "Sec-Fetch-Site": "cross-site" }],
+  ];
+  const forms = [
+    "/login",
+    "/logout",
+    "/register",
+    "/register/complete",
+    "/forgot-password",
+    "/reset-password",
+    "/dashboard",
+  ];
+
+  const posted = (path: string, headers: Record<string, string>) =>
+    fetch(`${latchkey.url()}${path}`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
+      body: "email=cross%40example.com&password=x",
+    });
+
+  test.each(foreign)("with %s gets a page that says no, from every form", async (_what, headers) => {
+    for (const path of forms) {
+      const answer = await posted(path, headers);
+      expect({ path, status: answer.status }).toEqual({ path, status: 403 });
+      expect(await answer.text()).toContain("forms are only taken from our own pages");
+    }
+    expect((await posted("/login.data", headers)).status).toBe(403);
+    expect(latchkey.output()).not.toContain("cross@example.com");
+  });
+
+  test("neither ends a session nor starts a job", async () => {
+    const visitor = await proxied.register("csrf@example.com");
+    const evil = { Origin: "https://evil.example" };
+    const events = await proxied.eventsOf(async () => {
+      expect((await visitor.post("/logout", {}, evil)).status).toBe(403);
+      expect((await visitor.post("/dashboard", { intent: "send-password-link" }, evil)).status).toBe(403);
+      expect(
+        (await visitor.post("/dashboard", { intent: "delete-account", email: "csrf@example.com" }, evil)).status,
+      ).toBe(403);
+    });
+    expect(events).toEqual([]);
+    expect((await visitor.get("/dashboard")).status).toBe(200);
+  });
+
+  test("a method override is no method", async () => {
+    const visitor = await proxied.register("override@example.com");
+    const overridden = { "X-HTTP-Method-Override": "POST", "X-Method-Override": "POST" };
+    expect((await visitor.get("/logout?_method=POST", overridden)).status).toBe(405);
+    expect((await visitor.get("/dashboard")).status).toBe(200);
+  });
+});
+
+describe("bodies", () => {
+  test.each([
+    ["a form of JSON", post("/login", "{}", "Content-Type: application/json\r\n"), 415],
+    ["a form of text", post("/login", "a=b", "Content-Type: text/plain\r\n"), 415],
+    ["no content type", post("/login", "a=b", ""), 415],
+    ["a type that begins like a form's", post("/login", "a=b", "Content-Type: multipart/form-datax\r\n"), 415],
+    ["a charset that hides letters", post("/login", "email=+AGE-", `${form.trimEnd()}; charset=utf-7\r\n`), 422],
+    ["a compressed form", post("/login", "\x1f\x8b\x08\0garbage", `${form}Content-Encoding: gzip\r\n`), 422],
+    ["a multipart form without a boundary", post("/login", "a", "Content-Type: multipart/form-data\r\n"), 422],
+    ["an open quote for a boundary", post("/login", "a", 'Content-Type: multipart/form-data; boundary="\r\n'), 422],
+    [
+      "a multipart form that ends early",
+      post(
+        "/login",
+        '--x\r\nContent-Disposition: form-data; name="email"',
+        "Content-Type: multipart/form-data; boundary=x\r\n",
+      ),
+      422,
+    ],
+    [
+      "a file where a password belongs",
+      post(
+        "/login",
+        part('Content-Disposition: form-data; name="password"; filename="a"'),
+        "Content-Type: multipart/form-data; boundary=x\r\n",
+      ),
+      422,
+    ],
+    ["fields named like an object's own", post("/login", "__proto__=1&constructor=2&email[__proto__]=3"), 422],
+    ["eight thousand fields", post("/login", "a&".repeat(8_000)), 422],
+    ["bytes that are no text", post("/login", "email=%ff%00&password=%ed%a0%80"), 422],
+    ["16 KiB and one byte", post("/login", "a".repeat(16_385)), 413],
+    ["a length of a gigabyte", `POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: 1073741824\r\n\r\na=b`, 413],
+    [
+      "chunks past the limit",
+      `POST /login HTTP/1.1\r\n${ownHost}${form}Transfer-Encoding: chunked\r\n\r\n${chunk(9_000).repeat(9)}0\r\n\r\n`,
+      413,
+    ],
+    [
+      "a chunked form",
+      `POST /login HTTP/1.1\r\n${ownHost}${form}Transfer-Encoding: chunked\r\n\r\n${chunk(3)}0\r\n\r\n`,
+      422,
+    ],
+    [
+      "a length and chunks at once (request smuggling)",
+      `POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n`,
+      400,
+    ],
+    ["a negative length", `POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: -1\r\n\r\n`, 400],
+    ["two lengths", `POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: 3\r\nContent-Length: 4\r\n\r\na=bc`, 400],
+    ["a body on GET", `GET /login HTTP/1.1\r\n${ownHost}${form}${body("a=b")}`, 200],
+    ["one header of 20,000 bytes", get("/login", `X-Long: ${"a".repeat(20_000)}\r\n`), 431],
+    ["1,500 headers", get("/login", Array.from({ length: 1_500 }, (_, at) => `a${at}: b\r\n`).join("")), 200],
+  ])("%s", async (_what, bytes, status) => {
+    expect(statusOf(await send(bytes))).toBe(status);
+  });
+
+  test("a browser that uploads five megabytes gets to see the refusal", async () => {
+    const answer = await fetch(`${latchkey.url()}/login`, {
+      method: "POST",
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+      body: "a".repeat(5_000_000),
+    });
+    expect(answer.status).toBe(413);
+    expect(await answer.text()).toContain("The form was longer than it can be.");
+  });
+
+  test("a browser that leaves in the middle of a form leaves no error behind", async () => {
+    const socket = net.connect(latchkey.port(), "127.0.0.1");
+    await new Promise((resolve) =>
+      socket.write(`POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: 99\r\n\r\na=b`, resolve),
+    );
+    socket.resetAndDestroy();
+    await latchkey.flushed();
+    expect(latchkey.output()).not.toContain("Unexpected error");
+  });
+});
+
+describe("Remix's own addresses", () => {
+  test.each([
+    ["/login.data?_routes=,,root,__proto__", 200],
+    ["/login.data?_routes=routes/dashboard", 200],
+    ["/nowhere.data", 404],
+    ["/login.data.data", 404],
+    ["//evil.example.data", 404],
+    ["/login?_data=routes/login", 400],
+    ["/login?_data=nowhere", 400],
+    ["/login?_data", 400],
+    ["/__manifest", 204],
+    ["/__manifest?version=..%2f&p=%2flogin", 204],
+    ["/__manifest?version=0&p=%2f%250aforged", 400],
+    ["/__manifest?p=%00", 400],
+    ["/login?index&__proto__[x]=1&notice=__proto__", 200],
+    ["/login?notice=constructor", 200],
+    ["/login?notice=%E0%A4%A", 200],
+  ])("%s is a %i", async (target, status) => {
+    expect(statusOf(await send(get(target)))).toBe(status);
+  });
+
+  test("a notice named like an object's own is ignored like every other", async () => {
+    const content = async (path: string) => /<main[\s\S]*<\/main>/.exec((await latchkey.visit().get(path)).text)?.[0];
+    const plain = await content("/login");
+    expect(plain).toContain("Log in");
+    for (const notice of ["constructor", "toString", "__proto__", "hasOwnProperty", "<b>"]) {
+      expect(await content(`/login?notice=${encodeURIComponent(notice)}`)).toBe(plain);
+    }
+  });
+
+  test("page data of the account goes to nobody else", async () => {
+    const answer = await send(get("/dashboard.data?_routes=routes/dashboard"));
+    expect(statusOf(answer)).toBe(202);
+    expect(answer).toContain("/login");
+    expect(answer).not.toContain("sessions");
+  });
+});
+
+describe("every answer", () => {
+  const everywhere = {
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+  };
+  const bare = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  const page =
+    /^default-src 'self'; script-src 'self' 'nonce-[\w+/]{22}=='; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/;
+
+  const asset = async () =>
+    /\/build\/root-\w+\.css|\/build\/[\w-]+\.js/.exec((await proxied.visit().get("/login")).text)?.[0];
+
+  test.each([
+    ["/login", 200, page],
+    ["/register", 200, page],
+    ["/register/complete", 200, page],
+    ["/forgot-password", 200, page],
+    ["/reset-password?email=a%40example.com&token=x", 200, page],
+    ["/nowhere", 404, page],
+    ["/logout", 405, page],
+    ["/%E0%A4%A", 400, page],
+    ["/build/nowhere.js", 404, page],
+    ["/", 302, bare],
+    ["/dashboard", 302, bare],
+    ["/auth/idp", 302, bare],
+    ["/auth/idp/callback", 302, bare],
+    ["/.well-known/change-password", 302, bare],
+    ["/login.data", 200, bare],
+    ["/healthz", 200, bare],
+    ["/readyz", 200, bare],
+  ])("%s: %i with every header", async (path, status, policy) => {
+    const answer = await latchkey.visit().get(path);
+    expect(answer.status).toBe(status);
+    expect(Object.fromEntries(answer.headers)).toMatchObject(everywhere);
+    expect(answer.headers.get("Content-Security-Policy")).toMatch(policy);
+    expect(answer.headers.get("Cache-Control")).toBe("no-store");
+    expect(answer.headers.get("X-Powered-By")).toBeNull();
+    expect(answer.headers.get("Server")).toBeNull();
+  });
+
+  test("an asset may be kept, and has them too", async () => {
+    const answer = await latchkey.visit().get((await asset()) ?? "");
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      ...everywhere,
+      "cache-control": "public, max-age=31536000, immutable",
+    });
+  });
+
+  test("HSTS goes out over https alone", async () => {
+    const https = await proxied.visit().get("/login", { "X-Forwarded-Proto": "https" });
+    expect(https.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
+    expect((await proxied.visit().get("/login")).headers.get("Strict-Transport-Security")).toBeNull();
+  });
+
+  test.each([
+    "/login",
+    "/reset-password?email=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&token=%3C/script%3E",
+    "/nowhere",
+  ])("%s: every script has the nonce of its answer, and no style or handler is inline", async (path) => {
+    const [first, second] = [await latchkey.visit().get(path), await latchkey.visit().get(path)];
+    const nonceOf = ({ headers }: typeof first) =>
+      /'nonce-([^']+)'/.exec(headers.get("Content-Security-Policy") ?? "")?.[1];
+    expect(nonceOf(first)).not.toBe(nonceOf(second));
+    const scripts = [...first.text.matchAll(/<script\b[^>]*>/g)].map(([tag]) => tag);
+    expect(scripts.length).toBeGreaterThan(0);
+    for (const tag of scripts) expect(tag).toContain(`nonce="${nonceOf(first)}"`);
+    expect(first.text).not.toMatch(/<style\b|\sstyle=|\son\w+=|javascript:|<script>alert/i);
+  });
+
+  test.each(["Range: bytes=999999-", 'If-Match: "other"', "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT"])(
+    "an asset asked for with %s is sent whole",
+    async (header) => {
+      expect(statusOf(await send(get("/favicon.svg", `${header}\r\n`)))).toBe(200);
+      expect(latchkey.output()).not.toMatch(/^\s+at /m);
+    },
+  );
+});
+
+describe("logs", () => {
+  test("no query string, however it is written, and no cookie", async () => {
+    const canary = "c4nary";
+    for (const target of [
+      `/reset-password?token=${canary}`,
+      `/reset-password%3Ftoken=${canary}`,
+      `/reset-password%3ftoken=${canary}`,
+      `http://localhost/reset-password?token=${canary}`,
+      `/login#${canary}`,
+      `/auth/idp/callback?code=${canary}&state=${canary}&error_description=${canary}`,
+      `/login.data?token=${canary}`,
+      `/nowhere?${canary}`,
+      `/%E0%A4%A?${canary}`,
+      `/login?_data=${canary}`,
+      `/__manifest?p=/${canary}%00`,
+      `/build/nowhere?${canary}`,
+      `*?${canary}`,
+    ]) {
+      await send(get(target, `Cookie: session=${canary}; oauth_state=${canary}\r\nReferer: http://x/?${canary}\r\n`));
+      await send(`TRACE ${target} HTTP/1.1\r\n${ownHost}Authorization: ${canary}\r\n\r\n`);
+    }
+    await send(post("/login", `email=${canary}&password=${canary}`));
+    await send(post("/reset-password", `email=${canary}%40example.com&token=${canary}&password=${canary}`));
+    await latchkey.flushed();
+    expect(latchkey.output()).not.toContain(canary);
+  });
+
+  test("a refused request is logged as it was asked", async () => {
+    await send("PUT /asked/here?secret HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    await latchkey.flushed();
+    expect(latchkey.output()).toMatch(/^PUT \/asked\/here 405 /m);
+  });
+
+  test("no line is forged: line breaks and terminal escapes stay encoded", async () => {
+    await send(get("/x%0aGET%20/forged%20200%1b[31m"));
+    await send(get("/__manifest?version=0&p=%2f%25E0%0aforged"));
+    await send(post("/login", "email=%0aforged&password=%0d%0aforged"));
+    await latchkey.flushed();
+    expect(latchkey.output()).not.toMatch(/^.*forged(?!%20200)/m);
+    expect(latchkey.output()).not.toContain("\u001b");
+  });
+});

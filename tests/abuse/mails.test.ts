@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import { passwordChangedMail, providerLinkedMail, registrationMail, resetMail } from "#server/mail/messages";
+import { password, runLatchkey } from "../support/running-latchkey";
+import { startScriptedProvider } from "../support/scripted-provider";
+import type { Visitor } from "../support/visitor";
+
+const provider = startScriptedProvider();
+const latchkey = runLatchkey(() => ({ ...provider.settings(), APP_URL: "https://latchkey.example" }));
+
+const renewed = { password: "an entirely new password", passwordConfirmation: "an entirely new password" };
+const secrets = /[0-9a-f]{64}|token|correct horse|entirely new/i;
+
+async function signInWithProvider(visitor: Visitor): Promise<void> {
+  const { location } = await visitor.get("/auth/idp");
+  const state = new URL(location ?? "").searchParams.get("state") ?? "";
+  expect((await visitor.get(`/auth/idp/callback?code=c&state=${state}`)).location).toBe("/dashboard");
+}
+
+const subjectsTo = (to: string) =>
+  latchkey
+    .mails()
+    .filter((mail) => mail.to === to)
+    .map((mail) => mail.subject);
+
+/** Everything that was asked for before this has been mailed: the queue is one. */
+async function mailsAreOut(name: string): Promise<void> {
+  const email = `after-${name}@example.com`;
+  await latchkey.visit().post("/register", { email });
+  await latchkey.mailTo(email, "Finish creating your account");
+}
+
+describe("a mail that tells of a change", () => {
+  test("a reset is told to the owner, with the way to act, and nothing to act with", async () => {
+    const email = "told@example.com";
+    await latchkey.register(email);
+    const link = await latchkey.resetLink(email);
+    await latchkey.visit().post("/reset-password", { ...link, ...renewed });
+    const mail = await latchkey.mailTo(email, "Your password was changed");
+    expect(mail.text).toContain("If it was not you");
+    expect(mail.text).toContain("https://latchkey.example/forgot-password");
+    expect(mail.text).not.toMatch(secrets);
+  });
+
+  test("a refused reset is not", async () => {
+    const email = "untold@example.com";
+    await latchkey.register(email);
+    const link = await latchkey.resetLink(email);
+    await latchkey.visit().post("/reset-password", { ...link, password: "short", passwordConfirmation: "short" });
+    await latchkey.visit().post("/reset-password", { ...link, ...renewed, token: "0".repeat(64) });
+    await mailsAreOut("refused");
+    expect(subjectsTo(email)).toEqual(["Finish creating your account", "Reset your password"]);
+  });
+
+  test("a linked provider is told to the owner once, with the way to act, and nothing to act with", async () => {
+    const email = "linked@example.com";
+    await latchkey.register(email);
+    provider.say({ claims: { sub: "linked", email, email_verified: true } });
+    await signInWithProvider(latchkey.visit());
+    await signInWithProvider(latchkey.visit());
+    const mail = await latchkey.mailTo(email, "Sign-in with single sign-on was added");
+    expect(mail.text).toContain("If it was not you");
+    expect(mail.text).toContain("https://latchkey.example/forgot-password");
+    expect(mail.text).toContain("https://latchkey.example/dashboard");
+    expect(mail.text).not.toMatch(secrets);
+    await mailsAreOut("linked");
+    expect(subjectsTo(email)).toEqual(["Finish creating your account", "Sign-in with single sign-on was added"]);
+  });
+
+  test("a new account from the provider is no change to tell of", async () => {
+    const email = "created@example.com";
+    provider.say({ claims: { sub: "created", email, email_verified: true } });
+    await signInWithProvider(latchkey.visit());
+    await mailsAreOut("created");
+    expect(subjectsTo(email)).toEqual([]);
+  });
+
+  test("a link that failed tells nobody", async () => {
+    const email = "bound@example.com";
+    provider.say({ claims: { sub: "bound", email, email_verified: true } });
+    await signInWithProvider(latchkey.visit());
+    provider.say({ claims: { sub: "another", email, email_verified: true } });
+    const visitor = latchkey.visit();
+    const { location } = await visitor.get("/auth/idp");
+    const state = new URL(location ?? "").searchParams.get("state");
+    expect((await visitor.get(`/auth/idp/callback?code=c&state=${state}`)).location).toBe("/login?notice=idp_failed");
+    await mailsAreOut("bound");
+    expect(subjectsTo(email)).toEqual([]);
+  });
+});
+
+describe("a mailed link", () => {
+  test("points to the configured origin, whatever the request says (host header poisoning)", async () => {
+    const email = "poisoned@example.com";
+    await latchkey.register(email);
+    const evil = {
+      Origin: "https://evil.example",
+      "X-Forwarded-Host": "evil.example",
+      "X-Forwarded-Proto": "https",
+      "X-Original-URL": "https://evil.example",
+      Forwarded: "host=evil.example",
+    };
+    await latchkey.visit().post("/forgot-password", { email }, evil);
+    const { link, text } = await latchkey.mailTo(email, "Reset your password");
+    expect(link?.origin).toBe("https://latchkey.example");
+    expect(text).not.toContain("evil");
+  });
+
+  test("goes to the stored address alone, whatever else was sent", async () => {
+    const email = "stored@example.com";
+    await latchkey.register(email);
+    const visitor = latchkey.visit();
+    const many: [string, string][] = [
+      ["email", email],
+      ["email", "eve@example.com"],
+    ];
+    expect((await visitor.post("/forgot-password", many)).status).toBe(200);
+    await visitor.post("/forgot-password", { "email[]": email, "email[0]": "eve@example.com" });
+    await visitor.post("/forgot-password", { email: `${email}%0abcc:eve@example.com` });
+    await visitor.post("/forgot-password", { email: `${email}\r\nTo: eve@example.com` });
+    await mailsAreOut("stored");
+    expect(subjectsTo(email)).toEqual(["Finish creating your account"]);
+    expect(subjectsTo("eve@example.com")).toEqual([]);
+  });
+
+  test("works once, for its own address and purpose", async () => {
+    const [one, other] = ["one@example.com", "other@example.com"];
+    await latchkey.register(one);
+    await latchkey.register(other);
+    const link = await latchkey.resetLink(one);
+    const use = (path: string, claim: Record<string, string>) => latchkey.visit().post(path, { ...claim, ...renewed });
+    expect((await use("/reset-password", { ...link, email: other })).status).toBe(422);
+    expect((await use("/register/complete", link)).status).toBe(422);
+    expect((await use("/reset-password", { ...link, token: link.token.toUpperCase() })).status).toBe(422);
+    expect((await use("/reset-password", { ...link, token: ` ${link.token}` })).status).toBe(422);
+    expect((await latchkey.visit().get(`/reset-password?${new URLSearchParams(link)}`)).status).toBe(200);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => use("/reset-password", link)));
+    expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(9);
+    expect((await latchkey.visit().post("/login", { email: other, password })).location).toBe("/dashboard");
+  });
+
+  test("every other link of the address dies with the one that is used", async () => {
+    const email = "several@example.com";
+    await latchkey.register(email);
+    const first = await latchkey.resetLink(email);
+    const second = await latchkey.resetLink(email, undefined, 2);
+    expect(second.token).not.toBe(first.token);
+    expect((await latchkey.visit().post("/reset-password", { ...first, ...renewed })).status).toBe(302);
+    expect((await latchkey.visit().post("/reset-password", { ...second, ...renewed })).status).toBe(422);
+  });
+
+  test("escapes what an address may hold", () => {
+    const email = "a&b'c`d/e?f=g#h+i%20@example.com";
+    for (const mail of [resetMail, registrationMail]) {
+      const { text, html } = mail("https://latchkey.example", email, "t".repeat(64));
+      const link = new URL(/^https:\S+$/m.exec(text)?.[0] ?? "");
+      expect(Object.fromEntries(link.searchParams)).toEqual({ email, token: "t".repeat(64) });
+      expect(/href="([^"]+)"/.exec(html)?.[1]?.replaceAll("&amp;", "&")).toBe(link.href);
+      expect(html).not.toContain(email);
+    }
+  });
+
+  test("is in no mail that only tells", () => {
+    for (const mail of [passwordChangedMail("https://a.example"), providerLinkedMail("https://a.example", "Google")]) {
+      expect(mail.html).not.toMatch(/token=/);
+      expect(mail.text).not.toMatch(/token=/);
+    }
+    expect(providerLinkedMail("https://a.example", "Google").subject).toBe("Sign-in with Google was added");
+  });
+});

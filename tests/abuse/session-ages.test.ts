@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { authenticate, logIn } from "#server/accounts.server";
+import { PasswordReset } from "#server/entities";
+import { resetPassword } from "#server/password-reset.server";
+import { purgeExpired } from "#server/purge";
+import { issueToken } from "#server/tokens";
+import * as dashboard from "~/routes/dashboard";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { call, get, post } from "../support/requests";
+
+const latchkey = startLatchkey();
+const email = "ada@example.com";
+
+let userId: string;
+let cookie: string;
+
+beforeEach(async () => {
+  userId = await createUser(latchkey.em(), { email });
+  cookie = await signedIn(latchkey.em(), userId);
+});
+
+const opens = async () => (await call(dashboard.loader, get("/dashboard", { cookie }))).status === 200;
+const age = (column: string, interval: string) =>
+  latchkey.execute(`update sessions set ${column} = ${column} - interval '${interval}'`);
+
+describe("age", () => {
+  test("a session ends 14 days after its last use", async () => {
+    await age("last_seen_at", "13 days 23 hours 59 minutes");
+    expect(await opens()).toBe(true);
+    await age("last_seen_at", "14 days 1 minute");
+    expect(await opens()).toBe(false);
+  });
+
+  test("a session ends 30 days after the sign-in, however much it is used", async () => {
+    await age("expires_at", "29 days 23 hours 59 minutes");
+    expect(await opens()).toBe(true);
+    await age("expires_at", "1 minute");
+    expect(await opens()).toBe(false);
+  });
+
+  test("its use moves the idle end, never the absolute one, and is written once an hour", async () => {
+    const [before] = await latchkey.execute("select * from sessions");
+    await opens();
+    expect(await latchkey.execute("select * from sessions")).toEqual([before]);
+    await age("last_seen_at", "61 minutes");
+    await opens();
+    const [after] = await latchkey.execute<{ recent: boolean; same: boolean }>(
+      "select last_seen_at > now() - interval '1 minute' as recent, expires_at = ? as same from sessions",
+      [(before as { expires_at: Date }).expires_at],
+    );
+    expect(after).toEqual({ recent: true, same: true });
+  });
+
+  test("an ended session is not listed, and is purged", async () => {
+    await age("last_seen_at", "15 days");
+    const other = await signedIn(latchkey.em(), userId);
+    const { data } = await call(dashboard.loader, get("/dashboard", { cookie: other }));
+    expect(data.sessions).toHaveLength(1);
+    await purgeExpired();
+    expect(await latchkey.execute("select 1 from sessions")).toHaveLength(1);
+  });
+});
+
+describe("a sign-in older than 15 minutes", () => {
+  test.each([{ intent: "unlink-provider" }, { intent: "delete-account", email }])(
+    "does not do for $intent: the session ends, the account stays",
+    async (fields) => {
+      await age("created_at", "16 minutes");
+      const answer = await call(dashboard.action, post("/dashboard", fields as Record<string, string>, { cookie }));
+      expect(answer).toMatchObject({ status: 302, location: "/login", cookies: { session: "" } });
+      expect(await latchkey.execute("select email from users")).toEqual([{ email }]);
+      expect(await latchkey.execute("select 1 from sessions")).toEqual([]);
+    },
+  );
+});
+
+test("a login that is on its way while the password is reset starts no session", async () => {
+  const user = await authenticate(email, goodPassword);
+  expect(user).not.toBeNull();
+  const token = await issueToken(latchkey.em(), PasswordReset, email);
+  expect(await resetPassword({ email, token }, "an entirely new password")).toBe(true);
+  const browser = { userAgent: null, sessionToken: null };
+  expect(user && (await logIn(user, email, "10.0.0.1", browser))).toBeNull();
+  expect(await latchkey.execute("select 1 from sessions")).toEqual([]);
+});

@@ -1,0 +1,69 @@
+import autocannon, { type Request as Shot } from "autocannon";
+import { cpuSeconds, type Measured } from "./processes";
+import type { Work } from "./works";
+
+export interface Figures {
+  requestsPerSecond: number;
+  p50: number;
+  p99: number;
+  /** Milliseconds of CPU for one request. */
+  cpu: number;
+}
+
+const connections = 16;
+
+interface Answers {
+  /** How many answers had which status. */
+  statuses: Record<number, number>;
+  errors: number;
+  /** Milliseconds from the first request to the last answer; autocannon itself counts in whole seconds. */
+  elapsed: number;
+  latency: { p50: number; p99: number };
+}
+
+function fire(program: Measured, work: Work, shots: number): Promise<Answers> {
+  const statuses: Record<number, number> = {};
+  const begun = performance.now();
+  let elapsed = Number.NaN;
+  return new Promise((resolve, reject) => {
+    const requests = [{ setupRequest: (shot: Shot) => Object.assign(shot, work.next()) }];
+    const cannon = autocannon({ url: program.url, connections, amount: shots, requests }, (error, result) => {
+      if (error) reject(error);
+      else resolve({ statuses, errors: result.errors, elapsed, latency: result.latency });
+    });
+    cannon.on("response", (_client, status) => {
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      elapsed = performance.now() - begun;
+    });
+  });
+}
+
+/** Fires `shots` requests of one work at one program; throws when an answer is not the good one. */
+export async function measure(program: Measured, work: Work, shots: number): Promise<Figures> {
+  const before = cpuSeconds(program.process);
+  const { statuses, errors, elapsed, latency } = await fire(program, work, shots);
+  if (errors > 0 || statuses[work.expects] !== shots) {
+    throw new Error(`${work.name}: ${errors} errors, statuses ${JSON.stringify(statuses)}`);
+  }
+  return {
+    requestsPerSecond: (shots / elapsed) * 1000,
+    p50: latency.p50,
+    p99: latency.p99,
+    cpu: ((cpuSeconds(program.process) - before) / shots) * 1000,
+  };
+}
+
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/** Field by field, the median of several rounds. */
+export function medians(rounds: Figures[]): Figures {
+  return {
+    requestsPerSecond: median(rounds.map((round) => round.requestsPerSecond)),
+    p50: median(rounds.map((round) => round.p50)),
+    p99: median(rounds.map((round) => round.p99)),
+    cpu: median(rounds.map((round) => round.cpu)),
+  };
+}

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { freePort } from "../support/server";
+
+/** One of the programs under measurement. */
+export interface Measured {
+  url: string;
+  process: ChildProcess;
+  stop(): Promise<void>;
+}
+
+/** Starts a program and waits for the line that says it listens. */
+export async function startProgram(args: string[], env: Record<string, string>, ready: RegExp): Promise<Measured> {
+  const port = await freePort();
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH, NODE_ENV: "production", ...env, PORT: String(port) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    let output = "";
+    const look = (chunk: Buffer) => {
+      if (!ready.test(output)) output += chunk;
+      if (ready.test(output)) resolve();
+    };
+    child.stdout.on("data", look);
+    child.stderr.on("data", look);
+    void ended.then(() => reject(new Error(`${args.join(" ")} ended: ${output}`)));
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    process: child,
+    async stop() {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+const ticksPerSecond = 100; // USER_HZ, fixed on Linux
+
+/** Seconds of CPU that the process has used; `NaN` where there is no /proc. */
+export function cpuSeconds({ pid }: ChildProcess): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Megabytes resident. */
+export function residentMegabytes({ pid }: ChildProcess): number {
+  try {
+    const pages = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return Number(pages) / 1024;
+  } catch {
+    return Number.NaN;
+  }
+}

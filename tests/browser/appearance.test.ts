@@ -1,0 +1,278 @@
+import { mkdir } from "node:fs/promises";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { arrive, linkIn, signInAtProvider, startSite } from "./site";
+
+const site = startSite();
+const siteWithoutProvider = startSite({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" });
+
+const folder = new URL("screenshots/", import.meta.url);
+const widths = [320, 375, 1280];
+const themes = ["light", "dark"] as const;
+const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+beforeAll(() => mkdir(folder, { recursive: true }));
+
+/** The CSP would stop axe itself; the flows are walked with it in force. */
+const visit = (at = site) => at.visit({ bypassCSP: true, reducedMotion: "reduce" });
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async (values) => {
+    const { violations, incomplete } = await (window as unknown as { axe: typeof axe }).axe.run({
+      runOnly: { type: "tag", values },
+    });
+    const undecided = incomplete.filter(({ id }) => id === "color-contrast");
+    return [...violations, ...undecided].flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+  }, standards);
+}
+
+const overflow = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** Keeps a picture of a state at every width and theme, and finds what is wrong with it. */
+async function survey(page: Page, state: string): Promise<void> {
+  const wrong: string[] = [];
+  await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });
+  for (const width of widths) {
+    for (const colorScheme of themes) {
+      await page.setViewportSize({ width, height: width < 1000 ? 740 : 800 });
+      await page.emulateMedia({ colorScheme });
+      const name = `${state}-${width}-${colorScheme}`;
+      await page.screenshot({ path: new URL(`${name}.png`, folder).pathname, fullPage: true });
+      wrong.push(...(await violations(page)).map((violation) => `${name}: ${violation}`));
+      if ((await overflow(page)) > 0) wrong.push(`${name}: scrolls sideways`);
+    }
+  }
+  expect(wrong).toEqual([]);
+}
+
+const password = "quiet lamps over the harbour";
+
+async function choosePassword(page: Page, value: string, again = value): Promise<void> {
+  await page.getByLabel("New password", { exact: true }).fill(value);
+  await page.getByLabel("New password, again", { exact: true }).fill(again);
+}
+
+async function register(page: Page, email: string): Promise<void> {
+  await page.goto("/register");
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Continue", exact: true }).click();
+  await arrive(page, "Check your mail");
+  await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
+  await choosePassword(page, password);
+  await page.getByRole("button", { name: "Create the account" }).click();
+  await arrive(page, "Your account");
+}
+
+test("the login page", async () => {
+  const page = await visit();
+  await page.goto("/login", { waitUntil: "networkidle" });
+  await survey(page, "login");
+});
+
+test("the login page without another service", async () => {
+  const page = await visit(siteWithoutProvider);
+  await page.goto("/login", { waitUntil: "networkidle" });
+  expect(await page.getByRole("link", { name: /^Continue with/ }).count()).toBe(0);
+  await survey(page, "login-without-provider");
+});
+
+test.each(["password_reset", "idp_failed"])("the login page with the notice %s", async (notice) => {
+  const page = await visit();
+  await page.goto(`/login?notice=${notice}`, { waitUntil: "networkidle" });
+  await survey(page, `login-${notice}`);
+});
+
+test("the login page after wrong credentials, and after too many", async () => {
+  const page = await visit();
+  await page.goto("/login", { waitUntil: "networkidle" });
+  await page.getByLabel("Email").fill("somebody.with.a.rather.long.name@a-company-of-some-length.example.com");
+  await page.getByLabel("Password", { exact: true }).fill("wrong");
+  const submit = page.getByRole("button", { name: "Log in" });
+  await submit.click();
+  await page.getByText("Email or password is incorrect.").waitFor();
+  await survey(page, "login-refused");
+  const email = await page.getByLabel("Email").inputValue();
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await page.request.post("/login", { headers: { Origin: site.url() }, form: { email, password: "wrong" } });
+  }
+  await submit.click();
+  await page.getByText("Too many attempts.").waitFor();
+  await page.locator("[role=alert]:focus").waitFor();
+  await survey(page, "login-throttled");
+});
+
+test("the login page with a shown password and Caps Lock, in forced colours too", async () => {
+  const page = await visit();
+  await page.goto("/login", { waitUntil: "networkidle" });
+  const field = page.getByLabel("Password", { exact: true });
+  await field.fill("QUIET LAMPS");
+  await page.getByRole("button", { name: "Show password" }).click();
+  await field.evaluate((input) => {
+    input.focus();
+    input.dispatchEvent(new KeyboardEvent("keydown", { key: "A", bubbles: true, modifierCapsLock: true }));
+  });
+  await page.getByText("Caps Lock is on.").waitFor();
+  await survey(page, "login-caps-lock");
+  await page.emulateMedia({ forcedColors: "active", colorScheme: "dark" });
+  await page.screenshot({ path: new URL("login-forced-colors.png", folder).pathname, fullPage: true });
+});
+
+test.each([
+  ["/forgot-password", "forgot"],
+  ["/register", "register"],
+])("%s, and its page of a sent mail", async (path, name) => {
+  const page = await visit();
+  await page.goto(path, { waitUntil: "networkidle" });
+  await survey(page, name);
+  await page.getByLabel("Email").fill("ada@example.com");
+  await page.locator("button[type=submit]").click();
+  await arrive(page, "Check your mail");
+  await survey(page, `${name}-sent`);
+  await page.getByRole("button", { name: "Send it again" }).click();
+  await page.getByText("Asked again.").waitFor();
+  await survey(page, `${name}-sent-again`);
+});
+
+test("the reset page: empty, typed into, refused, and behind a dead link", async () => {
+  const page = await visit();
+  const email = "grace@example.com";
+  await register(page, email);
+  await page.getByRole("button", { name: "Change the password by mail" }).click();
+  await page.goto(linkIn(await site.mail(email, "Reset your password")), { waitUntil: "networkidle" });
+  await survey(page, "reset");
+  await choosePassword(page, "lampshade7");
+  await page.getByText("Could be stronger: add a word.").waitFor();
+  await survey(page, "reset-could-be-stronger");
+  await choosePassword(page, password, "something else");
+  await page.getByText("Very strong.").waitFor();
+  await survey(page, "reset-very-strong");
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.getByText("The two passwords are not the same.").waitFor();
+  await survey(page, "reset-unconfirmed");
+  await choosePassword(page, "password");
+  await page.getByText("Very easy to guess").waitFor();
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.getByText("This password is among the most common ones.").waitFor();
+  await survey(page, "reset-common");
+  await page.goto(`/reset-password?${new URLSearchParams({ email, token: "0".repeat(64) })}`);
+  await choosePassword(page, password);
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.getByText("This reset link is invalid or has expired.").waitFor();
+  await survey(page, "reset-dead");
+});
+
+test("the page that finishes a registration, and the one behind a dead link", async () => {
+  const page = await visit();
+  await page.goto(`/register/complete?${new URLSearchParams({ email: "ada@example.com", token: "0".repeat(64) })}`);
+  await page.waitForLoadState("networkidle");
+  await survey(page, "complete");
+  await choosePassword(page, password);
+  await page.getByRole("button", { name: "Create the account" }).click();
+  await page.getByText("This link is invalid or has expired.").waitFor();
+  await survey(page, "complete-dead");
+});
+
+test("the account page with both ways in, its questions and its answers", async () => {
+  const email = "ada@example.com";
+  const page = await visit();
+  await register(page, email);
+  const phone = await visit();
+  await phone.goto("/login");
+  await phone.getByLabel("Email").fill(email);
+  await phone.getByLabel("Password", { exact: true }).fill(password);
+  await phone.getByRole("button", { name: "Log in" }).click();
+  await arrive(phone, "Your account");
+  await page.getByRole("button", { name: "Log out" }).click();
+  await arrive(page, "Log in");
+  await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+  await signInAtProvider(page, email);
+  await arrive(page, "Your account");
+  await page.waitForLoadState("networkidle");
+  await survey(page, "dashboard");
+  await page.getByText("Disconnect", { exact: true }).click();
+  await page.getByText("Delete my account", { exact: true }).click();
+  await survey(page, "dashboard-questions");
+  await page.getByLabel("Type your email address to confirm").fill("somebody@example.com");
+  await page.getByRole("button", { name: "Delete my account for good" }).click();
+  await page.getByText("Type the email address of this account.").waitFor();
+  await survey(page, "dashboard-refused");
+  await page.getByRole("button", { name: "End this session" }).click();
+  await page.getByText("The session was ended.").waitFor();
+  await survey(page, "dashboard-done");
+});
+
+test("the account page of a user who has no password", async () => {
+  const page = await visit();
+  await page.goto("/login");
+  await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+  await signInAtProvider(page, "linus");
+  await arrive(page, "Your account");
+  await page.waitForLoadState("networkidle");
+  await survey(page, "dashboard-only-provider");
+});
+
+test.each(["/login", "/register", "/reset-password", "/nowhere"])(
+  "%s at 200 % zoom and with letters twice as large is not cut off",
+  async (path) => {
+    const page = await visit();
+    await page.setViewportSize({ width: 640, height: 400 });
+    await page.goto(path, { waitUntil: "networkidle" });
+    await page.addStyleTag({ content: ":root { font-size: 200% !important }" });
+    expect(await overflow(page)).toBe(0);
+    const cut = await page.evaluate(() =>
+      [...document.querySelectorAll("h1, label, button, a, p")]
+        .filter((element) => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
+        .map((element) => element.textContent),
+    );
+    expect(cut).toEqual([]);
+  },
+);
+
+const form = { "Content-Type": "application/x-www-form-urlencoded" };
+
+/** What no form of ours sends, sent in the place of a page's own form. */
+const refused: [
+  status: number,
+  heading: string,
+  request: { method: string; path: string; headers?: Record<string, string>; postData?: string },
+][] = [
+  [400, "This address cannot be read", { method: "GET", path: "/%" }],
+  [404, "Page not found", { method: "GET", path: "/nowhere" }],
+  [405, "This does not work here", { method: "GET", path: "/logout" }],
+  [413, "Too much text", { method: "POST", path: "/login", headers: form, postData: `email=${"a".repeat(17_000)}` }],
+  [415, "Form not understood", { method: "POST", path: "/login", headers: { "Content-Type": "text/plain" } }],
+];
+
+test.each(refused)(
+  "the page of a %i says what to do next",
+  async (status, heading, { method, path, headers, postData }) => {
+    const page = await visit();
+    await page.route(`**${path}`, (route) =>
+      route.continue({ method, headers: { ...route.request().headers(), ...headers }, ...(postData && { postData }) }),
+    );
+    const answer = await page.goto(path);
+    expect(answer?.status()).toBe(status);
+    await page.unrouteAll();
+    await arrive(page, heading);
+    await page.waitForLoadState("networkidle");
+    expect(await page.title()).toBe(`${heading} · Latchkey`);
+    await survey(page, `error-${status}`);
+    await page.locator("main a").click();
+    await page.waitForLoadState();
+    expect(await page.locator("main a, main button").count()).toBeGreaterThan(0);
+  },
+);
+
+test("the page of a 403 meets a form that another site sent", async () => {
+  const page = await visit();
+  await page.setContent(`<form method="post" action="${site.url()}/login"><button>Send</button></form>`);
+  await page.getByRole("button", { name: "Send" }).click();
+  await arrive(page, "Sent from another site");
+  await page.waitForLoadState("networkidle");
+  await survey(page, "error-403");
+  await page.getByRole("link", { name: "Open the form again" }).click();
+  await arrive(page, "Log in");
+});

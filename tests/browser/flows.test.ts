@@ -1,0 +1,223 @@
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { arrive, linkIn, signInAtProvider, startSite } from "./site";
+
+const site = startSite();
+
+const phone = { viewport: { width: 375, height: 740 }, hasTouch: true, isMobile: true };
+const smallPhone = { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true };
+const desktop = { viewport: { width: 1280, height: 800 } };
+
+const visitors: { who: string; options: BrowserContextOptions }[] = [
+  { who: "on a desktop, light", options: { ...desktop, colorScheme: "light" } },
+  { who: "on a phone, dark", options: { ...phone, colorScheme: "dark" } },
+  { who: "on a small phone, light, without JavaScript", options: { ...smallPhone, javaScriptEnabled: false } },
+  {
+    who: "on a desktop, dark, without JavaScript",
+    options: { ...desktop, colorScheme: "dark", javaScriptEnabled: false },
+  },
+];
+
+const password = "quiet lamps over the harbour";
+
+let people = 0;
+const newPerson = () => `person${++people}@example.com`;
+
+async function register(page: Page, email: string): Promise<void> {
+  await page.goto("/register");
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Continue", exact: true }).click();
+  await arrive(page, "Check your mail");
+  await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
+  await choosePassword(page, password, "Create the account");
+  await arrive(page, "Your account");
+}
+
+async function choosePassword(page: Page, value: string, submit: string): Promise<void> {
+  await page.getByLabel("New password", { exact: true }).fill(value);
+  await page.getByLabel("New password, again", { exact: true }).fill(value);
+  await page.getByRole("button", { name: submit }).click();
+}
+
+async function logIn(page: Page, email: string, value = password): Promise<void> {
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(value);
+  await page.getByRole("button", { name: "Log in" }).click();
+}
+
+async function logOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Log out" }).click();
+  await arrive(page, "Log in");
+}
+
+/** Remembers the document, and says later whether it is still the same. */
+async function watchReloads(page: Page, { javaScriptEnabled = true }: BrowserContextOptions) {
+  if (!javaScriptEnabled) return async () => {};
+  await page.waitForLoadState("networkidle");
+  await page.evaluate(() => Object.assign(window, { sameDocument: true }));
+  return async () => expect(await page.evaluate(() => "sameDocument" in window)).toBe(true);
+}
+
+describe.each(visitors)("$who", ({ options }) => {
+  test("a mailbox is proven, a password chosen, and the account is there", async () => {
+    const email = newPerson();
+    const page = await site.visit(options);
+    await page.goto("/");
+    await arrive(page, "Log in");
+    const assertNoReload = await watchReloads(page, options);
+    await page.getByRole("link", { name: "Create one" }).click();
+    await arrive(page, "Create an account");
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    await arrive(page, "Check your mail");
+    expect(await page.getByRole("status").first().textContent()).toContain(email);
+    await assertNoReload();
+
+    await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
+    await arrive(page, "Finish creating your account");
+    const assertNoReloadEither = await watchReloads(page, options);
+    expect(await page.getByLabel("Email").inputValue()).toBe(email);
+    await choosePassword(page, password, "Create the account");
+    await arrive(page, "Your account");
+    expect(await page.getByText(email).count()).toBe(1);
+    await assertNoReloadEither();
+  });
+
+  test("a forgotten password is replaced by mail, and the new one logs in", async () => {
+    const email = newPerson();
+    const page = await site.visit(options);
+    await register(page, email);
+    await logOut(page);
+
+    const assertNoReload = await watchReloads(page, options);
+    await page.getByRole("link", { name: "Forgot your password?" }).click();
+    await arrive(page, "Forgot your password?");
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("button", { name: "Send the link" }).click();
+    await arrive(page, "Check your mail");
+    await assertNoReload();
+
+    await page.goto(linkIn(await site.mail(email, "Reset your password")));
+    await arrive(page, "Choose a new password");
+    const assertNoReloadEither = await watchReloads(page, options);
+    await choosePassword(page, "another quiet evening", "Change the password");
+    await arrive(page, "Log in");
+    expect(new URL(page.url()).search).toBe("?notice=password_reset");
+    expect(await page.getByRole("status").first().textContent()).toBe(
+      "Your password was changed. Log in with the new one.",
+    );
+
+    await logIn(page, email);
+    expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
+    expect(await page.getByLabel("Email").inputValue()).toBe(email);
+    await page.getByLabel("Password", { exact: true }).fill("another quiet evening");
+    await page.getByRole("button", { name: "Log in" }).click();
+    await arrive(page, "Your account");
+    await assertNoReloadEither();
+    await site.mail(email, "Your password was changed");
+    await logOut(page);
+  });
+
+  test("a dead link offers a new one, with the address filled in", async () => {
+    const email = newPerson();
+    const page = await site.visit(options);
+    await register(page, email);
+    await page.goto(`/reset-password?${new URLSearchParams({ email, token: "0".repeat(64) })}`);
+    await choosePassword(page, "another quiet evening", "Change the password");
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByRole("alert").textContent()).toBe("This reset link is invalid or has expired.");
+    expect(await page.getByLabel("Email").inputValue()).toBe(email);
+    await page.getByRole("button", { name: "Send a new link" }).click();
+    await arrive(page, "Check your mail");
+    await page.goto(linkIn(await site.mail(email, "Reset your password")));
+    await choosePassword(page, "another quiet evening", "Change the password");
+    await arrive(page, "Log in");
+  });
+
+  test("the other service signs in a new user, and the same one again", async () => {
+    const email = newPerson();
+    const page = await site.visit(options);
+    await page.goto("/login");
+    await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+    await signInAtProvider(page, email);
+    await arrive(page, "Your account");
+    expect(await page.getByText("Your only way in is single sign-on.").count()).toBe(1);
+    expect(await page.getByText("Disconnect single sign-on").count()).toBe(0);
+    await logOut(page);
+    await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+    await arrive(page, "Your account");
+    expect(await page.getByText(email, { exact: true }).count()).toBe(1);
+  });
+
+  test("a sign-in that was refused says so and offers to try again", async () => {
+    const page = await site.visit(options);
+    await page.goto("/login");
+    await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+    await page.getByRole("link", { name: "[ Cancel ]" }).click();
+    await arrive(page, "Log in");
+    expect(await page.getByRole("alert").textContent()).toBe(
+      "Signing in with single sign-on did not work. Try again, or log in with your email.",
+    );
+    await page.getByRole("link", { name: "Try again" }).click();
+    await signInAtProvider(page, newPerson());
+    await arrive(page, "Your account");
+  });
+
+  test("an account with a password is linked, keeps it, is disconnected, and deleted", async () => {
+    const email = newPerson();
+    const page = await site.visit(options);
+    await register(page, email);
+    await logOut(page);
+    await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+    await signInAtProvider(page, email);
+    await arrive(page, "Your account");
+
+    const assertNoReload = await watchReloads(page, options);
+    await page.getByText("Disconnect", { exact: true }).click();
+    await page.getByRole("button", { name: "Disconnect single sign-on" }).click();
+    await page.getByText("The external sign-in was disconnected.").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "single sign-on" }).waitFor({ state: "detached" });
+
+    await page.getByRole("button", { name: "Change the password by mail" }).click();
+    await page.getByText(`A link to set the password is on its way to ${email}.`).waitFor();
+    await site.mail(email, "Reset your password");
+
+    await page.getByText("Delete my account", { exact: true }).click();
+    await page.getByLabel("Type your email address to confirm").fill("somebody@example.com");
+    await page.getByRole("button", { name: "Delete my account for good" }).click();
+    await page.getByText("Type the email address of this account.").waitFor();
+    await page.getByLabel("Type your email address to confirm").fill(email);
+    await page.getByRole("button", { name: "Delete my account for good" }).click();
+    await arrive(page, "Log in");
+    await assertNoReload();
+    await logIn(page, email);
+    expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
+  });
+
+  test("a session elsewhere is ended, and all others at once", async () => {
+    const email = newPerson();
+    const page = await site.visit(options);
+    await register(page, email);
+    const others = [];
+    for (let count = 0; count < 3; count++) {
+      const other = await site.visit(options);
+      await other.goto("/login");
+      await logIn(other, email);
+      await arrive(other, "Your account");
+      others.push(other);
+    }
+    await page.goto("/dashboard");
+    await page.getByRole("button", { name: "End this session" }).first().click();
+    await page.getByText("The session was ended.").waitFor();
+    const ends = page.getByRole("button", { name: "End this session" });
+    await ends.nth(2).waitFor({ state: "detached" });
+    expect(await ends.count()).toBe(2);
+    await page.getByRole("button", { name: "End every other session" }).click();
+    await page.getByText("Every other session was ended.").waitFor();
+    await ends.first().waitFor({ state: "detached" });
+    for (const other of others) {
+      await other.goto("/dashboard");
+      await arrive(other, "Log in");
+    }
+  });
+});

@@ -1,0 +1,52 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startSite } from "./site";
+
+const site = startSite();
+
+const mostScript = 100 * 1024; // bytes, as transferred
+
+const pages = ["/login", "/forgot-password", "/register", "/reset-password", "/register/complete", "/nowhere"];
+
+test.each(pages)("the first load of %s stays under 100 KiB of JavaScript", async (path) => {
+  const page = await site.visit();
+  const sizes: Promise<number>[] = [];
+  page.on("requestfinished", (request) => {
+    if (/\.js$/.test(new URL(request.url()).pathname)) {
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    }
+  });
+  await page.goto(path, { waitUntil: "networkidle" });
+  const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  expect(total).toBeGreaterThan(0);
+  expect(total).toBeLessThan(mostScript);
+});
+
+test.each(pages)("nothing on %s moves while it loads", async (path) => {
+  const page = await site.visit({ viewport: { width: 375, height: 740 } });
+  await page.goto(path, { waitUntil: "networkidle" });
+  const shifts = await page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let seen = 0;
+        new PerformanceObserver((list) => {
+          seen += list.getEntries().length;
+        }).observe({ type: "layout-shift", buffered: true });
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(seen)));
+      }),
+  );
+  expect(shifts).toBe(0);
+});
+
+test("the mails of development are not there in production, and no code of theirs", async () => {
+  const page = await site.visit();
+  const answer = await page.goto("/dev/mails");
+  expect(answer?.status()).toBe(404);
+  for (const folder of ["build", "public/build"]) {
+    for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      if (!file.name.endsWith(".js")) continue;
+      expect(await readFile(join(file.parentPath, file.name), "utf8")).not.toMatch(/dev[/.]mails|outbox/i);
+    }
+  }
+});

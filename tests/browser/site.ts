@@ -1,0 +1,119 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { type IdentityProvider, startIdentityProvider } from "../support/identity-provider";
+import { createDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
+
+const flags = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
+];
+
+/** Chrome reports each refusal of ours as an error too; a refusal is what the test asked for. */
+const refusal = /^Failed to load resource: the server responded with a status of (?:4\d\d|503) /;
+
+function startBrowser(): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
+  return chromium.launch({ executablePath, args: flags });
+}
+
+/**
+ * The production build with a real identity provider, and a browser to visit it with. Whatever the browser complains
+ * of on a page of ours fails the test: an error on the console, a violated CSP, a request to a third party.
+ */
+export function startSite(settings: Record<string, string> = {}) {
+  let browser: Browser;
+  let database: TestDatabase;
+  let provider: IdentityProvider;
+  let server: RunningServer;
+  let complaints: string[] = [];
+
+  beforeAll(async () => {
+    const port = await freePort();
+    [browser, database, provider] = await Promise.all([
+      startBrowser(),
+      createDatabase(),
+      startIdentityProvider(`http://localhost:${port}/auth/idp/callback`),
+    ]);
+    server = await startServer({ PORT: String(port), DATABASE_URL: database.url, ...provider.settings, ...settings });
+  });
+
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    const found = complaints;
+    complaints = [];
+    expect(found).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+    await provider.stop();
+    await database.drop();
+  });
+
+  const isOurs = (url: string) => url.startsWith(`${server.url}/`);
+
+  const checkRequest = (request: Request) => {
+    const { protocol } = new URL(request.url());
+    if (protocol === "data:" || isOurs(request.url())) return;
+    if (request.url().startsWith(`${provider.url}/`) && request.isNavigationRequest()) return;
+    if (isOurs(request.frame().url())) complaints.push(`request to ${request.url()}`);
+  };
+
+  const listenTo = (page: Page) => {
+    page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
+    page.on("console", (message) => {
+      if (message.type() !== "error" || !isOurs(page.url())) return;
+      if (isOurs(message.location().url) && refusal.test(message.text())) return;
+      complaints.push(`console: ${message.text()}`);
+    });
+  };
+
+  return {
+    url: () => server.url,
+    /** A new visitor: nothing remembered, a window of its own. */
+    async visit(options: BrowserContextOptions = {}): Promise<Page> {
+      const context = await browser.newContext({ baseURL: server.url, ...options });
+      context.setDefaultTimeout(15_000);
+      context.on("request", checkRequest);
+      context.on("page", listenTo);
+      return context.newPage();
+    },
+    /** The text of the mail with this subject to this address, as soon as it was sent. */
+    async mail(to: string, subject: string): Promise<string> {
+      const lines = [
+        `To: ${to.replaceAll(".", "\\.")}`,
+        "From: .*",
+        `Subject: ${subject}`,
+        "",
+        "([\\s\\S]*?)",
+        "--- end mail ---",
+      ];
+      const [, text = ""] = await server.waitFor(new RegExp(lines.join("\n")));
+      return text;
+    },
+  };
+}
+
+/** The link with a token in a mail's text. */
+export const linkIn = (text: string): string => /\S+token=\S+/.exec(text)?.[0] ?? "";
+
+/** What the provider asks: who it is (any password will do), then whether Latchkey may know. */
+export async function signInAtProvider(page: Page, name: string): Promise<void> {
+  await page.getByPlaceholder("Enter any login").fill(name);
+  await page.getByPlaceholder("and password").fill("any");
+  await page.getByRole("button", { name: "Sign-in" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
+}
+
+/** The page with this heading is there. */
+export async function arrive(page: Page, heading: string): Promise<void> {
+  await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+}

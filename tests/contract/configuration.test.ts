@@ -1,0 +1,211 @@
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { type Config, type Environment, loadConfig, type MailConfig } from "#server/config.server";
+
+const identityProvider = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET: "the-client-secret" };
+const resend = { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_the-key", MAIL_FROM: "mail@latchkey.example" };
+const postmark = { MAIL_DRIVER: "postmark", POSTMARK_SERVER_TOKEN: "pm-the-key", MAIL_FROM: "mail@latchkey.example" };
+
+/** The lines after the first of what the environment is refused with. */
+function problems(environment: Environment): string[] {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    const [first, ...lines] = (error as Error).message.split("\n");
+    expect({ name: (error as Error).name, first }).toEqual({
+      name: "ConfigurationError",
+      first: "The configuration is not usable:",
+    });
+    return lines.map((line) => line.replace(/^ {2}- /, ""));
+  }
+  return [];
+}
+
+test("an empty environment gives every default", () => {
+  const config = loadConfig({});
+  expect(config).toEqual({
+    production: false,
+    appUrl: "http://localhost:3000",
+    databaseUrl: "pglite:./data",
+    port: 3000,
+    trustProxy: false,
+    mail: { driver: "log", from: "Latchkey <latchkey@localhost>", apiUrl: null },
+    identityProvider: null,
+  } satisfies Config);
+  expect(Object.isFrozen(config)).toBe(true);
+});
+
+test("every setting is read", () => {
+  const config = loadConfig({
+    NODE_ENV: "production",
+    APP_URL: "https://latchkey.example/",
+    DATABASE_URL: "postgresql://latchkey@db.example/latchkey",
+    PORT: "8080",
+    TRUST_PROXY: "true",
+    ...resend,
+    MAIL_API_URL: "https://mail.example/v2/",
+    ...identityProvider,
+    IDP_PROVIDER: "oidc",
+    IDP_ISSUER: "https://sso.example/",
+    IDP_AUTHORIZE_URL: "https://sso.example/authorize",
+    IDP_TOKEN_URL: "https://sso.example/token",
+    IDP_PROFILE_URL: "https://sso.example/me",
+    IDP_SCOPE: "openid email",
+    IDP_PKCE: "true",
+  });
+  expect(config).toEqual({
+    production: true,
+    appUrl: "https://latchkey.example",
+    databaseUrl: "postgresql://latchkey@db.example/latchkey",
+    port: 8080,
+    trustProxy: true,
+    mail: {
+      driver: "resend",
+      from: "mail@latchkey.example",
+      apiUrl: "https://mail.example/v2",
+      apiKey: "re_the-key",
+    },
+    identityProvider: {
+      provider: "oidc",
+      clientId: "a-client",
+      clientSecret: "the-client-secret",
+      issuer: "https://sso.example/",
+      authorizeUrl: "https://sso.example/authorize",
+      tokenUrl: "https://sso.example/token",
+      profileUrl: "https://sso.example/me",
+      scope: "openid email",
+      pkce: true,
+    },
+  } satisfies Config);
+  expect(loadConfig({ ...postmark }).mail).toEqual({
+    driver: "postmark",
+    from: "mail@latchkey.example",
+    apiUrl: null,
+    apiKey: "pm-the-key",
+  } satisfies MailConfig);
+  expectTypeOf(config).toEqualTypeOf<Readonly<Config>>();
+});
+
+test("the client's credentials alone switch Google on", () => {
+  expect(loadConfig(identityProvider).identityProvider).toEqual({
+    provider: "google",
+    clientId: "a-client",
+    clientSecret: "the-client-secret",
+    issuer: null,
+    authorizeUrl: null,
+    tokenUrl: null,
+    profileUrl: null,
+    scope: null,
+    pkce: false,
+  });
+});
+
+test.each(["google", "github", "gitlab", "discord"] as const)("the provider %s needs nothing else", (provider) => {
+  expect(loadConfig({ ...identityProvider, IDP_PROVIDER: provider }).identityProvider).toMatchObject({ provider });
+});
+
+test("an empty or blank variable counts as unset", () => {
+  const names = ["APP_URL", "DATABASE_URL", "PORT", "TRUST_PROXY", "MAIL_DRIVER", "MAIL_FROM", "MAIL_API_URL"];
+  const more = ["IDP_PROVIDER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET", "IDP_ISSUER", "IDP_SCOPE", "RESEND_API_KEY"];
+  const blank = Object.fromEntries([...names, ...more].map((name, index) => [name, index % 2 ? "" : " "]));
+  expect(loadConfig(blank)).toEqual(loadConfig({}));
+});
+
+test("the mailed links follow the port until APP_URL is set", () => {
+  expect(loadConfig({ PORT: "8080" }).appUrl).toBe("http://localhost:8080");
+  expect(loadConfig({ PORT: "8080", APP_URL: "https://latchkey.example:443" }).appUrl).toBe("https://latchkey.example");
+});
+
+describe("a malformed setting is named", () => {
+  test.each([
+    ["APP_URL", "latchkey.example", "must be an http or https URL"],
+    ["APP_URL", "ftp://latchkey.example", "must be an http or https URL"],
+    ["APP_URL", "https://latchkey.example/app", "must be an origin: no path, query or credentials"],
+    ["APP_URL", "https://latchkey.example/?a", "must be an origin: no path, query or credentials"],
+    ["APP_URL", "https://a:b@latchkey.example", "must be an origin: no path, query or credentials"],
+    ["DATABASE_URL", "mysql://localhost/latchkey", "must be a postgresql:// URL, or pglite: and a folder"],
+    ["DATABASE_URL", "pglite:", "must be a postgresql:// URL, or pglite: and a folder"],
+    ["PORT", "http", "must be a port number"],
+    ["PORT", "0", "must be a port number"],
+    ["PORT", "65536", "must be a port number"],
+    ["PORT", "3000.5", "must be a port number"],
+    ["TRUST_PROXY", "yes", "must be true or false"],
+    ["MAIL_DRIVER", "smtp", "must be log, resend or postmark"],
+    ["MAIL_FROM", "Latchkey", "must be an address, or a name and an <address>"],
+    ["MAIL_FROM", "a@b.example\r\nBcc: c@d.example", "must be an address, or a name and an <address>"],
+    ["MAIL_API_URL", "mail.example", "must be an http or https URL"],
+    ["RESEND_API_KEY", "re_with a space", "must be printable ASCII without spaces"],
+    ["POSTMARK_SERVER_TOKEN", "pm\nline", "must be printable ASCII without spaces"],
+    ["IDP_PROVIDER", "facebook", "must be one of google, github, gitlab, discord, oidc"],
+    ["IDP_PROVIDER", "__proto__", "must be one of google, github, gitlab, discord, oidc"],
+    ["IDP_ISSUER", "sso.example", "must be an http or https URL"],
+    ["IDP_AUTHORIZE_URL", "javascript:alert(1)", "must be an http or https URL"],
+    ["IDP_TOKEN_URL", "/token", "must be an http or https URL"],
+    ["IDP_PROFILE_URL", "file:///etc/passwd", "must be an http or https URL"],
+  ])("%s=%s", (name, value, problem) => {
+    expect(problems({ [name]: value })).toEqual([`${name} ${problem}`]);
+  });
+});
+
+describe("a missing setting is named", () => {
+  test.each<[string, Environment, string[]]>([
+    ["the client's secret", { IDP_CLIENT_ID: "a-client" }, ["IDP_CLIENT_SECRET is missing: IDP_CLIENT_ID is set"]],
+    ["the client's id", { IDP_CLIENT_SECRET: "a-secret" }, ["IDP_CLIENT_ID is missing: IDP_CLIENT_SECRET is set"]],
+    ["an issuer", { ...identityProvider, IDP_PROVIDER: "oidc" }, ["IDP_ISSUER is missing: IDP_PROVIDER is oidc"]],
+    ["Resend's key", { ...resend, RESEND_API_KEY: "" }, ["RESEND_API_KEY is missing: MAIL_DRIVER is resend"]],
+    [
+      "Postmark's token",
+      { ...postmark, POSTMARK_SERVER_TOKEN: " " },
+      ["POSTMARK_SERVER_TOKEN is missing: MAIL_DRIVER is postmark"],
+    ],
+    ["the sender", { ...resend, MAIL_FROM: "" }, ["MAIL_FROM is missing: a mail service needs the sender's address"]],
+    [
+      "the public address in production",
+      { ...postmark, NODE_ENV: "production" },
+      ["APP_URL is missing: mailed links need the public address of this service"],
+    ],
+    ["nothing in production with the log driver", { NODE_ENV: "production" }, []],
+    ["nothing of a provider that is off", { IDP_PROVIDER: "oidc" }, []],
+  ])("%s", (_what, environment, expected) => {
+    expect(problems(environment)).toEqual(expected);
+  });
+});
+
+test("one message lists every problem, the malformed and the missing", () => {
+  expect(
+    problems({
+      NODE_ENV: "production",
+      APP_URL: "nowhere",
+      DATABASE_URL: "nowhere",
+      PORT: "none",
+      TRUST_PROXY: "maybe",
+      MAIL_DRIVER: "resend",
+      MAIL_API_URL: "nowhere",
+      IDP_PROVIDER: "nobody",
+      IDP_CLIENT_ID: "a-client",
+      IDP_TOKEN_URL: "nowhere",
+    }).map((problem) => problem.split(" ", 1)[0]),
+  ).toEqual([
+    "APP_URL",
+    "DATABASE_URL",
+    "PORT",
+    "TRUST_PROXY",
+    "MAIL_API_URL",
+    "IDP_PROVIDER",
+    "IDP_TOKEN_URL",
+    "RESEND_API_KEY",
+    "MAIL_FROM",
+    "IDP_CLIENT_SECRET",
+  ]);
+});
+
+test("no message holds a secret", () => {
+  const said = [
+    { IDP_CLIENT_SECRET: "s3cret" },
+    { ...resend, RESEND_API_KEY: "s3cret\u00e9" },
+    { ...postmark, POSTMARK_SERVER_TOKEN: "s3cret s3cret" },
+    { DATABASE_URL: "postgre://latchkey:s3cret@localhost/latchkey" },
+    { APP_URL: "https://latchkey:s3cret@latchkey.example" },
+  ].map((environment) => problems(environment).join());
+  expect(said).toEqual(said.map(() => expect.stringMatching(/^[A-Z]/)));
+  expect(said.join()).not.toContain("s3cret");
+});

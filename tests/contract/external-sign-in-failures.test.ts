@@ -1,0 +1,223 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import * as authIdp from "~/routes/auth.idp._index";
+import { createUser } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
+import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
+import { call, get } from "../support/requests";
+import {
+  accessToken,
+  clientSecret,
+  oidc,
+  type ProviderCase,
+  providerCases,
+  providerNames,
+  type Step,
+} from "./providers";
+import { code, comeBack, state } from "./sign-in";
+
+const latchkey = startLatchkey();
+const outgoing = recordOutgoingCalls();
+const log = recordLog();
+
+const tooLong = (json: string) => json.padEnd(1_048_577);
+const elsewhere = { location: "https://elsewhere.example/" };
+const gzip = { "content-encoding": "gzip" };
+
+/** What a call may get instead of its answer, and what the log then says. Only the named fault is wrong with each. */
+const faults: [string, (json: string) => Answer, string][] = [
+  ["status 400 with an OAuth error", () => ({ status: 400, body: '{"error":"invalid_grant"}' }), "status 400"],
+  ["status 200 with an OAuth error", () => ({ body: '{"error":"bad_code","error_uri":"x"}' }), "unexpected"],
+  ["status 401", (body) => ({ status: 401, body }), "status 401"],
+  ["status 500", (body) => ({ status: 500, body }), "status 500"],
+  ["a redirect", (body) => ({ status: 302, body, headers: elsewhere }), "redirect 302"],
+  ["a redirect that keeps the method", (body) => ({ status: 308, body, headers: elsewhere }), "redirect 308"],
+  ["HTML", () => ({ body: "<!doctype html><title>Sign in</title>" }), "not_json"],
+  ["invalid JSON", (json) => ({ body: json.slice(0, -1) }), "not_json"],
+  ["an array", (json) => ({ body: `[${json}]` }), "unexpected"],
+  ["null", () => ({ body: "null" }), "unexpected"],
+  ["an empty body", () => ({ body: "" }), "not_json"],
+  ["status 204", () => ({ status: 204 }), "not_json"],
+  ["more than one mebibyte", (json) => ({ body: tooLong(json) }), "too_large"],
+  [
+    "more than one mebibyte in a few bytes of gzip",
+    (json) => ({ body: gzipSync(tooLong(json)), headers: gzip }),
+    "too_large",
+  ],
+  ["no headers in time", () => ({ stall: "before the headers" }), "timeout"],
+  ["no whole body in time", (body) => ({ body, stall: "in the middle of the body" }), "timeout"],
+  ["a broken connection", () => ({ broken: true }), "unreachable"],
+];
+
+const logged = { discovery: "discovery", token: "exchange", profile: "profile", emails: "profile" };
+
+/** Answers the calls before `step` well and `step` with `answer`; returns the addresses that are then called. */
+function answerUntil({ steps }: ProviderCase, step: Step["name"], answer: (json: string) => Answer): string[] {
+  const last = steps.findIndex(({ name }) => name === step);
+  const called = steps.slice(0, last + 1);
+  for (const [index, { method, url, answer: good }] of called.entries()) {
+    const body = JSON.stringify(good);
+    outgoing.answer(method, url, index === last ? answer(body) : { body });
+  }
+  return called.map(({ method, url }) => `${method} ${url}`);
+}
+
+/** Comes back from the consent screen to a service that has an account with the profile's address. */
+async function expectRefusal(provider: ProviderCase, called: string[], reason: string) {
+  latchkey.configure(provider.settings);
+  await createUser(latchkey.em(), { email: provider.user.email, password: null });
+  const before = await latchkey.snapshot();
+
+  const outcome = await comeBack();
+  expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed", data: "" });
+  expect(outcome.headers.getSetCookie()).toEqual(["oauth_state=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax"]);
+  expect(await latchkey.snapshot()).toEqual(before);
+  expect(outgoing.addresses()).toEqual(called);
+  expect(outgoing.deadlines()).toEqual(called.map(() => 5000));
+  expect(log.events()).toEqual([{ event: "idp.failed", reason }]);
+  for (const secret of [code, state, clientSecret, accessToken]) expect(log.lines().join()).not.toContain(secret);
+}
+
+describe.each(providerNames)("%s", (name) => {
+  const steps = providerCases[name]().steps.map((step) => step.name);
+
+  describe.each(steps)("%s", (step) => {
+    // GitHub's emails are a list, which a list of lists is too.
+    const applicable = faults.filter(([fault]) => step !== "emails" || fault !== "an array");
+    test.each(applicable)("answered by %s is a failure", async (_fault, answer, reason) => {
+      const provider = providerCases[name]();
+      const called = answerUntil(provider, step, answer);
+      await expectRefusal(provider, called, `${logged[step]}: ${reason}`);
+    });
+  });
+
+  test.each([
+    ["another token type", { token_type: "mac" }],
+    ["a token type that only begins like bearer", { token_type: "bearer2" }],
+    ["a null for the token type", { token_type: null }],
+    ["an object for the token type", { token_type: { bearer: true } }],
+    ["no access token", { access_token: undefined }],
+    ["an empty access token", { access_token: "" }],
+    ["an object for the access token", { access_token: { token: accessToken } }],
+    ["an access token with a line break", { access_token: "a\r\nx-injected: 1" }],
+    ["an access token outside ASCII", { access_token: "tokén" }],
+    ["an access token and an error", { error: "temporarily_unavailable" }],
+  ])("a token answer with %s is a failure", async (_fault, changed) => {
+    const provider = providerCases[name]();
+    const called = answerUntil(provider, "token", (json) => ({
+      body: JSON.stringify({ ...JSON.parse(json), ...changed }),
+    }));
+    await expectRefusal(provider, called, "exchange: unexpected");
+  });
+
+  test.each([
+    ["missing", undefined],
+    ["null", null],
+    ["an object", { $ne: null }],
+    ["an array", ["583231"]],
+    ["a boolean", true],
+    ["empty", ""],
+    ["a fraction", 1.5],
+    ["a number that is not exact", 2 ** 53],
+    ["longer than 255 characters", "1".repeat(256)],
+    ["with NUL", "583231\0"],
+    ["with a lone surrogate", "583231\ud800"],
+  ])("a profile whose id is %s is a failure", async (_fault, id) => {
+    const provider = providerCases[name]();
+    const profile = provider.steps.find((step) => step.name === "profile")!;
+    profile.answer = { ...profile.answer, [provider.idField]: id };
+    const called = answerUntil(provider, "profile", (body) => ({ body }));
+    await expectRefusal(provider, called, "profile: unexpected");
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ["unverified", { email_verified: false, verified: false }],
+    ["verified in words only", { email_verified: "true", verified: "true" }],
+    ["verified by a number", { email_verified: 1, verified: 1 }],
+    ["without a word on verification", { email_verified: undefined, verified: undefined }],
+    ["missing", { email: undefined }],
+    ["null", { email: null }],
+    ["an object", { email: { $ne: null } }],
+    ["a list", { email: ["ada@example.com"] }],
+    ["no address", { email: "ada" }],
+    ["two addresses", { email: "ada@example.com,eve@example.com" }],
+    ["outside ASCII", { email: "ada@example.\u212aom" }],
+    ["with NUL", { email: "ada@example.com\0" }],
+    ["overlong", { email: `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.example.com` }],
+  ])("an unknown person whose email is %s is a failure", async (_fault, changed) => {
+    const provider = providerCases[name]();
+    const last = provider.steps.at(-1)!;
+    const called = answerUntil(provider, last.name, (json) => {
+      const good = JSON.parse(json);
+      const answer =
+        last.name === "emails" ? good.map((entry: object) => ({ ...entry, ...changed })) : { ...good, ...changed };
+      return { body: JSON.stringify(answer) };
+    });
+    await expectRefusal(provider, called, "no_verified_email");
+  });
+
+  test("an account that is linked to another id is not taken over", async () => {
+    const provider = providerCases[name]();
+    latchkey.configure(provider.settings);
+    await createUser(latchkey.em(), { email: provider.user.email, password: null, idpId: "another" });
+    const before = await latchkey.snapshot();
+    answerUntil(provider, provider.steps.at(-1)!.name, (body) => ({ body }));
+
+    const outcome = await comeBack();
+    expect(outcome).toMatchObject({ location: "/login?notice=idp_failed", cookies: { oauth_state: "" } });
+    expect(outcome.cookies).not.toHaveProperty("session");
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events()).toEqual([{ event: "idp.failed", reason: "linked_to_another_id" }]);
+  });
+});
+
+test.each([
+  ["an empty list", []],
+  ["no primary address", [{ email: "ada@example.com", verified: true, primary: false }]],
+  [
+    "an unverified primary address",
+    [
+      { email: "ada@example.com", verified: false, primary: true },
+      { email: "ada@example.com", verified: true, primary: false },
+    ],
+  ],
+  ["a list of other things", ["ada@example.com", null, 1, [{ email: "ada@example.com", primary: true }]]],
+])("github: %s is no verified email", async (_fault, emails) => {
+  const provider = providerCases.github();
+  const called = answerUntil(provider, "emails", () => ({ body: JSON.stringify(emails) }));
+  await expectRefusal(provider, called, "no_verified_email");
+});
+
+describe("discovery", () => {
+  test.each(faults)("answered by %s sends nobody to a consent screen", async (_fault, answer, reason) => {
+    const provider = oidc();
+    latchkey.configure(provider.settings);
+    const called = answerUntil(provider, "discovery", answer);
+    const before = await latchkey.snapshot();
+
+    const outcome = await call(authIdp.loader, get("/auth/idp"));
+    expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed", cookies: {} });
+    expect(outcome.headers.getSetCookie()).toEqual([]);
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect(outgoing.addresses()).toEqual(called);
+    expect(log.events()).toEqual([{ event: "idp.failed", reason: `discovery: ${reason}` }]);
+  });
+
+  test.each([
+    ["another issuer", { issuer: "https://evil.example" }],
+    ["no issuer", { issuer: undefined }],
+    ["an object for the issuer", { issuer: {} }],
+    ["no token endpoint", { token_endpoint: undefined }],
+    ["an object for the token endpoint", { token_endpoint: {} }],
+    ["a token endpoint that is no address", { token_endpoint: "/token" }],
+    ["an authorization endpoint that runs a script", { authorization_endpoint: "javascript:alert(1)" }],
+    ["a userinfo endpoint in a file", { userinfo_endpoint: "file:///etc/passwd" }],
+  ])("with %s is a failure", async (_fault, changed) => {
+    const provider = oidc();
+    const called = answerUntil(provider, "discovery", (json) => ({
+      body: JSON.stringify({ ...JSON.parse(json), ...changed }),
+    }));
+    await expectRefusal(provider, called, "discovery: unexpected");
+  });
+});

@@ -1,0 +1,276 @@
+import { describe, expect, test } from "vitest";
+import * as authIdp from "~/routes/auth.idp._index";
+import { createUser } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { recordOutgoingCalls } from "../support/outgoing-calls";
+import { call, get } from "../support/requests";
+import {
+  accessToken,
+  clientId,
+  clientSecret,
+  oidc,
+  type ProviderCase,
+  providerCases,
+  providerNames,
+} from "./providers";
+import { code, comeBack } from "./sign-in";
+
+const latchkey = startLatchkey();
+const outgoing = recordOutgoingCalls();
+
+function answerAll({ steps }: ProviderCase) {
+  for (const { method, url, answer } of steps) outgoing.answer(method, url, { body: JSON.stringify(answer) });
+}
+
+const users = () => latchkey.execute("select email, idp_id, name, picture_url from users");
+const addresses = ({ steps }: ProviderCase) => steps.map(({ method, url }) => `${method} ${url}`);
+const sorted = (parameters: URLSearchParams) => [...parameters].sort();
+
+describe.each(providerNames)("%s", (name) => {
+  test("the consent URL has exactly the five parameters", async () => {
+    const provider = providerCases[name]();
+    latchkey.configure(provider.settings);
+    answerAll(provider);
+
+    const sent = await call(authIdp.loader, get("https://shop.example:8443/auth/idp"));
+    const url = new URL(sent.location ?? "");
+    expect(sent.status).toBe(302);
+    expect(`${url.origin}${url.pathname}${url.hash}`).toBe(provider.consentUrl);
+    expect(sorted(url.searchParams)).toEqual([
+      ["client_id", clientId],
+      ["redirect_uri", "https://shop.example:8443/auth/idp/callback"],
+      ["response_type", "code"],
+      ["scope", provider.scope],
+      ["state", sent.cookies.oauth_state],
+    ]);
+    expect(sent.cookies).toEqual({ oauth_state: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(outgoing.addresses()).toEqual(addresses(provider).filter((address) => address.includes(".well-known")));
+  });
+
+  test("the token request is a form of exactly the five fields", async () => {
+    const provider = providerCases[name]();
+    latchkey.configure(provider.settings);
+    answerAll(provider);
+
+    expect(await comeBack("https://shop.example:8443")).toMatchObject({ status: 302, location: "/dashboard" });
+    const request = outgoing.calls().find(({ method }) => method === "POST");
+    const { url } = provider.steps.find((step) => step.name === "token")!;
+    expect(request).toEqual({
+      method: "POST",
+      url,
+      headers: {
+        accept: "application/json",
+        "content-type": "application/x-www-form-urlencoded",
+        host: new URL(url).host,
+      },
+      body: expect.any(String),
+    });
+    expect(request?.body.split("&").sort()).toEqual([
+      "client_id=client%26id%3D1%2B2+%253D+%C3%A9",
+      "client_secret=s%26%3D%2B+%2525%C3%BC%E2%82%AC%F0%9D%84%9E",
+      "code=4%2F0A%26b%3Dc%2Bd+e%2520f+%C3%A9%F0%9D%84%9E",
+      "grant_type=authorization_code",
+      "redirect_uri=https%3A%2F%2Fshop.example%3A8443%2Fauth%2Fidp%2Fcallback",
+    ]);
+    expect(sorted(new URLSearchParams(request?.body))).toEqual([
+      ["client_id", clientId],
+      ["client_secret", clientSecret],
+      ["code", code],
+      ["grant_type", "authorization_code"],
+      ["redirect_uri", "https://shop.example:8443/auth/idp/callback"],
+    ]);
+  });
+
+  test("the profile is asked for with the access token, and becomes a user", async () => {
+    const provider = providerCases[name]();
+    latchkey.configure(provider.settings);
+    answerAll(provider);
+
+    expect(await comeBack()).toMatchObject({
+      status: 302,
+      location: "/dashboard",
+      cookies: { oauth_state: "", session: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect(outgoing.addresses()).toEqual(addresses(provider));
+    for (const [index, step] of provider.steps.entries()) {
+      if (step.name === "token") continue;
+      expect(outgoing.calls()[index]).toEqual({
+        method: "GET",
+        url: step.url,
+        headers: {
+          accept: "application/json",
+          host: new URL(step.url).host,
+          ...(step.name !== "discovery" && { authorization: `Bearer ${accessToken}` }),
+        },
+        body: "",
+      });
+    }
+    expect(outgoing.deadlines()).toEqual(provider.steps.map(() => 5000));
+    expect(await users()).toEqual([provider.user]);
+  });
+
+  test("the endpoints and the scope of the settings come first", async () => {
+    const provider = providerCases[name]();
+    const steps = provider.steps.filter((step) => step.name !== "discovery");
+    const [token, profile, emails] = steps;
+    latchkey.configure({
+      ...provider.settings,
+      IDP_AUTHORIZE_URL: "https://own.example/consent?tenant=a%26b",
+      IDP_TOKEN_URL: "https://own.example/oauth/token",
+      IDP_PROFILE_URL: "https://own.example/profile",
+      IDP_SCOPE: "my:scope & more",
+    });
+    outgoing.answer("POST", "https://own.example/oauth/token", { body: JSON.stringify(token?.answer) });
+    outgoing.answer("GET", "https://own.example/profile", { body: JSON.stringify(profile?.answer) });
+    if (emails) outgoing.answer("GET", "https://own.example/profile/emails", { body: JSON.stringify(emails.answer) });
+
+    const { location, cookies } = await call(authIdp.loader, get("/auth/idp"));
+    const consent = new URL(location ?? "");
+    expect(`${consent.origin}${consent.pathname}`).toBe("https://own.example/consent");
+    expect(sorted(consent.searchParams)).toEqual([
+      ["client_id", clientId],
+      ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
+      ["response_type", "code"],
+      ["scope", "my:scope & more"],
+      ["state", cookies.oauth_state],
+      ["tenant", "a&b"],
+    ]);
+    expect(await comeBack()).toMatchObject({ location: "/dashboard" });
+    expect(outgoing.addresses()).toEqual([
+      "POST https://own.example/oauth/token",
+      "GET https://own.example/profile",
+      ...(emails ? ["GET https://own.example/profile/emails"] : []),
+    ]);
+    expect(await users()).toEqual([provider.user]);
+  });
+});
+
+const fields = (name: keyof typeof providerCases, changed: Record<string, unknown>): ProviderCase => {
+  const provider = providerCases[name]();
+  const profile = provider.steps.find((step) => step.name === "profile")!;
+  profile.answer = { ...profile.answer, ...changed };
+  return provider;
+};
+
+const cut = "\u{1F600}".repeat(300);
+
+test.each([
+  ["google", "no name and no picture", { name: undefined, picture: undefined }, { name: null, picture_url: null }],
+  ["google", "objects for name and picture", { name: { a: 1 }, picture: ["x"] }, { name: null, picture_url: null }],
+  ["google", "control characters in the name", { name: " A\0d\r\na\u009f " }, { name: "Ada" }],
+  ["google", "lone surrogates in the name", { name: "A\ud800da\udc00" }, { name: "Ada" }],
+  ["google", "an overlong name", { name: cut }, { name: "\u{1F600}".repeat(255) }],
+  ["google", "markup in the name", { name: "<b>Ada</b>" }, { name: "<b>Ada</b>" }],
+  [
+    "google",
+    "a picture that is no web address",
+    { picture: "javascript:alert(1)" },
+    { picture_url: "javascript:alert(1)" },
+  ],
+  [
+    "google",
+    "an overlong picture",
+    { picture: `https://a.example/${cut}` },
+    { picture_url: `https://a.example/${cut}` },
+  ],
+  ["google", "NUL in the picture", { picture: "https://a.example/\0" }, { picture_url: null }],
+  ["google", "a lone surrogate in the picture", { picture: "https://a.example/\ud800" }, { picture_url: null }],
+  ["google", "a number for the id", { sub: 110 }, { idp_id: "110" }],
+  ["google", "an id that names a property of every object", { sub: "__proto__" }, { idp_id: "__proto__" }],
+  ["google", "spaces around the address", { email: " ADA@example.com " }, { email: "ada@example.com" }],
+  ["github", "a name", { name: "Ada Lovelace" }, { name: "Ada Lovelace" }],
+  ["github", "the largest exact number for the id", { id: 2 ** 53 - 1 }, { idp_id: "9007199254740991" }],
+  ["discord", "no display name", { global_name: null }, { name: "ada" }],
+  ["discord", "no avatar", { avatar: null }, { picture_url: null }],
+  ["discord", "an avatar that leaves its folder", { avatar: "../../x" }, { picture_url: null }],
+] as const)("%s: a profile with %s makes its user", async (name, _what, changed, row) => {
+  const provider = fields(name, changed);
+  latchkey.configure(provider.settings);
+  answerAll(provider);
+  expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await users()).toEqual([{ ...provider.user, ...row }]);
+});
+
+test.each(providerNames)("%s: the verified address links the account that has it", async (name) => {
+  await createUser(latchkey.em());
+  const [before] = await latchkey.execute<object>("select * from users");
+  const provider = providerCases[name]();
+  latchkey.configure(provider.settings);
+  answerAll(provider);
+  expect(await comeBack()).toMatchObject({ location: "/dashboard" });
+  expect(await latchkey.execute("select * from users")).toEqual([{ ...before, ...provider.user }]);
+});
+
+const unproven: [string, unknown][] = [
+  ["unverified", { email: "ada@example.com", email_verified: false, verified: false }],
+  ["missing", { email: undefined, email_verified: undefined, verified: undefined }],
+  ["an object", { email: { address: "ada@example.com" } }],
+];
+
+describe.each(providerNames)("%s", (name) => {
+  test.each(unproven)("a known id needs no email: %s", async (_what, email) => {
+    const provider = providerCases[name]();
+    const last = provider.steps.at(-1)!;
+    last.answer = Array.isArray(last.answer)
+      ? [{ primary: true, ...Object(email) }]
+      : { ...last.answer, ...Object(email) };
+    const id = await createUser(latchkey.em(), {
+      email: "old@example.com",
+      password: null,
+      idpId: provider.user.idp_id,
+    });
+    const before = await latchkey.execute("select * from users");
+    latchkey.configure(provider.settings);
+    answerAll(provider);
+    expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await latchkey.execute("select * from users")).toEqual(before);
+    expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: id }]);
+  });
+
+  test.each([undefined, "Bearer", "bearer", "BEARER"])("the token type %s is bearer", async (token_type) => {
+    const provider = providerCases[name]();
+    const token = provider.steps.find((step) => step.name === "token")!;
+    token.answer = { ...token.answer, token_type };
+    latchkey.configure(provider.settings);
+    answerAll(provider);
+    expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(outgoing.addresses()).toEqual(addresses(provider));
+  });
+
+  test("answers of exactly one mebibyte are read", async () => {
+    const provider = providerCases[name]();
+    latchkey.configure(provider.settings);
+    for (const { method, url, answer } of provider.steps) {
+      outgoing.answer(method, url, { body: JSON.stringify(answer).padEnd(1_048_576) });
+    }
+    expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+});
+
+test("an issuer is discovered once", async () => {
+  const provider = oidc();
+  latchkey.configure(provider.settings);
+  answerAll(provider);
+  await Promise.all([call(authIdp.loader, get("/auth/idp")), call(authIdp.loader, get("/auth/idp"))]);
+  await comeBack();
+  expect(outgoing.addresses()).toEqual(addresses(provider));
+});
+
+test("an issuer whose discovery failed is asked again", async () => {
+  const provider = oidc();
+  latchkey.configure(provider.settings);
+  outgoing.answer("GET", provider.steps[0]!.url, { status: 503 });
+  expect(await call(authIdp.loader, get("/auth/idp"))).toMatchObject({ location: "/login?notice=idp_failed" });
+  answerAll(provider);
+  expect(await comeBack()).toMatchObject({ location: "/dashboard" });
+  expect(outgoing.addresses()).toEqual([addresses(provider)[0], ...addresses(provider)]);
+});
+
+test("an issuer that ends in a slash is discovered below it and named with it", async () => {
+  const provider = oidc();
+  const issuer = `${provider.settings.IDP_ISSUER}/`;
+  latchkey.configure({ ...provider.settings, IDP_ISSUER: issuer });
+  provider.steps[0]!.answer = { ...provider.steps[0]!.answer, issuer };
+  answerAll(provider);
+  expect(await comeBack()).toMatchObject({ location: "/dashboard" });
+});

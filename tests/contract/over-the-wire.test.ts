@@ -1,0 +1,140 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { z } from "zod";
+import type { CallError } from "#server/http";
+import { callJson } from "#server/http";
+import { IdentityProvider } from "#server/identity-provider/client";
+
+// What nock cannot show: the headers that Node adds, and what becomes of the connection.
+
+let server: Server;
+let url: string;
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+
+beforeEach(async () => {
+  server = createServer((request, response) => answer(request, response));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const ask = () => callJson(url, { method: "GET" }, z.object({ ok: z.boolean() }));
+const failure = (call: Promise<unknown>) => call.then(String, (error: CallError) => error.message);
+
+test("the token request carries no header but these, and its length", async () => {
+  let raw: string[] = [];
+  let body = "";
+  answer = (request, response) => {
+    raw = request.rawHeaders;
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => response.end('{"access_token":"a"}'));
+  };
+  const provider = new IdentityProvider({
+    provider: "google",
+    clientId: "ü",
+    clientSecret: "&",
+    issuer: null,
+    authorizeUrl: null,
+    tokenUrl: url,
+    profileUrl: null,
+    scope: null,
+    pkce: false,
+  });
+  expect(await provider.exchangeCode({ code: "c+d", redirectUri: "http://localhost/cb" })).toBe("a");
+
+  const headers = Object.fromEntries(raw.flatMap((name, i) => (i % 2 ? [] : [[name.toLowerCase(), raw[i + 1]]])));
+  expect(headers).toEqual({
+    accept: "application/json",
+    "accept-encoding": expect.any(String),
+    "accept-language": "*",
+    connection: "keep-alive",
+    "content-length": String(body.length),
+    "content-type": "application/x-www-form-urlencoded",
+    host: new URL(url).host,
+    "sec-fetch-mode": "cors",
+    "user-agent": "node",
+  });
+  expect(raw).toHaveLength(2 * Object.keys(headers).length);
+  expect(body).toBe(
+    "code=c%2Bd&client_id=%C3%BC&client_secret=%26&redirect_uri=http%3A%2F%2Flocalhost%2Fcb&grant_type=authorization_code",
+  );
+});
+
+test("a redirect is not followed", async () => {
+  const paths: (string | undefined)[] = [];
+  answer = (request, response) => {
+    paths.push(request.url);
+    response.writeHead(302, { location: "/elsewhere" }).end('{"ok":true}');
+  };
+  expect(await failure(ask())).toBe("redirect 302");
+  expect(paths).toEqual(["/"]);
+});
+
+/** Calls, and hands over what the call will come to and the answer that it waits for. */
+async function open() {
+  answer = () => {};
+  const requested = once(server, "request");
+  const outcome = failure(ask());
+  const [, response]: ServerResponse[] = await requested;
+  return { outcome, response: response!, closed: once(response!, "close") };
+}
+
+test.each([
+  [200, "too_large"],
+  [500, "status 500"],
+])("an endless answer with status %i is hung up on", async (status, reason) => {
+  const { outcome, response, closed } = await open();
+  const more = () => {
+    while (!response.destroyed && response.write(Buffer.alloc(65_536, " ")));
+  };
+  response.writeHead(status).on("drain", more);
+  more();
+  expect(await outcome).toBe(reason);
+  await closed;
+});
+
+test("a gzip answer is counted as decoded", async () => {
+  const packed = (size: number) => gzipSync('{"ok":true}'.padEnd(size));
+  let size = 1_048_576;
+  answer = (_request, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(packed(size));
+  expect(await ask()).toEqual({ ok: true });
+  size += 1;
+  expect(packed(size).length).toBeLessThan(2_000);
+  expect(await failure(ask())).toBe("too_large");
+});
+
+test.each(["before the headers", "in the middle of the body"])(
+  "a stall %s ends at the deadline and hangs up, even after a garbage collection",
+  async (where) => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage: () => void = runInNewContext("gc");
+    const deadline = new AbortController();
+    const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(deadline.signal);
+    const fetch = vi.spyOn(globalThis, "fetch");
+    const { outcome, response, closed } = await open();
+    if (where === "in the middle of the body") {
+      response.write('{"ok":');
+      await fetch.mock.results[0]?.value;
+    }
+    fetch.mockRestore();
+    for (let round = 0; round < 20; round++) {
+      await new Promise(setImmediate);
+      collectGarbage();
+    }
+    deadline.abort();
+    expect(await outcome).toBe("timeout");
+    expect(timeout).toHaveBeenCalledWith(5000);
+    await closed;
+  },
+);

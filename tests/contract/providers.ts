@@ -1,0 +1,193 @@
+import type { Environment } from "#server/config.server";
+import type { ProviderName } from "#server/identity-provider/providers";
+
+/** One call that Latchkey makes to a provider, and an answer to it as the provider documents it. */
+export interface Step {
+  name: "discovery" | "token" | "profile" | "emails";
+  method: "GET" | "POST";
+  url: string;
+  answer: Record<string, unknown> | Record<string, unknown>[];
+}
+
+export interface ProviderCase {
+  settings: Environment;
+  consentUrl: string;
+  scope: string;
+  /** The calls of a sign-in, in their order. */
+  steps: Step[];
+  /** The row that the last answers make. */
+  user: { email: string; idp_id: string; name: string | null; picture_url: string | null };
+  /** The field of the profile that holds the id. */
+  idField: string;
+}
+
+export const clientId = "client&id=1+2 %3D é";
+export const clientSecret = "s&=+ %25ü€𝄞";
+export const accessToken = "an-access~token./+=";
+
+const credentials = (provider: ProviderName) => ({
+  IDP_PROVIDER: provider,
+  IDP_CLIENT_ID: clientId,
+  IDP_CLIENT_SECRET: clientSecret,
+});
+
+const bearer = { access_token: accessToken, token_type: "Bearer", expires_in: 3599, scope: "openid" };
+
+function openIdProvider(name: "google" | "gitlab", consentUrl: string, tokenUrl: string, profileUrl: string) {
+  return (): ProviderCase => ({
+    settings: credentials(name),
+    consentUrl,
+    scope: "openid email profile",
+    steps: [
+      { name: "token", method: "POST", url: tokenUrl, answer: bearer },
+      {
+        name: "profile",
+        method: "GET",
+        url: profileUrl,
+        answer: {
+          sub: "110169484474386276334",
+          name: "Ada Lovelace",
+          given_name: "Ada",
+          picture: "https://images.example/a/ada=s96-c?x=1&y=%20",
+          email: "Ada@Example.com",
+          email_verified: true,
+        },
+      },
+    ],
+    user: {
+      email: "ada@example.com",
+      idp_id: "110169484474386276334",
+      name: "Ada Lovelace",
+      picture_url: "https://images.example/a/ada=s96-c?x=1&y=%20",
+    },
+    idField: "sub",
+  });
+}
+
+const github = (): ProviderCase => ({
+  settings: credentials("github"),
+  consentUrl: "https://github.com/login/oauth/authorize",
+  scope: "read:user user:email",
+  steps: [
+    {
+      name: "token",
+      method: "POST",
+      url: "https://github.com/login/oauth/access_token",
+      answer: { access_token: accessToken, scope: "read:user,user:email", token_type: "bearer" },
+    },
+    {
+      name: "profile",
+      method: "GET",
+      url: "https://api.github.com/user",
+      answer: {
+        login: "ada",
+        id: 583231,
+        node_id: "MDQ6VXNlcjU4MzIzMQ==",
+        avatar_url: "https://avatars.example/u/583231?v=4",
+        type: "User",
+        name: null,
+        email: "public@example.com",
+      },
+    },
+    {
+      name: "emails",
+      method: "GET",
+      url: "https://api.github.com/user/emails",
+      answer: [
+        { email: "other@example.com", verified: true, primary: false, visibility: null },
+        { email: "ada@example.com", verified: true, primary: true, visibility: "private" },
+      ],
+    },
+  ],
+  user: {
+    email: "ada@example.com",
+    idp_id: "583231",
+    name: "ada",
+    picture_url: "https://avatars.example/u/583231?v=4",
+  },
+  idField: "id",
+});
+
+const discord = (): ProviderCase => ({
+  settings: credentials("discord"),
+  consentUrl: "https://discord.com/oauth2/authorize",
+  scope: "identify email",
+  steps: [
+    {
+      name: "token",
+      method: "POST",
+      url: "https://discord.com/api/oauth2/token",
+      answer: { access_token: accessToken, token_type: "Bearer", expires_in: 604800, scope: "identify email" },
+    },
+    {
+      name: "profile",
+      method: "GET",
+      url: "https://discord.com/api/users/@me",
+      answer: {
+        id: "80351110224678912",
+        username: "ada",
+        discriminator: "0",
+        global_name: "Ada Lovelace",
+        avatar: "a_8342729096ea3675442027381ff50dfe",
+        verified: true,
+        email: "ada@example.com",
+      },
+    },
+  ],
+  user: {
+    email: "ada@example.com",
+    idp_id: "80351110224678912",
+    name: "Ada Lovelace",
+    picture_url: "https://cdn.discordapp.com/avatars/80351110224678912/a_8342729096ea3675442027381ff50dfe.png",
+  },
+  idField: "id",
+});
+
+/** An issuer of its own each time: what was discovered of one is remembered. */
+export function oidc(): ProviderCase {
+  const issuer = `https://${crypto.randomUUID()}.example/tenant`;
+  const like = providerCases.google();
+  const [token, profile] = like.steps as [Step, Step];
+  return {
+    ...like,
+    settings: { ...credentials("oidc"), IDP_ISSUER: issuer },
+    consentUrl: `${issuer}/authorize`,
+    steps: [
+      {
+        name: "discovery",
+        method: "GET",
+        url: `${issuer}/.well-known/openid-configuration`,
+        answer: {
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+          userinfo_endpoint: `${issuer}/me`,
+          jwks_uri: `${issuer}/jwks`,
+          response_types_supported: ["code"],
+        },
+      },
+      { ...token, url: `${issuer}/token` },
+      { ...profile, url: `${issuer}/me` },
+    ],
+  };
+}
+
+export const providerCases = {
+  google: openIdProvider(
+    "google",
+    "https://accounts.google.com/o/oauth2/v2/auth",
+    "https://oauth2.googleapis.com/token",
+    "https://openidconnect.googleapis.com/v1/userinfo",
+  ),
+  github,
+  gitlab: openIdProvider(
+    "gitlab",
+    "https://gitlab.com/oauth/authorize",
+    "https://gitlab.com/oauth/token",
+    "https://gitlab.com/oauth/userinfo",
+  ),
+  discord,
+  oidc,
+} satisfies Record<ProviderName, () => ProviderCase>;
+
+export const providerNames = Object.keys(providerCases) as ProviderName[];

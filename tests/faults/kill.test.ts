@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import { startMailService } from "../support/mail-service";
+import { until } from "../support/until";
+import { startScriptedProvider } from "./scripted-provider";
+import { logIn, newPassword, oldPassword, resetPassword, signInExternally, stageFaults } from "./stage";
+import { Visitor } from "./visitor";
+
+const { stage } = stageFaults();
+
+test("a mail that was asked for, or half sent, before kill -9 arrives within two minutes of the next start", async () => {
+  await using scene = await stage();
+  const mails = await startMailService({ kind: "silence" });
+  const emails = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}@example.com`);
+  const first = await scene.server(mails.settings);
+  for (const email of emails) await scene.addAccount(email);
+  for (const email of emails) {
+    expect(await new Visitor(first.url).post("/forgot-password", { email })).toMatchObject({ status: 200 });
+  }
+  await mails.when(() => mails.attempts() === 4);
+  await first.kill();
+  const states = "select state::text, count(*)::int from pgboss.job where data->>'email' is not null group by 1";
+  expect(await scene.query(states)).toEqual(
+    expect.arrayContaining([
+      { state: "active", count: 4 },
+      { state: "created", count: 2 },
+    ]),
+  );
+
+  mails.behave({ kind: "accept" });
+  const before = mails.mails.length;
+  const second = await scene.server(mails.settings);
+  await mails.when(() => new Set(mails.mails.slice(before).map(({ to }) => to)).size === emails.length);
+  const last = mails.mails.findLast(({ to }) => to === "a@example.com");
+  const token = new URL(/http\S+/.exec(last?.text ?? "")?.[0] ?? "").searchParams.get("token") ?? "";
+  expect(await resetPassword(second.url, "a@example.com", token)).toMatchObject({
+    status: 302,
+    location: "/login?notice=password_reset",
+  });
+  await mails.stop();
+}, 150_000);
+
+test("kill -9 in the middle of a reset changes nothing, and the link still works", async () => {
+  await using scene = await stage();
+  const first = await scene.server();
+  await scene.addAccount("ada@example.com");
+  const token = await scene.addResetToken("ada@example.com");
+  expect(await logIn(first.url, "ada@example.com", oldPassword)).toMatchObject({ status: 302 });
+  const before = await scene.snapshot();
+
+  const lock = await scene.connection();
+  await lock.query("begin");
+  await lock.query("select from users for update");
+  const reset = resetPassword(first.url, "ada@example.com", token).catch((error: Error) => error);
+  await until(async () => (await scene.waiting()) === 1, "the reset waits for the user's row");
+  await first.kill();
+  expect(await reset).toBeInstanceOf(Error);
+  await lock.query("commit");
+  await until(async () => (await scene.connections()) === 0, "the killed process's transactions are rolled back");
+
+  expect(await scene.snapshot()).toEqual(before);
+  const second = await scene.server();
+  expect(await logIn(second.url, "ada@example.com", newPassword)).toMatchObject({ status: 422 });
+  expect(await resetPassword(second.url, "ada@example.com", token)).toMatchObject({ status: 302 });
+  expect(await logIn(second.url, "ada@example.com", newPassword)).toMatchObject({ status: 302 });
+});
+
+test("kill -9 in a crowd of resets leaves each one done or not begun", async () => {
+  await using scene = await stage();
+  const server = await scene.server();
+  const emails = Array.from({ length: 40 }, (_, n) => `user${n}@example.com`);
+  const resets: (() => Promise<unknown>)[] = [];
+  for (const email of emails) {
+    const id = await scene.addAccount(email);
+    const token = await scene.addResetToken(email);
+    await scene.query("insert into sessions values ($1, $2, $3, null, now(), now(), now() + interval '1 day')", [
+      crypto.randomUUID(),
+      token,
+      id,
+    ]);
+    resets.push(() => resetPassword(server.url, email, token));
+  }
+  const [old] = await scene.query<{ password_hash: string }>("select password_hash from users limit 1");
+
+  const all = resets.map((reset) => reset());
+  const settled = Promise.allSettled(all);
+  await Promise.race(all);
+  await server.kill();
+  await settled;
+  await until(async () => (await scene.connections()) === 0, "the killed process's transactions are rolled back");
+
+  const states = await scene.query<{ changed: boolean; tokens: number; sessions: number }>(
+    `select password_hash <> $1 as changed,
+       (select count(*)::int from password_resets r where r.email = u.email) as tokens,
+       (select count(*)::int from sessions s where s.user_id = u.id) as sessions
+     from users u`,
+    [old?.password_hash],
+  );
+  const done = { changed: true, tokens: 0, sessions: 0 };
+  const notBegun = { changed: false, tokens: 1, sessions: 1 };
+  for (const state of states) expect([done, notBegun]).toContainEqual(state);
+  expect(states).toContainEqual(done);
+  expect(states).toContainEqual(notBegun);
+});
+
+test("kill -9 in the middle of a link changes nothing, and the next sign-in links", async () => {
+  await using scene = await stage();
+  const provider = await startScriptedProvider();
+  const first = await scene.server(provider.settings);
+  await scene.addAccount("ada@example.com");
+  const before = await scene.snapshot();
+
+  // An uncommitted user with the same id at the provider stalls the link at its last statement.
+  const rival = await scene.connection();
+  await rival.query("begin");
+  await rival.query(
+    "insert into users (id, email, idp_id, created_at) values (gen_random_uuid(), 'eve@example.com', 'ada-at-the-provider', now())",
+  );
+  const callback = signInExternally(first.url).catch((error: Error) => error);
+  await until(async () => (await scene.waiting()) === 1, "the link waits for the provider's id");
+  await first.kill();
+  expect(await callback).toBeInstanceOf(Error);
+  await rival.query("rollback");
+  await until(async () => (await scene.connections()) === 0, "the killed process's transactions are rolled back");
+
+  expect(await scene.snapshot()).toEqual(before);
+  const second = await scene.server(provider.settings);
+  expect(await signInExternally(second.url)).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await scene.query("select email, idp_id from users")).toEqual([
+    { email: "ada@example.com", idp_id: "ada-at-the-provider" },
+  ]);
+  await provider.stop();
+});

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { until } from "../support/until";
+import { logIn, newPassword, oldPassword, resetPassword, stageFaults } from "./stage";
+
+const { stage } = stageFaults();
+
+const expiredRows = 100_000;
+
+const expired = [
+  `insert into password_resets select 'expired' || n, 'reset' || n % 200 || '@example.com', now() - n * interval '1 s'
+   from generate_series(1, ${expiredRows}) n`,
+  `insert into registrations select 'expired' || n, 'login' || n % 200 || '@example.com', now() - n * interval '1 s'
+   from generate_series(1, ${expiredRows}) n`,
+  `insert into sessions select gen_random_uuid(), 'expired' || n, (select id from users where email = 'login0@example.com'),
+   null, now() - interval '30 days', now() - interval '14 days', now() + interval '1 hour'
+   from generate_series(1, ${expiredRows}) n`,
+  `insert into rate_limits select 'expired' || n, 1, extract(epoch from now())::bigint * 1000 - n
+   from generate_series(1, ${expiredRows}) n`,
+];
+
+const remains = `select exists (select from password_resets where token_hash like 'expired%')
+  or exists (select from registrations) or exists (select from rate_limits where key like 'expired%')
+  or exists (select from sessions where token_hash like 'expired%') as rows`;
+
+test("200 resets and 200 logins at once, while 400,000 expired rows are purged: all succeed", async () => {
+  await using scene = await stage();
+  expect(await (await scene.server()).stop()).toBe(0);
+  const numbers = Array.from({ length: 200 }, (_, n) => n);
+  const tokens: string[] = [];
+  for (const n of numbers) {
+    await scene.addAccount(`reset${n}@example.com`);
+    await scene.addAccount(`login${n}@example.com`);
+    tokens.push(await scene.addResetToken(`reset${n}@example.com`));
+  }
+  for (const statement of expired) await scene.query(statement);
+
+  const server = await scene.server();
+  expect(await scene.query(remains)).toEqual([{ rows: true }]);
+  const resets = numbers.map((n) => resetPassword(server.url, `reset${n}@example.com`, tokens[n] ?? ""));
+  const logins = numbers.map((n) => logIn(server.url, `login${n}@example.com`, oldPassword));
+  await Promise.all([...resets, ...logins]);
+  expect(server.output().match(/^.*(?:deadlock|Unexpected|"level":[45]0).*$/gm)).toBeNull();
+  for (const reset of await Promise.all(resets)) {
+    expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
+  }
+  for (const login of await Promise.all(logins)) expect(login).toMatchObject({ status: 302, location: "/dashboard" });
+
+  await until(async () => (await scene.query(remains))[0]?.rows === false, "the expired rows are purged", 60_000);
+  expect(await scene.query("select count(*)::int from password_resets")).toEqual([{ count: 0 }]);
+  expect(await scene.query("select count(*)::int from sessions")).toEqual([{ count: 200 }]);
+  expect(await scene.query("select count(*)::int from users")).toEqual([{ count: 400 }]);
+  expect(await logIn(server.url, "reset0@example.com", newPassword)).toMatchObject({ status: 302 });
+}, 180_000);

@@ -1,0 +1,15 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  root: fileURLToPath(new URL("../..", import.meta.url)),
+  resolve: {
+    alias: [{ find: /^#server\//, replacement: fileURLToPath(new URL("../../server/", import.meta.url)) }],
+  },
+  test: {
+    include: ["tests/faults/*.test.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    fileParallelism: false,
+  },
+});

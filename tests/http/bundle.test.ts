@@ -1,0 +1,49 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+
+const folder = "public/build";
+const bundle = new Map<string, string>();
+let server = "";
+
+beforeAll(async () => {
+  for (const entry of await readdir(folder, { recursive: true })) {
+    if (entry.endsWith(".js")) bundle.set(entry, await readFile(join(folder, entry), "utf8"));
+  }
+  server = await readFile("build/index.js", "utf8");
+});
+
+/** Names that only the server's code holds; each is in its build, or the search below would prove nothing. */
+const serverCode = [
+  "pg_advisory_xact_lock",
+  "argon2id",
+  "@mikro-orm",
+  "pg-boss",
+  "oslo/",
+  "password_resets",
+  "IDP_CLIENT_SECRET",
+  "DATABASE_URL",
+  "api.postmarkapp.com",
+  "node:crypto",
+  "process.env",
+];
+
+test("every page has its script in the bundle", () => {
+  const scripts = [...bundle.keys()].join("\n");
+  for (const page of ["login", "register", "forgot-password", "reset-password", "dashboard"]) {
+    expect(scripts).toMatch(new RegExp(`^routes/${page}-\\w+\\.js$`, "m"));
+  }
+});
+
+describe("the browser's bundle holds no server code", () => {
+  test.each(serverCode)("%s", (name) => {
+    expect(server).toContain(name);
+    const holders = [...bundle].filter(([, code]) => code.includes(name)).map(([file]) => file);
+    expect(holders).toEqual([]);
+  });
+
+  test.each(["#server", "pgboss", "mikro-orm", "BEGIN RSA", "sourceMappingURL"])("%s", (name) => {
+    const holders = [...bundle].filter(([, code]) => code.includes(name)).map(([file]) => file);
+    expect(holders).toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+import { createServer } from "node:http";
+import net, { type AddressInfo, type Server } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { createDatabase, freePort, spawnServer, startServer, type TestDatabase } from "../support/server";
+
+let database: TestDatabase | undefined;
+let occupant: Server | undefined;
+
+afterEach(async () => {
+  await database?.drop();
+  database = undefined;
+  await new Promise((resolve) => (occupant ? occupant.close(resolve) : resolve(undefined)));
+  occupant = undefined;
+});
+
+/** Starts the production build, which must end by itself with status 1; resolves with its whole output. */
+async function failedStart(settings: Record<string, string>): Promise<string> {
+  const server = await spawnServer(settings);
+  expect(await server.ended).toBe(1);
+  return server.output();
+}
+
+/** PostgreSQL's ErrorResponse: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+function errorResponse(code: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+  const head = Buffer.from("E....");
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
+}
+
+async function occupy(server: Server, host?: string): Promise<number> {
+  occupant = server;
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const nowhere = { DATABASE_URL: "pglite:/dev/null/never-opened" };
+
+describe("a configuration that is not usable ends the start with status 1 and one message", () => {
+  test.each([
+    [
+      "the client id without its secret",
+      { IDP_CLIENT_ID: "the-client-id" },
+      ["IDP_CLIENT_SECRET is missing: IDP_CLIENT_ID is set"],
+    ],
+    [
+      "the client secret without its id",
+      { IDP_CLIENT_SECRET: "hush-hush" },
+      ["IDP_CLIENT_ID is missing: IDP_CLIENT_SECRET is set"],
+    ],
+    [
+      "a client id and an empty secret",
+      { IDP_CLIENT_ID: "the-client-id", IDP_CLIENT_SECRET: " " },
+      ["IDP_CLIENT_SECRET is missing: IDP_CLIENT_ID is set"],
+    ],
+    [
+      "resend without its key",
+      { MAIL_DRIVER: "resend", MAIL_FROM: "a@example.com", APP_URL: "https://latchkey.example" },
+      ["RESEND_API_KEY is missing: MAIL_DRIVER is resend"],
+    ],
+    [
+      "postmark without its token, the sender and the public address",
+      { MAIL_DRIVER: "postmark" },
+      [
+        "POSTMARK_SERVER_TOKEN is missing: MAIL_DRIVER is postmark",
+        "MAIL_FROM is missing: a mail service needs the sender's address",
+        "APP_URL is missing: mailed links need the public address of this service",
+      ],
+    ],
+    [
+      "oidc without its issuer",
+      { IDP_PROVIDER: "oidc", IDP_CLIENT_ID: "the-client-id", IDP_CLIENT_SECRET: "hush-hush" },
+      ["IDP_ISSUER is missing: IDP_PROVIDER is oidc"],
+    ],
+    [
+      "several malformed settings",
+      { APP_URL: "latchkey.example", TRUST_PROXY: "yes", MAIL_DRIVER: "pigeon", IDP_PROVIDER: "mail" },
+      [
+        "APP_URL must be an http or https URL",
+        "TRUST_PROXY must be true or false",
+        "MAIL_DRIVER must be log, resend or postmark",
+        "IDP_PROVIDER must be one of google, github, gitlab, discord, oidc",
+      ],
+    ],
+    [
+      "a database that is none",
+      { DATABASE_URL: "mysql://root:hush-hush@localhost/latchkey" },
+      ["DATABASE_URL must be a postgresql:// URL, or pglite: and a folder"],
+    ],
+  ] as [string, Record<string, string>, string[]][])("%s", async (_what, settings, problems) => {
+    const output = await failedStart({ ...nowhere, ...settings });
+    expect(output).toBe(`The configuration is not usable:\n${problems.map((line) => `  - ${line}\n`).join("")}`);
+    expect(output).not.toContain("hush-hush");
+  });
+});
+
+describe("what makes a start impossible is said in one line, with status 1", () => {
+  test("a PostgreSQL that cannot be reached, without its password", async () => {
+    const port = await freePort();
+    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:hush-hush@127.0.0.1:${port}/latchkey` });
+    expect(output).toBe(
+      `The database at 127.0.0.1:${port}/latchkey cannot be used: connect ECONNREFUSED 127.0.0.1:${port}.\n`,
+    );
+  });
+
+  test("a PostgreSQL at a name that does not exist", async () => {
+    const output = await failedStart({ DATABASE_URL: "postgresql://latchkey:hush-hush@nowhere.invalid/latchkey" });
+    expect(output).toMatch(
+      /^The database at nowhere\.invalid\/latchkey cannot be used: getaddrinfo (?:ENOTFOUND|EAI_AGAIN) nowhere\.invalid\.\n$/,
+    );
+  });
+
+  test("a server that is no PostgreSQL", async () => {
+    const port = await occupy(createServer(), "127.0.0.1");
+    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:hush-hush@127.0.0.1:${port}/latchkey` });
+    expect(output).toMatch(/^The database at 127\.0\.0\.1:\d+\/latchkey cannot be used: .+\.\n$/);
+    expect(output).not.toContain("hush-hush");
+  });
+
+  test.each([
+    ["28P01", 'password authentication failed for user "latchkey"'],
+    ["28000", "no pg_hba.conf entry for host"],
+    ["3D000", 'database "latchkey" does not exist'],
+    ["53300", "sorry, too many clients already"],
+  ])("a PostgreSQL that answers %s, without the password", async (code, message) => {
+    const refusing = net.createServer((socket) => socket.once("data", () => socket.end(errorResponse(code, message))));
+    const port = await occupy(refusing, "127.0.0.1");
+    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:hush-hush@127.0.0.1:${port}/latchkey` });
+    expect(output).toBe(`The database at 127.0.0.1:${port}/latchkey cannot be used: ${message}.\n`);
+  });
+
+  test.each(["/dev/null/data", "/dev/null"])("the data folder %s, which cannot be", async (folder) => {
+    const output = await failedStart({ DATABASE_URL: `pglite:${folder}` });
+    expect(output).toMatch(new RegExp(`^The data folder ${folder} cannot be written: [A-Z]+\\.\\n$`));
+  });
+
+  test.each([undefined, "127.0.0.1"])("a port in use, on the address %s", async (host) => {
+    const port = await occupy(createServer(), host);
+    expect(await failedStart({ ...nowhere, PORT: String(port) })).toBe(`Port ${port} cannot be used: EADDRINUSE.\n`);
+  });
+
+  test("a data folder that another process has open, which goes on undisturbed", async () => {
+    const { url, drop } = await createDatabase("embedded");
+    database = { url, drop };
+    const first = await startServer({ DATABASE_URL: url });
+    const output = await failedStart({ DATABASE_URL: url });
+    expect(output).toMatch(/^The data folder \S+ is in use by another process\.\n$/);
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    expect(await first.stop()).toBe(0);
+  });
+});
+
+test("a data folder whose process was killed is taken over by the next one", async () => {
+  const { url, drop } = await createDatabase("embedded");
+  database = { url, drop };
+  const killed = await startServer({ DATABASE_URL: url });
+  await killed.kill();
+  const next = await startServer({ DATABASE_URL: url });
+  expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
+  expect(await next.stop()).toBe(0);
+});

@@ -1,0 +1,72 @@
+import { expect, test, vi } from "vitest";
+import { startLatchkey } from "../support/latchkey";
+
+const latchkey = startLatchkey();
+
+const hour = 3_600_000;
+
+function passMinutes(minutes: number): void {
+  const now = Date.now.bind(Date);
+  vi.spyOn(Date, "now").mockImplementation(() => now() + minutes * 60_000);
+}
+
+/** `count` rows of each table that end at `expires`, and a user for the sessions. */
+async function addRows(prefix: string, count: number, expires: Date): Promise<void> {
+  const user = crypto.randomUUID();
+  await latchkey.execute("insert into users (id, email, created_at) values (?, ?, now())", [
+    user,
+    `${prefix}@example.com`,
+  ]);
+  for (const table of ["password_resets", "registrations"]) {
+    await latchkey.execute(
+      `insert into ${table} select ? || n, ? || '@example.com', ? from generate_series(1, ?::int) n`,
+      [prefix, prefix, expires, count],
+    );
+  }
+  await latchkey.execute(
+    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+     select gen_random_uuid(), ? || n, ?, now(), now(), ? from generate_series(1, ?::int) n`,
+    [prefix, user, expires, count],
+  );
+  await latchkey.execute("insert into rate_limits select ? || n, 1, ? from generate_series(1, ?::int) n", [
+    prefix,
+    expires.getTime(),
+    count,
+  ]);
+}
+
+async function counts(): Promise<Record<string, number>> {
+  const rows: Record<string, number> = {};
+  for (const table of ["password_resets", "registrations", "sessions", "rate_limits"]) {
+    const [row] = await latchkey.execute<{ count: number }>(`select count(*)::int as count from ${table}`);
+    rows[table] = row?.count ?? -1;
+  }
+  return rows;
+}
+
+test("the queue purges expired rows by itself, in batches, every ten minutes, and live rows stay", async () => {
+  await addRows("old", 12_000, new Date(Date.now() - 1));
+  await addRows("live", 3, new Date(Date.now() + hour));
+  const live = { password_resets: 3, registrations: 3, sessions: 3, rate_limits: 3 };
+
+  await latchkey.drain();
+  expect(await counts()).toEqual(live);
+  expect(await latchkey.execute("select * from pgboss.job")).toEqual([]);
+
+  await addRows("later", 10, new Date(Date.now() - 1));
+  await latchkey.drain();
+  expect(await counts()).toEqual({ password_resets: 13, registrations: 13, sessions: 13, rate_limits: 13 });
+
+  passMinutes(10.1);
+  await latchkey.drain();
+  expect(await counts()).toEqual(live);
+});
+
+test("a session that was not used for 14 days is purged, and its user stays", async () => {
+  await addRows("idle", 1, new Date(Date.now() + hour));
+  await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
+  passMinutes(30);
+  await latchkey.drain();
+  expect(await counts()).toEqual({ password_resets: 1, registrations: 1, sessions: 0, rate_limits: 1 });
+  expect(await latchkey.execute("select email from users")).toEqual([{ email: "idle@example.com" }]);
+});

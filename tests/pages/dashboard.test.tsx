@@ -1,0 +1,136 @@
+// @vitest-environment happy-dom
+import { screen, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import Dashboard from "~/routes/dashboard";
+import { renderPage } from "./render-page";
+
+const own = {
+  id: "1",
+  browser: "Firefox on Linux",
+  since: "2026-11-20T10:30:00.000Z",
+  lastSeen: "2026-11-21T07:05:00.000Z",
+};
+const other = {
+  id: "2",
+  browser: "Safari on iOS",
+  since: "2026-11-01T23:59:00.000Z",
+  lastSeen: "2026-11-02T00:00:00.000Z",
+};
+
+const ada = {
+  name: "Ada",
+  email: "ada@example.com",
+  picture: "https://pictures.example/ada.png",
+  password: true,
+  linked: true,
+};
+
+const loaded = {
+  user: ada,
+  provider: "Google",
+  sessions: [
+    { ...own, current: true },
+    { ...other, current: false },
+  ],
+};
+
+const section = (name: string) => within(screen.getByRole("region", { name }));
+
+test("the account says who, by which ways in, and where one is signed in since when", async () => {
+  await renderPage("/dashboard", Dashboard, { loaded });
+  expect(screen.getByText("Ada")).toBeTruthy();
+  expect(screen.getByText("ada@example.com")).toBeTruthy();
+  const ways = section("How you sign in").getAllByRole("listitem");
+  expect(ways.map((way) => way.querySelector("p")?.textContent)).toEqual(["Email and password", "Google"]);
+  const sessions = section("Where you are signed in").getAllByRole("listitem");
+  expect(sessions.map((session) => session.querySelector("p")?.textContent)).toEqual([
+    "Firefox on Linux · this browserSigned in 20 November 2026, 10:30 UTCLast seen 21 November 2026, 07:05 UTC",
+    "Safari on iOSSigned in 1 November 2026, 23:59 UTCLast seen 2 November 2026, 00:00 UTC",
+  ]);
+});
+
+test.each([
+  ["https://pictures.example/ada.png", true],
+  ["http://pictures.example/ada.png", false],
+  ["javascript:alert(1)", false],
+  [null, false],
+])("the picture %s is shown: %s", async (picture, shown) => {
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, picture } } });
+  expect(document.querySelector("main img") !== null).toBe(shown);
+});
+
+test("every action is a form of its own", async () => {
+  const { posted, user } = await renderPage("/dashboard", Dashboard, { loaded });
+  const click = (name: string) => user.click(screen.getByRole("button", { name }));
+  await click("Change the password by mail");
+  await click("End this session");
+  await click("End every other session");
+  await user.click(screen.getByText("Disconnect", { selector: "summary" }));
+  await click("Disconnect Google");
+  await user.click(screen.getByText("Delete my account", { selector: "summary" }));
+  await user.type(screen.getByLabelText("Type your email address to confirm"), "ada@example.com");
+  await click("Delete my account for good");
+  expect(posted.mock.calls).toEqual([
+    ["/dashboard", { intent: "send-password-link" }],
+    ["/dashboard", { intent: "end-session", sessionId: "2" }],
+    ["/dashboard", { intent: "end-other-sessions" }],
+    ["/dashboard", { intent: "unlink-provider" }],
+    ["/dashboard", { intent: "delete-account", email: "ada@example.com" }],
+  ]);
+  expect(screen.getByRole<HTMLButtonElement>("button", { name: "Log out" }).form?.getAttribute("action")).toBe(
+    "/logout",
+  );
+});
+
+test("what cannot be undone asks first", async () => {
+  await renderPage("/dashboard", Dashboard, { loaded });
+  for (const name of ["Disconnect Google", "Delete my account for good"]) {
+    const question = screen.getByRole("button", { name, hidden: true }).closest("details");
+    expect(question?.open).toBe(false);
+  }
+});
+
+test("the only way in cannot be disconnected, and the page says what to do first", async () => {
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, password: false } } });
+  expect(screen.queryByText(/^Disconnect/)).toBeNull();
+  expect(
+    screen.getByText("Your only way in is Google. To be able to disconnect it, set a password first."),
+  ).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Set a password by mail" })).toBeTruthy();
+});
+
+test("an account that was never linked has nothing to disconnect", async () => {
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, linked: false } } });
+  expect(section("How you sign in").getAllByRole("listitem")).toHaveLength(1);
+  expect(screen.queryByText(/^Disconnect/)).toBeNull();
+});
+
+test("the only session can be left by logging out alone", async () => {
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, sessions: [{ ...own, current: true }] } });
+  expect(screen.queryByRole("button", { name: /^End/ })).toBeNull();
+});
+
+test("a result is said in words, and gets the focus", async () => {
+  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused: { done: "The session was ended." } });
+  await user.click(screen.getByRole("button", { name: "End this session" }));
+  const said = await screen.findByText("The session was ended.");
+  expect(said.getAttribute("role")).toBe("status");
+  expect(document.activeElement).toBe(said);
+});
+
+test("a wrong address keeps the question open, with the error at its field", async () => {
+  const refused = { errors: { email: "Type the email address of this account." }, typed: { email: "a@example.com" } };
+  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
+  await user.click(screen.getByText("Delete my account", { selector: "summary" }));
+  await user.type(screen.getByLabelText("Type your email address to confirm"), "a@example.com{Enter}");
+  const error = await screen.findByText("Type the email address of this account.");
+  expect(error.closest("details")?.open).toBe(true);
+  expect(document.activeElement?.getAttribute("aria-describedby")).toBe(error.id);
+});
+
+test("a refused action is said as an alert", async () => {
+  const refused = { errors: { sessionId: "This session has already ended." }, typed: {} };
+  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
+  await user.click(screen.getByRole("button", { name: "End this session" }));
+  expect((await screen.findByRole("alert")).textContent).toBe("This session has already ended.");
+});

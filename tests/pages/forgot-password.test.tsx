@@ -1,0 +1,47 @@
+// @vitest-environment happy-dom
+import { screen } from "@testing-library/react";
+import { expect, test } from "vitest";
+import ForgotPassword from "~/routes/forgot-password";
+import { renderPage } from "./render-page";
+
+const loaded = { email: "", mailIsPrinted: false };
+
+const emailField = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Email" });
+
+test("the address of a dead link, or of a refused login, is filled in", async () => {
+  await renderPage("/forgot-password", ForgotPassword, { loaded: { ...loaded, email: "ada@example.com" } });
+  expect(emailField().value).toBe("ada@example.com");
+  expect(screen.getByRole("link", { name: "Back to log in" }).getAttribute("href")).toBe("/login");
+});
+
+test("the page of a sent mail says to whom, what to do when nothing comes, and asks again", async () => {
+  const { posted, user } = await renderPage("/forgot-password", ForgotPassword, {
+    loaded,
+    refused: { status: "sent", email: "ada@example.com" },
+  });
+  await user.type(emailField(), "ada@example.com");
+  await user.click(screen.getByRole("button", { name: "Send the link" }));
+  await screen.findByRole("heading", { level: 1, name: "Check your mail" });
+  expect(screen.getByRole("status").textContent).toBe(
+    "If there is an account for ada@example.com, a link to reset its password is on its way. It works once, within 60 minutes.",
+  );
+  expect(screen.getByRole("heading", { level: 2, name: "Nothing there after a few minutes?" })).toBeTruthy();
+  expect(emailField().value).toBe("ada@example.com");
+
+  await user.click(screen.getByRole("button", { name: "Send it again" }));
+  await screen.findByText(/^Asked again\./);
+  expect(posted.mock.calls).toEqual([
+    ["/forgot-password", { email: "ada@example.com" }],
+    ["/forgot-password", { email: "ada@example.com" }],
+  ]);
+});
+
+test.each([true, false])("whether the mail is only in the server's output is said (%s)", async (mailIsPrinted) => {
+  const { user } = await renderPage("/forgot-password", ForgotPassword, {
+    loaded: { ...loaded, mailIsPrinted },
+    refused: { status: "sent", email: "ada@example.com" },
+  });
+  await user.type(emailField(), "ada@example.com{Enter}");
+  await screen.findByRole("heading", { level: 1, name: "Check your mail" });
+  expect(screen.queryByText("No mail leaves this server: it is in the server’s output.") !== null).toBe(mailIsPrinted);
+});

@@ -1,0 +1,98 @@
+// @vitest-environment happy-dom
+import { screen } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import Login from "~/routes/login";
+import { renderPage } from "./render-page";
+
+const loaded = { idpEnabled: true, provider: "Google", notice: null as string | null };
+
+test("the page asks for an address and a password, and offers every other way on", async () => {
+  const { posted, user } = await renderPage("/login", Login, { loaded });
+  await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
+  await user.type(screen.getByLabelText("Password"), "a secret of mine");
+  await user.click(screen.getByRole("button", { name: "Log in" }));
+  expect(posted.mock.calls).toEqual([["/login", { email: "ada@example.com", password: "a secret of mine" }]]);
+  expect(screen.getByRole("link", { name: "Forgot your password?" }).getAttribute("href")).toBe("/forgot-password");
+  expect(screen.getByRole("link", { name: "Create one" }).getAttribute("href")).toBe("/register");
+});
+
+test("the button of the other service is a plain link", async () => {
+  await renderPage("/login", Login, { loaded });
+  expect(screen.getByRole("link", { name: "Continue with Google" }).getAttribute("href")).toBe("/auth/idp");
+});
+
+test("idpEnabled false hides the button of the other service", async () => {
+  await renderPage("/login", Login, { loaded: { idpEnabled: false, provider: null, notice: null } });
+  expect(screen.queryByRole("link", { name: /Continue with/ })).toBeNull();
+  expect(document.querySelector("a[href='/auth/idp']")).toBeNull();
+});
+
+describe("a notice", () => {
+  test("tells that the password was changed", async () => {
+    await renderPage("/login", Login, { loaded: { ...loaded, notice: "password_reset" } });
+    expect(screen.getByText("Your password was changed. Log in with the new one.").getAttribute("role")).toBe("status");
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  test("tells that the other service failed, and offers to try again", async () => {
+    await renderPage("/login", Login, { loaded: { ...loaded, notice: "idp_failed" } });
+    expect(screen.getByRole("alert").textContent).toBe(
+      "Signing in with Google did not work. Try again, or log in with your email.",
+    );
+    expect(screen.getByRole("link", { name: "Try again" }).getAttribute("href")).toBe("/auth/idp");
+  });
+
+  test("offers nothing again that has been switched off", async () => {
+    await renderPage("/login", Login, { loaded: { idpEnabled: false, provider: null, notice: "idp_failed" } });
+    expect(screen.getByRole("alert").textContent).toBe("Signing in with the other service did not work.");
+    expect(screen.queryByRole("link", { name: "Try again" })).toBeNull();
+  });
+
+  test.each(["", "anything", "toString"])("of another name (%j) is ignored", async (notice) => {
+    await renderPage("/login", Login, { loaded: { ...loaded, notice } });
+    expect(screen.queryByRole("alert")).toBeNull();
+    expect(screen.queryByText(/did not work|was changed/)).toBeNull();
+  });
+});
+
+test("a refused login keeps the address, says why, and puts the focus on the password", async () => {
+  const refused = { typed: { email: "ada@example.com" }, errors: {}, message: "Email or password is incorrect." };
+  const { user } = await renderPage("/login?notice=password_reset", Login, {
+    loaded: { ...loaded, notice: "password_reset" },
+    refused,
+  });
+  await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
+  await user.type(screen.getByLabelText("Password"), "wrong{Enter}");
+  expect((await screen.findByRole("alert")).textContent).toBe("Email or password is incorrect.");
+  expect(screen.queryByText(/was changed/)).toBeNull();
+  const password = screen.getByLabelText<HTMLInputElement>("Password");
+  expect(document.activeElement).toBe(password);
+  expect(password.getAttribute("aria-invalid")).toBe("true");
+  expect(password.getAttribute("aria-describedby")).toContain(screen.getByRole("alert").id);
+  expect(screen.getByRole<HTMLInputElement>("textbox", { name: "Email" }).value).toBe("ada@example.com");
+  expect(screen.getByRole("link", { name: "Forgot your password?" }).getAttribute("href")).toBe(
+    "/forgot-password?email=ada%40example.com",
+  );
+});
+
+test("a field that did not arrive has its error tied to it", async () => {
+  const refused = { typed: {}, errors: { email: "This field is missing, or was sent twice." }, message: null };
+  const { user } = await renderPage("/login", Login, { loaded, refused });
+  await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
+  await user.type(screen.getByLabelText("Password"), "secret{Enter}");
+  const error = await screen.findByText("This field is missing, or was sent twice.");
+  const email = screen.getByRole("textbox", { name: "Email" });
+  expect(email.getAttribute("aria-invalid")).toBe("true");
+  expect(email.getAttribute("aria-describedby")).toBe(error.id);
+  expect(document.activeElement).toBe(email);
+});
+
+test("the password is shown and hidden by its button", async () => {
+  const { user } = await renderPage("/login", Login, { loaded });
+  const password = screen.getByLabelText<HTMLInputElement>("Password");
+  expect(password.type).toBe("password");
+  await user.click(screen.getByRole("button", { name: "Show password" }));
+  expect(password.type).toBe("text");
+  await user.click(screen.getByRole("button", { name: "Hide password" }));
+  expect(password.type).toBe("password");
+});

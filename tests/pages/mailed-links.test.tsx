@@ -1,0 +1,79 @@
+// @vitest-environment happy-dom
+import { screen } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import CompleteRegistration from "~/routes/register_.complete";
+import ResetPassword from "~/routes/reset-password";
+import { renderPage } from "./render-page";
+
+const loaded = { email: "ada@example.com", token: "f".repeat(64) };
+
+const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
+
+describe.each([
+  {
+    path: "/reset-password",
+    Page: ResetPassword,
+    submit: "Change the password",
+    dead: "This reset link is invalid or has expired.",
+    again: "/forgot-password",
+  },
+  {
+    path: "/register/complete",
+    Page: CompleteRegistration,
+    submit: "Create the account",
+    dead: "This link is invalid or has expired.",
+    again: "/register",
+  },
+])("$path", ({ path, Page, submit, dead, again }) => {
+  async function choose(refused: unknown) {
+    const { posted, user } = await renderPage(path, Page, { loaded, refused });
+    await user.type(field("New password"), "quiet lamps");
+    await user.type(field("New password, again"), "quiet lamp");
+    await user.click(screen.getByRole("button", { name: submit }));
+    return posted;
+  }
+
+  test("carries the link's address and token, and takes the new password twice", async () => {
+    const posted = await choose({ typed: loaded });
+    expect(posted.mock.calls).toEqual([
+      [path, { ...loaded, password: "quiet lamps", passwordConfirmation: "quiet lamp" }],
+    ]);
+    expect(field("Email").autocomplete).toBe("username");
+    expect(field("Email").readOnly).toBe(true);
+  });
+
+  test("says what is wrong with the password at its field, and keeps the link", async () => {
+    await choose({ typed: loaded, errors: { passwordConfirmation: "The two passwords are not the same." } });
+    const error = await screen.findByText("The two passwords are not the same.");
+    const confirmation = field("New password, again");
+    expect(confirmation.getAttribute("aria-describedby")).toContain(error.id);
+    expect(document.activeElement).toBe(confirmation);
+    expect(field("New password").getAttribute("aria-invalid")).toBeNull();
+    expect(document.querySelector<HTMLInputElement>("input[name=token]")?.value).toBe(loaded.token);
+  });
+
+  test("offers a new link for a dead one, with the address filled in", async () => {
+    await choose({ typed: loaded, dead });
+    expect((await screen.findByRole("alert")).textContent).toBe(dead);
+    expect(screen.queryByLabelText("New password")).toBeNull();
+    expect(field("Email").value).toBe(loaded.email);
+    const button = screen.getByRole<HTMLButtonElement>("button", { name: "Send a new link" });
+    expect(button.form?.getAttribute("action")).toBe(again);
+  });
+
+  test("tells the strength of the new password in words", async () => {
+    const { user } = await renderPage(path, Page, { loaded });
+    expect(screen.getByText("Use at least 8 characters.")).toBeTruthy();
+    await user.type(field("New password"), "pass");
+    await screen.findByText("Too short: use at least 8 characters.", {}, { timeout: 20_000 });
+    await user.type(field("New password"), "word");
+    await screen.findByText("Very easy to guess: add words.");
+    await user.clear(field("New password"));
+    await user.type(field("New password"), loaded.email);
+    await screen.findByText("Very easy to guess: add words.");
+    await user.clear(field("New password"));
+    await screen.findByText("Use at least 8 characters.");
+    await user.type(field("New password"), "quiet lamps over the harbour");
+    await screen.findByText("Very strong.");
+  });
+});

@@ -1,0 +1,19 @@
+// @vitest-environment happy-dom
+import { screen } from "@testing-library/react";
+import { expect, test } from "vitest";
+import Mails from "~/routes/dev.mails._index";
+import { renderPage } from "./render-page";
+
+test("each mail is shown with its receiver, and its link can be followed", async () => {
+  const url = "http://localhost:3000/reset-password?email=ada%40example.com&token=ff";
+  const mail = { to: "ada@example.com", subject: "Reset your password", text: `Reset your password:\n\n${url}\n` };
+  await renderPage("/dev/mails", Mails, { loaded: [mail] });
+  expect(screen.getByRole("region", { name: "Reset your password" }).textContent).toContain("To ada@example.com");
+  expect(screen.getByRole("link", { name: url }).getAttribute("href")).toBe(url);
+  expect(screen.getByRole("link", { name: "As HTML" }).getAttribute("href")).toBe("/dev/mails/0");
+});
+
+test("before the first mail the page says that there is none", async () => {
+  await renderPage("/dev/mails", Mails, { loaded: [] });
+  expect(screen.getByText("None yet. They are kept until the server restarts.")).toBeTruthy();
+});

@@ -1,0 +1,39 @@
+// @vitest-environment happy-dom
+import { screen } from "@testing-library/react";
+import { expect, test } from "vitest";
+import Register from "~/routes/register";
+import { renderPage } from "./render-page";
+
+const loaded = { idpEnabled: true, provider: "GitHub", email: "", mailIsPrinted: false };
+
+test("the page asks for an address alone, and offers the other service and the login", async () => {
+  await renderPage("/register", Register, { loaded });
+  expect(screen.getAllByRole("textbox")).toEqual([screen.getByRole("textbox", { name: "Email" })]);
+  expect(screen.getByRole("link", { name: "Continue with GitHub" }).getAttribute("href")).toBe("/auth/idp");
+  expect(screen.getByRole("link", { name: "Log in" }).getAttribute("href")).toBe("/login");
+});
+
+test("idpEnabled false hides the button of the other service", async () => {
+  await renderPage("/register", Register, { loaded: { ...loaded, idpEnabled: false, provider: null } });
+  expect(screen.queryByRole("link", { name: /Continue with/ })).toBeNull();
+});
+
+test("the page of a sent mail says to whom and lets one ask again", async () => {
+  const { user } = await renderPage("/register", Register, {
+    loaded,
+    refused: { status: "sent", email: "ada@example.com" },
+  });
+  await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
+  await user.click(screen.getByRole("button", { name: "Continue" }));
+  await screen.findByRole("heading", { level: 1, name: "Check your mail" });
+  expect(screen.getByRole("status").textContent).toBe(
+    "If mail reaches ada@example.com, a link to finish creating the account is on its way. It works once, within 60 minutes.",
+  );
+  expect(screen.getByRole("button", { name: "Send it again" })).toBeTruthy();
+});
+
+test("the page of a form without an address names none", async () => {
+  const { user } = await renderPage("/register", Register, { loaded, refused: { status: "sent", email: "" } });
+  await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com{Enter}");
+  expect((await screen.findByText(/^If mail reaches that address/)).getAttribute("role")).toBe("status");
+});

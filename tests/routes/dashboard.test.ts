@@ -1,0 +1,270 @@
+import { describe, expect, test } from "vitest";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { registrationLink, resetLink } from "../support/mailed-links";
+import { call, get, post } from "../support/requests";
+
+const latchkey = startLatchkey();
+
+const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+const open = (cookie: string) => call(dashboard.loader, get("/dashboard", { cookie }));
+
+const act = (cookie: string, intent: string, fields: Record<string, string> = {}) =>
+  call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie }));
+
+/** Moves every sign-in into the past. */
+const age = (minutes: string) =>
+  latchkey.execute(`update sessions set created_at = now() - interval '${minutes}', last_seen_at = now()`);
+
+const sessionIdOf = async (userId: string) =>
+  (await latchkey.execute<{ id: string }>("select id from sessions where user_id = ?", [userId]))[0]?.id ?? "";
+
+describe("the page", () => {
+  test("shows the profile, the ways in and the sessions, the own one marked", async () => {
+    const id = await createUser(latchkey.em(), { idpId: "42" });
+    await latchkey.execute("update users set name = 'Ada', picture_url = 'https://pictures.example/ada.png'");
+    await signedIn(latchkey.em(), id, firefox);
+    await age("3 hours");
+    const cookie = await signedIn(latchkey.em(), id);
+    await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const { data } = await open(cookie);
+    expect(data).toEqual({
+      user: {
+        name: "Ada",
+        email: "ada@example.com",
+        picture: "https://pictures.example/ada.png",
+        password: true,
+        linked: true,
+      },
+      provider: "external sign-in",
+      sessions: expect.toSatisfy((sessions: unknown[]) => sessions.length === 2),
+    });
+    expect(data.sessions).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ browser: "Firefox on Linux", current: false }),
+        expect.objectContaining({ browser: "An unknown browser", current: true }),
+      ]),
+    );
+    for (const session of data.sessions) {
+      expect(Object.keys(session).sort()).toEqual(["browser", "current", "id", "lastSeen", "since"]);
+    }
+  });
+
+  test("never holds a hash, of a password or a token", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const text = JSON.stringify((await open(cookie)).data);
+    expect(text).not.toMatch(/argon2|[0-9a-f]{64}/);
+  });
+});
+
+test("a guest is sent to the login page by every action, and changes nothing", async () => {
+  await createUser(latchkey.em());
+  const before = await latchkey.snapshot();
+  const intents = ["end-session", "end-other-sessions", "send-password-link", "unlink-provider", "delete-account", "x"];
+  for (const intent of intents) {
+    for (const cookie of ["", `session=${"ab".repeat(32)}`]) {
+      const answer = await act(cookie, intent, { email: "ada@example.com" });
+      expect(answer, intent).toMatchObject({ status: 302, location: "/login" });
+    }
+  }
+  expect(await latchkey.snapshot()).toEqual(before);
+});
+
+test.each([[{}], [{ intent: "" }], [{ intent: "toString" }], [{ intent: "delete" }]] as Record<string, string>[][])(
+  "%j is no action: 422, and nothing changed",
+  async (fields) => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const before = await latchkey.snapshot();
+    const refused = await call(dashboard.action, post("/dashboard", fields ?? {}, { cookie }));
+    expect(refused).toMatchObject({ status: 422, data: { errors: { intent: "Choose an action." } } });
+    expect(await latchkey.snapshot()).toEqual(before);
+  },
+);
+
+test("two intents at once are none", async () => {
+  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  const before = await latchkey.snapshot();
+  const fields: [string, string][] = [
+    ["intent", "end-other-sessions"],
+    ["intent", "delete-account"],
+    ["email", "ada@example.com"],
+  ];
+  expect((await call(dashboard.action, post("/dashboard", fields, { cookie }))).status).toBe(422);
+  expect(await latchkey.snapshot()).toEqual(before);
+});
+
+describe("end-session", () => {
+  test("ends that session, however long ago the sign-in was", async () => {
+    const id = await createUser(latchkey.em());
+    await signedIn(latchkey.em(), id);
+    const sessionId = await sessionIdOf(id);
+    const cookie = await signedIn(latchkey.em(), id);
+    await age("2 days");
+    expect((await act(cookie, "end-session", { sessionId })).status).toBe(200);
+    expect(await latchkey.execute("select * from sessions where id = ?", [sessionId])).toEqual([]);
+    expect((await open(cookie)).status).toBe(200);
+  });
+
+  test("of one's own session logs out", async () => {
+    const id = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), id);
+    const out = await act(cookie, "end-session", { sessionId: await sessionIdOf(id) });
+    expect(out).toMatchObject({ status: 302, location: "/login", cookies: { session: "" } });
+    expect(await latchkey.execute("select * from sessions")).toEqual([]);
+  });
+
+  test("with another user's session, an unknown one or none is refused and changes nothing", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
+    await signedIn(latchkey.em(), bob);
+    const before = await latchkey.snapshot();
+    for (const sessionId of [await sessionIdOf(bob), crypto.randomUUID(), "", "x", "%", "\0", "' or true --"]) {
+      const refused = await act(cookie, "end-session", { sessionId });
+      expect(refused).toMatchObject({ status: 422, data: { errors: { sessionId: expect.any(String) } } });
+    }
+    expect((await act(cookie, "end-session")).status).toBe(422);
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+});
+
+test("end-other-sessions keeps one's own session and everybody else's", async () => {
+  const id = await createUser(latchkey.em());
+  for (let count = 0; count < 3; count++) await signedIn(latchkey.em(), id);
+  const cookie = await signedIn(latchkey.em(), id);
+  const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+  await age("2 days");
+  expect((await act(cookie, "end-other-sessions")).status).toBe(200);
+  expect((await open(cookie)).data.sessions).toHaveLength(1);
+  expect((await open(bobs)).status).toBe(200);
+  expect(await latchkey.execute("select * from sessions")).toHaveLength(2);
+});
+
+describe("send-password-link", () => {
+  test("mails the reset link to the user, whatever address is posted along", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { password: null, idpId: "42" }));
+    await age("2 days");
+    expect((await act(cookie, "send-password-link", { email: "eve@example.com" })).status).toBe(200);
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Reset your password" }]);
+    expect(latchkey.mails()[0]?.link?.pathname).toBe("/reset-password");
+  });
+
+  test("counts among the five reset mails of the address", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    for (let count = 0; count < 6; count++) expect((await act(cookie, "send-password-link")).status).toBe(200);
+    await latchkey.drain();
+    expect(latchkey.mails()).toHaveLength(5);
+  });
+});
+
+describe("unlink-provider", () => {
+  test("forgets the provider's id and keeps the rest", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "42" }));
+    const { users, ...before } = await latchkey.snapshot();
+    expect((await act(cookie, "unlink-provider")).status).toBe(200);
+    const { users: unlinked, ...after } = await latchkey.snapshot();
+    expect(unlinked).toEqual([{ ...(users?.[0] as object), idp_id: null }]);
+    expect(after).toEqual(before);
+  });
+
+  test("is refused where the provider is the only way in", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { password: null, idpId: "42" }));
+    const before = await latchkey.snapshot();
+    expect(await act(cookie, "unlink-provider")).toMatchObject({
+      status: 422,
+      data: { errors: { provider: "Set a password first: this is the only way into your account." } },
+    });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+});
+
+describe("delete-account", () => {
+  test("removes the user, the sessions and every link of the address, and nobody else's", async () => {
+    const pending = await registrationLink(latchkey, "ada@example.com");
+    const id = await createUser(latchkey.em());
+    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
+    await resetLink(latchkey);
+    await resetLink(latchkey, "bob@example.com");
+    await registrationLink(latchkey);
+    await signedIn(latchkey.em(), id);
+    await signedIn(latchkey.em(), bob);
+    const cookie = await signedIn(latchkey.em(), id);
+    expect(pending.token).toMatch(/^[0-9a-f]{64}$/);
+
+    const deleted = await act(cookie, "delete-account", { email: " ADA@example.com " });
+    expect(deleted).toMatchObject({ status: 302, location: "/login", cookies: { session: "" } });
+    expect(await latchkey.execute("select email from users")).toEqual([{ email: "bob@example.com" }]);
+    expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: bob }]);
+    expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);
+    expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "grace@example.com" }]);
+    expect(await open(cookie)).toMatchObject({ status: 302, location: "/login" });
+    const again = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
+    expect(again.status).toBe(422);
+  });
+
+  test("leaves a reset mail that was on its way unsent", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    await act(cookie, "send-password-link");
+    await act(cookie, "delete-account", { email: "ada@example.com" });
+    await latchkey.drain();
+    expect(latchkey.mails()).toEqual([]);
+    expect(await latchkey.execute("select * from password_resets")).toEqual([]);
+  });
+
+  test.each(["", "bob@example.com", "ada", "ada@example.co", "ada@examp\u212ae.com"])(
+    "with %j typed is refused at its field and changes nothing",
+    async (email) => {
+      const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+      await createUser(latchkey.em(), { email: "bob@example.com" });
+      const before = await latchkey.snapshot();
+      const refused = await act(cookie, "delete-account", { email });
+      expect(refused).toMatchObject({
+        status: 422,
+        cookies: {},
+        data: { errors: { email: "Type the email address of this account." }, typed: { email } },
+      });
+      expect(await latchkey.snapshot()).toEqual(before);
+    },
+  );
+
+  test("without the address is refused and changes nothing", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const before = await latchkey.snapshot();
+    expect((await act(cookie, "delete-account")).status).toBe(422);
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+});
+
+describe("a sign-in older than 15 minutes", () => {
+  test.each(["unlink-provider", "delete-account"])("has to be repeated for %s, and nothing changes", async (intent) => {
+    const id = await createUser(latchkey.em(), { idpId: "42" });
+    const cookie = await signedIn(latchkey.em(), id);
+    await age("15 minutes");
+    const { sessions, ...before } = await latchkey.snapshot();
+    const refused = await act(cookie, intent, { email: "ada@example.com" });
+    expect(refused).toMatchObject({ status: 302, location: "/login" });
+    const { sessions: left, ...after } = await latchkey.snapshot();
+    expect(after).toEqual(before);
+    expect(left).toEqual([]); // or the login page, which is for guests, could not be reached
+    expect(sessions).toHaveLength(1);
+  });
+
+  test.each(["unlink-provider", "delete-account"])("up to then, %s is done", async (intent) => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "42" }));
+    await age("14 minutes");
+    await act(cookie, intent, { email: "ada@example.com" });
+    expect(await latchkey.execute("select * from users where idp_id is not null")).toEqual([]);
+  });
+
+  test("use of the session does not make the sign-in recent", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    await age("16 minutes");
+    await open(cookie);
+    const refused = await act(cookie, "delete-account", { email: "ada@example.com" });
+    expect(refused).toMatchObject({ status: 302, location: "/login" });
+    expect(await latchkey.execute("select * from users")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { keep } from "#server/outbox.server";
+import * as mails from "~/routes/dev.mails._index";
+import * as mailHtml from "~/routes/dev.mails.$position";
+import { startLatchkey } from "../support/latchkey";
+import { call, get } from "../support/requests";
+
+const latchkey = startLatchkey();
+
+const mail = (subject: string) => ({ to: "ada@example.com", subject, text: `${subject}.`, html: `<p>${subject}</p>` });
+
+test("the last mail comes first, and its HTML is shown with its own styles and nothing else", async () => {
+  keep(mail("First"));
+  keep(mail("Second"));
+  const shown = await call(mails.loader, get("/dev/mails"));
+  expect(shown.data.slice(0, 2)).toEqual([
+    { to: "ada@example.com", subject: "Second", text: "Second." },
+    { to: "ada@example.com", subject: "First", text: "First." },
+  ]);
+  const html = (await mailHtml.loader({
+    params: { position: "0" },
+    request: get("/dev/mails/0"),
+    context: {},
+  })) as Response;
+  expect(await html.text()).toBe("<p>Second</p>");
+  expect(html.headers.get("Content-Type")).toBe("text/html; charset=utf-8");
+  expect(html.headers.get("Content-Security-Policy")).toBe("default-src 'none'; style-src 'unsafe-inline'");
+});
+
+test("a mail that was never kept is not found", async () => {
+  expect((await call(mailHtml.loader, get("/dev/mails/none"))).status).toBe(404);
+});
+
+test("with a real mail service there is nothing to read", async () => {
+  latchkey.configure({ MAIL_DRIVER: "resend", RESEND_API_KEY: "key", MAIL_FROM: "latchkey@example.com" });
+  expect((await call(mails.loader, get("/dev/mails"))).status).toBe(404);
+});

@@ -1,0 +1,360 @@
+import nock from "nock";
+import { beforeEach, describe, expect, test } from "vitest";
+import * as authorize from "~/routes/auth.idp._index";
+import * as callback from "~/routes/auth.idp_.callback";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { registrationLink } from "../support/mailed-links";
+import { call, get, type Outcome, post } from "../support/requests";
+
+const latchkey = startLatchkey();
+
+const on = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" };
+const state = "cd".repeat(32);
+const https = { "latchkey-origin": "https://latchkey.example" };
+const cleared = "oauth_state=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax";
+
+beforeEach(() => {
+  latchkey.configure(on);
+});
+
+const ada = {
+  sub: "1001",
+  email: "ada@example.com",
+  email_verified: true,
+  name: "Ada Lovelace",
+  picture: "https://pictures.example/ada.png",
+};
+
+/** The provider answers `times` code exchanges and profile requests. */
+function providerAnswers(profile: Record<string, unknown>, times = 1) {
+  nock("https://oauth2.googleapis.com")
+    .post("/token")
+    .times(times)
+    .reply(200, { access_token: "at", token_type: "Bearer" });
+  return nock("https://openidconnect.googleapis.com").get("/v1/userinfo").times(times).reply(200, profile);
+}
+
+const comeBack = (
+  query: Record<string, string>,
+  cookie = `oauth_state=${state}`,
+  headers: Record<string, string> = {},
+) => call(callback.loader, get(`/auth/idp/callback?${new URLSearchParams(query)}`, { cookie, headers }));
+
+async function signInWith(profile: Record<string, unknown>, cookie?: string): Promise<Outcome> {
+  providerAnswers(profile);
+  return comeBack({ code: "the-code", state }, [`oauth_state=${state}`, cookie].filter(Boolean).join("; "));
+}
+
+function expectSignedIn(outcome: Outcome) {
+  expect(outcome).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(outcome.headers.getSetCookie()).toEqual([
+    cleared,
+    expect.stringMatching(/^session=[0-9a-f]{64}; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax$/),
+  ]);
+}
+
+async function expectRefused(work: () => Promise<Outcome>) {
+  const before = await latchkey.snapshot();
+  const refused = await work();
+  expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+  expect(refused.headers.getSetCookie()).toEqual([cleared]);
+  expect(await latchkey.snapshot()).toEqual(before);
+}
+
+const users = () => latchkey.execute<Record<string, unknown>>("select * from users order by email");
+
+describe("GET /auth/idp", () => {
+  test("off, is a plain-text 400, without a redirect or a cookie", async () => {
+    latchkey.configure({});
+    const off = await call(authorize.loader, get("/auth/idp"));
+    expect(off).toMatchObject({
+      status: 400,
+      location: null,
+      cookies: {},
+      data: "External sign-in is not configured.\n",
+    });
+    expect(off.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
+  });
+
+  test("sends the browser to the consent screen with a state that its cookie holds as it is", async () => {
+    const sent = await call(authorize.loader, get("/auth/idp"));
+    expect(sent.status).toBe(302);
+    const consent = new URL(sent.location ?? "");
+    const minted = consent.searchParams.get("state") ?? "";
+    expect(minted).toMatch(/^[0-9a-f]{64}$/);
+    expect(`${consent.origin}${consent.pathname}`).toBe("https://accounts.google.com/o/oauth2/v2/auth");
+    expect([...consent.searchParams]).toEqual([
+      ["client_id", "the-client"],
+      ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
+      ["response_type", "code"],
+      ["scope", "openid email profile"],
+      ["state", minted],
+    ]);
+    expect(sent.headers.getSetCookie()).toEqual([
+      `oauth_state=${minted}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+    ]);
+  });
+
+  test("mints another state each time and changes nothing in the database", async () => {
+    const before = await latchkey.snapshot();
+    const first = await call(authorize.loader, get("/auth/idp"));
+    const second = await call(authorize.loader, get("/auth/idp"));
+    expect(first.cookies.oauth_state).not.toBe(second.cookies.oauth_state);
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("on https makes the cookie Secure and takes the request's origin for the redirect URI", async () => {
+    const sent = await call(authorize.loader, get("/auth/idp", { headers: https }));
+    expect(sent.headers.getSetCookie()[0]).toMatch(
+      /^oauth_state=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
+    );
+    expect(new URL(sent.location ?? "").searchParams.get("redirect_uri")).toBe(
+      "https://latchkey.example/auth/idp/callback",
+    );
+  });
+
+  test("sends the browser back to the login page where discovery fails", async () => {
+    latchkey.configure({ ...on, IDP_PROVIDER: "oidc", IDP_ISSUER: "https://down.example" });
+    nock("https://down.example").get("/.well-known/openid-configuration").reply(503);
+    expect(await call(authorize.loader, get("/auth/idp"))).toMatchObject({
+      status: 302,
+      location: "/login?notice=idp_failed",
+      cookies: {},
+    });
+  });
+});
+
+describe("a person whom the provider vouches for", () => {
+  test("and nobody knows yet gets an account with the profile as it is, and no password", async () => {
+    expectSignedIn(await signInWith(ada));
+    expect(await users()).toEqual([
+      {
+        id: expect.any(String),
+        email: "ada@example.com",
+        password_hash: null,
+        idp_id: "1001",
+        name: "Ada Lovelace",
+        picture_url: "https://pictures.example/ada.png",
+        created_at: expect.anything(),
+      },
+    ]);
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
+    await latchkey.drain();
+    expect(latchkey.mails()).toEqual([]);
+  });
+
+  test("has the address stored in its one spelling", async () => {
+    await signInWith({ ...ada, email: "ADA@Example.com" });
+    expect(await users()).toMatchObject([{ email: "ada@example.com" }]);
+  });
+
+  test("returns by the provider's id to the same account, whatever the address is by now", async () => {
+    await signInWith(ada);
+    const before = await users();
+    await createUser(latchkey.em(), { email: "bob@example.com" });
+    for (const profile of [
+      ada,
+      { sub: "1001", email: "bob@example.com", email_verified: true },
+      { sub: "1001", email: "ada@example.com", email_verified: false },
+      { sub: "1001" },
+    ]) {
+      expectSignedIn(await signInWith(profile));
+    }
+    expect(await users()).toMatchObject([...before, { email: "bob@example.com", idp_id: null }]);
+    expect(await latchkey.execute("select distinct user_id from sessions")).toEqual([{ user_id: before[0]?.id }]);
+  });
+
+  test("with a password account is linked to it: no second account, the password kept", async () => {
+    const id = await createUser(latchkey.em());
+    const [before] = await users();
+    const outcome = await signInWith({ ...ada, email: "Ada@EXAMPLE.com" });
+    expectSignedIn(outcome);
+    expect(await users()).toEqual([
+      { ...before, id, idp_id: "1001", name: "Ada Lovelace", picture_url: "https://pictures.example/ada.png" },
+    ]);
+    const cookie = `session=${outcome.cookies.session}`;
+    expect((await call(dashboard.loader, get("/dashboard", { cookie }))).data).toMatchObject({
+      user: { password: true, linked: true },
+    });
+    const byPassword = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
+    expect(byPassword.status).toBe(302);
+  });
+
+  test("starts a new session and ends the one that the browser came with", async () => {
+    const before = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    expectSignedIn(await signInWith(ada, before));
+    expect(await call(dashboard.loader, get("/dashboard", { cookie: before }))).toMatchObject({ location: "/login" });
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
+  });
+
+  test("makes a pending registration link of the address useless", async () => {
+    const link = await registrationLink(latchkey, "ada@example.com");
+    latchkey.configure(on);
+    await signInWith(ada);
+    const complete = await import("~/routes/register_.complete");
+    const password = "a brand new password";
+    const late = post("/register/complete", { ...link, password, passwordConfirmation: password });
+    expect(await call(complete.action, late)).toMatchObject({ status: 422, cookies: {} });
+    expect(await users()).toMatchObject([{ password_hash: null }]);
+  });
+
+  test("on https gets Secure cookies, and the exchange the same redirect URI", async () => {
+    const exchange = nock("https://oauth2.googleapis.com")
+      .post("/token", {
+        code: "the-code",
+        client_id: "the-client",
+        client_secret: "the-secret",
+        redirect_uri: "https://latchkey.example/auth/idp/callback",
+        grant_type: "authorization_code",
+      })
+      .reply(200, { access_token: "at", token_type: "Bearer" });
+    nock("https://openidconnect.googleapis.com").get("/v1/userinfo").reply(200, ada);
+    const done = await comeBack({ code: "the-code", state }, `oauth_state=${state}`, https);
+    expect(exchange.isDone()).toBe(true);
+    expect(done.headers.getSetCookie()).toEqual([
+      `${cleared}; Secure`,
+      expect.stringMatching(/^__Host-session=[0-9a-f]{64}; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax; Secure$/),
+    ]);
+  });
+
+  test("has the code handed to the provider as it came, whatever characters it has", async () => {
+    const exchange = nock("https://oauth2.googleapis.com")
+      .post("/token", (body) => body.code === "a+b/c=&d")
+      .reply(200, { access_token: "at" });
+    nock("https://openidconnect.googleapis.com").get("/v1/userinfo").reply(200, ada);
+    expectSignedIn(await comeBack({ code: "a+b/c=&d", state }));
+    expect(exchange.isDone()).toBe(true);
+  });
+});
+
+describe("a callback that is refused", () => {
+  const wrongStates: [string, Record<string, string>, string][] = [
+    ["another state", { code: "c", state: "ef".repeat(32) }, `oauth_state=${state}`],
+    ["a shorter state", { code: "c", state: state.slice(1) }, `oauth_state=${state}`],
+    ["a state in capitals", { code: "c", state: state.toUpperCase() }, `oauth_state=${state}`],
+    ["no state", { code: "c" }, `oauth_state=${state}`],
+    ["an empty state and an empty cookie", { code: "c", state: "" }, "oauth_state="],
+    ["no cookie", { code: "c", state }, ""],
+    ["a cookie of another name", { code: "c", state }, `OAUTH_STATE=${state}; %6Fauth_state=${state}`],
+    ["neither", { code: "c" }, ""],
+    ["nothing at all", {}, ""],
+  ];
+
+  test.each(wrongStates)("for %s calls nobody and changes nothing", async (_why, query, cookie) => {
+    await createUser(latchkey.em());
+    const calls = providerAnswers(ada);
+    await expectRefused(() => comeBack(query, cookie));
+    expect(calls.pendingMocks()).toHaveLength(1);
+    expect(nock.pendingMocks()).toHaveLength(2);
+  });
+
+  test.each([
+    ["an error of the provider", { error: "access_denied", state }],
+    ["an error beside a code", { error: "server_error", code: "c", state }],
+    ["no code", { state }],
+    ["an empty code", { code: "", state }],
+  ] as [string, Record<string, string>][])("for %s calls nobody and changes nothing", async (_why, query) => {
+    providerAnswers(ada);
+    await expectRefused(() => comeBack(query));
+    expect(nock.pendingMocks()).toHaveLength(2);
+  });
+
+  test("because sign-in is off calls nobody", async () => {
+    latchkey.configure({});
+    providerAnswers(ada);
+    await expectRefused(() => comeBack({ code: "c", state }));
+    expect(nock.pendingMocks()).toHaveLength(2);
+  });
+
+  test("by the exchange changes nothing", async () => {
+    nock("https://oauth2.googleapis.com").post("/token").reply(400, { error: "invalid_grant" });
+    await expectRefused(() => comeBack({ code: "c", state }));
+  });
+
+  test("by the profile changes nothing", async () => {
+    nock("https://oauth2.googleapis.com").post("/token").reply(200, { access_token: "at" });
+    nock("https://openidconnect.googleapis.com").get("/v1/userinfo").reply(401, { error: "invalid_token" });
+    await expectRefused(() => comeBack({ code: "c", state }));
+  });
+
+  test.each([
+    ["unverified", { ...ada, email_verified: false }],
+    ["verified only in words", { ...ada, email_verified: "true" }],
+    ["not said to be verified", { sub: "1001", email: "ada@example.com" }],
+    ["missing", { sub: "1001", email_verified: true }],
+    ["outside ASCII", { ...ada, email: "ada@examp\u212ae.com" }],
+    ["two", { ...ada, email: "ada@example.com, eve@example.com" }],
+    ["an object", { ...ada, email: { $ne: null } }],
+  ])("because the address is %s links and creates nothing", async (_why, profile) => {
+    await createUser(latchkey.em());
+    await createUser(latchkey.em(), { email: "ada@exampke.com" });
+    await expectRefused(() => signInWith(profile));
+  });
+
+  test.each([undefined, null, "", { $ne: null }, ["1001"], true, 1.5, "1001\0"])(
+    "because the id is %j changes nothing",
+    async (sub) => {
+      await createUser(latchkey.em(), { idpId: "1001" });
+      await expectRefused(() => signInWith({ ...ada, sub }));
+    },
+  );
+
+  test("because the account is linked to another id changes nothing", async () => {
+    await createUser(latchkey.em(), { idpId: "2002" });
+    await expectRefused(() => signInWith(ada));
+  });
+
+  test("keeps the session that the browser has", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    await expectRefused(() => comeBack({ error: "access_denied", state }, `oauth_state=${state}; ${cookie}`));
+    expect((await call(dashboard.loader, get("/dashboard", { cookie }))).status).toBe(200);
+  });
+
+  test("by a database that fails is the same redirect, never a 500", async () => {
+    providerAnswers(ada);
+    await latchkey.execute("alter table sessions rename to gone");
+    try {
+      const refused = await comeBack({ code: "c", state });
+      expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+      expect(refused.headers.getSetCookie()).toEqual([cleared]);
+      expect(await users()).toEqual([]);
+    } finally {
+      await latchkey.execute("alter table gone rename to sessions");
+    }
+  });
+});
+
+describe("callbacks that arrive at once", () => {
+  const rounds = [1, 2, 3, 4, 5];
+
+  test.each(rounds)("of one new person make one account and sign both in (round %i)", async () => {
+    providerAnswers(ada, 2);
+    const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
+    for (const answer of answers) expectSignedIn(answer);
+    expect(await users()).toHaveLength(1);
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(2);
+  });
+
+  test.each(rounds)("of two ids with one new address sign one in and refuse the other (round %i)", async () => {
+    providerAnswers(ada);
+    nock("https://oauth2.googleapis.com").post("/token").reply(200, { access_token: "at" });
+    nock("https://openidconnect.googleapis.com")
+      .get("/v1/userinfo")
+      .reply(200, { ...ada, sub: "2002" });
+    const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
+    expect(answers.map(({ location }) => location).sort()).toEqual(["/dashboard", "/login?notice=idp_failed"]);
+    expect(await users()).toHaveLength(1);
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
+  });
+
+  test.each(rounds)("of one person with a password account link it once and sign both in (round %i)", async () => {
+    await createUser(latchkey.em());
+    providerAnswers(ada, 2);
+    const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
+    for (const answer of answers) expectSignedIn(answer);
+    expect(await users()).toMatchObject([{ idp_id: "1001", password_hash: expect.any(String) }]);
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import * as dashboard from "~/routes/dashboard";
+import * as forgotPassword from "~/routes/forgot-password";
+import * as login from "~/routes/login";
+import * as logout from "~/routes/logout";
+import * as register from "~/routes/register";
+import * as complete from "~/routes/register_.complete";
+import * as resetPassword from "~/routes/reset-password";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { resetLink } from "../support/mailed-links";
+import { call, post } from "../support/requests";
+
+const latchkey = startLatchkey();
+
+const forms = [
+  ["/forgot-password", forgotPassword.action],
+  ["/register", register.action],
+  ["/reset-password", resetPassword.action],
+  ["/register/complete", complete.action],
+  ["/login", login.action],
+  ["/logout", logout.action],
+  ["/dashboard", dashboard.action],
+] as const;
+
+/** Fields that would do something in every form, from a browser that is signed in. */
+async function effectiveFields() {
+  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  const link = await resetLink(latchkey);
+  const fields = {
+    ...link,
+    password: goodPassword,
+    passwordConfirmation: goodPassword,
+    intent: "delete-account",
+  };
+  return { cookie, fields };
+}
+
+function raw(path: string, body: BodyInit | null, type: string | null, cookie: string, method = "POST"): Request {
+  const request = new Request(new URL(path, "http://localhost:3000"), {
+    method,
+    body,
+    headers: { Cookie: cookie, Origin: "http://localhost:3000" },
+    ...(body instanceof ReadableStream && { duplex: "half" }),
+  } as RequestInit);
+  if (type === null) request.headers.delete("Content-Type");
+  else request.headers.set("Content-Type", type);
+  return request;
+}
+
+const urlencoded = "application/x-www-form-urlencoded";
+
+describe.each(forms)("the form of %s", (path, action) => {
+  test("from another site is refused and changes nothing", async () => {
+    const { cookie, fields } = await effectiveFields();
+    const before = await latchkey.snapshot();
+    const foreign = post(path, fields, { cookie, headers: { "latchkey-cross-site": "true" } });
+    expect(await call(action, foreign)).toMatchObject({ status: 403, cookies: {} });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test.each(["text/plain", "application/json", "application/x-www-form-urlencodedx", "text/html", "", null])(
+    "of the type %j is refused and changes nothing",
+    async (type) => {
+      const { cookie, fields } = await effectiveFields();
+      const before = await latchkey.snapshot();
+      const body = new TextEncoder().encode(new URLSearchParams(fields).toString());
+      expect(await call(action, raw(path, body, type, cookie))).toMatchObject({ status: 415, cookies: {} });
+      expect(await latchkey.snapshot()).toEqual(before);
+    },
+  );
+
+  test("over 16 KiB is refused and changes nothing, whether or not it says how long it is", async () => {
+    const { cookie, fields } = await effectiveFields();
+    const before = await latchkey.snapshot();
+    const start = new TextEncoder().encode(`${new URLSearchParams(fields)}&filler=`);
+    const body = new Uint8Array(16_385).fill(0x78);
+    body.set(start);
+    const declared = raw(path, body, urlencoded, cookie);
+    declared.headers.set("Content-Length", "16385");
+    expect(await call(action, declared)).toMatchObject({ status: 413, cookies: {} });
+    const stream = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(body.slice(0, 4096)); // and never ends
+      },
+    });
+    expect(await call(action, raw(path, stream, urlencoded, cookie))).toMatchObject({ status: 413, cookies: {} });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test.each(["PUT", "PATCH", "DELETE"])("by %s is not allowed and changes nothing", async (method) => {
+    const { cookie, fields } = await effectiveFields();
+    const before = await latchkey.snapshot();
+    const refused = await call(action, raw(path, new URLSearchParams(fields).toString(), urlencoded, cookie, method));
+    expect(refused).toMatchObject({ status: 405, cookies: {} });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+});
+
+test("a form of exactly 16 KiB is read", async () => {
+  await createUser(latchkey.em());
+  const fields = `${new URLSearchParams({ email: "ada@example.com", password: goodPassword })}&filler=`;
+  const done = await call(login.action, raw("/login", fields.padEnd(16_384, "x"), urlencoded, ""));
+  expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+});
+
+test("a multipart form is read like any other", async () => {
+  await createUser(latchkey.em());
+  const body = new FormData();
+  body.set("email", "ada@example.com");
+  body.set("password", goodPassword);
+  const request = new Request("http://localhost:3000/login", { method: "POST", body });
+  expect(await call(login.action, request)).toMatchObject({ status: 302, location: "/dashboard" });
+});
+
+test("the type's letters may be capitals and carry parameters", async () => {
+  await createUser(latchkey.em());
+  const body = new URLSearchParams({ email: "ada@example.com", password: goodPassword }).toString();
+  const type = "Application/X-WWW-Form-URLEncoded; charset=UTF-8";
+  expect((await call(login.action, raw("/login", body, type, ""))).status).toBe(302);
+});
+
+test("a file in the place of a password is no password", async () => {
+  await createUser(latchkey.em());
+  const body = new FormData();
+  body.set("email", "ada@example.com");
+  body.set("password", new File([goodPassword], "password.txt"));
+  const refused = await call(login.action, new Request("http://localhost:3000/login", { method: "POST", body }));
+  expect(refused).toMatchObject({
+    status: 422,
+    data: { typed: { email: "ada@example.com" }, errors: { password: "This field is missing, or was sent twice." } },
+  });
+});
+
+test.each([
+  ["without a boundary", "multipart/form-data", "--x\r\n\r\n"],
+  ["cut off", "multipart/form-data; boundary=x", '--x\r\nContent-Disposition: form-data; name="email"\r\n\r\nada@'],
+  ["that is no multipart", "multipart/form-data; boundary=x", "email=ada@example.com"],
+  ["that is empty", "multipart/form-data; boundary=x", ""],
+])("a multipart form %s has no fields", async (_how, type, body) => {
+  const before = await latchkey.snapshot();
+  expect((await call(login.action, raw("/login", body, type, ""))).status).toBe(422);
+  expect(await call(forgotPassword.action, raw("/forgot-password", body, type, ""))).toMatchObject({
+    status: 200,
+    data: { status: "sent", email: "" },
+  });
+  expect(await latchkey.snapshot()).toEqual(before);
+});
+
+test("no rejected form gives a password back", async () => {
+  const { cookie, fields } = await effectiveFields();
+  for (const [path, action] of forms) {
+    const answer = await call(action, post(path, { ...fields, email: "eve@example.com" }, { cookie }));
+    expect(JSON.stringify(answer.data), path).not.toContain(goodPassword);
+  }
+});
+
+test.each(["__proto__", "constructor", "email[]", "email[$ne]", "email.x"])(
+  "a field named %s is no address",
+  async (name) => {
+    await createUser(latchkey.em());
+    const before = await latchkey.snapshot();
+    await call(forgotPassword.action, post("/forgot-password", [[name, "ada@example.com"]]));
+    expect(await latchkey.snapshot()).toEqual(before);
+  },
+);

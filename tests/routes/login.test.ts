@@ -1,0 +1,212 @@
+import { Argon2id } from "oslo/password";
+import { describe, expect, test } from "vitest";
+import * as login from "~/routes/login";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { call, get, post } from "../support/requests";
+
+const latchkey = startLatchkey();
+
+const wrong = "Email or password is incorrect.";
+
+const logIn = (email: string, password: string, headers: Record<string, string> = {}) =>
+  call(login.action, post("/login", { email, password }, { headers }));
+
+async function withoutLimits() {
+  const { rate_limits, ...tables } = await latchkey.snapshot();
+  return tables;
+}
+
+async function failTimes(count: number, email: (index: number) => string, headers: Record<string, string> = {}) {
+  for (let index = 0; index < count; index++) {
+    expect((await logIn(email(index), "wrong", headers)).status).toBe(422);
+  }
+}
+
+describe("the page", () => {
+  test("is for guests", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    expect(await call(login.loader, get("/login?notice=password_reset", { cookie }))).toMatchObject({
+      status: 302,
+      location: "/dashboard",
+    });
+  });
+
+  test("says whether external sign-in is on", async () => {
+    expect((await call(login.loader, get("/login"))).data).toEqual({ idpEnabled: false, provider: null, notice: null });
+    latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret", IDP_PROVIDER: "github" });
+    expect((await call(login.loader, get("/login"))).data).toEqual({
+      idpEnabled: true,
+      provider: "GitHub",
+      notice: null,
+    });
+  });
+});
+
+describe("the right password", () => {
+  test("starts a session and leads to the dashboard", async () => {
+    const id = await createUser(latchkey.em());
+    const done = await logIn("ada@example.com", goodPassword, { "User-Agent": "Firefox" });
+    expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(Object.keys(done.cookies)).toEqual(["session"]);
+    expect(await latchkey.execute("select user_id, user_agent from sessions")).toEqual([
+      { user_id: id, user_agent: "Firefox" },
+    ]);
+  });
+
+  test.each([" ada@example.com ", "ADA@Example.COM"])("works with the address typed as %j", async (email) => {
+    await createUser(latchkey.em());
+    expect((await logIn(email, goodPassword)).status).toBe(302);
+  });
+});
+
+describe("a refused login", () => {
+  test("has the same words for an unknown address, a wrong password and an account without one", async () => {
+    await createUser(latchkey.em());
+    await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "42" });
+    const before = await withoutLimits();
+    const attempts = [
+      ["nobody@example.com", goodPassword],
+      ["ada@example.com", "wrong"],
+      ["ada@example.com", ""],
+      ["ada@example.com", `${goodPassword} `],
+      ["ada@example.com", goodPassword.toUpperCase()],
+      ["bob@example.com", goodPassword],
+      ["bob@example.com", ""],
+      ["bob@example.com", "null"],
+      ["", goodPassword],
+      ["no address", goodPassword],
+      ["ada@examp\u212ae.com", goodPassword],
+      ["ada@example.com\0", goodPassword],
+      ["x".repeat(5000), "y".repeat(5000)],
+    ] as const;
+    for (const [email, password] of attempts) {
+      const refused = await logIn(email, password, { "latchkey-client": "192.0.2.1" });
+      expect(refused, email).toEqual({
+        status: 422,
+        headers: new Headers(),
+        location: null,
+        data: { typed: { email }, errors: {}, message: wrong },
+        cookies: {},
+      });
+    }
+    expect(await withoutLimits()).toEqual(before);
+  });
+
+  test.each(["email", "password"])("says at its field that the %s is missing or was sent twice", async (field) => {
+    await createUser(latchkey.em());
+    const fields = [
+      ["email", "ada@example.com"],
+      ["password", goodPassword],
+    ] as [string, string][];
+    const missing = fields.filter(([name]) => name !== field);
+    const before = await latchkey.snapshot();
+    for (const posted of [missing, [...fields, [field, "other"] as [string, string]]]) {
+      const refused = await call(login.action, post("/login", posted));
+      expect(refused).toMatchObject({ status: 422, cookies: {} });
+      expect(refused.data.errors).toEqual({ [field]: "This field is missing, or was sent twice." });
+      expect(refused.data.typed).not.toHaveProperty("password");
+    }
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+});
+
+describe("too many failures", () => {
+  test("the eleventh for an address gets 429 with the seconds to wait, right password or not", async () => {
+    await createUser(latchkey.em());
+    await failTimes(10, (index) => (index % 2 ? "ada@example.com" : " ADA@example.com"));
+    for (const password of ["wrong", goodPassword]) {
+      const throttled = await logIn("ada@example.com", password);
+      expect(throttled).toMatchObject({ status: 429, cookies: {}, data: { typed: { email: "ada@example.com" } } });
+      const wait = Number(throttled.headers.get("Retry-After"));
+      expect(wait).toBeGreaterThan(14 * 60);
+      expect(wait).toBeLessThanOrEqual(15 * 60);
+    }
+    expect(await latchkey.execute("select * from sessions")).toEqual([]);
+  });
+
+  test("an unknown address is throttled like a known one", async () => {
+    await failTimes(10, () => "nobody@example.com");
+    expect((await logIn("nobody@example.com", "wrong")).status).toBe(429);
+  });
+
+  test("another address is not held up", async () => {
+    await createUser(latchkey.em(), { email: "bob@example.com" });
+    await failTimes(10, () => "ada@example.com");
+    expect((await logIn("bob@example.com", goodPassword)).status).toBe(302);
+  });
+
+  test("15 minutes after the first failure the next attempt is allowed, and not before", async () => {
+    await createUser(latchkey.em());
+    await failTimes(10, () => "ada@example.com");
+    await latchkey.execute("update rate_limits set expire = expire - 14 * 60000");
+    expect((await logIn("ada@example.com", goodPassword)).status).toBe(429);
+    await latchkey.execute("update rate_limits set expire = expire - 60000");
+    expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
+  });
+
+  test("the hundred and first of a client gets 429, whatever the address; another client may", async () => {
+    await createUser(latchkey.em());
+    const client = { "latchkey-client": "192.0.2.1" };
+    await latchkey.execute(
+      "insert into rate_limits values ('login:client:192.0.2.1', 99, extract(epoch from now()) * 1000 + 900000)",
+    );
+    await failTimes(1, () => "nobody@example.com", client);
+    const throttled = await logIn("ada@example.com", goodPassword, client);
+    expect(throttled.status).toBe(429);
+    expect(throttled.headers.get("Retry-After")).toMatch(/^\d+$/);
+    const elsewhere = await logIn("ada@example.com", goodPassword, { "latchkey-client": "192.0.2.2" });
+    expect(elsewhere.status).toBe(302);
+  });
+
+  test("logins that succeed are not counted", async () => {
+    await createUser(latchkey.em());
+    for (let count = 0; count < 12; count++) {
+      expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
+    }
+    await failTimes(10, () => "ada@example.com");
+    expect((await logIn("ada@example.com", goodPassword)).status).toBe(429);
+  });
+
+  test("twenty attempts at once do not slip past the count", async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => logIn("ada@example.com", "wrong")));
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+  });
+});
+
+describe("a hash with weaker parameters than those in force", () => {
+  const weak = new Argon2id({ memorySize: 8192, iterations: 1, parallelism: 1 });
+
+  async function createOutdatedUser(): Promise<string> {
+    await createUser(latchkey.em(), { password: null });
+    const hash = await weak.hash(goodPassword);
+    await latchkey.execute("update users set password_hash = ?", [hash]);
+    return hash;
+  }
+
+  const storedHash = async () =>
+    (await latchkey.execute<{ password_hash: string }>("select password_hash from users"))[0]?.password_hash;
+
+  test("is renewed by the next login, and opens the account still", async () => {
+    await createOutdatedUser();
+    expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
+    const renewed = await storedHash();
+    expect(renewed).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
+    expect(await storedHash()).toBe(renewed);
+  });
+
+  test("is left alone by a login with a wrong password", async () => {
+    const hash = await createOutdatedUser();
+    expect((await logIn("ada@example.com", "wrong")).status).toBe(422);
+    expect(await storedHash()).toBe(hash);
+  });
+
+  test.each([1, 2, 3, 4, 5])("is renewed by logins at once, and every one of them succeeds (round %i)", async () => {
+    await createOutdatedUser();
+    const answers = await Promise.all(Array.from({ length: 4 }, () => logIn("ada@example.com", goodPassword)));
+    expect(answers.map(({ status }) => status)).toEqual([302, 302, 302, 302]);
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(4);
+  });
+});

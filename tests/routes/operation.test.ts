@@ -1,0 +1,76 @@
+import { expect, test, vi } from "vitest";
+import { loadConfig } from "#server/config.server";
+import { connect } from "#server/database.server";
+import { log } from "#server/log";
+import { provideService, service } from "#server/service";
+import * as index from "~/routes/_index";
+import * as notFound from "~/routes/$";
+import * as changePassword from "~/routes/[.]well-known.change-password";
+import * as callback from "~/routes/auth.idp_.callback";
+import * as healthz from "~/routes/healthz";
+import * as login from "~/routes/login";
+import * as logout from "~/routes/logout";
+import * as readyz from "~/routes/readyz";
+import { startLatchkey } from "../support/latchkey";
+import { call, get, post } from "../support/requests";
+
+const latchkey = startLatchkey();
+
+/** The same service, on a PostgreSQL that is not there. */
+async function withoutDatabase(work: () => Promise<void>): Promise<void> {
+  const present = service();
+  const address = { host: "127.0.0.1", port: 1, user: "nobody", dbName: "nothing" };
+  const absent = await connect({ address, connections: 2, close: async () => {} });
+  provideService({ ...present, config: loadConfig({}), orm: absent.orm });
+  try {
+    await work();
+  } finally {
+    provideService(present);
+    await absent.close();
+  }
+}
+
+test("a process that runs is healthy, and ready when its database is migrated", async () => {
+  expect(await call(healthz.loader, get("/healthz"))).toMatchObject({ status: 200, data: "ok\n" });
+  expect(await call(readyz.loader, get("/readyz"))).toMatchObject({ status: 200, data: "ready\n" });
+  await latchkey.execute("update mikro_orm_migrations set name = name || '_of_another_time'");
+  expect(await call(readyz.loader, get("/readyz"))).toMatchObject({ status: 503, data: "not ready\n" });
+  await latchkey.execute("update mikro_orm_migrations set name = replace(name, '_of_another_time', '')");
+});
+
+test("without a database the pages are 503 and nothing is ready, and with it again all is as before", async () => {
+  vi.spyOn(log, "warn").mockImplementation(() => {});
+  await withoutDatabase(async () => {
+    expect((await call(login.loader, get("/login", { cookie: "session=anything" }))).status).toBe(503);
+    expect((await call(login.action, post("/login", { email: "ada@example.com", password: "x" }))).status).toBe(503);
+    expect((await call(readyz.loader, get("/readyz"))).status).toBe(503);
+    expect((await call(healthz.loader, get("/healthz"))).status).toBe(200);
+  });
+  expect((await call(login.loader, get("/login", { cookie: "session=anything" }))).status).toBe(200);
+});
+
+test("an unknown address is 404; one that the front door refused gets the front door's status", async () => {
+  expect((await call(notFound.loader, get("/nowhere"))).status).toBe(404);
+  expect((await call(notFound.action, post("/nowhere", {}))).status).toBe(404);
+  for (const status of [400, 405]) {
+    const refused = get("/refused", { headers: { "latchkey-refused": String(status) } });
+    expect((await call(notFound.loader, refused)).status).toBe(status);
+  }
+});
+
+test("the start page leads to the login page, and the well-known address to the reset", async () => {
+  expect(await call(index.loader, get("/"))).toMatchObject({ status: 302, location: "/login" });
+  const wellKnown = await call(changePassword.loader, get("/.well-known/change-password"));
+  expect(wellKnown).toMatchObject({ status: 302, location: "/forgot-password" });
+});
+
+test("a wrong method is 405 and names the right ones", async () => {
+  for (const [route, allow] of [
+    [await call(logout.loader, get("/logout")), "POST"],
+    [await call(changePassword.action, post("/.well-known/change-password", {})), "GET, HEAD"],
+    [await call(callback.action, post("/auth/idp/callback", {})), "GET, HEAD"],
+  ] as const) {
+    expect(route.status).toBe(405);
+    expect(route.headers.get("Allow")).toBe(allow);
+  }
+});

@@ -1,0 +1,506 @@
+import { createHash } from "node:crypto";
+import { describe, expect, inject, test, vi } from "vitest";
+import { authenticate, logIn as finishLogin } from "#server/accounts.server";
+import { service } from "#server/service";
+import * as dashboard from "~/routes/dashboard";
+import * as forgotPassword from "~/routes/forgot-password";
+import * as login from "~/routes/login";
+import * as resetPassword from "~/routes/reset-password";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { registrationLink, resetLink } from "../support/mailed-links";
+import { call, get, post } from "../support/requests";
+
+const latchkey = startLatchkey();
+
+const password = "a brand new password";
+const newPassword = { password, passwordConfirmation: password };
+const dead = "This reset link is invalid or has expired.";
+
+const forgot = (fields: Record<string, string> | [string, string][], headers: Record<string, string> = {}) =>
+  call(forgotPassword.action, post("/forgot-password", fields, { headers }));
+
+const reset = (fields: Record<string, string> | [string, string][]) =>
+  call(resetPassword.action, post("/reset-password", fields));
+
+const logIn = (email: string, password: string) => call(login.action, post("/login", { email, password }));
+
+const jobs = () => latchkey.execute<{ data: unknown }>("select data from pgboss.job");
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+async function expectDead(fields: Record<string, string>) {
+  const before = await latchkey.snapshot();
+  const { email = "", token = "" } = fields;
+  expect(await reset({ ...fields, ...newPassword })).toMatchObject({
+    status: 422,
+    cookies: {},
+    data: { typed: { email, token }, dead },
+  });
+  expect(await latchkey.snapshot()).toEqual(before);
+}
+
+describe("asking for a link", () => {
+  test("enqueues the address and nothing else, whether or not there is an account", async () => {
+    await createUser(latchkey.em());
+    const known = await forgot({ email: " Ada@EXAMPLE.com " });
+    expect(known).toEqual({
+      status: 200,
+      headers: new Headers(),
+      location: null,
+      data: { status: "sent", email: " Ada@EXAMPLE.com " },
+      cookies: {},
+    });
+    const unknown = await forgot({ email: "nobody@example.com" });
+    expect(unknown).toEqual({ ...known, data: { status: "sent", email: "nobody@example.com" } });
+    expect((await jobs()).map(({ data }) => data)).toEqual([
+      { task: "mail_password_reset", email: "ada@example.com" },
+      { task: "mail_password_reset", email: "nobody@example.com" },
+    ]);
+    expect(await latchkey.execute("select * from password_resets")).toEqual([]);
+  });
+
+  test("an unknown address mails nobody and leaves no token", async () => {
+    await createUser(latchkey.em());
+    await forgot({ email: "nobody@example.com" });
+    await latchkey.drain();
+    expect(latchkey.mails()).toEqual([]);
+    expect(await latchkey.execute("select * from password_resets")).toEqual([]);
+    expect(await jobs()).toEqual([]);
+  });
+
+  test.each([
+    "",
+    "ada",
+    "ada@",
+    "@example.com",
+    "ada@example",
+    "ada@@example.com",
+    "ada@example.com, eve@example.com",
+    "ada@example.com\r\nBcc: eve@example.com",
+    "ada@example.com\0",
+    "ada@examp\u212ae.com",
+    "\u0131da@example.com",
+    `${"a".repeat(65)}@example.com`,
+    `ada@${"a.".repeat(130)}com`,
+  ])("%j is no address: the same page, no job, nothing changed", async (email) => {
+    await createUser(latchkey.em());
+    const before = await latchkey.snapshot();
+    expect(await forgot({ email })).toEqual({
+      status: 200,
+      headers: new Headers(),
+      location: null,
+      data: { status: "sent", email },
+      cookies: {},
+    });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("a missing and a repeated address get the same page and change nothing", async () => {
+    await createUser(latchkey.em());
+    const before = await latchkey.snapshot();
+    expect(await forgot({})).toMatchObject({ status: 200, data: { status: "sent" } });
+    const repeated: [string, string][] = [
+      ["email", "ada@example.com"],
+      ["email", "eve@example.com"],
+    ];
+    expect(await forgot(repeated)).toMatchObject({ status: 200, data: { status: "sent" } });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("mails the stored address a link on the configured origin, never the request's", async () => {
+    latchkey.configure({ APP_URL: "https://latchkey.example" });
+    await createUser(latchkey.em(), { email: "ada+1@example.com" });
+    await forgot(
+      { email: "ADA+1@example.com" },
+      { Host: "evil.example", "X-Forwarded-Host": "evil.example", "latchkey-origin": "https://evil.example" },
+    );
+    await latchkey.drain();
+    const [mail, ...more] = latchkey.mails();
+    expect(more).toEqual([]);
+    const token = mail?.link?.searchParams.get("token") ?? "";
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect(mail).toMatchObject({ to: "ada+1@example.com", subject: "Reset your password" });
+    const link = `https://latchkey.example/reset-password?email=ada%2B1%40example.com&token=${token}`;
+    expect(mail?.text).toBe(
+      `Reset your password:\n\n${link}\n\nThis link expires in 60 minutes.\n\nIf you did not ask for this, you can ignore this mail.`,
+    );
+  });
+
+  test("stores the SHA-256 of the token's text, the address and an hour to come", async () => {
+    await createUser(latchkey.em());
+    const earliest = Date.now() + 3_600_000;
+    const { token } = await resetLink(latchkey);
+    const latest = Date.now() + 3_600_000;
+    const rows = await latchkey.execute<{ expires_at: string }>("select * from password_resets");
+    expect(rows).toEqual([{ token_hash: sha256(token), email: "ada@example.com", expires_at: expect.anything() }]);
+    const expiry = new Date(rows[0]?.expires_at ?? 0).getTime();
+    expect(expiry).toBeGreaterThanOrEqual(earliest);
+    expect(expiry).toBeLessThanOrEqual(latest);
+  });
+
+  test("each request mints another token, and all stay active", async () => {
+    await createUser(latchkey.em());
+    const tokens = new Set<string>();
+    for (let count = 0; count < 3; count++) tokens.add((await resetLink(latchkey)).token);
+    expect(tokens.size).toBe(3);
+    const rows = await latchkey.execute<{ token_hash: string }>("select token_hash from password_resets");
+    expect(new Set(rows.map((row) => row.token_hash))).toEqual(new Set([...tokens].map(sha256)));
+  });
+});
+
+describe("the limits of reset mails", () => {
+  test("the sixth request for an address within 15 minutes gets the same page and no mail", async () => {
+    await createUser(latchkey.em());
+    await createUser(latchkey.em(), { email: "bob@example.com" });
+    const answers = [];
+    for (let count = 0; count < 7; count++) answers.push(await forgot({ email: "ada@example.com" }));
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(await jobs()).toHaveLength(5);
+    await forgot({ email: "bob@example.com" });
+    await latchkey.drain();
+    expect(latchkey.mails().map(({ to }) => to)).toEqual([...Array(5).fill("ada@example.com"), "bob@example.com"]);
+  });
+
+  test("other spellings of the address share its limit", async () => {
+    for (const email of [
+      "ada@example.com",
+      "ADA@example.com",
+      " ada@example.com",
+      "Ada@Example.com",
+      "ada@EXAMPLE.com",
+    ]) {
+      await forgot({ email });
+    }
+    await forgot({ email: "aDa@example.com" });
+    expect(await jobs()).toHaveLength(5);
+  });
+
+  test("the address is free again after 15 minutes, and not before", async () => {
+    for (let count = 0; count < 6; count++) await forgot({ email: "ada@example.com" });
+    const age = (milliseconds: number) => latchkey.execute(`update rate_limits set expire = expire - ${milliseconds}`);
+    await age(14 * 60_000);
+    await forgot({ email: "ada@example.com" });
+    expect(await jobs()).toHaveLength(5);
+    await age(60_000);
+    await forgot({ email: "ada@example.com" });
+    expect(await jobs()).toHaveLength(6);
+  });
+
+  test("the fifty-first request of a client mails nobody; another client still may", async () => {
+    const from = (client: string, count: number) =>
+      forgot({ email: `user${count}@example.com` }, { "latchkey-client": client });
+    for (let count = 0; count < 50; count++) await from("192.0.2.1", count);
+    expect(await jobs()).toHaveLength(50);
+    expect(await from("192.0.2.1", 50)).toMatchObject({ status: 200, data: { status: "sent" } });
+    expect(await jobs()).toHaveLength(50);
+    await from("192.0.2.2", 51);
+    expect(await jobs()).toHaveLength(51);
+  });
+
+  test("twelve requests at once for one address enqueue five", async () => {
+    await Promise.all(Array.from({ length: 12 }, () => forgot({ email: "ada@example.com" })));
+    expect(await jobs()).toHaveLength(5);
+  });
+});
+
+describe("opening a link", () => {
+  test("pre-fills the form from the query and neither looks the token up nor changes anything", async () => {
+    const id = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), id);
+    const { email, token } = await resetLink(latchkey);
+    const before = await latchkey.snapshot();
+    const query = new URLSearchParams({ email, token });
+    for (const method of ["GET", "HEAD"]) {
+      const opened = new Request(get(`/reset-password?${query}`, { cookie }), { method });
+      expect(await call(resetPassword.loader, opened)).toMatchObject({ status: 200, data: { email, token } });
+    }
+    expect(await call(resetPassword.loader, get("/reset-password?email=x&token=y"))).toMatchObject({
+      status: 200,
+      data: { email: "x", token: "y" },
+    });
+    expect(await call(resetPassword.loader, get("/reset-password"))).toMatchObject({ data: { email: "", token: "" } });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+});
+
+describe("posting a new password", () => {
+  test("stores it, uses every link of the address up, ends every session and leads to the login page", async () => {
+    const id = await createUser(latchkey.em());
+    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
+    const cookie = await signedIn(latchkey.em(), id);
+    await signedIn(latchkey.em(), id);
+    await signedIn(latchkey.em(), bob);
+    const bobs = await resetLink(latchkey, "bob@example.com");
+    const links = [await resetLink(latchkey), await resetLink(latchkey), await resetLink(latchkey)] as const;
+
+    expect(await reset({ ...links[1], ...newPassword })).toMatchObject({
+      status: 302,
+      location: "/login?notice=password_reset",
+      cookies: {},
+    });
+    expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: bob }]);
+    expect(await latchkey.execute("select token_hash from password_resets")).toEqual([
+      { token_hash: sha256(bobs.token) },
+    ]);
+    for (const link of links) await expectDead(link);
+    expect(await call(dashboard.loader, get("/dashboard", { cookie }))).toMatchObject({ location: "/login" });
+    expect((await logIn("ada@example.com", goodPassword)).status).toBe(422);
+    expect(await logIn("ada@example.com", password)).toMatchObject({ status: 302, location: "/dashboard" });
+    expect((await logIn("bob@example.com", goodPassword)).status).toBe(302);
+  });
+
+  test("tells the owner by mail, without a link that carries a token", async () => {
+    await createUser(latchkey.em());
+    const link = await resetLink(latchkey);
+    await reset({ ...link, ...newPassword });
+    expect((await jobs()).map(({ data }) => data)).toEqual([
+      { task: "mail_password_changed", email: "ada@example.com" },
+    ]);
+    await latchkey.drain();
+    expect(latchkey.mails()).toHaveLength(2);
+    expect(latchkey.mails()[1]).toMatchObject({
+      to: "ada@example.com",
+      subject: "Your password was changed",
+      link: null,
+      text: expect.stringContaining("http://localhost:3000/forgot-password"),
+    });
+  });
+
+  test("gives a password to an account that only the provider opened, and keeps the link to it", async () => {
+    await createUser(latchkey.em(), { password: null, idpId: "42" });
+    expect((await reset({ ...(await resetLink(latchkey)), ...newPassword })).status).toBe(302);
+    expect(await latchkey.execute("select idp_id from users")).toEqual([{ idp_id: "42" }]);
+    expect((await logIn("ada@example.com", password)).status).toBe(302);
+  });
+
+  test("clears the count of failed logins", async () => {
+    await createUser(latchkey.em());
+    for (let count = 0; count < 10; count++) await logIn("ada@example.com", "wrong");
+    expect((await logIn("ada@example.com", goodPassword)).status).toBe(429);
+    await reset({ ...(await resetLink(latchkey)), ...newPassword });
+    expect((await logIn("ada@example.com", password)).status).toBe(302);
+  });
+
+  test("takes the address as people type it, as the other forms do", async () => {
+    await createUser(latchkey.em());
+    const { token } = await resetLink(latchkey);
+    expect((await reset({ email: " ADA@Example.com ", token, ...newPassword })).status).toBe(302);
+  });
+});
+
+describe("a link that is not valid", () => {
+  test("any other spelling of the token is refused and changes nothing", async () => {
+    await createUser(latchkey.em());
+    const { email, token } = await resetLink(latchkey);
+    const spellings = [
+      token.toUpperCase(),
+      token.slice(1),
+      token.slice(0, -1),
+      `${token}0`,
+      `0${token}`,
+      ` ${token}`,
+      `${token} `,
+      `${token}\n`,
+      `${token}\0`,
+      `0x${token}`,
+      sha256(token),
+      "0".repeat(64),
+      "",
+      "%",
+    ];
+    for (const other of spellings.filter((spelling) => spelling !== token)) {
+      const before = await latchkey.snapshot();
+      expect(await reset({ email, token: other, ...newPassword }), other).toMatchObject({
+        status: 422,
+        data: { dead },
+      });
+      expect(await latchkey.snapshot()).toEqual(before);
+    }
+    expect((await reset({ email, token, ...newPassword })).status).toBe(302);
+  });
+
+  test("a stored hash of an upper-case spelling opens nothing either", async () => {
+    await createUser(latchkey.em());
+    const token = "AB".repeat(32);
+    await latchkey.execute(
+      `insert into password_resets values ('${sha256(token)}', 'ada@example.com', now() + interval '1 hour')`,
+    );
+    await expectDead({ email: "ada@example.com", token });
+  });
+
+  test("with another address, even one with an account or a link of its own, is refused", async () => {
+    await createUser(latchkey.em());
+    await createUser(latchkey.em(), { email: "bob@example.com" });
+    const { token } = await resetLink(latchkey);
+    await resetLink(latchkey, "bob@example.com");
+    for (const email of ["bob@example.com", "nobody@example.com", "ada@examp\u212ae.com", "", "%"]) {
+      await expectDead({ email, token });
+    }
+  });
+
+  test("expired, it is refused; in its last minute it is not", async () => {
+    await createUser(latchkey.em());
+    const link = await resetLink(latchkey);
+    await latchkey.execute("update password_resets set expires_at = now() - interval '1 millisecond'");
+    await expectDead(link);
+    await latchkey.execute("update password_resets set expires_at = now() + interval '1 minute'");
+    expect((await reset({ ...link, ...newPassword })).status).toBe(302);
+  });
+
+  test("is refused before the password is looked at", async () => {
+    await createUser(latchkey.em());
+    const answer = await reset({ email: "ada@example.com", token: "0".repeat(64), password: "x" });
+    expect(answer.data).toEqual({ typed: { email: "ada@example.com", token: "0".repeat(64) }, dead });
+  });
+
+  test("is every token of a registration", async () => {
+    const link = await registrationLink(latchkey, "ada@example.com");
+    await createUser(latchkey.em());
+    await expectDead(link);
+  });
+
+  test("whose account is gone changes nothing", async () => {
+    const token = "ab".repeat(32);
+    await latchkey.execute(
+      `insert into password_resets values ('${sha256(token)}', 'ada@example.com', now() + interval '1 hour')`,
+    );
+    await expectDead({ email: "ada@example.com", token });
+  });
+
+  test.each(["email", "token"])("sent with its %s twice, or without, is refused and changes nothing", async (field) => {
+    await createUser(latchkey.em());
+    const fields: Record<string, string> = { ...(await resetLink(latchkey)), ...newPassword };
+    const before = await latchkey.snapshot();
+    const twice: [string, string][] = [...Object.entries(fields), [field, fields[field] ?? ""]];
+    const missing = Object.entries(fields).filter(([name]) => name !== field);
+    for (const posted of [twice, missing]) {
+      expect(await reset(posted)).toMatchObject({ status: 422, data: { dead } });
+    }
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+});
+
+describe("a password that breaks a rule", () => {
+  const short = { password: "Use at least 8 characters." };
+  const common = { password: "This password is among the most common ones. Choose another." };
+  const own = { password: "Choose a password that is not your email address." };
+  const different = { passwordConfirmation: "The two passwords are not the same." };
+
+  test.each([
+    ["is missing", {}, short],
+    ["is seven characters long", { password: "zk4!qpw", passwordConfirmation: "zk4!qpw" }, short],
+    [
+      "is seven characters long in 14 code units",
+      { password: "😀".repeat(7), passwordConfirmation: "😀".repeat(7) },
+      short,
+    ],
+    [
+      "is 257 characters long",
+      { password: "x".repeat(257), passwordConfirmation: "x".repeat(257) },
+      { password: "Use at most 256 characters." },
+    ],
+    ["is a common one", { password: "password1", passwordConfirmation: "password1" }, common],
+    ["is a common one in capitals", { password: "PassWord1", passwordConfirmation: "PassWord1" }, common],
+    ["is the address", { password: "ada.lovelace@example.com", passwordConfirmation: "ada.lovelace@example.com" }, own],
+    ["is the local part", { password: "Ada.Lovelace", passwordConfirmation: "Ada.Lovelace" }, own],
+    ["is not repeated", { password }, different],
+    ["is repeated in other letters", { password, passwordConfirmation: password.toUpperCase() }, different],
+    ["is repeated with a space", { password, passwordConfirmation: `${password} ` }, different],
+  ])("that %s gets its message, changes nothing and leaves the link usable", async (_why, fields, errors) => {
+    await createUser(latchkey.em(), { email: "ada.lovelace@example.com" });
+    const link = await resetLink(latchkey, "ada.lovelace@example.com");
+    const before = await latchkey.snapshot();
+    const refused = await reset({ ...link, ...fields });
+    expect(refused.status).toBe(422);
+    expect(refused.data).toEqual({ typed: { ...link }, errors });
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect((await reset({ ...link, ...newPassword })).status).toBe(302);
+  });
+
+  test("sent twice is refused at its field", async () => {
+    await createUser(latchkey.em());
+    const link = await resetLink(latchkey);
+    const fields: [string, string][] = [...Object.entries({ ...link, ...newPassword }), ["password", password]];
+    expect(await reset(fields)).toMatchObject({ status: 422, data: { errors: short } });
+  });
+
+  test.each([
+    ["eight characters in 16 code units", "😀🐢🐙🦊🐸🐳🦉🐝"],
+    ["256 characters", `${"long ".repeat(51)}x`],
+    ["spaces at both ends", "  spaces at both ends  "],
+  ])("%s are taken, neither trimmed nor cut", async (_what, taken) => {
+    await createUser(latchkey.em());
+    const link = await resetLink(latchkey);
+    expect((await reset({ ...link, password: taken, passwordConfirmation: taken })).status).toBe(302);
+    expect((await logIn("ada@example.com", taken.trim().slice(0, -1))).status).toBe(422);
+    expect((await logIn("ada@example.com", taken)).status).toBe(302);
+  });
+
+  test("is stored as Argon2id with 19 MiB, two passes and one lane", async () => {
+    await createUser(latchkey.em());
+    await reset({ ...(await resetLink(latchkey)), ...newPassword });
+    const [user] = await latchkey.execute<{ password_hash: string }>("select password_hash from users");
+    expect(user?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  });
+});
+
+describe("posts that arrive at once", () => {
+  const rounds = [1, 2, 3, 4, 5];
+
+  test.each(rounds)("of ten with one token exactly one succeeds (round %i)", async () => {
+    await createUser(latchkey.em());
+    const link = await resetLink(latchkey);
+    const passwords = Array.from({ length: 10 }, (_, index) => `a brand new password ${index}`);
+    const answers = await Promise.all(
+      passwords.map((each) => reset({ ...link, password: each, passwordConfirmation: each })),
+    );
+    const winners = passwords.filter((_, index) => answers[index]?.status === 302);
+    expect(winners).toHaveLength(1);
+    expect(answers.filter(({ status, data }) => status === 422 && data.dead === dead)).toHaveLength(9);
+    expect(await authenticate("ada@example.com", winners[0] ?? "")).not.toBeNull();
+    expect(await jobs()).toHaveLength(1);
+  });
+
+  test.each(rounds)("of two with two tokens of one account one succeeds, without a deadlock (round %i)", async () => {
+    await createUser(latchkey.em());
+    const links = [await resetLink(latchkey), await resetLink(latchkey)];
+    const answers = await Promise.all(links.map((link) => reset({ ...link, ...newPassword })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([302, 422]);
+    expect(await latchkey.execute("select * from password_resets")).toEqual([]);
+  });
+});
+
+test("a login verified before a reset but finished after it starts no session", async () => {
+  await createUser(latchkey.em());
+  const link = await resetLink(latchkey);
+  const verified = await authenticate("ada@example.com", goodPassword);
+  if (!verified) throw new Error("The password is right.");
+  await reset({ ...link, ...newPassword });
+  const browser = { userAgent: null, sessionToken: null };
+  expect(await finishLogin(verified, "ada@example.com", "192.0.2.1", browser)).toBeNull();
+  expect(await latchkey.execute("select * from sessions")).toEqual([]);
+});
+
+test("a login that finishes while a reset is under way leaves no session behind it", async () => {
+  await createUser(latchkey.em());
+  const link = await resetLink(latchkey);
+  const verified = await authenticate("ada@example.com", goodPassword);
+  if (!verified) throw new Error("The password is right.");
+  const { queue } = service();
+  const enqueue = queue.enqueue.bind(queue);
+  let finished: Promise<unknown> = Promise.resolve();
+  vi.spyOn(queue, "enqueue").mockImplementation(async (em, job) => {
+    await enqueue(em, job); // the sessions are gone by now, and nothing is committed
+    let settled = inject("template").kind === "embedded"; // its one connection is the reset's
+    finished = finishLogin(verified, "ada@example.com", "192.0.2.1", { userAgent: null, sessionToken: null });
+    void finished.finally(() => {
+      settled = true;
+    });
+    const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    while (!settled && (await latchkey.execute(waiting)).length === 0);
+  });
+  expect((await reset({ ...link, ...newPassword })).status).toBe(302);
+  expect(await finished).toBeNull();
+  expect(await latchkey.execute("select * from sessions")).toEqual([]);
+});

@@ -1,0 +1,261 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import * as register from "~/routes/register";
+import * as complete from "~/routes/register_.complete";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { registrationLink, resetLink } from "../support/mailed-links";
+import { call, get, post } from "../support/requests";
+
+const latchkey = startLatchkey();
+
+const password = "a brand new password";
+const newPassword = { password, passwordConfirmation: password };
+const dead = "This link is invalid or has expired.";
+
+const ask = (fields: Record<string, string> | [string, string][], headers: Record<string, string> = {}) =>
+  call(register.action, post("/register", fields, { headers }));
+
+const finish = (fields: Record<string, string> | [string, string][], cookie?: string) =>
+  call(complete.action, post("/register/complete", fields, { ...(cookie && { cookie }) }));
+
+const jobs = () => latchkey.execute<{ data: unknown }>("select data from pgboss.job");
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+async function expectDead(fields: Record<string, string>) {
+  const before = await latchkey.snapshot();
+  const { email = "", token = "" } = fields;
+  const refused = await finish({ ...fields, ...newPassword });
+  expect(refused).toMatchObject({ status: 422, cookies: {}, data: { typed: { email, token }, dead } });
+  expect(await latchkey.snapshot()).toEqual(before);
+}
+
+describe("asking for a link", () => {
+  test("enqueues the address and nothing else, whether or not there is an account", async () => {
+    await createUser(latchkey.em());
+    const known = await ask({ email: " Ada@EXAMPLE.com " });
+    expect(known).toEqual({
+      status: 200,
+      headers: new Headers(),
+      location: null,
+      data: { status: "sent", email: " Ada@EXAMPLE.com " },
+      cookies: {},
+    });
+    expect(await ask({ email: "grace@example.com" })).toEqual({
+      ...known,
+      data: { status: "sent", email: "grace@example.com" },
+    });
+    expect((await jobs()).map(({ data }) => data)).toEqual([
+      { task: "mail_registration", email: "ada@example.com" },
+      { task: "mail_registration", email: "grace@example.com" },
+    ]);
+    expect(await latchkey.execute("select * from registrations")).toEqual([]);
+  });
+
+  test("makes no account, mails a link and stores its hash for an hour", async () => {
+    latchkey.configure({ APP_URL: "https://latchkey.example" });
+    const earliest = Date.now() + 3_600_000;
+    const { email, token } = await registrationLink(latchkey, "grace+1@example.com");
+    const latest = Date.now() + 3_600_000;
+    expect(email).toBe("grace+1@example.com");
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect(latchkey.mails()).toMatchObject([
+      {
+        to: "grace+1@example.com",
+        subject: "Finish creating your account",
+        text: `Finish creating your account:\n\nhttps://latchkey.example/register/complete?email=grace%2B1%40example.com&token=${token}\n\nThis link expires in 60 minutes.\n\nIf you did not ask for this, you can ignore this mail.`,
+      },
+    ]);
+    const rows = await latchkey.execute<{ expires_at: string }>("select * from registrations");
+    expect(rows).toEqual([{ token_hash: sha256(token), email, expires_at: expect.anything() }]);
+    const expiry = new Date(rows[0]?.expires_at ?? 0).getTime();
+    expect(expiry).toBeGreaterThanOrEqual(earliest);
+    expect(expiry).toBeLessThanOrEqual(latest);
+    expect(await latchkey.execute("select * from users")).toEqual([]);
+  });
+
+  test("tells the owner of an account that there is one, with the ways in, and leaves no token", async () => {
+    await createUser(latchkey.em());
+    await ask({ email: "ADA@example.com" });
+    await latchkey.drain();
+    const [mail, ...more] = latchkey.mails();
+    expect(more).toEqual([]);
+    expect(mail).toMatchObject({ to: "ada@example.com", subject: "You already have an account", link: null });
+    expect(mail?.text).toContain("\nhttp://localhost:3000/login\n");
+    expect(mail?.text).toContain("\nhttp://localhost:3000/forgot-password\n");
+    expect(await latchkey.execute("select * from registrations")).toEqual([]);
+  });
+
+  test.each(["", "grace", "grace@examp\u212ae.com", "grace@example.com\r\nBcc: eve@example.com"])(
+    "%j is no address: the same page, no job, nothing changed",
+    async (email) => {
+      const before = await latchkey.snapshot();
+      expect(await ask({ email })).toMatchObject({ status: 200, data: { status: "sent", email } });
+      expect(await latchkey.snapshot()).toEqual(before);
+    },
+  );
+
+  test("a missing and a repeated address get the same page and change nothing", async () => {
+    const before = await latchkey.snapshot();
+    const repeated: [string, string][] = [
+      ["email", "grace@example.com"],
+      ["email", "eve@example.com"],
+    ];
+    for (const fields of [[], repeated] as [string, string][][]) {
+      expect(await ask(fields)).toMatchObject({ status: 200, data: { status: "sent" } });
+    }
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("the sixth request for an address gets the same page and no mail; reset mails are counted apart", async () => {
+    const answers = [];
+    for (let count = 0; count < 6; count++) answers.push(await ask({ email: "grace@example.com" }));
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(await jobs()).toHaveLength(5);
+    await createUser(latchkey.em(), { email: "grace@example.com" });
+    await resetLink(latchkey, "grace@example.com");
+    expect(latchkey.mails().filter(({ subject }) => subject === "Reset your password")).toHaveLength(1);
+  });
+
+  test("the fifty-first request of a client mails nobody; another client still may", async () => {
+    const from = (client: string, count: number) =>
+      ask({ email: `user${count}@example.com` }, { "latchkey-client": client });
+    for (let count = 0; count < 51; count++) {
+      expect(await from("192.0.2.1", count)).toMatchObject({ status: 200, data: { status: "sent" } });
+    }
+    expect(await jobs()).toHaveLength(50);
+    await from("192.0.2.2", 51);
+    expect(await jobs()).toHaveLength(51);
+  });
+
+  test("the page is for guests", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    expect(await call(register.loader, get("/register", { cookie }))).toMatchObject({
+      status: 302,
+      location: "/dashboard",
+    });
+    expect((await call(register.loader, get("/register?email=grace@example.com"))).data).toEqual({
+      idpEnabled: false,
+      provider: null,
+      email: "grace@example.com",
+      mailIsPrinted: true,
+    });
+  });
+
+  test("the page offers the provider when the client id is configured", async () => {
+    latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
+    expect((await call(register.loader, get("/register"))).data).toMatchObject({ idpEnabled: true });
+  });
+});
+
+describe("the link", () => {
+  test("opened, pre-fills the form and changes nothing", async () => {
+    const { email, token } = await registrationLink(latchkey);
+    const before = await latchkey.snapshot();
+    const query = new URLSearchParams({ email, token });
+    for (const method of ["GET", "HEAD"]) {
+      const opened = new Request(get(`/register/complete?${query}`), { method });
+      expect((await call(complete.loader, opened)).data).toEqual({ email, token });
+    }
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("makes the account, signs in and uses every link of the address up", async () => {
+    const links = [await registrationLink(latchkey), await registrationLink(latchkey)] as const;
+    const other = await registrationLink(latchkey, "bob@example.com");
+    const done = await finish({ ...links[0], ...newPassword });
+    expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(done.headers.getSetCookie()).toHaveLength(1);
+    expect(done.cookies.session).toMatch(/^[0-9a-f]{64}$/);
+    const [user] = await latchkey.execute("select email, idp_id, name, picture_url from users");
+    expect(user).toEqual({ email: "grace@example.com", idp_id: null, name: null, picture_url: null });
+    expect(await latchkey.execute("select token_hash from registrations")).toEqual([
+      { token_hash: sha256(other.token) },
+    ]);
+    const cookie = `session=${done.cookies.session}`;
+    expect((await call(dashboard.loader, get("/dashboard", { cookie }))).data).toMatchObject({
+      user: { email: "grace@example.com", password: true, linked: false },
+    });
+    for (const link of links) await expectDead(link);
+    const again = await call(login.action, post("/login", { email: "grace@example.com", password }));
+    expect(again).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+
+  test("ends the session that the browser came with", async () => {
+    const ada = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), ada);
+    const link = await registrationLink(latchkey);
+    expect((await finish({ ...link, ...newPassword }, cookie)).status).toBe(302);
+    expect(await latchkey.execute("select * from sessions where user_id = ?", [ada])).toEqual([]);
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
+  });
+
+  test("in any other spelling, or with another address, is refused and changes nothing", async () => {
+    const { email, token } = await registrationLink(latchkey);
+    await registrationLink(latchkey, "bob@example.com");
+    const spellings = [token.toUpperCase(), token.slice(1), `${token}0`, ` ${token}`, `${token}\0`, sha256(token), ""];
+    for (const other of spellings.filter((spelling) => spelling !== token)) await expectDead({ email, token: other });
+    for (const other of ["bob@example.com", "eve@example.com", ""]) await expectDead({ email: other, token });
+    expect((await finish({ email, token, ...newPassword })).status).toBe(302);
+  });
+
+  test("expired, is refused and changes nothing", async () => {
+    const link = await registrationLink(latchkey);
+    await latchkey.execute("update registrations set expires_at = now() - interval '1 millisecond'");
+    await expectDead(link);
+  });
+
+  test("of a password reset makes no account", async () => {
+    await createUser(latchkey.em());
+    const link = await resetLink(latchkey);
+    await expectDead(link);
+  });
+
+  test("whose address got an account in the meantime changes nothing, least of all its password", async () => {
+    const link = await registrationLink(latchkey);
+    await createUser(latchkey.em(), { email: "grace@example.com" });
+    await expectDead(link);
+    const old = await call(login.action, post("/login", { email: "grace@example.com", password: goodPassword }));
+    expect(old.status).toBe(302);
+  });
+
+  test.each([
+    [{ password: "short", passwordConfirmation: "short" }, { password: "Use at least 8 characters." }],
+    [
+      { password: "grace@example.com", passwordConfirmation: "grace@example.com" },
+      { password: "Choose a password that is not your email address." },
+    ],
+    [{ password, passwordConfirmation: "" }, { passwordConfirmation: "The two passwords are not the same." }],
+  ])("with the passwords %j gets a message at its field and stays usable", async (fields, errors) => {
+    const link = await registrationLink(latchkey);
+    const before = await latchkey.snapshot();
+    const refused = await finish({ ...link, ...fields });
+    expect(refused).toMatchObject({ status: 422, cookies: {} });
+    expect(refused.data).toEqual({ typed: { ...link }, errors });
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect((await finish({ ...link, ...newPassword })).status).toBe(302);
+  });
+});
+
+describe("posts that arrive at once", () => {
+  const rounds = [1, 2, 3, 4, 5];
+
+  test.each(rounds)("of ten with one token exactly one makes the account (round %i)", async () => {
+    const link = await registrationLink(latchkey);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => finish({ ...link, ...newPassword })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([302, ...Array(9).fill(422)]);
+    expect(await latchkey.execute("select * from users")).toHaveLength(1);
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
+  });
+
+  test.each(rounds)("of two tokens of one address one makes the account (round %i)", async () => {
+    const links = [await registrationLink(latchkey), await registrationLink(latchkey)];
+    const answers = await Promise.all(links.map((link) => finish({ ...link, ...newPassword })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([302, 422]);
+    expect(await latchkey.execute("select * from users")).toHaveLength(1);
+    expect(await latchkey.execute("select * from registrations")).toEqual([]);
+  });
+});

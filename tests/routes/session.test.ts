@@ -1,0 +1,262 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import * as index from "~/routes/_index";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import * as logout from "~/routes/logout";
+import * as register from "~/routes/register";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { call, get, post } from "../support/requests";
+
+const latchkey = startLatchkey();
+
+const https = { "latchkey-origin": "https://latchkey.example" };
+
+const logIn = (cookie?: string, headers: Record<string, string> = {}) =>
+  call(
+    login.action,
+    post("/login", { email: "ada@example.com", password: goodPassword }, { headers, ...(cookie && { cookie }) }),
+  );
+
+const open = (cookie: string, headers: Record<string, string> = {}) =>
+  call(dashboard.loader, get("/dashboard", { cookie, headers }));
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+async function expectGuest(cookie: string, headers: Record<string, string> = {}) {
+  expect(await open(cookie, headers), cookie).toMatchObject({ status: 302, location: "/login" });
+}
+
+const lastSeen = async () =>
+  new Date(
+    (await latchkey.execute<{ last_seen_at: string }>("select last_seen_at from sessions"))[0]?.last_seen_at ?? 0,
+  ).getTime();
+
+describe("a new session", () => {
+  test("has a random token in the cookie and only its SHA-256 in the table, for 30 days", async () => {
+    const id = await createUser(latchkey.em());
+    const earliest = Date.now();
+    const { cookies } = await logIn();
+    const latest = Date.now();
+    const token = cookies.session ?? "";
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    const [row] = await latchkey.execute<Record<string, string>>("select * from sessions");
+    expect(row).toMatchObject({ token_hash: sha256(token), user_id: id, user_agent: null });
+    expect(JSON.stringify(row)).not.toContain(token);
+    const time = (column: string) => new Date(row?.[column] ?? 0).getTime();
+    expect(time("created_at")).toBeGreaterThanOrEqual(earliest);
+    expect(time("created_at")).toBeLessThanOrEqual(latest);
+    expect(time("last_seen_at")).toBe(time("created_at"));
+    expect(time("expires_at")).toBe(time("created_at") + 30 * 24 * 3_600_000);
+  });
+
+  test("on http is the cookie session, HttpOnly, SameSite=Lax, for the whole site", async () => {
+    await createUser(latchkey.em());
+    const { headers } = await logIn();
+    expect(headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax$/),
+    ]);
+  });
+
+  test("on https is the cookie __Host-session, and Secure", async () => {
+    await createUser(latchkey.em());
+    const { headers } = await logIn(undefined, https);
+    expect(headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^__Host-session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax; Secure$/,
+      ),
+    ]);
+  });
+
+  test("has a token of its own and ends the one that the browser came with, and no other", async () => {
+    const id = await createUser(latchkey.em());
+    const elsewhere = await signedIn(latchkey.em(), id);
+    const before = await signedIn(latchkey.em(), id);
+    const { cookies } = await logIn(before);
+    expect(`session=${cookies.session}`).not.toBe(before);
+    await expectGuest(before);
+    expect((await open(elsewhere)).status).toBe(200);
+    expect((await open(`session=${cookies.session}`)).status).toBe(200);
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(2);
+  });
+
+  test("is not the one that an attacker planted", async () => {
+    await createUser(latchkey.em());
+    const planted = "ab".repeat(32);
+    const { cookies } = await logIn(`session=${planted}`);
+    expect(cookies.session).not.toBe(planted);
+    await expectGuest(`session=${planted}`);
+  });
+
+  test("ends another user's session of the same browser", async () => {
+    await createUser(latchkey.em());
+    const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    await logIn(bob);
+    await expectGuest(bob);
+  });
+
+  test("a refused login keeps the session that the browser has", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const refused = await call(
+      login.action,
+      post("/login", { email: "ada@example.com", password: "wrong" }, { cookie }),
+    );
+    expect(refused).toMatchObject({ status: 422, cookies: {} });
+    expect((await open(cookie)).status).toBe(200);
+  });
+
+  test("cuts what a browser calls itself", async () => {
+    await createUser(latchkey.em());
+    await logIn(undefined, { "User-Agent": "x".repeat(8000) });
+    const [row] = await latchkey.execute<{ user_agent: string }>("select user_agent from sessions");
+    expect(row?.user_agent).toBe("x".repeat(512));
+  });
+});
+
+describe("the cookie's name", () => {
+  test("on http only session counts", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const token = cookie.split("=")[1] ?? "";
+    expect((await open(`other=1; session=${token}; last=%`)).status).toBe(200);
+    const others = ["__Host-session", "Session", "SESSION", "%73ession", "session%20", "session[]", "x-session"];
+    for (const name of others) await expectGuest(`${name}=${token}`);
+  });
+
+  test("on https only __Host-session counts", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const token = cookie.split("=")[1] ?? "";
+    expect((await open(`__Host-session=${token}`, https)).status).toBe(200);
+    const others = ["session", "%5F%5FHost-session", "__host-session", "__Secure-session", "_Host-session"];
+    for (const name of others) await expectGuest(`${name}=${token}`, https);
+  });
+
+  test("a cookie that is no token is a guest's, never an error", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const token = cookie.split("=")[1] ?? "";
+    const values = [
+      "",
+      "%",
+      "a=%",
+      token.toUpperCase(),
+      sha256(token),
+      `${token}0`,
+      token.slice(1),
+      "'; drop table users",
+    ];
+    for (const value of values.filter((each) => each !== token)) await expectGuest(`session=${value}`);
+    await expectGuest(";;;=;=%;%=%");
+  });
+});
+
+describe("a session ends", () => {
+  test("14 days after its last use", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days' + interval '1 minute'");
+    expect((await open(cookie)).status).toBe(200);
+    await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
+    await expectGuest(cookie);
+  });
+
+  test("30 days after the sign-in, however often it was used", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    await latchkey.execute("update sessions set expires_at = now() + interval '1 minute'");
+    expect((await open(cookie)).status).toBe(200);
+    await latchkey.execute("update sessions set expires_at = now() - interval '1 millisecond'");
+    await expectGuest(cookie);
+  });
+
+  test("when its user is deleted", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    await latchkey.execute("delete from users");
+    expect(await latchkey.execute("select * from sessions")).toEqual([]);
+    await expectGuest(cookie);
+  });
+
+  test("ended, it is not listed among the user's sessions", async () => {
+    const id = await createUser(latchkey.em());
+    await signedIn(latchkey.em(), id);
+    await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
+    await signedIn(latchkey.em(), id);
+    await latchkey.execute(
+      "update sessions set expires_at = now() - interval '1 millisecond' where last_seen_at > now() - interval '1 day'",
+    );
+    const cookie = await signedIn(latchkey.em(), id);
+    expect((await open(cookie)).data.sessions).toHaveLength(1);
+  });
+});
+
+describe("when it was last seen", () => {
+  test("is not written again within the hour", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    await latchkey.execute("update sessions set last_seen_at = now() - interval '59 minutes'");
+    const before = await latchkey.snapshot();
+    await open(cookie);
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("is written after an hour, and puts the end off by no more than the 30 days", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    await latchkey.execute("update sessions set last_seen_at = now() - interval '61 minutes'");
+    const [{ expires_at } = { expires_at: "" }] = await latchkey.execute<{ expires_at: string }>(
+      "select expires_at from sessions",
+    );
+    const earliest = Date.now();
+    await open(cookie);
+    expect(await lastSeen()).toBeGreaterThanOrEqual(earliest);
+    expect(await latchkey.execute("select expires_at from sessions")).toEqual([{ expires_at }]);
+  });
+});
+
+describe("logging out", () => {
+  test("ends the session in the database, clears the cookie and leads to the login page", async () => {
+    const id = await createUser(latchkey.em());
+    const elsewhere = await signedIn(latchkey.em(), id);
+    const cookie = await signedIn(latchkey.em(), id);
+    const out = await call(logout.action, post("/logout", {}, { cookie }));
+    expect(out).toMatchObject({ status: 302, location: "/login" });
+    expect(out.headers.getSetCookie()).toEqual([
+      "session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax",
+    ]);
+    await expectGuest(cookie);
+    expect((await open(elsewhere)).status).toBe(200);
+  });
+
+  test("on https clears __Host-session, which has to be Secure", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const out = await call(logout.action, post("/logout", {}, { cookie: `__Host-${cookie}`, headers: https }));
+    expect(out.headers.getSetCookie()).toEqual([
+      "__Host-session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure",
+    ]);
+    expect(await latchkey.execute("select * from sessions")).toEqual([]);
+  });
+
+  test("without a session does no harm", async () => {
+    for (const cookie of ["", "session=", `session=${"ab".repeat(32)}`]) {
+      expect(await call(logout.action, post("/logout", {}, { cookie }))).toMatchObject({
+        status: 302,
+        location: "/login",
+      });
+    }
+  });
+
+  test("by GET is not allowed and ends nothing", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const refused = await call(logout.loader, get("/logout", { cookie }));
+    expect(refused).toMatchObject({ status: 405, cookies: {} });
+    expect(refused.headers.get("Allow")).toBe("POST");
+    expect((await open(cookie)).status).toBe(200);
+  });
+});
+
+test("the front page leads guests to the login page and users to the dashboard", async () => {
+  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  expect(await call(index.loader, get("/"))).toMatchObject({ status: 302, location: "/login" });
+  expect(await call(index.loader, get("/", { cookie }))).toMatchObject({ status: 302, location: "/dashboard" });
+});
+
+test("a page for guests, opened with a session that has ended, is shown", async () => {
+  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  await latchkey.execute("delete from sessions");
+  for (const page of [login, register]) expect((await call(page.loader, get("/login", { cookie }))).status).toBe(200);
+});

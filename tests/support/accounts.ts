@@ -1,0 +1,28 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { User } from "#server/entities";
+import { hashPassword } from "#server/passwords";
+import { startSession } from "#server/sessions";
+
+interface NewAccount {
+  email?: string;
+  /** `null`: an account that only the provider opens. */
+  password?: string | null;
+  idpId?: string | null;
+}
+
+export const goodPassword = "correct horse battery staple";
+
+/** A user as the flows leave one behind; returns its id. */
+export async function createUser(em: EntityManager, account: NewAccount = {}): Promise<string> {
+  const { email = "ada@example.com", password = goodPassword, idpId = null } = account;
+  const id = crypto.randomUUID();
+  const passwordHash = password === null ? null : await hashPassword(password);
+  await em.insert(User, { id, email, passwordHash, idpId, name: null, pictureUrl: null, createdAt: new Date() });
+  return id;
+}
+
+/** Signs the user in; returns the `Cookie` header of that browser. */
+export async function signedIn(em: EntityManager, userId: string, userAgent: string | null = null): Promise<string> {
+  const { token } = await startSession(em, userId, { userAgent, sessionToken: null });
+  return `session=${token}`;
+}

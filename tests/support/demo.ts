@@ -1,0 +1,15 @@
+import { spawn } from "node:child_process";
+import { startIdentityProvider } from "./identity-provider";
+
+// Latchkey with a real identity provider on loopback: sign in there with any name and any password.
+const port = process.env.PORT ?? "3000";
+const provider = await startIdentityProvider(`http://localhost:${port}/auth/idp/callback`, 4000);
+
+const latchkey = spawn("npm", ["start"], {
+  stdio: "inherit",
+  shell: process.platform === "win32",
+  env: { ...process.env, PORT: port, ...provider.settings },
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => latchkey.kill(signal));
+latchkey.once("exit", (code) => process.exit(code ?? 0));

@@ -1,0 +1,70 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import Provider from "oidc-provider";
+
+export interface IdentityProvider {
+  /** Its issuer, where discovery starts. */
+  url: string;
+  /** The settings that make Latchkey use it. */
+  settings: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+const client = { id: "latchkey", secret: "a-secret-for-the-demo" };
+
+function configuration(callbackUrl: string): ConstructorParameters<typeof Provider>[1] {
+  return {
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        redirect_uris: [callbackUrl],
+        response_types: ["code"],
+        grant_types: ["authorization_code"],
+        token_endpoint_auth_method: "client_secret_post",
+      },
+    ],
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture"] },
+    pkce: { required: () => false },
+    cookies: { keys: ["only-for-tests-and-the-demo"] },
+    // Whoever signs in owns the address that is typed; a bare name becomes one at example.com.
+    findAccount: (_context, sub) => ({
+      accountId: sub,
+      claims: () => ({
+        sub,
+        email: sub.includes("@") ? sub : `${sub}@example.com`,
+        email_verified: !sub.startsWith("unverified"),
+        name: sub.split("@", 1)[0] ?? sub,
+      }),
+    }),
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** `oidc-provider`, a certified OpenID Connect provider, on loopback, with Latchkey as its client. */
+export async function startIdentityProvider(callbackUrl: string, port = 0): Promise<IdentityProvider> {
+  const server = createServer();
+  const url = `http://localhost:${await listen(server, port)}`;
+  const provider = new Provider(url, configuration(callbackUrl));
+  server.on("request", provider.callback());
+  return {
+    url,
+    settings: {
+      IDP_PROVIDER: "oidc",
+      IDP_ISSUER: url,
+      IDP_CLIENT_ID: client.id,
+      IDP_CLIENT_SECRET: client.secret,
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,95 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, beforeEach, inject, vi } from "vitest";
+import { type Config, type Environment, loadConfig } from "#server/config.server";
+import { type Connection, connect, type Database } from "#server/database.server";
+import { serve } from "#server/embedded-database";
+import { handleJob } from "#server/job-handlers";
+import { JobQueue } from "#server/jobs";
+import { log } from "#server/log";
+import { provideService } from "#server/service";
+import { administer, databaseUrlOf } from "./postgres";
+import { mailsIn } from "./printed-mails";
+
+let databases = 0;
+
+async function copyOfTemplate(): Promise<Connection> {
+  const template = inject("template");
+  if (template.kind === "embedded") {
+    const { PGlite } = await import("@electric-sql/pglite");
+    const database = await serve(await PGlite.create({ loadDataDir: new Blob([await readFile(template.dump)]) }));
+    return {
+      address: { host: database.host, user: "postgres", dbName: "postgres" },
+      connections: 1,
+      close: database.close,
+    };
+  }
+  const name = `latchkey_test_${process.pid}_${databases++}`;
+  await administer(template.url, `create database ${name} template ${template.name}`);
+  return {
+    address: { clientUrl: databaseUrlOf(template.url, name) },
+    connections: 10,
+    close: () => administer(template.url, `drop database ${name} with (force)`),
+  };
+}
+
+const tables = ["users", "password_resets", "registrations", "sessions", "rate_limits", "pgboss.job"];
+
+/** Every table's rows, in a stable order: equal before and after says that nothing changed. */
+async function snapshot({ orm }: Database): Promise<Record<string, unknown[]>> {
+  const rows: Record<string, unknown[]> = {};
+  for (const table of tables) rows[table] = await orm.em.fork().execute(`select * from ${table} t order by t::text`);
+  return rows;
+}
+
+/**
+ * A service on a database of its own for the tests of one file, empty before each; its queue is worked by `drain`
+ * alone, and its mails are read from standard output.
+ */
+export function startLatchkey(environment: Environment = {}) {
+  let database: Database;
+  let queue: JobQueue;
+  let output = "";
+
+  const configure = (more: Environment): Readonly<Config> => {
+    const config = loadConfig({ NODE_ENV: "test", ...environment, ...more });
+    provideService({ config, orm: database.orm, queue });
+    return config;
+  };
+
+  beforeAll(async () => {
+    log.level = "silent";
+    database = await connect(await copyOfTemplate());
+    queue = new JobQueue(database.orm, handleJob);
+    await queue.open();
+  });
+
+  beforeEach(async () => {
+    await database.orm.em.fork().execute(`truncate ${tables.join(", ")} cascade`);
+    configure({});
+    output = "";
+    vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
+      output += String(chunk);
+      return true;
+    });
+  });
+
+  afterAll(async () => {
+    await queue.stop();
+    await database.close();
+    provideService(undefined);
+  });
+
+  return {
+    /** Replaces the configuration until the end of the test. */
+    configure,
+    em: () => database.orm.em.fork(),
+    execute: <T>(sql: string, values: unknown[] = []) => database.orm.em.fork().execute<T[]>(sql, values),
+    snapshot: () => snapshot(database),
+    /** Works every job that is due. */
+    drain: () => queue.drain(),
+    /** What standard output got so far. */
+    output: () => output,
+    /** The mails that were sent so far, the first first. */
+    mails: () => mailsIn(output),
+  };
+}

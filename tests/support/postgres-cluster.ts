@@ -1,0 +1,137 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { freePort } from "./server";
+
+const programs = "/usr/lib/postgresql";
+
+/** PostgreSQL refuses to run as root: then it runs as the user that its package made. */
+function runAs(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+function programFolder(): string {
+  const versions = existsSync(programs) ? readdirSync(programs) : [];
+  const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
+  return newest ? join(programs, newest, "bin") : "";
+}
+
+/** `fast` ends every connection in order; `immediate` leaves a recovery to the next start; `kill` is the machine. */
+export type StopMode = "fast" | "immediate" | "kill";
+
+const signals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as const;
+
+/** A PostgreSQL of its own for one test file, that can be stopped, started, frozen and hurt. */
+export class PostgresCluster {
+  readonly port: number;
+  readonly #home: string;
+  readonly #user = runAs();
+  readonly #bin = programFolder();
+  #server: ChildProcess | undefined;
+  #databases = 0;
+
+  private constructor(port: number) {
+    this.port = port;
+    this.#home = mkdtempSync(join(tmpdir(), "latchkey-cluster-"));
+    const { uid, gid } = this.#user;
+    if (uid !== undefined && gid !== undefined) chownSync(this.#home, uid, gid);
+    const options = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync"];
+    execFileSync(join(this.#bin, "initdb"), [...options, "-D", join(this.#home, "data")], {
+      ...this.#user,
+      cwd: this.#home,
+      stdio: "ignore",
+    });
+  }
+
+  static async start(): Promise<PostgresCluster> {
+    const cluster = new PostgresCluster(await freePort());
+    await cluster.start();
+    return cluster;
+  }
+
+  /** Resolves when it takes connections. */
+  async start(): Promise<void> {
+    const settings = { port: this.port, listen_addresses: "127.0.0.1", unix_socket_directories: this.#home };
+    const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const server = spawn(join(this.#bin, "postgres"), ["-D", join(this.#home, "data"), ...options], {
+      ...this.#user,
+      cwd: this.#home,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    this.#server = server;
+    let output = "";
+    await new Promise<void>((resolve, reject) => {
+      server.stderr.on("data", (chunk: Buffer) => {
+        output += chunk.toString();
+        if (output.includes("ready to accept connections")) resolve();
+      });
+      server.once("close", (code) => reject(new Error(`PostgreSQL ended (${code}):\n${output}`)));
+    });
+  }
+
+  /** Resolves when the server is gone. */
+  async stop(mode: StopMode = "fast"): Promise<void> {
+    const server = this.#server;
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = new Promise((resolve) => server.once("exit", resolve));
+    const children = mode === "kill" ? this.#processes() : [];
+    server.kill(signals[mode]);
+    for (const pid of children) if (pid !== server.pid) signal(pid, "SIGKILL");
+    await ended;
+  }
+
+  /** Every process of the server stands still, its sockets open; {@link thaw} lets them go on. */
+  freeze(): void {
+    for (const pid of this.#processes()) signal(pid, "SIGSTOP");
+  }
+
+  thaw(): void {
+    for (const pid of this.#processes()) signal(pid, "SIGCONT");
+  }
+
+  #processes(): number[] {
+    const server = this.#server?.pid;
+    if (server === undefined) return [];
+    const children = execFileSync("ps", ["-o", "pid=", "--ppid", String(server)], { encoding: "utf8" });
+    return [server, ...children.trim().split(/\s+/).map(Number)];
+  }
+
+  /** The URL of a new, empty database. */
+  async createDatabase(): Promise<string> {
+    const name = `latchkey_${this.#databases++}`;
+    const client = await connect(this.#url("postgres"));
+    await client.query(`create database ${name}`);
+    await client.end();
+    return this.#url(name);
+  }
+
+  #url(database: string): string {
+    return `postgresql://postgres@127.0.0.1:${this.port}/${database}`;
+  }
+
+  async remove(): Promise<void> {
+    this.thaw();
+    await this.stop("immediate");
+    rmSync(this.#home, { recursive: true, force: true });
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** A connection that survives, as an object, what a test does to its server. */
+export async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: "test" });
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}

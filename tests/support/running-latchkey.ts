@@ -1,0 +1,100 @@
+import { afterAll, beforeAll } from "vitest";
+import { mailsIn, type SentMail } from "./printed-mails";
+import { createDatabase, type RunningServer, startServer, type TestDatabase } from "./server";
+import { Visitor } from "./visitor";
+
+export interface LoggedEvent {
+  event: string;
+  time: string;
+  level: number;
+  requestId?: string;
+  jobId?: string;
+  userId?: string;
+  reason?: string;
+  count?: number;
+}
+
+export const password = "correct horse battery staple";
+
+/** The production build, running on a database of its own for the tests of one file, behind a proxy that it trusts. */
+export function runLatchkey(settings: Record<string, string> | (() => Record<string, string>) = {}) {
+  let database: TestDatabase;
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    const given = typeof settings === "function" ? settings() : settings;
+    server = await startServer({ TRUST_PROXY: "true", ...given, DATABASE_URL: database.url });
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await database.drop();
+  });
+
+  const mails = () => mailsIn(server.output());
+  const events = (): LoggedEvent[] =>
+    server
+      .output()
+      .split("\n")
+      .filter((line) => /^\{.*"event":/.test(line))
+      .map((line) => JSON.parse(line));
+
+  async function settled<T>(look: () => T | undefined): Promise<T> {
+    for (;;) {
+      const found = look();
+      if (found !== undefined) return found;
+      await server.nextOutput();
+    }
+  }
+
+  /** The `count`th mail to the address with this subject, as soon as it is there. */
+  const mailTo = (to: string, subject: string, count = 1): Promise<SentMail> =>
+    settled(() => mails().filter((mail) => mail.to === to && mail.subject === subject)[count - 1]);
+
+  const visit = (address?: string) => new Visitor(server.url, address);
+
+  /** Whatever was logged so far is in the output: a pipe keeps its order. */
+  async function flushed(): Promise<void> {
+    const path = `/nowhere/${crypto.randomUUID()}`;
+    await visit().get(path);
+    await server.waitFor(new RegExp(`^GET ${path} `, "m"));
+  }
+
+  return {
+    url: () => server.url,
+    port: () => server.port,
+    output: () => server.output(),
+    visit,
+    mails,
+    mailTo,
+    flushed,
+
+    /** What `work` logs, and at least `jobs` events of jobs behind it. */
+    async eventsOf(work: () => Promise<unknown>, jobs = 0): Promise<LoggedEvent[]> {
+      await flushed();
+      const before = events().length;
+      const since = () => events().slice(before);
+      await work();
+      await flushed();
+      await settled(() => since().filter(({ jobId }) => jobId)[jobs - 1] ?? (jobs === 0 || undefined));
+      return since();
+    },
+
+    /** Registers, proves the mailbox and is signed in. */
+    async register(email: string, visitor = visit()): Promise<Visitor> {
+      await visitor.post("/register", { email });
+      const { link } = await mailTo(email, "Finish creating your account");
+      const claim = { email, token: link?.searchParams.get("token") ?? "" };
+      await visitor.post("/register/complete", { ...claim, password, passwordConfirmation: password });
+      return visitor;
+    },
+
+    /** Asks for the `count`th reset link of the address and takes it out of the mail. */
+    async resetLink(email: string, visitor = visit(), count = 1): Promise<{ email: string; token: string }> {
+      await visitor.post("/forgot-password", { email });
+      const { link } = await mailTo(email, "Reset your password", count);
+      return { email, token: link?.searchParams.get("token") ?? "" };
+    },
+  };
+}

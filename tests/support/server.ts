@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import net, { type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { administer, databaseUrlOf } from "./postgres";
+
+export interface RunningServer {
+  url: string;
+  port: number;
+  databaseUrl: string;
+  process: ChildProcess;
+  /** Standard output and error so far. */
+  output(): string;
+  /** Resolves with the match as soon as the output has it; rejects when the process ends without it. */
+  waitFor(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Resolves as soon as there is more output; rejects when the process ends. */
+  nextOutput(): Promise<void>;
+  /** Resolves with the exit status, or the signal. */
+  ended: Promise<number | NodeJS.Signals | null>;
+  /** SIGTERM, and wait. */
+  stop(): Promise<number | NodeJS.Signals | null>;
+  /** SIGKILL, and wait. */
+  kill(): Promise<void>;
+}
+
+export interface TestDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
+let databases = 0;
+
+/** An empty database for one server: embedded, or on the PostgreSQL that `DATABASE_URL` names. */
+export async function createDatabase(kind?: "embedded"): Promise<TestDatabase> {
+  const url = process.env.DATABASE_URL;
+  if (kind === "embedded" || !url || url.startsWith("pglite:")) {
+    const folder = await mkdtemp(join(tmpdir(), "latchkey-data-"));
+    return { url: `pglite:${folder}`, drop: () => rm(folder, { recursive: true, force: true }) };
+  }
+  const name = `latchkey_server_${process.pid}_${databases++}`;
+  await administer(url, `create database ${name}`);
+  return { url: databaseUrlOf(url, name), drop: () => administer(url, `drop database ${name} with (force)`) };
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = net.createServer();
+    probe.listen(0, () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+/** Starts the production build as a process of its own, with `settings` and nothing else of this environment's. */
+export async function spawnServer(settings: Record<string, string>, build = "build/index.js"): Promise<RunningServer> {
+  const port = Number(settings.PORT ?? (await freePort()));
+  const child = spawn(process.execPath, ["server/serve.js", build], {
+    env: { PATH: process.env.PATH, NODE_ENV: "production", PORT: String(port), ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const listeners = new Set<() => void>();
+  const collect = (chunk: Buffer) => {
+    output += chunk.toString();
+    for (const listener of listeners) listener();
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once("close", (code, signal) => resolve(code ?? signal));
+  });
+  const waitFor = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(output);
+        if (!match) return;
+        listeners.delete(look);
+        resolve(match);
+      };
+      listeners.add(look);
+      void ended.then((status) => reject(new Error(`The server ended (${status}) before ${pattern}:\n${output}`)));
+      look();
+    });
+  const nextOutput = () =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        listeners.delete(look);
+        resolve();
+      };
+      listeners.add(look);
+      void ended.then((status) => reject(new Error(`The server ended (${status}):\n${output}`)));
+    });
+  return {
+    url: `http://localhost:${port}`,
+    port,
+    databaseUrl: settings.DATABASE_URL ?? "",
+    process: child,
+    output: () => output,
+    waitFor,
+    nextOutput,
+    ended,
+    stop() {
+      child.kill("SIGTERM");
+      return ended;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** {@link spawnServer}, and wait until it listens. */
+export async function startServer(settings: Record<string, string>, build?: string): Promise<RunningServer> {
+  const server = await spawnServer(settings, build);
+  await server.waitFor(/\[remix-serve\] http/);
+  return server;
+}

@@ -1,0 +1,50 @@
+import http from "node:http";
+
+export interface Answer {
+  status: number;
+  /** From the first byte sent to the last byte read. */
+  milliseconds: number;
+}
+
+/** Posts forms over kept connections, each as from a client address of its own. */
+export class HttpClient {
+  readonly #port: number;
+  readonly #agent: http.Agent;
+  #clients = 0;
+
+  constructor(port: number, connections = 1) {
+    this.#port = port;
+    this.#agent = new http.Agent({ keepAlive: true, maxSockets: connections });
+  }
+
+  #nextClient(): string {
+    const n = this.#clients++;
+    return `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+  }
+
+  post(path: string, fields: Record<string, string>): Promise<Answer> {
+    const body = new URLSearchParams(fields).toString();
+    const headers = {
+      "Content-Type": "application/x-www-form-urlencoded",
+      "Content-Length": Buffer.byteLength(body),
+      "X-Forwarded-For": this.#nextClient(),
+    };
+    return new Promise((resolve, reject) => {
+      const options = { host: "localhost", port: this.#port, path, method: "POST", agent: this.#agent, headers };
+      const request = http.request(options, (response) => {
+        response.resume();
+        response.once("error", reject);
+        response.once("end", () =>
+          resolve({ status: response.statusCode ?? 0, milliseconds: performance.now() - start }),
+        );
+      });
+      request.once("error", reject);
+      const start = performance.now();
+      request.end(body);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

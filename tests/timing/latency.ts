@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
+import { log } from "#server/log";
+import { type MailService, startMailService } from "../support/mail-service";
+import { createDatabase, startServer } from "../support/server";
+import { HttpClient } from "./http-client";
+import { quantile } from "./mann-whitney";
+import { addAccounts, addJobs } from "./seed";
+
+// From the first byte of POST /forgot-password to the mail service having read the mail.
+
+const { values } = parseArgs({
+  options: { samples: { type: "string", default: "200" }, waiting: { type: "string", default: "1000" } },
+});
+const samples = Number(values.samples);
+const waiting = Number(values.waiting);
+const rounds = 5;
+
+const newAddresses = (count: number) =>
+  Array.from({ length: count }, () => `${randomBytes(8).toString("hex")}@example.com`);
+
+log.level = "warn";
+
+async function timeToMail(http: HttpClient, mailService: MailService, email: string): Promise<number> {
+  const start = performance.now();
+  const [mail] = await Promise.all([mailService.to(email), http.post("/forgot-password", { email })]);
+  return mail.at - start;
+}
+
+async function idle(): Promise<number[]> {
+  const database = await createDatabase();
+  const mailService = await startMailService();
+  const emails = newAddresses(samples);
+  await addAccounts(database.url, emails);
+  const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
+  const http = new HttpClient(server.port);
+  const times: number[] = [];
+  for (const email of emails) times.push(await timeToMail(http, mailService, email));
+  http.close();
+  await server.stop();
+  await mailService.stop();
+  await database.drop();
+  return times;
+}
+
+/** The mail service holds the first four mails of the backlog until the measured requests are on their way. */
+async function behindBacklog(): Promise<number[]> {
+  const database = await createDatabase();
+  const mailService = await startMailService({ kind: "silence" });
+  const backlog = newAddresses(waiting);
+  const emails = newAddresses(samples / rounds);
+  await addAccounts(database.url, [...backlog, ...emails]);
+  await addJobs(database.url, backlog);
+  const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
+  const http = new HttpClient(server.port, emails.length);
+  await mailService.when(() => mailService.attempts() === 4);
+  mailService.behave({ kind: "accept" });
+  const times = await Promise.all(emails.map((email) => timeToMail(http, mailService, email)));
+  http.close();
+  await server.stop();
+  await mailService.stop();
+  await database.drop();
+  return times;
+}
+
+function row(name: string, times: number[]): string {
+  const ms = (q: number) => `${Math.round(quantile(times, q))} ms`;
+  return `| ${name} | ${times.length} | ${ms(0.5)} | ${ms(0.99)} |`;
+}
+
+const behind: number[] = [];
+const alone = await idle();
+for (let round = 0; round < rounds; round++) behind.push(...(await behindBacklog()));
+process.stdout.write(
+  `${["| Queue | Mails | Median | p99 |", "|---|---|---|---|", row("idle", alone), row(`${waiting.toLocaleString("en")} waiting`, behind)].join("\n")}\n`,
+);
+process.exit(0);

@@ -1,0 +1,42 @@
+import { migrate, openDatabase } from "#server/database.server";
+import { User } from "#server/entities";
+import { JobQueue } from "#server/jobs";
+import { hashPassword } from "#server/passwords";
+
+/** Migrates the database, which no server has open yet, and adds an account with a password for each address. */
+export async function addAccounts(databaseUrl: string, emails: string[]): Promise<void> {
+  const database = await openDatabase(databaseUrl);
+  try {
+    await migrate(database);
+    const passwordHash = await hashPassword("correct horse battery staple");
+    const createdAt = new Date();
+    for (let start = 0; start < emails.length; start += 1_000) {
+      const users = emails.slice(start, start + 1_000).map((email) => ({
+        id: crypto.randomUUID(),
+        email,
+        passwordHash,
+        idpId: null,
+        name: null,
+        pictureUrl: null,
+        createdAt,
+      }));
+      await database.orm.em.fork().insertMany(User, users);
+    }
+    await database.orm.em.fork().execute("analyze users");
+  } finally {
+    await database.close();
+  }
+}
+
+/** Leaves a reset mail for each address waiting in the queue of the database, which no server has open yet. */
+export async function addJobs(databaseUrl: string, emails: string[]): Promise<void> {
+  const database = await openDatabase(databaseUrl);
+  const queue = new JobQueue(database.orm, async () => {});
+  try {
+    await queue.open();
+    for (const email of emails) await queue.enqueue(database.orm.em.fork(), { task: "mail_password_reset", email });
+  } finally {
+    await queue.stop();
+    await database.close();
+  }
+}

@@ -1,0 +1,152 @@
+import { randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
+import { openDatabase } from "#server/database.server";
+import { log } from "#server/log";
+import { type MailService, startMailService } from "../support/mail-service";
+import { createDatabase, type RunningServer, startServer } from "../support/server";
+import { HttpClient } from "./http-client";
+import { mannWhitney, quantile } from "./mann-whitney";
+import { addAccounts } from "./seed";
+
+// Whether the time of an answer tells if an address has an account: OWASP ASVS 5.0, 6.3.8.
+
+const significance = 0.01;
+
+log.level = "warn";
+
+const { samples, alternate } = readArguments();
+
+function readArguments() {
+  const { values } = parseArgs({
+    options: { samples: { type: "string", default: "2000" }, alternate: { type: "boolean", default: false } },
+  });
+  return { samples: Number(values.samples), alternate: values.alternate };
+}
+
+interface Case {
+  path: "/forgot-password" | "/register" | "/login";
+  status: number;
+}
+
+const cases: Case[] = [
+  { path: "/forgot-password", status: 200 },
+  { path: "/register", status: 200 },
+  { path: "/login", status: 422 },
+];
+
+const newAddresses = (count: number) =>
+  Array.from({ length: count }, () => `${randomBytes(8).toString("hex")}@example.com`);
+
+class Failure extends Error {}
+
+/** Posts each pair of a known and an unknown address, in random order, one request at a time; times in ms. */
+async function measure(http: HttpClient, { path, status }: Case, known: string[]) {
+  const times = { known: [] as number[], unknown: [] as number[] };
+  const unknown = newAddresses(known.length);
+  const post = async (kind: "known" | "unknown", email: string) => {
+    const fields = path === "/login" ? { email, password: "not the password" } : { email };
+    const answer = await http.post(path, fields);
+    if (answer.status !== status) throw new Failure(`POST ${path} answered ${answer.status}, not ${status}`);
+    times[kind].push(answer.milliseconds);
+  };
+  for (const [index, email] of known.entries()) {
+    const pair = [() => post("known", email), () => post("unknown", unknown[index] ?? "")];
+    if (!alternate && Math.random() < 0.5) pair.reverse();
+    for (const one of pair) await one();
+  }
+  return times;
+}
+
+/** @returns whether the difference was significant in fewer than two of three runs */
+async function judge(http: HttpClient, one: Case, provider: string, takeKnown: () => string[]): Promise<boolean> {
+  let significant = 0;
+  for (let run = 1; run <= 3; run++) {
+    const { known, unknown } = await measure(http, one, takeKnown());
+    const p = mannWhitney(known, unknown);
+    if (p < significance) significant++;
+    const ms = (sample: number[]) => `${quantile(sample, 0.5).toFixed(2)} ms`;
+    say(`| POST ${one.path} | ${provider} | ${ms(known)} | ${ms(unknown)} | ${p.toFixed(3)} |`);
+    if (significant === 0 || run - significant === 2) return true;
+  }
+  return significant < 2;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function assertUnlimited(server: RunningServer): void {
+  if (/throttled/.test(server.output())) throw new Failure("A request met a limit.");
+}
+
+async function countJobs(databaseUrl: string, emails: string[]): Promise<number> {
+  const database = await openDatabase(databaseUrl);
+  try {
+    const [row] = await database.orm.em
+      .fork()
+      .execute<{ count: number }[]>(
+        "select count(distinct data->>'email')::int as count from pgboss.job where data->>'email' in (?)",
+        [emails],
+      );
+    return row?.count ?? 0;
+  } finally {
+    await database.close();
+  }
+}
+
+async function runProvider(provider: "answers" | "stalls", mailService: MailService): Promise<boolean> {
+  const database = await createDatabase();
+  const warmUp = newAddresses(100);
+  const runs = cases.length * 3;
+  const accounts = Array.from({ length: runs }, () => newAddresses(samples));
+  await addAccounts(database.url, [...warmUp, ...accounts.flat()]);
+  const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
+  const http = new HttpClient(server.port);
+  try {
+    let sound = true;
+    const mailed: string[] = [];
+    for (const one of cases) {
+      await measure(http, one, warmUp.splice(0, 30));
+      const takeKnown = () => {
+        const known = accounts.pop() ?? [];
+        if (one.path !== "/login") mailed.push(...known);
+        return known;
+      };
+      sound = (await judge(http, one, provider, takeKnown)) && sound;
+    }
+    assertUnlimited(server);
+    if (provider === "answers") {
+      const arrived = () => new Set(mailService.mails.map(({ to }) => to));
+      await mailService.when(() => mailed.every((email) => arrived().has(email)));
+    }
+    http.close();
+    await server.stop();
+    if (provider === "stalls") {
+      const jobs = await countJobs(database.url, mailed);
+      if (jobs !== mailed.length) throw new Failure(`${mailed.length} known addresses left ${jobs} jobs`);
+    }
+    return sound;
+  } finally {
+    await server.kill();
+    await database.drop();
+  }
+}
+
+async function main(): Promise<boolean> {
+  say(`${samples} known and ${samples} unknown addresses each`);
+  say("");
+  say("| Request | Mail provider | Known, median | Unknown, median | p |");
+  say("|---|---|---|---|---|");
+  let sound = true;
+  for (const [provider, kind] of [
+    ["answers", "accept"],
+    ["stalls", "silence"],
+  ] as const) {
+    const mailService = await startMailService({ kind });
+    sound = (await runProvider(provider, mailService)) && sound;
+    await mailService.stop();
+  }
+  return sound;
+}
+
+process.exit((await main()) ? 0 : 1);
