@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { screen, within } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import Dashboard from "~/routes/dashboard";
 import { renderPage } from "./render-page";
 
@@ -133,4 +133,17 @@ test("a refused action is said as an alert", async () => {
   const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
   await user.click(screen.getByRole("button", { name: "End this session" }));
   expect((await screen.findByRole("alert")).textContent).toBe("This session has already ended.");
+});
+
+test("while one action is sent its button alone is busy, and no other sends", async () => {
+  const { posted, user } = await renderPage("/dashboard", Dashboard, { loaded, refused: new Promise(() => {}) });
+  const button = (name: string) => screen.getByRole("button", { name });
+  await user.click(button("End this session"));
+  await vi.waitFor(() => expect(button("End this session").getAttribute("aria-busy")).toBe("true"));
+  for (const name of ["Log out", "End every other session", "Change the password by mail"]) {
+    expect(button(name).getAttribute("aria-busy")).toBe("false");
+    expect(button(name).getAttribute("aria-disabled")).toBe("true");
+    await user.click(button(name));
+  }
+  expect(posted).toHaveBeenCalledTimes(1);
 });

@@ -10,7 +10,7 @@ afterEach(cleanup);
 interface Answers {
   /** What the loader says. */
   loaded: unknown;
-  /** What the action says to every form. */
+  /** What the action says to every form; a promise keeps it waiting. */
   refused?: unknown;
 }
 
@@ -19,7 +19,7 @@ export async function renderPage(path: string, Page: ComponentType, { loaded, re
   const posted = vi.fn<(to: string, fields: Record<string, FormDataEntryValue>) => void>();
   const action = async ({ request }: { request: Request }) => {
     posted(new URL(request.url).pathname, Object.fromEntries(await request.formData()));
-    return Response.json(refused);
+    return Response.json(await refused);
   };
   const Arriving = () => {
     useFocusOnArrival();
