@@ -1,8 +1,13 @@
 import { emailAddress } from "#server/email-address.server";
 import { readText } from "./forms.server";
 
+export interface LinkParameters {
+  email: string;
+  token: string;
+}
+
 /** The address and the token of a mailed link, for its form. Neither is looked up: link scanners open links too. */
-export function linkParameters(request: Request): { email: string; token: string } {
+export function linkParameters(request: Request): LinkParameters {
   const { searchParams } = new URL(request.url);
   return { email: searchParams.get("email") ?? "", token: searchParams.get("token") ?? "" };
 }

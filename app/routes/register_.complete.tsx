@@ -1,10 +1,7 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
-import { useActionData, useLoaderData } from "@remix-run/react";
 import { passwordProblem } from "#server/password-rules.server";
 import { completeRegistration, isRegistrationLinkValid } from "#server/registration.server";
-import { DeadLink } from "~/components/dead-link";
-import { NewPasswordForm } from "~/components/new-password-form";
-import { Page } from "~/components/page";
+import { MailedLinkPage } from "~/components/mailed-link-page";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
 import { unprocessable } from "~/responses.server";
@@ -31,22 +28,12 @@ export async function action({ request }: ActionFunctionArgs) {
 }
 
 export default function CompleteRegistration() {
-  const link = useLoaderData<typeof loader>();
-  const refused = useActionData<typeof action>();
-  const { email, token } = { ...link, ...refused?.typed };
   return (
-    <Page title="Finish creating your account">
-      {refused?.dead ? (
-        <DeadLink message={refused.dead} again="/register" email={email} />
-      ) : (
-        <NewPasswordForm
-          action="/register/complete"
-          email={email}
-          token={token}
-          errors={refused?.errors}
-          submit="Create the account"
-        />
-      )}
-    </Page>
+    <MailedLinkPage
+      title="Finish creating your account"
+      action="/register/complete"
+      submit="Create the account"
+      again="/register"
+    />
   );
 }

@@ -1,10 +1,7 @@
 import { type ActionFunctionArgs, type LoaderFunctionArgs, type MetaFunction, redirect } from "@remix-run/node";
-import { useActionData, useLoaderData } from "@remix-run/react";
 import { isResetLinkValid, resetPassword } from "#server/password-reset.server";
 import { passwordProblem } from "#server/password-rules.server";
-import { DeadLink } from "~/components/dead-link";
-import { NewPasswordForm } from "~/components/new-password-form";
-import { Page } from "~/components/page";
+import { MailedLinkPage } from "~/components/mailed-link-page";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
 import { unprocessable } from "~/responses.server";
@@ -30,22 +27,12 @@ export async function action({ request }: ActionFunctionArgs) {
 }
 
 export default function ResetPassword() {
-  const link = useLoaderData<typeof loader>();
-  const refused = useActionData<typeof action>();
-  const { email, token } = { ...link, ...refused?.typed };
   return (
-    <Page title="Choose a new password">
-      {refused?.dead ? (
-        <DeadLink message={refused.dead} again="/forgot-password" email={email} />
-      ) : (
-        <NewPasswordForm
-          action="/reset-password"
-          email={email}
-          token={token}
-          errors={refused?.errors}
-          submit="Change the password"
-        />
-      )}
-    </Page>
+    <MailedLinkPage
+      title="Choose a new password"
+      action="/reset-password"
+      submit="Change the password"
+      again="/forgot-password"
+    />
   );
 }

@@ -1,0 +1,29 @@
+import { useActionData, useLoaderData } from "@remix-run/react";
+import type { LinkParameters, LinkRefusal } from "~/mailed-link.server";
+import { DeadLink } from "./dead-link";
+import { NewPasswordForm } from "./new-password-form";
+import { Page } from "./page";
+
+interface MailedLinkPageProps {
+  title: string;
+  action: "/reset-password" | "/register/complete";
+  submit: string;
+  /** Where one asks for another link. */
+  again: "/forgot-password" | "/register";
+}
+
+/** What a mailed link opens: the form for a new password, or the way to a new link. */
+export function MailedLinkPage({ title, action, submit, again }: MailedLinkPageProps) {
+  const link = useLoaderData<LinkParameters>();
+  const refused = useActionData<LinkRefusal>();
+  const { email, token } = { ...link, ...refused?.typed };
+  return (
+    <Page title={title}>
+      {refused?.dead ? (
+        <DeadLink message={refused.dead} again={again} email={email} />
+      ) : (
+        <NewPasswordForm action={action} email={email} token={token} errors={refused?.errors} submit={submit} />
+      )}
+    </Page>
+  );
+}
