@@ -16,10 +16,15 @@ export interface IdentityProviderConfig {
   pkce: boolean;
 }
 
-export type MailConfig = { from: string; apiUrl: string | null } & (
-  | { driver: "log" }
-  | { driver: "resend" | "postmark"; apiKey: string }
-);
+export interface MailServiceConfig {
+  driver: "resend" | "postmark";
+  from: string;
+  /** `null`: the service's own. */
+  apiUrl: string | null;
+  apiKey: string;
+}
+
+export type MailConfig = { driver: "log"; from: string } | MailServiceConfig;
 
 /** `process.env`, or what stands in for it. */
 export type Environment = Record<string, string | undefined>;
@@ -127,7 +132,7 @@ function mailConfig(env: Settings): MailConfig {
   const apiUrl = env.MAIL_API_URL ?? null;
   switch (env.MAIL_DRIVER) {
     case "log":
-      return { driver: "log", from, apiUrl };
+      return { driver: "log", from };
     case "resend":
       return { driver: "resend", from, apiUrl, apiKey: env.RESEND_API_KEY ?? "" };
     case "postmark":

@@ -23,6 +23,8 @@ export interface Call {
   method: "GET" | "POST";
   headers?: Record<string, string>;
   body?: string;
+  /** Sent as `application/json` in the place of `body`. */
+  json?: unknown;
 }
 
 /** undici drops the signal of a request that was garbage-collected while its body stalls: the pipe keeps it. */
@@ -58,7 +60,7 @@ function parse<T>(text: string, shape: z.ZodType<T>): T {
  * @returns the body as `shape` parsed it
  * @throws CallError
  */
-export async function callJson<T>(url: string, { method, headers, body }: Call, shape: z.ZodType<T>): Promise<T> {
+export async function callJson<T>(url: string, { method, headers, body, json }: Call, shape: z.ZodType<T>): Promise<T> {
   const signal = AbortSignal.timeout(deadline);
   let text: string;
   try {
@@ -66,6 +68,7 @@ export async function callJson<T>(url: string, { method, headers, body }: Call, 
       method,
       headers: { accept: "application/json", ...headers },
       ...(body !== undefined && { body }),
+      ...(json !== undefined && { json }),
       retry: 0,
       redirect: "manual",
       timeout: false,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { MailServiceConfig } from "../config.server";
 import { callJson } from "../http";
 import type { Mailer } from "./mailer";
 
@@ -18,17 +19,11 @@ export interface PostmarkEmail {
 export const postmarkAnswer = z.object({ ErrorCode: z.literal(0) });
 export type PostmarkAnswer = z.infer<typeof postmarkAnswer>;
 
-export function postmarkMailer({
-  from,
-  apiUrl,
-  apiKey,
-}: {
-  from: string;
-  apiUrl: string | null;
-  apiKey: string;
-}): Mailer {
+export function postmarkMailer({ from, apiUrl, apiKey }: MailServiceConfig): Mailer {
+  const url = `${apiUrl ?? "https://api.postmarkapp.com"}/email`;
+  const headers = { "x-postmark-server-token": apiKey };
   return async ({ to, subject, text, html }) => {
-    const email: PostmarkEmail = {
+    const json: PostmarkEmail = {
       From: from,
       To: to,
       Subject: subject,
@@ -38,11 +33,6 @@ export function postmarkMailer({
       TrackOpens: false,
       TrackLinks: "None",
     };
-    const headers = { "x-postmark-server-token": apiKey, "content-type": "application/json" };
-    await callJson(
-      `${apiUrl ?? "https://api.postmarkapp.com"}/email`,
-      { method: "POST", headers, body: JSON.stringify(email) },
-      postmarkAnswer,
-    );
+    await callJson(url, { method: "POST", headers, json }, postmarkAnswer);
   };
 }

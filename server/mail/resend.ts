@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { MailServiceConfig } from "../config.server";
 import { callJson } from "../http";
 import type { Mailer } from "./mailer";
 
@@ -15,22 +16,11 @@ export const resendAnswer = z.object({ id: z.string() });
 export type ResendAnswer = z.infer<typeof resendAnswer>;
 
 /** Resend tracks opens and links by domain, not by message: switch both off for the sending domain. */
-export function resendMailer({
-  from,
-  apiUrl,
-  apiKey,
-}: {
-  from: string;
-  apiUrl: string | null;
-  apiKey: string;
-}): Mailer {
+export function resendMailer({ from, apiUrl, apiKey }: MailServiceConfig): Mailer {
+  const url = `${apiUrl ?? "https://api.resend.com"}/emails`;
+  const headers = { authorization: `Bearer ${apiKey}` };
   return async ({ to, subject, text, html }) => {
-    const email: ResendEmail = { from, to: [to], subject, text, html };
-    const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
-    await callJson(
-      `${apiUrl ?? "https://api.resend.com"}/emails`,
-      { method: "POST", headers, body: JSON.stringify(email) },
-      resendAnswer,
-    );
+    const json: ResendEmail = { from, to: [to], subject, text, html };
+    await callJson(url, { method: "POST", headers, json }, resendAnswer);
   };
 }

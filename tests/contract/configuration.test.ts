@@ -28,7 +28,7 @@ test("an empty environment gives every default", () => {
     databaseUrl: "pglite:./data",
     port: 3000,
     trustProxy: false,
-    mail: { driver: "log", from: "Latchkey <latchkey@localhost>", apiUrl: null },
+    mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
     identityProvider: null,
   } satisfies Config);
   expect(Object.isFrozen(config)).toBe(true);
