@@ -5,13 +5,13 @@ const maximumLength = 254; // RFC 5321, section 4.5.3.1.3, without the angle bra
 const shape =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
 
-/**
- * The one stored spelling of an address: trimmed, with A–Z lower-cased. Only ASCII is an address, because Unicode
- * case mapping (U+212A KELVIN SIGN to `k`) has taken over accounts.
- */
+/** Trimmed, with A–Z lower-cased: Unicode case mapping (U+212A KELVIN SIGN to `k`) has taken over accounts. */
+export const normalizeAddress = (typed: string) => typed.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** The one stored spelling of an address. Only ASCII is one. */
 export const emailAddress = z
   .string()
-  .transform((text) => text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase()))
+  .transform(normalizeAddress)
   .refine(
     (text) => text.length <= maximumLength && text.indexOf("@") <= 64 && shape.test(text),
     "Enter an email address.",

@@ -5,7 +5,7 @@ import { logEvent } from "./log";
 import { mail } from "./mail/mail";
 import { passwordChangedMail, resetMail } from "./mail/messages";
 import { hashPassword } from "./passwords";
-import { clearAttempts, countAttempt, loginLimit, mailLimit } from "./rate-limits";
+import { clearAttempts, countAttempt, loginLimit, resetLimit } from "./rate-limits";
 import { service } from "./service";
 import { endAllSessions } from "./sessions";
 import { consumeToken, issueToken, isTokenValid, type TokenClaim } from "./tokens";
@@ -16,7 +16,7 @@ import { consumeToken, issueToken, isTokenValid, type TokenClaim } from "./token
  * @param client the address that asks, for its limit
  */
 export async function requestPasswordReset(email: string, client: string): Promise<void> {
-  if ((await countAttempt(mailLimit("reset"), email, client)) !== null) {
+  if ((await countAttempt(resetLimit, email, client)) !== null) {
     return logEvent("password_reset.refused", { reason: "throttled" });
   }
   await query((em) => service().queue.enqueue(em, { task: "mail_password_reset", email }));

@@ -1,5 +1,6 @@
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
 import { query } from "./database.server";
+import { normalizeAddress } from "./email-address.server";
 import { service } from "./service";
 import { hashToken } from "./tokens";
 
@@ -7,17 +8,20 @@ const window = 15 * 60; // seconds
 
 /** How many an address and a client may have in one window. */
 interface Limit {
-  name: string;
-  perAddress: number;
-  perClient: number;
+  perAddress: RateLimiterPostgres;
+  perClient: RateLimiterPostgres;
 }
 
-export const mailLimit = (kind: "reset" | "registration"): Limit => ({ name: kind, perAddress: 5, perClient: 50 });
-export const loginLimit: Limit = { name: "login", perAddress: 10, perClient: 100 };
+/** The ORM's pool, as a knex has it; looked up at each use, so that the counters are made once. */
+const storeClient = {
+  get client() {
+    return service().orm.em.getKnex().client;
+  },
+};
 
 function counter(keyPrefix: string, points: number): RateLimiterPostgres {
   return new RateLimiterPostgres({
-    storeClient: service().orm.em.getKnex(),
+    storeClient,
     storeType: "knex",
     tableName: "rate_limits",
     tableCreated: true,
@@ -28,11 +32,17 @@ function counter(keyPrefix: string, points: number): RateLimiterPostgres {
   });
 }
 
-const clientCounter = ({ name, perClient }: Limit) => counter(`${name}:client`, perClient);
-const addressCounter = ({ name, perAddress }: Limit) => counter(`${name}:address`, perAddress);
+const limit = (name: string, { perAddress, perClient }: { perAddress: number; perClient: number }): Limit => ({
+  perAddress: counter(`${name}:address`, perAddress),
+  perClient: counter(`${name}:client`, perClient),
+});
+
+export const resetLimit = limit("reset", { perAddress: 5, perClient: 50 });
+export const registrationLimit = limit("registration", { perAddress: 5, perClient: 50 });
+export const loginLimit = limit("login", { perAddress: 10, perClient: 100 });
 
 /** A fixed-length key, so that what was typed is neither stored nor bounded by the column. */
-const keyOf = (typed: string) => hashToken(typed.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase()));
+const keyOf = (typed: string) => hashToken(normalizeAddress(typed));
 
 async function consume(limiter: RateLimiterPostgres, key: string): Promise<number | null> {
   try {
@@ -49,23 +59,27 @@ async function consume(limiter: RateLimiterPostgres, key: string): Promise<numbe
  *
  * @returns `null`, or the seconds until the next attempt is allowed
  */
-export function countAttempt(limit: Limit, address: string, client: string): Promise<number | null> {
+export function countAttempt(
+  { perAddress, perClient }: Limit,
+  address: string,
+  client: string,
+): Promise<number | null> {
   return query(async () => {
-    const wait = await consume(clientCounter(limit), client);
-    return wait ?? consume(addressCounter(limit), await keyOf(address));
+    const wait = await consume(perClient, client);
+    return wait ?? consume(perAddress, await keyOf(address));
   });
 }
 
 /** Takes back an attempt that turned out to be no failure. */
-export function forgiveAttempt(limit: Limit, address: string, client: string): Promise<void> {
+export function forgiveAttempt({ perAddress, perClient }: Limit, address: string, client: string): Promise<void> {
   return query(async () => {
-    await clientCounter(limit).reward(client);
-    await addressCounter(limit).reward(await keyOf(address));
+    await perClient.reward(client);
+    await perAddress.reward(await keyOf(address));
   });
 }
 
-export function clearAttempts(limit: Limit, address: string): Promise<void> {
+export function clearAttempts({ perAddress }: Limit, address: string): Promise<void> {
   return query(async () => {
-    await addressCounter(limit).delete(await keyOf(address));
+    await perAddress.delete(await keyOf(address));
   });
 }

@@ -5,7 +5,7 @@ import { logEvent } from "./log";
 import { mail } from "./mail/mail";
 import { accountExistsMail, registrationMail } from "./mail/messages";
 import { hashPassword } from "./passwords";
-import { countAttempt, mailLimit } from "./rate-limits";
+import { countAttempt, registrationLimit } from "./rate-limits";
 import { service } from "./service";
 import { type Browser, logReplaced, type NewSession, startSession } from "./sessions";
 import { consumeToken, issueToken, isTokenValid, type TokenClaim } from "./tokens";
@@ -16,7 +16,7 @@ import { consumeToken, issueToken, isTokenValid, type TokenClaim } from "./token
  * @param client the address that asks, for its limit
  */
 export async function requestRegistration(email: string, client: string): Promise<void> {
-  if ((await countAttempt(mailLimit("registration"), email, client)) !== null) {
+  if ((await countAttempt(registrationLimit, email, client)) !== null) {
     return logEvent("registration.refused", { reason: "throttled" });
   }
   await query((em) => service().queue.enqueue(em, { task: "mail_registration", email }));
