@@ -1,5 +1,5 @@
-import { type EntityManager, LockMode, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { unitOfWork } from "./database.server";
+import { ConstraintViolationException, type EntityManager, LockMode } from "@mikro-orm/postgresql";
+import { query, unitOfWork } from "./database.server";
 import { User } from "./entities";
 import { CallError } from "./http";
 import { type AuthorizationCode, IdentityProvider } from "./identity-provider/client";
@@ -128,6 +128,30 @@ async function findOrCreate(em: EntityManager, profile: Profile): Promise<Found>
   return { user, how: "created" };
 }
 
+interface Entered {
+  session: NewSession;
+  userId: string;
+  how: Found["how"];
+}
+
+/**
+ * A returning user in a browser without a session: one read and one write. Nothing would have to be undone, and the
+ * foreign key refuses a session of an account that was deleted in between.
+ */
+function enterAgain({ id: idpId }: Profile, browser: Browser): Promise<Entered | null> {
+  return query(async (em) => {
+    const user = await em.findOne(User, { idpId }, { fields: ["id"] });
+    return user && { session: await startSession(em, user.id, browser), userId: user.id, how: "returning" };
+  });
+}
+
+function enter(profile: Profile, browser: Browser): Promise<Entered> {
+  return unitOfWork(async (em) => {
+    const { user, how } = await findOrCreate(em, profile);
+    return { session: await startSession(em, user.id, browser), userId: user.id, how };
+  });
+}
+
 /**
  * Signs the profile's owner in: found by the provider's id, else by a verified address and linked, else created; with
  * the session, in one transaction.
@@ -135,13 +159,9 @@ async function findOrCreate(em: EntityManager, profile: Profile): Promise<Found>
  * @throws ExternalSignInError
  */
 export async function signInWithProfile(profile: Profile, browser: Browser): Promise<NewSession> {
-  const enter = () =>
-    unitOfWork(async (em) => {
-      const { user, how } = await findOrCreate(em, profile);
-      return { session: await startSession(em, user.id, browser), userId: user.id, how };
-    });
-  const { session, userId, how } = await enter().catch((error: unknown) => {
-    if (error instanceof UniqueConstraintViolationException) return enter(); // lost a race: the user exists by now
+  const first = async () => (browser.sessionToken ? null : await enterAgain(profile, browser)) ?? enter(profile, browser);
+  const { session, userId, how } = await first().catch((error: unknown) => {
+    if (error instanceof ConstraintViolationException) return enter(profile, browser); // lost a race for the user's row
     throw error;
   });
   if (how === "linked") logEvent("idp.linked", { userId });
