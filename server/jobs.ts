@@ -1,6 +1,7 @@
 import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
 import { describe, duringJob, log } from "./log";
+import { runStatement } from "./statement";
 
 /** All that a job ever carries: what to do, and for which address. */
 export type Job =
@@ -20,20 +21,21 @@ const purgeInterval = 600_000; // ms
 // Retries wait 10–20 s, then twice as long each time: 13 of them take from 23 to 45 hours.
 const retries = { retryLimit: 13, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
 
+/** pg-boss's statements, named, because to plan one takes longer than to run it. */
+const names = new Map<string, string>();
+
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `pgboss:${names.size}`;
+  names.set(text, name);
+  return name;
+}
+
 /** pg-boss runs on the ORM's own connection: PGlite has only one, and a job belongs to its transaction. */
 function database(knex: Knex): PgBoss.Db {
   return {
     async executeSql(text, values) {
-      const connection = await knex.client.acquireConnection();
-      try {
-        return await connection.query(text, values);
-      } catch (error) {
-        // pg-boss writes its own BEGIN and COMMIT: a failure between them would poison the pool's connection.
-        if (!knex.isTransaction) await connection.query("rollback").catch(() => {});
-        throw error;
-      } finally {
-        await knex.client.releaseConnection(connection);
-      }
+      const name = values && nameOf(text);
+      return { rows: await runStatement(knex, { name, text, values }) };
     },
   };
 }

@@ -1,7 +1,7 @@
-import { query } from "./database.server";
+import { query, read } from "./database.server";
 import { Session } from "./entities";
 import { logEvent } from "./log";
-import { unexpired } from "./sessions";
+import { idleSince } from "./sessions";
 import { hashToken } from "./tokens";
 
 export type { Browser, NewSession } from "./sessions";
@@ -22,32 +22,35 @@ export interface SignedIn {
   };
 }
 
+interface SessionRow {
+  sessionId: string;
+  createdAt: string;
+  lastSeenAt: string;
+  id: string;
+  email: string;
+  name: string | null;
+  pictureUrl: string | null;
+  hasPassword: boolean;
+  isLinked: boolean;
+}
+
+const liveSession = `
+  select s.id as "sessionId", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
+    u.id, u.email, u.name, u.picture_url as "pictureUrl",
+    u.password_hash is not null as "hasPassword", u.idp_id is not null as "isLinked"
+  from sessions s join users u on u.id = s.user_id
+  where s.token_hash = $1 and s.expires_at > $2 and s.last_seen_at > $3`;
+
 /** The live session of a cookie's token, seen now; `null` for every other token. */
-export function resumeSession(token: string): Promise<SignedIn | null> {
-  return query(async (em) => {
-    const session = await em.findOne(
-      Session,
-      { tokenHash: await hashToken(token), ...unexpired() },
-      { populate: ["user"], strategy: "joined" },
-    );
-    if (!session) return null;
-    if (session.lastSeenAt.getTime() < Date.now() - touchInterval) {
-      await em.nativeUpdate(Session, { id: session.id }, { lastSeenAt: new Date() });
-    }
-    const { id, email, name, pictureUrl, idpId, passwordHash } = session.user;
-    return {
-      sessionId: session.id,
-      signedInAt: session.createdAt,
-      user: {
-        id,
-        email,
-        name: name ?? null,
-        pictureUrl: pictureUrl ?? null,
-        isLinked: idpId != null,
-        hasPassword: passwordHash != null,
-      },
-    };
-  });
+export async function resumeSession(token: string): Promise<SignedIn | null> {
+  const now = new Date();
+  const [row] = await read<SessionRow>("live-session", liveSession, [await hashToken(token), now, idleSince(now)]);
+  if (!row) return null;
+  const { sessionId, createdAt, lastSeenAt, ...user } = row;
+  if (Date.parse(lastSeenAt) < now.getTime() - touchInterval) {
+    await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
+  }
+  return { sessionId, signedInAt: new Date(createdAt), user };
 }
 
 export interface ActiveSession {
@@ -57,18 +60,21 @@ export interface ActiveSession {
   lastSeenAt: Date;
 }
 
+const liveSessions = `
+  select id, user_agent as "userAgent", created_at as "createdAt", last_seen_at as "lastSeenAt"
+  from sessions
+  where user_id = $1 and expires_at > $2 and last_seen_at > $3
+  order by last_seen_at desc, created_at desc`;
+
 /** The user's live sessions, the last seen first. */
-export function activeSessions(userId: string): Promise<ActiveSession[]> {
-  return query(async (em) => {
-    const orderBy = { lastSeenAt: "desc", createdAt: "desc" } as const;
-    const sessions = await em.find(Session, { user: userId, ...unexpired() }, { orderBy });
-    return sessions.map(({ id, userAgent, createdAt, lastSeenAt }) => ({
-      id,
-      userAgent: userAgent ?? null,
-      createdAt,
-      lastSeenAt,
-    }));
-  });
+export async function activeSessions(userId: string): Promise<ActiveSession[]> {
+  const now = new Date();
+  const rows = await read<Pick<ActiveSession, "id" | "userAgent"> & { createdAt: string; lastSeenAt: string }>(
+    "live-sessions",
+    liveSessions,
+    [userId, now, idleSince(now)],
+  );
+  return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt), lastSeenAt: new Date(row.lastSeenAt) }));
 }
 
 /** Ends the session of a cookie's token, if there is one. */

@@ -20,14 +20,10 @@ export interface NewSession {
   replacedUserId: string | null;
 }
 
-const idleSince = (now: Date) => new Date(now.getTime() - idleLifetime);
+/** A session that was not used since then has ended. */
+export const idleSince = (now: Date) => new Date(now.getTime() - idleLifetime);
 
-/** What a live session satisfies. */
-export function unexpired(now = new Date()) {
-  return { expiresAt: { $gt: now }, lastSeenAt: { $gt: idleSince(now) } };
-}
-
-/** What every other session satisfies. */
+/** What a session satisfies that has ended; every other is live. */
 export function expired(now = new Date()) {
   return { $or: [{ expiresAt: { $lte: now } }, { lastSeenAt: { $lte: idleSince(now) } }] };
 }

@@ -1,0 +1,22 @@
+import type { Knex } from "@mikro-orm/postgresql";
+
+/** One statement for PostgreSQL; a name lets each connection parse and plan it once. */
+export interface Statement {
+  name?: string | undefined;
+  text: string;
+  values?: unknown[] | undefined;
+}
+
+/** Runs a statement on a connection of the pool, or on the transaction's, past the ORM. */
+export async function runStatement<Row>(knex: Knex, { name, text, values }: Statement): Promise<Row[]> {
+  const connection = await knex.client.acquireConnection();
+  try {
+    return (await connection.query({ name, text, values })).rows;
+  } catch (error) {
+    // pg-boss writes its own BEGIN and COMMIT: a failure between them would poison the pool's connection.
+    if (!knex.isTransaction) await connection.query("rollback").catch(() => {});
+    throw error;
+  } finally {
+    await knex.client.releaseConnection(connection);
+  }
+}
