@@ -1,6 +1,6 @@
 import net from "node:net";
 import { describe, expect, test } from "vitest";
-import { rawRequest, statusOf } from "../support/raw-request";
+import { sendBytes, statusOf } from "../support/raw-http";
 import { runLatchkey } from "../support/running-latchkey";
 import { Visitor } from "../support/visitor";
 
@@ -13,7 +13,7 @@ const body = (text: string) => `Content-Length: ${Buffer.byteLength(text, "latin
 const chunk = (size: number) => `${size.toString(16)}\r\n${"a".repeat(size)}\r\n`;
 const part = (head: string, boundary = "x") => `--${boundary}\r\n${head}\r\n\r\nvalue\r\n--${boundary}--\r\n`;
 
-const send = (bytes: string) => rawRequest(latchkey.port(), bytes);
+const send = (bytes: string) => sendBytes(latchkey.port(), bytes);
 
 const get = (target: string, more = "") => `GET ${target} HTTP/1.1\r\n${ownHost}${more}\r\n`;
 const post = (target: string, text: string, more = form) => `POST ${target} HTTP/1.1\r\n${ownHost}${more}${body(text)}`;

@@ -1,5 +1,3 @@
-import type { RunningServer } from "./server";
-
 export interface Answer {
   status: number;
   headers: Headers;
@@ -8,7 +6,7 @@ export interface Answer {
   body: string;
 }
 
-interface Sent {
+export interface Sent {
   method?: string;
   cookie?: string;
   headers?: Record<string, string>;
@@ -17,7 +15,7 @@ interface Sent {
 }
 
 /** One request to a started server, as a browser on its own pages sends it; no redirect is followed. */
-export async function send(server: RunningServer, path: string, sent: Sent = {}): Promise<Answer> {
+export async function send(server: { url: string }, path: string, sent: Sent = {}): Promise<Answer> {
   const { cookie, form, headers } = sent;
   const body = form ? new URLSearchParams(form) : sent.body;
   const response = await fetch(`${server.url}${path}`, {
@@ -37,14 +35,3 @@ export async function send(server: RunningServer, path: string, sent: Sent = {})
 
 /** The `Cookie` header of a browser that was handed `setCookies`. */
 export const cookieOf = ({ setCookies }: Answer) => setCookies.map((line) => line.split(";", 1)[0]).join("; ");
-
-/** The link that the next mail of that subject carries, as path and query; the mails are read from the output. */
-export async function mailedLink(server: RunningServer, subject: string, to: string): Promise<string> {
-  const address = to.replace(/[.+]/g, "\\$&");
-  const mail = new RegExp(
-    `--- mail ---\\nTo: ${address}\\nFrom: [^\\n]+\\nSubject: ${subject}\\n\\n[\\s\\S]*?(http\\S+)\\n[\\s\\S]*?--- end mail ---`,
-  );
-  const [, link = ""] = await server.waitFor(mail);
-  const { pathname, search } = new URL(link);
-  return `${pathname}${search}`;
-}

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll } from "vitest";
+import { type Sent, send } from "./http";
 import { mailsIn, type SentMail } from "./printed-mails";
+import { exchange } from "./raw-http";
 import { createDatabase, type RunningServer, startServer, type TestDatabase } from "./server";
+import { twice } from "./twice";
 import { Visitor } from "./visitor";
 
 export interface LoggedEvent {
@@ -64,7 +67,12 @@ export function runLatchkey(settings: Record<string, string> | (() => Record<str
   return {
     url: () => server.url,
     port: () => server.port,
+    databaseUrl: () => server.databaseUrl,
     output: () => server.output(),
+    waitFor: (pattern: RegExp) => server.waitFor(pattern),
+    stop: () => server.stop(),
+    send: (path: string, sent?: Sent) => send(server, path, sent),
+    exchange: (lines: string[]) => exchange(server.port, lines),
     visit,
     mails,
     mailTo,
@@ -86,7 +94,7 @@ export function runLatchkey(settings: Record<string, string> | (() => Record<str
       await visitor.post("/register", { email });
       const { link } = await mailTo(email, "Finish creating your account");
       const claim = { email, token: link?.searchParams.get("token") ?? "" };
-      await visitor.post("/register/complete", { ...claim, password, passwordConfirmation: password });
+      await visitor.post("/register/complete", { ...claim, ...twice(password) });
       return visitor;
     },
 
