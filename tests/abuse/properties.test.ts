@@ -21,7 +21,7 @@ import * as resetPassword from "~/routes/reset-password";
 import { createUser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { sendBytes, statusOf } from "../support/raw-http";
-import { call, get, post } from "../support/requests";
+import { call, get, post } from "../support/route-calls";
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 100, verbose: fc.VerbosityLevel.Verbose });
 

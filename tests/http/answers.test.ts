@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { runLatchkey } from "../support/running-latchkey";
+import { twice } from "../support/twice";
 
 const latchkey = runLatchkey({ TRUST_PROXY: "false" });
 const { exchange, send } = latchkey;
@@ -358,7 +359,7 @@ describe("a refused form", () => {
     ["/reset-password", "This reset link is invalid or has expired.", "/forgot-password"],
     ["/register/complete", "This link is invalid or has expired.", "/register"],
   ])("of %s says that the link is dead, and where to get another", async (path, message, again) => {
-    const form = { email: "ada@example.com", token, password: "not-this-one", passwordConfirmation: "not-this-one" };
+    const form = { email: "ada@example.com", token, ...twice("not-this-one") };
     const refused = await send(path, { form });
     expect(refused).toMatchObject({ status: 422, setCookies: [] });
     expect(refused.body).toMatch(said("alert", message));

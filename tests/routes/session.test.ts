@@ -6,7 +6,7 @@ import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, post } from "../support/requests";
+import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();

@@ -2,8 +2,11 @@ export interface Answer {
   status: number;
   headers: Headers;
   location: string | null;
+  contentType: string | null;
   setCookies: string[];
   body: string;
+  /** From the request to the last byte of the answer. */
+  milliseconds: number;
 }
 
 export interface Sent {
@@ -14,22 +17,34 @@ export interface Sent {
   body?: BodyInit;
 }
 
-/** One request to a started server, as a browser on its own pages sends it; no redirect is followed. */
-export async function send(server: { url: string }, path: string, sent: Sent = {}): Promise<Answer> {
+/**
+ * One request to a started server, on a connection of its own, as a browser sends it from the server's pages; no
+ * redirect is followed.
+ */
+export async function send(origin: string, path: string, sent: Sent = {}): Promise<Answer> {
   const { cookie, form, headers } = sent;
   const body = form ? new URLSearchParams(form) : sent.body;
-  const response = await fetch(`${server.url}${path}`, {
+  const start = performance.now();
+  const response = await fetch(`${origin}${path}`, {
     method: sent.method ?? (body === undefined ? "GET" : "POST"),
     redirect: "manual",
-    headers: { ...(body !== undefined && { Origin: server.url }), ...(cookie && { Cookie: cookie }), ...headers },
+    headers: {
+      Connection: "close",
+      ...(body !== undefined && { Origin: origin }),
+      ...(cookie && { Cookie: cookie }),
+      ...headers,
+    },
     ...(body !== undefined && { body }),
   });
+  const received = await response.text();
   return {
     status: response.status,
     headers: response.headers,
     location: response.headers.get("Location"),
+    contentType: response.headers.get("Content-Type"),
     setCookies: response.headers.getSetCookie(),
-    body: await response.text(),
+    body: received,
+    milliseconds: performance.now() - start,
   };
 }
 

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as register from "~/routes/register";
 import type { startLatchkey } from "./latchkey";
-import { call, type Outcome, post } from "./requests";
+import { call, type Outcome, post } from "./route-calls";
 import { twice } from "./twice";
 
 type Latchkey = ReturnType<typeof startLatchkey>;
@@ -31,6 +31,15 @@ export async function registrationLink(latchkey: Latchkey, email = "grace@exampl
   await latchkey.drain();
   return lastLink(latchkey);
 }
+
+/** What the page comes to that says to look for a mail, whether there will be one or not. */
+export const mailIsOnItsWay = (email: string): Outcome => ({
+  status: 200,
+  headers: new Headers(),
+  location: null,
+  data: { status: "sent", email },
+  cookies: {},
+});
 
 /** Expects that `finish` refuses the link even with a good password, and changes nothing. */
 export async function expectDeadLink(

@@ -20,14 +20,13 @@ export interface LoggedEvent {
 export const password = "correct horse battery staple";
 
 /** The production build, running on a database of its own for the tests of one file, behind a proxy that it trusts. */
-export function runLatchkey(settings: Record<string, string> | (() => Record<string, string>) = {}) {
+export function runLatchkey(settings: Record<string, string> = {}) {
   let database: TestDatabase;
   let server: RunningServer;
 
   beforeAll(async () => {
     database = await createDatabase();
-    const given = typeof settings === "function" ? settings() : settings;
-    server = await startServer({ TRUST_PROXY: "true", ...given, DATABASE_URL: database.url });
+    server = await startServer({ TRUST_PROXY: "true", ...settings, DATABASE_URL: database.url });
   });
 
   afterAll(async () => {
@@ -71,7 +70,7 @@ export function runLatchkey(settings: Record<string, string> | (() => Record<str
     output: () => server.output(),
     waitFor: (pattern: RegExp) => server.waitFor(pattern),
     stop: () => server.stop(),
-    send: (path: string, sent?: Sent) => send(server, path, sent),
+    send: (path: string, sent?: Sent) => send(server.url, path, sent),
     exchange: (lines: string[]) => exchange(server.port, lines),
     visit,
     mails,
