@@ -1,22 +1,18 @@
 import { expect, test } from "vitest";
+import { leave, signInExternally } from "../support/external-sign-in";
 import { password, runLatchkey } from "../support/running-latchkey";
-import { startScriptedProvider } from "../support/scripted-provider";
-import type { Visitor } from "../support/visitor";
+import { claimedJson, json, runScriptedProvider } from "../support/scripted-provider";
+import { twice } from "../support/twice";
 
-const provider = startScriptedProvider();
-const latchkey = runLatchkey(provider.settings);
+const provider = await runScriptedProvider();
+const latchkey = runLatchkey(provider.settings.oidc);
 
 const uuid = expect.stringMatching(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const inRequest = (event: string, more = {}) => ({ level: 30, time, requestId: uuid, event, ...more });
 const inJob = (event: string, more = {}) => ({ level: 30, time, jobId: uuid, event, ...more });
 
-const renewed = { password: "an entirely new password", passwordConfirmation: "an entirely new password" };
-
-async function signInWithProvider(visitor: Visitor): Promise<void> {
-  const { location } = await visitor.get("/auth/idp");
-  await visitor.get(`/auth/idp/callback?code=c&state=${new URL(location ?? "").searchParams.get("state")}`);
-}
+const renewed = twice("an entirely new password");
 
 test("registration: requested, sent, completed", async () => {
   const events = await latchkey.eventsOf(() => latchkey.register("registers@example.com"), 1);
@@ -101,9 +97,9 @@ test("an unknown address leaves the same trace of its request, and none of a mai
 test("external sign-in: started, succeeded, linked, unlinked, failed", async () => {
   const email = "federated@example.com";
   await latchkey.register(email);
-  provider.say({ claims: { sub: "federated", email, email_verified: true } });
+  provider.say({ profile: json({ sub: "federated", email, email_verified: true }) });
   const visitor = latchkey.visit();
-  const linked = await latchkey.eventsOf(() => signInWithProvider(visitor));
+  const linked = await latchkey.eventsOf(() => signInExternally(visitor));
   const userId = linked[1]?.userId;
   expect(linked).toEqual([
     inRequest("idp.started"),
@@ -114,8 +110,8 @@ test("external sign-in: started, succeeded, linked, unlinked, failed", async () 
     inRequest("idp.unlinked", { userId }),
   ]);
 
-  provider.say({ claims: { sub: "federated", email, email_verified: false } });
-  expect(await latchkey.eventsOf(() => signInWithProvider(latchkey.visit()))).toEqual([
+  provider.say({ profile: json({ sub: "federated", email, email_verified: false }) });
+  expect(await latchkey.eventsOf(() => signInExternally(latchkey.visit()))).toEqual([
     inRequest("idp.started"),
     inRequest("idp.failed", { reason: "no_verified_email" }),
   ]);
@@ -134,23 +130,22 @@ test.each([
   ["no_code", ""],
 ])("external sign-in failed: %s", async (reason, query) => {
   const visitor = latchkey.visit();
-  const { location } = await visitor.get("/auth/idp");
-  const state = new URL(location ?? "").searchParams.get("state");
+  const state = (await leave(visitor)).get("state");
   const events = await latchkey.eventsOf(() => visitor.get(`/auth/idp/callback?state=${state}&${query}`));
   expect(events.at(-1)).toEqual(inRequest("idp.failed", { reason }));
   expect(events.filter(({ event }) => event === "idp.failed")).toHaveLength(1);
 });
 
 test.each([
-  ["exchange: status 400", { token: { status: 400, body: { error: "invalid_grant" } } }],
-  ["exchange: status 500", { token: { status: 500, body: "s3cret-of-the-client" } }],
-  ["exchange: not_json", { token: { status: 200, body: "<html>" } }],
-  ["exchange: unexpected", { token: { status: 200, body: { error: "bad_verification_code" } } }],
-  ["exchange: redirect 302", { token: { status: 302, body: "" } }],
-  ["profile: unexpected", { claims: [] }],
+  ["exchange: status 400", { token: json({ error: "invalid_grant" }, 400) }],
+  ["exchange: status 500", { token: claimedJson("s3cret-of-the-client", 500) }],
+  ["exchange: not_json", { token: claimedJson("<html>") }],
+  ["exchange: unexpected", { token: json({ error: "bad_verification_code" }) }],
+  ["exchange: redirect 302", { token: claimedJson("", 302) }],
+  ["profile: unexpected", { profile: json([]) }],
 ])("external sign-in failed: %s", async (reason, script) => {
   provider.say(script);
-  const events = await latchkey.eventsOf(() => signInWithProvider(latchkey.visit()));
+  const events = await latchkey.eventsOf(() => signInExternally(latchkey.visit()));
   expect(events.map(({ event }) => event)).toEqual(["idp.started", "idp.failed"]);
   expect(events[1]).toEqual(inRequest("idp.failed", { reason }));
 });

@@ -1,27 +1,26 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { comeBack, leave, signInExternally } from "../support/external-sign-in";
+import type { Answer } from "../support/http";
 import { password, runLatchkey } from "../support/running-latchkey";
-import { startScriptedProvider } from "../support/scripted-provider";
-import type { Answer, Visitor } from "../support/visitor";
+import { json, runScriptedProvider } from "../support/scripted-provider";
+import { twice } from "../support/twice";
+import type { Visitor } from "../support/visitor";
 
-const provider = startScriptedProvider();
-const latchkey = runLatchkey(provider.settings);
+const provider = await runScriptedProvider();
+const latchkey = runLatchkey(provider.settings.oidc);
 
-const claimsOf = (sub: string, email: string, more = {}) => ({ sub, email, email_verified: true, ...more });
+const profileIs = (sub: string, email: string, more = {}) =>
+  provider.say({ profile: json({ sub, email, email_verified: true, ...more }) });
 
-/** Goes to the provider; returns what the consent screen was asked. */
-async function leave(visitor: Visitor): Promise<URLSearchParams> {
-  const { location } = await visitor.get("/auth/idp");
-  return new URL(location ?? "").searchParams;
-}
-
-const comeBack = (visitor: Visitor, parameters: Record<string, string>): Promise<Answer> =>
-  visitor.get(`/auth/idp/callback?${new URLSearchParams(parameters)}`);
-
-async function signIn(visitor: Visitor): Promise<Answer> {
-  const state = (await leave(visitor)).get("state") ?? "";
-  return comeBack(visitor, { code: "code", state });
-}
+/** What the exchange of the code posts to the provider. */
+const tokenRequest = (at: typeof latchkey, code: string) => ({
+  code,
+  client_id: "latchkey",
+  client_secret: "s3cret-of-the-client",
+  redirect_uri: `${at.url()}/auth/idp/callback`,
+  grant_type: "authorization_code",
+});
 
 const clearedState = "oauth_state=; HttpOnly; Path=/auth/idp; SameSite=Lax; Max-Age=0";
 
@@ -33,11 +32,11 @@ function expectRefusal(answer: Answer): void {
 const attributesInOrder = (line: string) => line.split("; ").sort().join("; ");
 
 test("the browser leaves with a state that only it holds, and comes back signed in", async () => {
-  provider.say({ claims: claimsOf("honest", "honest@example.com") });
+  profileIs("honest", "honest@example.com");
   const visitor = latchkey.visit();
   const started = await visitor.get("/auth/idp");
   const asked = new URL(started.location ?? "");
-  expect(`${asked.origin}${asked.pathname}`).toBe(`${provider.issuer()}/authorize`);
+  expect(`${asked.origin}${asked.pathname}`).toBe(`${provider.issuer}/authorize`);
   expect(Object.fromEntries(asked.searchParams)).toEqual({
     client_id: "latchkey",
     redirect_uri: `${latchkey.url()}/auth/idp/callback`,
@@ -54,15 +53,7 @@ test("the browser leaves with a state that only it holds, and comes back signed 
   const back = await comeBack(visitor, { code: "the-code", state: asked.searchParams.get("state") ?? "" });
   expect(back).toMatchObject({ status: 302, location: "/dashboard" });
   expect([...visitor.cookies.keys()]).toEqual(["session"]);
-  expect(provider.tokenRequests()).toEqual([
-    {
-      code: "the-code",
-      client_id: "latchkey",
-      client_secret: "s3cret-of-the-client",
-      redirect_uri: `${latchkey.url()}/auth/idp/callback`,
-      grant_type: "authorization_code",
-    },
-  ]);
+  expect(provider.tokenRequests()).toEqual([tokenRequest(latchkey, "the-code")]);
 });
 
 describe("login CSRF: an answer that this browser did not ask for", () => {
@@ -107,7 +98,7 @@ describe("login CSRF: an answer that this browser did not ask for", () => {
   });
 
   test("a state works once", async () => {
-    provider.say({ claims: claimsOf("once", "once@example.com") });
+    profileIs("once", "once@example.com");
     const visitor = latchkey.visit();
     const state = (await leave(visitor)).get("state") ?? "";
     expect((await comeBack(visitor, { code: "c", state })).location).toBe("/dashboard");
@@ -124,10 +115,10 @@ describe("login CSRF: an answer that this browser did not ask for", () => {
 
 describe("mix-up (RFC 9207): an answer that names its issuer", () => {
   test("is taken from the provider that was asked", async () => {
-    provider.say({ claims: claimsOf("iss-right", "iss-right@example.com") });
+    profileIs("iss-right", "iss-right@example.com");
     const visitor = latchkey.visit();
     const state = (await leave(visitor)).get("state") ?? "";
-    expect((await comeBack(visitor, { code: "c", state, iss: provider.issuer() })).location).toBe("/dashboard");
+    expect((await comeBack(visitor, { code: "c", state, iss: provider.issuer })).location).toBe("/dashboard");
   });
 
   test.each(["https://evil.example", "", "https://accounts.google.com"])("is refused from %j", async (iss) => {
@@ -140,9 +131,9 @@ describe("mix-up (RFC 9207): an answer that names its issuer", () => {
   test("is refused with a slash more, and when it comes twice", async () => {
     const visitor = latchkey.visit();
     const state = (await leave(visitor)).get("state") ?? "";
-    expectRefusal(await comeBack(visitor, { code: "c", state, iss: `${provider.issuer()}/` }));
+    expectRefusal(await comeBack(visitor, { code: "c", state, iss: `${provider.issuer}/` }));
     const again = (await leave(visitor)).get("state") ?? "";
-    const iss = encodeURIComponent(provider.issuer());
+    const iss = encodeURIComponent(provider.issuer);
     expectRefusal(await visitor.get(`/auth/idp/callback?code=c&state=${again}&iss=${iss}&iss=${iss}`));
     expect(provider.tokenRequests()).toEqual([]);
   });
@@ -150,7 +141,7 @@ describe("mix-up (RFC 9207): an answer that names its issuer", () => {
 
 describe("where the answer leads", () => {
   test("no parameter redirects anywhere else", async () => {
-    provider.say({ claims: claimsOf("redirect", "redirect@example.com") });
+    profileIs("redirect", "redirect@example.com");
     const visitor = latchkey.visit();
     const evil = { next: "//evil.example", redirect_uri: "https://evil.example", returnTo: "https://evil.example" };
     const asked = await visitor.get(`/auth/idp?${new URLSearchParams(evil)}`);
@@ -161,11 +152,11 @@ describe("where the answer leads", () => {
   });
 
   test("the session that the browser came with ends", async () => {
-    provider.say({ claims: claimsOf("rotates", "rotates@example.com") });
+    profileIs("rotates", "rotates@example.com");
     const visitor = latchkey.visit();
-    await signIn(visitor);
+    await signInExternally(visitor);
     const before = { Cookie: visitor.cookie };
-    expect((await signIn(visitor)).location).toBe("/dashboard");
+    expect((await signInExternally(visitor)).location).toBe("/dashboard");
     expect(visitor.cookie).not.toBe(before.Cookie);
     expect((await latchkey.visit().get("/dashboard", before)).location).toBe("/login");
     expect((await visitor.get("/dashboard")).status).toBe(200);
@@ -180,11 +171,11 @@ describe("pre-hijacked accounts", () => {
     const attacker = latchkey.visit();
     await attacker.post("/register", { email: victim });
     await latchkey.mailTo(victim, "Finish creating your account");
-    const guess = { email: victim, token: "0".repeat(64), password, passwordConfirmation: password };
+    const guess = { email: victim, token: "0".repeat(64), ...twice(password) };
     expect((await attacker.post("/register/complete", guess)).status).toBe(422);
 
-    provider.say({ claims: claimsOf("merge", victim) });
-    expect((await signIn(latchkey.visit())).location).toBe("/dashboard");
+    profileIs("merge", victim);
+    expect((await signInExternally(latchkey.visit())).location).toBe("/dashboard");
     expect((await attacker.post("/login", { email: victim, password })).status).toBe(422);
     expect((await attacker.post("/register/complete", guess)).status).toBe(422);
   });
@@ -193,11 +184,11 @@ describe("pre-hijacked accounts", () => {
     const victim = "left-open@example.com";
     await latchkey.visit().post("/register", { email: victim });
     const { link } = await latchkey.mailTo(victim, "Finish creating your account");
-    provider.say({ claims: claimsOf("left-open", victim) });
-    expect((await signIn(latchkey.visit())).location).toBe("/dashboard");
+    profileIs("left-open", victim);
+    expect((await signInExternally(latchkey.visit())).location).toBe("/dashboard");
     const claim = { email: victim, token: link?.searchParams.get("token") ?? "" };
     const late = latchkey.visit();
-    const completed = await late.post("/register/complete", { ...claim, password, passwordConfirmation: password });
+    const completed = await late.post("/register/complete", { ...claim, ...twice(password) });
     expect(completed.status).toBe(422);
     expect([...late.cookies.keys()]).toEqual([]);
     expect((await late.post("/login", { email: victim, password })).status).toBe(422);
@@ -207,7 +198,7 @@ describe("pre-hijacked accounts", () => {
     const victim = "unexpired@example.com";
     const attacker = await latchkey.register(victim);
     const link = await latchkey.resetLink(victim);
-    const renewed = { password: "the victim's own choice", passwordConfirmation: "the victim's own choice" };
+    const renewed = twice("the victim's own choice");
     expect((await latchkey.visit().post("/reset-password", { ...link, ...renewed })).status).toBe(302);
     expect((await attacker.get("/dashboard")).location).toBe("/login");
   });
@@ -215,23 +206,23 @@ describe("pre-hijacked accounts", () => {
   test("trojan identifier: a provider's id is bound once, and never by an unverified address", async () => {
     const victim = "trojan@example.com";
     await latchkey.register(victim);
-    provider.say({ claims: claimsOf("the-attackers-id", victim, { email_verified: false }) });
-    expectRefusal(await signIn(latchkey.visit()));
-    provider.say({ claims: claimsOf("the-victims-id", victim) });
-    expect((await signIn(latchkey.visit())).location).toBe("/dashboard");
-    provider.say({ claims: claimsOf("the-attackers-id", victim) });
-    expectRefusal(await signIn(latchkey.visit()));
+    profileIs("the-attackers-id", victim, { email_verified: false });
+    expectRefusal(await signInExternally(latchkey.visit()));
+    profileIs("the-victims-id", victim);
+    expect((await signInExternally(latchkey.visit())).location).toBe("/dashboard");
+    profileIs("the-attackers-id", victim);
+    expectRefusal(await signInExternally(latchkey.visit()));
   });
 
   test("unexpired email change: an address changed at the provider changes no account", async () => {
     const victim = "changed@example.com";
     await latchkey.register(victim);
-    provider.say({ claims: claimsOf("mover", "mover@example.com") });
-    await signIn(latchkey.visit());
-    provider.say({ claims: claimsOf("mover", victim) });
+    profileIs("mover", "mover@example.com");
+    await signInExternally(latchkey.visit());
+    profileIs("mover", victim);
     const mover = latchkey.visit();
-    expect((await signIn(mover)).location).toBe("/dashboard");
-    const page = (await mover.get("/dashboard")).text;
+    expect((await signInExternally(mover)).location).toBe("/dashboard");
+    const page = (await mover.get("/dashboard")).body;
     expect(page).toContain("mover@example.com");
     expect(page).not.toContain(victim);
   });
@@ -248,26 +239,26 @@ describe("pre-hijacked accounts", () => {
   ])("non-verifying provider: %s neither links nor creates an account", async (how, more) => {
     const victim = "kate@example.com";
     const visitor = latchkey.visit();
-    provider.say({ claims: claimsOf(`liar ${how}`, victim, more) });
-    expectRefusal(await signIn(visitor));
+    profileIs(`liar ${how}`, victim, more);
+    expectRefusal(await signInExternally(visitor));
     expect((await visitor.get("/dashboard")).location).toBe("/login");
-    provider.say({ claims: claimsOf(`liar ${how}`, victim, { email_verified: false }) });
-    expectRefusal(await signIn(latchkey.visit()));
+    profileIs(`liar ${how}`, victim, { email_verified: false });
+    expectRefusal(await signInExternally(latchkey.visit()));
   });
 
   test("linking keeps the password, and tells the owner", async () => {
     const owner = "linked@example.com";
     await latchkey.register(owner);
-    provider.say({ claims: claimsOf("linked", owner.toUpperCase()) });
-    expect((await signIn(latchkey.visit())).location).toBe("/dashboard");
+    profileIs("linked", owner.toUpperCase());
+    expect((await signInExternally(latchkey.visit())).location).toBe("/dashboard");
     expect((await latchkey.visit().post("/login", { email: owner, password })).location).toBe("/dashboard");
     expect((await latchkey.mailTo(owner, "Sign-in with single sign-on was added")).link).toBeNull();
   });
 });
 
-describe("PKCE", () => {
-  const insistent = startScriptedProvider({ authorization_response_iss_parameter_supported: true });
-  const guarded = runLatchkey(() => ({ ...insistent.settings(), IDP_PKCE: "true" }));
+describe("PKCE", async () => {
+  const insistent = await runScriptedProvider({ authorization_response_iss_parameter_supported: true });
+  const guarded = runLatchkey({ ...insistent.settings.oidc, IDP_PKCE: "true" });
 
   async function leaveGuarded(visitor: Visitor) {
     const started = await visitor.get("/auth/idp");
@@ -288,26 +279,17 @@ describe("PKCE", () => {
     );
 
     const state = asked.get("state") ?? "";
-    const back = await comeBack(visitor, { code: "c", state, iss: insistent.issuer() });
+    const back = await comeBack(visitor, { code: "c", state, iss: insistent.issuer });
     expect(back.location).toBe("/dashboard");
     expect([...visitor.cookies.keys()]).toEqual(["session"]);
-    expect(insistent.tokenRequests()).toEqual([
-      {
-        code: "c",
-        client_id: "latchkey",
-        client_secret: "s3cret-of-the-client",
-        redirect_uri: `${guarded.url()}/auth/idp/callback`,
-        grant_type: "authorization_code",
-        code_verifier: verifier,
-      },
-    ]);
+    expect(insistent.tokenRequests()).toEqual([{ ...tokenRequest(guarded, "c"), code_verifier: verifier }]);
   });
 
   test("a browser without the verifier is refused, and nothing is left in it", async () => {
     const visitor = guarded.visit();
     const state = (await leaveGuarded(visitor)).asked.get("state") ?? "";
     visitor.cookies.delete("oauth_verifier");
-    const back = await comeBack(visitor, { code: "c", state, iss: insistent.issuer() });
+    const back = await comeBack(visitor, { code: "c", state, iss: insistent.issuer });
     expect(back.location).toBe("/login?notice=idp_failed");
     expect(back.headers.getSetCookie().map(attributesInOrder)).toEqual(
       ["oauth_state", "oauth_verifier"].map((name) =>

@@ -1,6 +1,6 @@
 import net from "node:net";
 import { describe, expect, test } from "vitest";
-import { rawRequest, statusOf } from "../support/raw-request";
+import { sendBytes, statusOf } from "../support/raw-http";
 import { runLatchkey } from "../support/running-latchkey";
 import { Visitor } from "../support/visitor";
 
@@ -13,7 +13,7 @@ const body = (text: string) => `Content-Length: ${Buffer.byteLength(text, "latin
 const chunk = (size: number) => `${size.toString(16)}\r\n${"a".repeat(size)}\r\n`;
 const part = (head: string, boundary = "x") => `--${boundary}\r\n${head}\r\n\r\nvalue\r\n--${boundary}--\r\n`;
 
-const send = (bytes: string) => rawRequest(latchkey.port(), bytes);
+const send = (bytes: string) => sendBytes(latchkey.port(), bytes);
 
 const get = (target: string, more = "") => `GET ${target} HTTP/1.1\r\n${ownHost}${more}\r\n`;
 const post = (target: string, text: string, more = form) => `POST ${target} HTTP/1.1\r\n${ownHost}${more}${body(text)}`;
@@ -331,7 +331,7 @@ describe("Remix's own addresses", () => {
   });
 
   test("a notice named like an object's own is ignored like every other", async () => {
-    const content = async (path: string) => /<main[\s\S]*<\/main>/.exec((await latchkey.visit().get(path)).text)?.[0];
+    const content = async (path: string) => /<main[\s\S]*<\/main>/.exec((await latchkey.visit().get(path)).body)?.[0];
     const plain = await content("/login");
     expect(plain).toContain("Log in");
     for (const notice of ["constructor", "toString", "__proto__", "hasOwnProperty", "<b>"]) {
@@ -360,7 +360,7 @@ describe("every answer", () => {
     /^default-src 'self'; script-src 'self' 'nonce-[\w+/]{22}=='; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/;
 
   const asset = async () =>
-    /\/build\/root-\w+\.css|\/build\/[\w-]+\.js/.exec((await proxied.visit().get("/login")).text)?.[0];
+    /\/build\/root-\w+\.css|\/build\/[\w-]+\.js/.exec((await proxied.visit().get("/login")).body)?.[0];
 
   test.each([
     ["/login", 200, page],
@@ -414,10 +414,10 @@ describe("every answer", () => {
     const nonceOf = ({ headers }: typeof first) =>
       /'nonce-([^']+)'/.exec(headers.get("Content-Security-Policy") ?? "")?.[1];
     expect(nonceOf(first)).not.toBe(nonceOf(second));
-    const scripts = [...first.text.matchAll(/<script\b[^>]*>/g)].map(([tag]) => tag);
+    const scripts = [...first.body.matchAll(/<script\b[^>]*>/g)].map(([tag]) => tag);
     expect(scripts.length).toBeGreaterThan(0);
     for (const tag of scripts) expect(tag).toContain(`nonce="${nonceOf(first)}"`);
-    expect(first.text).not.toMatch(/<style\b|\sstyle=|\son\w+=|javascript:|<script>alert/i);
+    expect(first.body).not.toMatch(/<style\b|\sstyle=|\son\w+=|javascript:|<script>alert/i);
   });
 
   test.each(["Range: bytes=999999-", 'If-Match: "other"', "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT"])(

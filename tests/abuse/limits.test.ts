@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { Answer } from "../support/http";
 import { password, runLatchkey } from "../support/running-latchkey";
-import { type Answer, Visitor } from "../support/visitor";
+import { twice } from "../support/twice";
+import { Visitor } from "../support/visitor";
 
 const latchkey = runLatchkey();
 const direct = runLatchkey({ TRUST_PROXY: "false" });
@@ -19,11 +21,11 @@ async function oneByOne(count: number, work: (at: number) => Promise<Answer>): P
 }
 
 /** The answer without what differs from one to the next: the nonce and the date. */
-function comparable({ status, headers, text }: Answer) {
+function comparable({ status, headers, body }: Answer) {
   const policy = headers.get("Content-Security-Policy") ?? "";
   const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? "no nonce";
   const rest = [...headers].filter(([name]) => name !== "date" && name !== "content-security-policy");
-  return { status, rest, policy: policy.replace(nonce, "NONCE"), text: text.replaceAll(nonce, "NONCE") };
+  return { status, rest, policy: policy.replace(nonce, "NONCE"), body: body.replaceAll(nonce, "NONCE") };
 }
 
 const told = (event: string, reason?: string) => (logged: { event: string; reason?: string }) =>
@@ -80,7 +82,7 @@ describe("mails to one address", () => {
       for (const path of ["/forgot-password", "/register"]) {
         const answer = await latchkey.visit().post(path, { email });
         expect(answer.status).toBe(200);
-        expect(answer.text).toContain("is on its way");
+        expect(answer.body).toContain("is on its way");
       }
     });
     expect(events.filter(({ requestId }) => requestId)).toEqual([]);
@@ -98,11 +100,11 @@ describe("mails to one address", () => {
     const [known, unknown] = ["known@example.com", "stranger@example.net"];
     await latchkey.register(known);
     const hide = (answer: Answer, email: string) => {
-      const { text, rest, ...others } = comparable(answer);
+      const { body, rest, ...others } = comparable(answer);
       return {
         ...others,
         rest: rest.filter(([name]) => name !== "content-length"),
-        text: text.replaceAll(email, "THEM"),
+        body: body.replaceAll(email, "THEM"),
       };
     };
     for (const path of ["/forgot-password", "/register"]) {
@@ -191,7 +193,7 @@ describe("failed logins", () => {
     await latchkey.register(email);
     expect(await oneByOne(11, () => logIn(latchkey.visit(), email))).toEqual([...Array(10).fill(422), 429]);
     const link = await latchkey.resetLink(email);
-    const renewed = { password: "another good password", passwordConfirmation: "another good password" };
+    const renewed = twice("another good password");
     expect((await logIn(latchkey.visit(), email, password)).status).toBe(429);
     expect((await latchkey.visit().post("/reset-password", { ...link, ...renewed })).status).toBe(302);
     expect((await logIn(latchkey.visit(), email, renewed.password)).location).toBe("/dashboard");
@@ -201,7 +203,7 @@ describe("failed logins", () => {
     const email = "still-locked@example.com";
     await latchkey.register(email);
     await times(10, () => logIn(latchkey.visit(), email));
-    const guess = { email, token: "0".repeat(64), password: "whatever it is", passwordConfirmation: "whatever it is" };
+    const guess = { email, token: "0".repeat(64), ...twice("whatever it is") };
     expect((await latchkey.visit().post("/reset-password", guess)).status).toBe(422);
     expect((await logIn(latchkey.visit(), email)).status).toBe(429);
   });

@@ -1,19 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { passwordChangedMail, providerLinkedMail, registrationMail, resetMail } from "#server/mail/messages";
+import { signInExternally } from "../support/external-sign-in";
 import { password, runLatchkey } from "../support/running-latchkey";
-import { startScriptedProvider } from "../support/scripted-provider";
-import type { Visitor } from "../support/visitor";
+import { json, runScriptedProvider } from "../support/scripted-provider";
+import { twice } from "../support/twice";
 
-const provider = startScriptedProvider();
-const latchkey = runLatchkey(() => ({ ...provider.settings(), APP_URL: "https://latchkey.example" }));
+const provider = await runScriptedProvider();
+const latchkey = runLatchkey({ ...provider.settings.oidc, APP_URL: "https://latchkey.example" });
 
-const renewed = { password: "an entirely new password", passwordConfirmation: "an entirely new password" };
+const renewed = twice("an entirely new password");
 const secrets = /[0-9a-f]{64}|token|correct horse|entirely new/i;
 
-async function signInWithProvider(visitor: Visitor): Promise<void> {
-  const { location } = await visitor.get("/auth/idp");
-  const state = new URL(location ?? "").searchParams.get("state") ?? "";
-  expect((await visitor.get(`/auth/idp/callback?code=c&state=${state}`)).location).toBe("/dashboard");
+async function signIn(): Promise<void> {
+  expect((await signInExternally(latchkey.visit())).location).toBe("/dashboard");
 }
 
 const subjectsTo = (to: string) =>
@@ -45,7 +44,7 @@ describe("a mail that tells of a change", () => {
     const email = "untold@example.com";
     await latchkey.register(email);
     const link = await latchkey.resetLink(email);
-    await latchkey.visit().post("/reset-password", { ...link, password: "short", passwordConfirmation: "short" });
+    await latchkey.visit().post("/reset-password", { ...link, ...twice("short") });
     await latchkey.visit().post("/reset-password", { ...link, ...renewed, token: "0".repeat(64) });
     await mailsAreOut("refused");
     expect(subjectsTo(email)).toEqual(["Finish creating your account", "Reset your password"]);
@@ -54,9 +53,9 @@ describe("a mail that tells of a change", () => {
   test("a linked provider is told to the owner once, with the way to act, and nothing to act with", async () => {
     const email = "linked@example.com";
     await latchkey.register(email);
-    provider.say({ claims: { sub: "linked", email, email_verified: true } });
-    await signInWithProvider(latchkey.visit());
-    await signInWithProvider(latchkey.visit());
+    provider.say({ profile: json({ sub: "linked", email, email_verified: true }) });
+    await signIn();
+    await signIn();
     const mail = await latchkey.mailTo(email, "Sign-in with single sign-on was added");
     expect(mail.text).toContain("If it was not you");
     expect(mail.text).toContain("https://latchkey.example/forgot-password");
@@ -68,21 +67,18 @@ describe("a mail that tells of a change", () => {
 
   test("a new account from the provider is no change to tell of", async () => {
     const email = "created@example.com";
-    provider.say({ claims: { sub: "created", email, email_verified: true } });
-    await signInWithProvider(latchkey.visit());
+    provider.say({ profile: json({ sub: "created", email, email_verified: true }) });
+    await signIn();
     await mailsAreOut("created");
     expect(subjectsTo(email)).toEqual([]);
   });
 
   test("a link that failed tells nobody", async () => {
     const email = "bound@example.com";
-    provider.say({ claims: { sub: "bound", email, email_verified: true } });
-    await signInWithProvider(latchkey.visit());
-    provider.say({ claims: { sub: "another", email, email_verified: true } });
-    const visitor = latchkey.visit();
-    const { location } = await visitor.get("/auth/idp");
-    const state = new URL(location ?? "").searchParams.get("state");
-    expect((await visitor.get(`/auth/idp/callback?code=c&state=${state}`)).location).toBe("/login?notice=idp_failed");
+    provider.say({ profile: json({ sub: "bound", email, email_verified: true }) });
+    await signIn();
+    provider.say({ profile: json({ sub: "another", email, email_verified: true }) });
+    expect((await signInExternally(latchkey.visit())).location).toBe("/login?notice=idp_failed");
     await mailsAreOut("bound");
     expect(subjectsTo(email)).toEqual([]);
   });

@@ -20,8 +20,8 @@ import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
 import { createUser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { rawRequest, statusOf } from "../support/raw-request";
-import { call, get, post } from "../support/requests";
+import { sendBytes, statusOf } from "../support/raw-http";
+import { call, get, post } from "../support/route-calls";
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 100, verbose: fc.VerbosityLevel.Verbose });
 
@@ -457,7 +457,7 @@ describe("the front door", () => {
 
     const ask = async (path: string, given: Record<string, string>) => {
       const lines = Object.entries({ ...given, Connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
-      const answer = await rawRequest(port, `GET ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
+      const answer = await sendBytes(port, `GET ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
       return { status: statusOf(answer), text: /\{.*\}/.exec(answer)?.[0] ?? "" };
     };
 

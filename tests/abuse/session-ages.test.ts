@@ -7,7 +7,7 @@ import { issueToken } from "#server/tokens";
 import * as dashboard from "~/routes/dashboard";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, post } from "../support/requests";
+import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 const email = "ada@example.com";

@@ -1,11 +1,12 @@
 import net from "node:net";
 import { describe, expect, test } from "vitest";
 import { password, runLatchkey } from "../support/running-latchkey";
-import { startScriptedProvider } from "../support/scripted-provider";
+import { runScriptedProvider } from "../support/scripted-provider";
+import { twice } from "../support/twice";
 import type { Visitor } from "../support/visitor";
 
-const provider = startScriptedProvider();
-const latchkey = runLatchkey(provider.settings);
+const provider = await runScriptedProvider();
+const latchkey = runLatchkey(provider.settings.oidc);
 
 const https = { "X-Forwarded-Proto": "https" };
 
@@ -101,7 +102,7 @@ describe("every sign-in starts a session of its own", () => {
     await logIn("second@example.com", first);
     expect(first.cookie).not.toBe(before);
     expect(await opens(before)).toBe(false);
-    expect((await first.get("/dashboard")).text).toContain("second@example.com");
+    expect((await first.get("/dashboard")).body).toContain("second@example.com");
   });
 
   test("so does a registration", async () => {
@@ -111,7 +112,7 @@ describe("every sign-in starts a session of its own", () => {
     await other.post("/register", { email: "younger@example.com" });
     const { link } = await latchkey.mailTo("younger@example.com", "Finish creating your account");
     const token = link?.searchParams.get("token") ?? "";
-    const claim = { email: "younger@example.com", token, password, passwordConfirmation: password };
+    const claim = { email: "younger@example.com", token, ...twice(password) };
     expect((await visitor.post("/register/complete", claim)).location).toBe("/dashboard");
     expect(await opens(before)).toBe(false);
     expect(await opens(visitor.cookie)).toBe(true);
@@ -145,7 +146,7 @@ describe("what ends a session", () => {
     const two = await logIn(email);
     const bystander = await latchkey.register("bystander@example.com");
     const link = await latchkey.resetLink(email);
-    const renewed = { password: "an entirely new password", passwordConfirmation: "an entirely new password" };
+    const renewed = twice("an entirely new password");
     const reset = await two.post("/reset-password", { ...link, ...renewed });
     expect(reset.location).toBe("/login?notice=password_reset");
     expect(await opens(one.cookie)).toBe(false);
@@ -157,9 +158,7 @@ describe("what ends a session", () => {
     const email = "stays@example.com";
     const visitor = await latchkey.register(email);
     const link = await latchkey.resetLink(email);
-    expect(
-      (await visitor.post("/reset-password", { ...link, password: "short", passwordConfirmation: "short" })).status,
-    ).toBe(422);
+    expect((await visitor.post("/reset-password", { ...link, ...twice("short") })).status).toBe(422);
     expect(await opens(visitor.cookie)).toBe(true);
   });
 
@@ -167,10 +166,10 @@ describe("what ends a session", () => {
     const email = "owner@example.com";
     const owner = await latchkey.register(email);
     const lost = await logIn(email);
-    const sessionIds = (text: string) =>
-      [...text.matchAll(/name="sessionId" value="([^"]+)"/g)].map(([, id]) => id ?? "");
-    const ids = sessionIds((await owner.get("/dashboard")).text);
-    const own = sessionIds((await lost.get("/dashboard")).text);
+    const sessionIds = (body: string) =>
+      [...body.matchAll(/name="sessionId" value="([^"]+)"/g)].map(([, id]) => id ?? "");
+    const ids = sessionIds((await owner.get("/dashboard")).body);
+    const own = sessionIds((await lost.get("/dashboard")).body);
     const sessionId = [...new Set([...ids, ...own])];
     expect(sessionId.length).toBeGreaterThan(0);
 
@@ -242,7 +241,7 @@ test("a signed-in page is kept by no cache, and shown to nobody without a sessio
   for (const path of ["/dashboard", "/dashboard.data"]) {
     const answer = await visitor.get(path);
     expect(answer.headers.get("Cache-Control")).toBe("no-store");
-    expect(answer.text).toContain("private@example.com");
-    expect((await latchkey.visit().get(path)).text).not.toContain("private@example.com");
+    expect(answer.body).toContain("private@example.com");
+    expect((await latchkey.visit().get(path)).body).not.toContain("private@example.com");
   }
 });

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { choosePassword, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 
 const site = startSite();
@@ -46,24 +47,6 @@ async function survey(page: Page, state: string): Promise<void> {
     }
   }
   expect(wrong).toEqual([]);
-}
-
-const password = "quiet lamps over the harbour";
-
-async function choosePassword(page: Page, value: string, again = value): Promise<void> {
-  await page.getByLabel("New password", { exact: true }).fill(value);
-  await page.getByLabel("New password, again", { exact: true }).fill(again);
-}
-
-async function register(page: Page, email: string): Promise<void> {
-  await page.goto("/register");
-  await page.getByLabel("Email").fill(email);
-  await page.getByRole("button", { name: "Continue", exact: true }).click();
-  await arrive(page, "Check your mail");
-  await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
-  await choosePassword(page, password);
-  await page.getByRole("button", { name: "Create the account" }).click();
-  await arrive(page, "Your account");
 }
 
 test("the login page", async () => {
@@ -139,7 +122,7 @@ test.each([
 test("the reset page: empty, typed into, refused, and behind a dead link", async () => {
   const page = await visit();
   const email = "grace@example.com";
-  await register(page, email);
+  await register(site, page, email);
   await page.getByRole("button", { name: "Change the password by mail" }).click();
   await page.goto(linkIn(await site.mail(email, "Reset your password")), { waitUntil: "networkidle" });
   await survey(page, "reset");
@@ -178,7 +161,7 @@ test("the page that finishes a registration, and the one behind a dead link", as
 test("the account page with both ways in, its questions and its answers", async () => {
   const email = "ada@example.com";
   const page = await visit();
-  await register(page, email);
+  await register(site, page, email);
   const phone = await visit();
   await phone.goto("/login");
   await phone.getByLabel("Email").fill(email);

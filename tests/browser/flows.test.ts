@@ -1,5 +1,6 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { choosePassword, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 
 const site = startSite();
@@ -18,24 +19,11 @@ const visitors: { who: string; options: BrowserContextOptions }[] = [
   },
 ];
 
-const password = "quiet lamps over the harbour";
-
 let people = 0;
 const newPerson = () => `person${++people}@example.com`;
 
-async function register(page: Page, email: string): Promise<void> {
-  await page.goto("/register");
-  await page.getByLabel("Email").fill(email);
-  await page.getByRole("button", { name: "Continue", exact: true }).click();
-  await arrive(page, "Check your mail");
-  await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
-  await choosePassword(page, password, "Create the account");
-  await arrive(page, "Your account");
-}
-
-async function choosePassword(page: Page, value: string, submit: string): Promise<void> {
-  await page.getByLabel("New password", { exact: true }).fill(value);
-  await page.getByLabel("New password, again", { exact: true }).fill(value);
+async function sendPassword(page: Page, value: string, submit: string): Promise<void> {
+  await choosePassword(page, value);
   await page.getByRole("button", { name: submit }).click();
 }
 
@@ -77,7 +65,7 @@ describe.each(visitors)("$who", ({ options }) => {
     await arrive(page, "Finish creating your account");
     const assertNoReloadEither = await watchReloads(page, options);
     expect(await page.getByLabel("Email").inputValue()).toBe(email);
-    await choosePassword(page, password, "Create the account");
+    await sendPassword(page, password, "Create the account");
     await arrive(page, "Your account");
     expect(await page.getByText(email).count()).toBe(1);
     await assertNoReloadEither();
@@ -86,7 +74,7 @@ describe.each(visitors)("$who", ({ options }) => {
   test("a forgotten password is replaced by mail, and the new one logs in", async () => {
     const email = newPerson();
     const page = await site.visit(options);
-    await register(page, email);
+    await register(site, page, email);
     await logOut(page);
 
     const assertNoReload = await watchReloads(page, options);
@@ -100,7 +88,7 @@ describe.each(visitors)("$who", ({ options }) => {
     await page.goto(linkIn(await site.mail(email, "Reset your password")));
     await arrive(page, "Choose a new password");
     const assertNoReloadEither = await watchReloads(page, options);
-    await choosePassword(page, "another quiet evening", "Change the password");
+    await sendPassword(page, "another quiet evening", "Change the password");
     await arrive(page, "Log in");
     expect(new URL(page.url()).search).toBe("?notice=password_reset");
     expect(await page.getByRole("status").first().textContent()).toBe(
@@ -121,16 +109,16 @@ describe.each(visitors)("$who", ({ options }) => {
   test("a dead link offers a new one, with the address filled in", async () => {
     const email = newPerson();
     const page = await site.visit(options);
-    await register(page, email);
+    await register(site, page, email);
     await page.goto(`/reset-password?${new URLSearchParams({ email, token: "0".repeat(64) })}`);
-    await choosePassword(page, "another quiet evening", "Change the password");
+    await sendPassword(page, "another quiet evening", "Change the password");
     await page.getByRole("alert").waitFor();
     expect(await page.getByRole("alert").textContent()).toBe("This reset link is invalid or has expired.");
     expect(await page.getByLabel("Email").inputValue()).toBe(email);
     await page.getByRole("button", { name: "Send a new link" }).click();
     await arrive(page, "Check your mail");
     await page.goto(linkIn(await site.mail(email, "Reset your password")));
-    await choosePassword(page, "another quiet evening", "Change the password");
+    await sendPassword(page, "another quiet evening", "Change the password");
     await arrive(page, "Log in");
   });
 
@@ -166,7 +154,7 @@ describe.each(visitors)("$who", ({ options }) => {
   test("an account with a password is linked, keeps it, is disconnected, and deleted", async () => {
     const email = newPerson();
     const page = await site.visit(options);
-    await register(page, email);
+    await register(site, page, email);
     await logOut(page);
     await page.getByRole("link", { name: "Continue with single sign-on" }).click();
     await signInAtProvider(page, email);
@@ -197,7 +185,7 @@ describe.each(visitors)("$who", ({ options }) => {
   test("a session elsewhere is ended, and all others at once", async () => {
     const email = newPerson();
     const page = await site.visit(options);
-    await register(page, email);
+    await register(site, page, email);
     const others = [];
     for (let count = 0; count < 3; count++) {
       const other = await site.visit(options);

@@ -5,7 +5,7 @@ import { createUser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
-import { call, get } from "../support/requests";
+import { call, get } from "../support/route-calls";
 import {
   accessToken,
   clientSecret,

@@ -3,7 +3,7 @@ import * as authIdp from "~/routes/auth.idp._index";
 import { createUser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordOutgoingCalls } from "../support/outgoing-calls";
-import { call, get } from "../support/requests";
+import { call, get } from "../support/route-calls";
 import {
   accessToken,
   clientId,

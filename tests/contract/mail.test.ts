@@ -9,7 +9,7 @@ import { createUser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
-import { call, post } from "../support/requests";
+import { call, post } from "../support/route-calls";
 
 const latchkey = startLatchkey({
   APP_URL: "https://latchkey.example",

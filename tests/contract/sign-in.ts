@@ -1,5 +1,5 @@
 import * as callback from "~/routes/auth.idp_.callback";
-import { call, get, type Outcome } from "../support/requests";
+import { call, get, type Outcome } from "../support/route-calls";
 
 export const code = "4/0A&b=c+d e%20f é𝄞";
 export const state = "5".repeat(64);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { startMailService } from "../support/mail-service";
+import { signInExternally } from "../support/external-sign-in";
+import type { Answer } from "../support/http";
 import type { RunningServer } from "../support/server";
 import { until } from "../support/until";
-import { startScriptedProvider } from "./scripted-provider";
-import { logIn, oldPassword, type Stage, signInExternally, stageFaults } from "./stage";
-import { type Answer, Visitor } from "./visitor";
+import { Visitor } from "../support/visitor";
+import { forgetPassword, logIn, oldPassword, type Stage, stageFaults } from "./stage";
 
 const { cluster, stage } = stageFaults();
 
@@ -21,7 +21,7 @@ function startLoad(server: RunningServer, emails: string[]) {
   };
   const ask = async () => {
     const email = emails.pop() ?? "nobody@example.com";
-    const answer = await new Visitor(server.url).post("/forgot-password", { email });
+    const answer = await forgetPassword(server.url, email);
     if (answer.status === 200 && email !== "nobody@example.com") sent.push(email);
     return answer;
   };
@@ -57,7 +57,7 @@ async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> 
   const credentials = { email: "ada@example.com", password: oldPassword };
   const [page, sent, refused, login, reset, data, ready, alive, form] = await Promise.all([
     ada.get("/dashboard"),
-    new Visitor(server.url).post("/forgot-password", { email: "ada@example.com" }),
+    forgetPassword(server.url),
     new Visitor(server.url).post("/register", { email: "ada@example.com" }),
     new Visitor(server.url).post("/login", credentials),
     new Visitor(server.url).post("/reset-password", { ...credentials, token: "0".repeat(64) }),
@@ -77,7 +77,7 @@ async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> 
   for (const { milliseconds } of [page, sent, refused, login, reset, data, ready]) {
     expect(milliseconds).toBeLessThan(patience);
   }
-  const callback = await signInExternally(server.url);
+  const callback = await signInExternally(new Visitor(server.url));
   expect(callback).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
   expect(callback.milliseconds).toBeLessThan(patience);
 }
@@ -86,27 +86,22 @@ async function expectRecovery(server: RunningServer, ada: Visitor): Promise<void
   const ready = async () => (await new Visitor(server.url).get("/readyz")).status === 200;
   await until(ready, "ready again");
   expect(await ada.get("/dashboard")).toMatchObject({ status: 200 });
-  expect(await signInExternally(server.url)).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await signInExternally(new Visitor(server.url))).toMatchObject({ status: 302, location: "/dashboard" });
   expect(server.process.exitCode).toBeNull();
 }
 
 async function open(scene: Stage) {
-  const mails = await startMailService();
-  const provider = await startScriptedProvider();
-  const server = await scene.server({ ...mails.settings, ...provider.settings });
+  const mails = await scene.mailService();
+  const provider = await scene.provider();
+  const server = await scene.server({ ...mails.settings, ...provider.settings.google });
   await scene.addAccount("ada@example.com");
-  return {
-    mails,
-    server,
-    ada: await signedIn(server),
-    close: () => Promise.all([mails.stop(), provider.stop()]),
-  };
+  return { mails, server, ada: await signedIn(server) };
 }
 
 for (const mode of ["fast", "immediate", "kill"] as const) {
   test(`PostgreSQL stopped (${mode}) and started under load: 503, then on without a restart and with no mail lost`, async () => {
     await using scene = await stage();
-    const { mails, server, ada, close } = await open(scene);
+    const { mails, server, ada } = await open(scene);
     const emails = Array.from({ length: 500 }, (_, n) => `user${n}@example.com`);
     for (const email of emails) await scene.addAccount(email);
 
@@ -127,14 +122,13 @@ for (const mode of ["fast", "immediate", "kill"] as const) {
     expect(await scene.connections()).toBeLessThanOrEqual(10);
     const idle = "select count(*)::int from pg_stat_activity where state like 'idle in%'";
     await until(async () => (await scene.query(idle))[0]?.count === 0, "no transaction stays open");
-    await close();
     expect(await server.stop()).toBe(0);
   }, 240_000);
 }
 
 test("a PostgreSQL that stops answering holds no request for longer than six seconds", async () => {
   await using scene = await stage();
-  const { server, ada, close } = await open(scene);
+  const { server, ada } = await open(scene);
   cluster().freeze();
   try {
     await expectOutage(server, ada);
@@ -144,30 +138,26 @@ test("a PostgreSQL that stops answering holds no request for longer than six sec
   }
   await expectRecovery(server, ada);
   await until(async () => (await scene.connections()) <= 10, "the frozen connections are given up");
-  await close();
 });
 
 test("a backend that crashes takes every connection with it, and the service goes on", async () => {
   await using scene = await stage();
-  const { server, ada, close } = await open(scene);
+  const { server, ada } = await open(scene);
   const [backend] = await scene.query<{ pid: number }>(
     "select pid from pg_stat_activity where datname = current_database() and application_name <> 'test'",
   );
   process.kill(backend?.pid ?? 0, "SIGKILL");
   await expectRecovery(server, ada);
-  await close();
 });
 
 test("a statement that waits too long for a lock gives up with a 503 page and changes nothing", async () => {
   await using scene = await stage();
-  const { server, close } = await open(scene);
+  const { server } = await open(scene);
   const before = await scene.query("select * from sessions");
-  const lock = await scene.connection();
-  await lock.query("begin; lock table sessions in access exclusive mode");
+  const lock = await scene.transaction("lock table sessions in access exclusive mode");
   const login = await logIn(server.url, "ada@example.com", oldPassword);
   expect(login).toMatchObject(unavailable);
   expect(login.milliseconds).toBeLessThan(patience);
   await lock.query("rollback");
   expect(await scene.query("select * from sessions")).toEqual(before);
-  await close();
 });

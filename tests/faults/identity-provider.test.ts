@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { ada, json, type Script, startScriptedProvider } from "./scripted-provider";
-import { signInExternally, stageFaults } from "./stage";
-import { Visitor } from "./visitor";
+import { signInExternally } from "../support/external-sign-in";
+import { ada, json, type Script } from "../support/scripted-provider";
+import { Visitor } from "../support/visitor";
+import { stageFaults } from "./stage";
 
 const { stage } = stageFaults();
 
@@ -48,15 +49,15 @@ const faults: [string, Partial<Script>][] = [
 
 test("a provider that is slow, lies or is down: idp_failed within six seconds, no session, nothing changed", async () => {
   await using scene = await stage();
-  const provider = await startScriptedProvider();
-  const server = await scene.server(provider.settings);
+  const provider = await scene.provider();
+  const server = await scene.server(provider.settings.google);
   await scene.addAccount("ada@example.com");
   const before = await scene.snapshot();
 
   for (const [name, script] of faults) {
     provider.say(script);
     const visitor = new Visitor(server.url);
-    const callback = await signInExternally(server.url, visitor);
+    const callback = await signInExternally(visitor);
     expect(callback, name).toMatchObject(failed);
     expect(callback.milliseconds, name).toBeLessThan(6_000);
     expect([...visitor.cookies], name).toEqual([]);
@@ -64,32 +65,30 @@ test("a provider that is slow, lies or is down: idp_failed within six seconds, n
   }
 
   await provider.stop();
-  expect(await signInExternally(server.url)).toMatchObject(failed);
+  expect(await signInExternally(new Visitor(server.url))).toMatchObject(failed);
   expect(await scene.snapshot()).toEqual(before);
   expect(server.output()).not.toContain("Unexpected error");
 });
 
 test("a provider that is back after a fault signs in at once", async () => {
   await using scene = await stage();
-  const provider = await startScriptedProvider();
-  const server = await scene.server(provider.settings);
+  const provider = await scene.provider();
+  const server = await scene.server(provider.settings.google);
   provider.say({ token: hangUp });
-  expect(await signInExternally(server.url)).toMatchObject(failed);
+  expect(await signInExternally(new Visitor(server.url))).toMatchObject(failed);
   provider.say({});
-  expect(await signInExternally(server.url)).toMatchObject({ status: 302, location: "/dashboard" });
-  await provider.stop();
+  expect(await signInExternally(new Visitor(server.url))).toMatchObject({ status: 302, location: "/dashboard" });
 });
 
 test("a silent provider holds up nobody else", async () => {
   await using scene = await stage();
-  const provider = await startScriptedProvider();
-  const server = await scene.server(provider.settings);
+  const provider = await scene.provider();
+  const server = await scene.server(provider.settings.google);
   provider.say({ token: silence });
-  const stuck = Promise.all(Array.from({ length: 20 }, () => signInExternally(server.url)));
+  const stuck = Promise.all(Array.from({ length: 20 }, () => signInExternally(new Visitor(server.url))));
   await server.waitFor(/(?:"event":"idp.started"[\s\S]*){20}/);
   const login = await new Visitor(server.url).post("/login", { email: "ada@example.com", password: "wrong password" });
   expect(login).toMatchObject({ status: 422 });
   expect(login.milliseconds).toBeLessThan(3_000);
   for (const callback of await stuck) expect(callback).toMatchObject(failed);
-  await provider.stop();
 });

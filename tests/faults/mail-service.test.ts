@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { type MailServiceBehaviour, startMailService } from "../support/mail-service";
+import type { MailServiceBehaviour } from "../support/mail-service";
 import { until } from "../support/until";
-import { stageFaults } from "./stage";
-import { Visitor } from "./visitor";
+import { forgetPassword, stageFaults } from "./stage";
 
 const { stage } = stageFaults();
 
@@ -18,12 +17,11 @@ const faults: [string, MailServiceBehaviour][] = [
 for (const [name, behaviour] of faults) {
   test(`a mail service that answers ${name} delays the mail, and neither the page nor anything else`, async () => {
     await using scene = await stage();
-    const mails = await startMailService(behaviour);
+    const mails = await scene.mailService(behaviour);
     const server = await scene.server(mails.settings);
     await scene.addAccount("ada@example.com");
 
-    const answer = await new Visitor(server.url).post("/forgot-password", { email: "ada@example.com" });
-    expect(answer).toMatchObject({ status: 200 });
+    expect(await forgetPassword(server.url)).toMatchObject({ status: 200 });
     const jobs = `select state::text, retry_count, start_after > now() + interval '5 s' as later from pgboss.job
                   where data = '{"task": "mail_password_reset", "email": "ada@example.com"}'`;
     const retried = async () => (await scene.query(jobs))[0]?.state === "retry";
@@ -39,16 +37,15 @@ for (const [name, behaviour] of faults) {
     expect(mails.mails).toMatchObject([{ to: "ada@example.com", subject: "Reset your password" }]);
     await server.waitFor(/"event":"password_reset.sent"/);
     await until(async () => (await scene.query(jobs)).length === 0, "the job is done");
-    await mails.stop();
   });
 }
 
 test("a mail is tried again eleven times and more, over a day", async () => {
   await using scene = await stage();
-  const mails = await startMailService({ kind: "hang_up" });
+  const mails = await scene.mailService({ kind: "hang_up" });
   const server = await scene.server(mails.settings);
   await scene.addAccount("ada@example.com");
-  await new Visitor(server.url).post("/forgot-password", { email: "ada@example.com" });
+  await forgetPassword(server.url);
 
   const job = `select state::text, extract(epoch from start_after - now())::int as wait from pgboss.job
                where data->>'email' = 'ada@example.com'`;
@@ -66,5 +63,4 @@ test("a mail is tried again eleven times and more, over a day", async () => {
   expect(waits.length).toBeGreaterThanOrEqual(11);
   const sorted = [...waits].sort((a, b) => a - b);
   expect(waits).toEqual(sorted);
-  await mails.stop();
 }, 120_000);

@@ -1,9 +1,7 @@
 import net from "node:net";
 import { expect, test } from "vitest";
-import { startMailService } from "../support/mail-service";
 import { until } from "../support/until";
-import { logIn, newPassword, resetPassword, stageFaults } from "./stage";
-import { Visitor } from "./visitor";
+import { forgetPassword, logIn, newPassword, resetPassword, stageFaults } from "./stage";
 
 const { stage } = stageFaults();
 
@@ -17,19 +15,17 @@ function isRefused(port: number): Promise<boolean> {
 
 test("SIGTERM: the request and the job in flight finish, new connections are refused, exit 0 within ten seconds", async () => {
   await using scene = await stage();
-  const mails = await startMailService({ kind: "silence" });
+  const mails = await scene.mailService({ kind: "silence" });
   const server = await scene.server(mails.settings);
   await scene.addAccount("ada@example.com");
   await scene.addAccount("bob@example.com");
   const token = await scene.addResetToken("bob@example.com");
 
-  await new Visitor(server.url).post("/forgot-password", { email: "ada@example.com" });
+  await forgetPassword(server.url);
   await mails.when(() => mails.attempts() === 1);
-  const lock = await scene.connection();
-  await lock.query("begin");
-  await lock.query("select from users where email = 'bob@example.com' for update");
+  const lock = await scene.transaction("select from users where email = 'bob@example.com' for update");
   const reset = resetPassword(server.url, "bob@example.com", token);
-  await until(async () => (await scene.waiting()) === 1, "the reset waits for the user's row");
+  await scene.blocked();
 
   const start = performance.now();
   const ended = server.stop();
@@ -52,15 +48,14 @@ test("SIGTERM: the request and the job in flight finish, new connections are ref
   await mails.when(() => mails.mails.length === 2);
   expect(mails.mails[1]).toMatchObject({ to: "bob@example.com", subject: "Your password was changed" });
   expect(await logIn(next.url, "bob@example.com", newPassword)).toMatchObject({ status: 302 });
-  await mails.stop();
 });
 
 test("SIGTERM while the mail service is silent: the job is put back, exit 0 within ten seconds", async () => {
   await using scene = await stage();
-  const mails = await startMailService({ kind: "silence" });
+  const mails = await scene.mailService({ kind: "silence" });
   const server = await scene.server(mails.settings);
   await scene.addAccount("ada@example.com");
-  await new Visitor(server.url).post("/forgot-password", { email: "ada@example.com" });
+  await forgetPassword(server.url);
   await mails.when(() => mails.attempts() === 1);
 
   const start = performance.now();
@@ -69,7 +64,6 @@ test("SIGTERM while the mail service is silent: the job is put back, exit 0 with
   expect(await scene.query("select state::text from pgboss.job where data->>'email' is not null")).toEqual([
     { state: "retry" },
   ]);
-  await mails.stop();
 });
 
 test("an idle connection does not keep the process from ending", async () => {

@@ -1,10 +1,16 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type pg from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { hashPassword } from "#server/passwords";
+import type { Answer } from "../support/http";
+import { type MailService, type MailServiceBehaviour, startMailService } from "../support/mail-service";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
+import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider";
 import { type RunningServer, startServer } from "../support/server";
-import { type Answer, Visitor } from "./visitor";
+import { sha256 } from "../support/sha256";
+import { twice } from "../support/twice";
+import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
 
 export const oldPassword = "correct horse battery staple";
 export const newPassword = "a brand new password";
@@ -30,11 +36,15 @@ const tables = [
   "(select * from pgboss.job where data->>'task' <> 'purge_expired')",
 ];
 
-/** One database, the servers on it, and what a test puts into it and asks of it; gone at the end of the block. */
+/**
+ * One database, the servers on it, the services that they call, and what a test puts into it and asks of it; gone at
+ * the end of the block.
+ */
 export class Stage implements AsyncDisposable {
   readonly databaseUrl: string;
   #client: pg.Client | undefined;
   readonly #servers: RunningServer[] = [];
+  readonly #services: (MailService | ScriptedProvider)[] = [];
   readonly #clients: pg.Client[] = [];
 
   constructor(databaseUrl: string) {
@@ -47,10 +57,29 @@ export class Stage implements AsyncDisposable {
     return server;
   }
 
-  /** A connection of the test's own, to hold a lock with. */
-  async connection(): Promise<pg.Client> {
+  async mailService(behaviour?: MailServiceBehaviour): Promise<MailService> {
+    const mailService = await startMailService(behaviour);
+    this.#services.push(mailService);
+    return mailService;
+  }
+
+  async provider(): Promise<ScriptedProvider> {
+    const provider = await startScriptedProvider();
+    this.#services.push(provider);
+    return provider;
+  }
+
+  async #connect(): Promise<pg.Client> {
     const client = await connect(this.databaseUrl);
     this.#clients.push(client);
+    return client;
+  }
+
+  /** A transaction of the test's own, open until it ends it, that stands in the servers' way. */
+  async transaction(statement: string): Promise<pg.Client> {
+    const client = await this.#connect();
+    await client.query("begin");
+    await client.query(statement);
     return client;
   }
 
@@ -60,7 +89,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async #openClient(): Promise<pg.Client> {
-    const client = await this.connection();
+    const client = await this.#connect();
     client.once("end", () => {
       this.#client = undefined;
     });
@@ -74,9 +103,9 @@ export class Stage implements AsyncDisposable {
     return rows;
   }
 
-  async addAccount(email: string, passwordHash?: string): Promise<string> {
+  async addAccount(email: string): Promise<string> {
     const id = randomUUID();
-    const values = [id, email, passwordHash ?? (await oldPasswordHash)];
+    const values = [id, email, await oldPasswordHash];
     await this.query("insert into users (id, email, password_hash, created_at) values ($1, $2, $3, now())", values);
     return id;
   }
@@ -84,8 +113,7 @@ export class Stage implements AsyncDisposable {
   /** The token of a reset link for `email`, as a mail would have brought it. */
   async addResetToken(email: string): Promise<string> {
     const token = randomBytes(32).toString("hex");
-    const hash = createHash("sha256").update(token).digest("hex");
-    await this.query("insert into password_resets values ($1, $2, now() + interval '1 hour')", [hash, email]);
+    await this.query("insert into password_resets values ($1, $2, now() + interval '1 hour')", [sha256(token), email]);
     return token;
   }
 
@@ -98,33 +126,35 @@ export class Stage implements AsyncDisposable {
     return row?.count ?? 0;
   }
 
-  /** How many of the servers' statements wait for a lock. */
-  async waiting(): Promise<number> {
-    const [row] = await this.query<{ count: number }>(
-      "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
-    return row?.count ?? 0;
+  /** Resolves when one of the servers' statements waits for a lock. */
+  async blocked(): Promise<void> {
+    const waiting =
+      "select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await until(async () => (await this.query(waiting))[0]?.count === 1, "a statement waits for the lock");
+  }
+
+  /** Resolves when the transactions of the servers, all killed, are rolled back. */
+  async rolledBack(): Promise<void> {
+    await until(async () => (await this.connections()) === 0, "the killed process's transactions are rolled back");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#servers.map((server) => server.kill()));
+    await Promise.all(this.#services.map((service) => service.stop()));
     await Promise.all(this.#clients.map((client) => client.end().catch(() => {})));
   }
 }
 
 const oldPasswordHash = hashPassword(oldPassword);
 
+export function forgetPassword(url: string, email = "ada@example.com"): Promise<Answer> {
+  return new Visitor(url).post("/forgot-password", { email });
+}
+
 export function resetPassword(url: string, email: string, token: string, password = newPassword): Promise<Answer> {
-  return new Visitor(url).post("/reset-password", { email, token, password, passwordConfirmation: password });
+  return new Visitor(url).post("/reset-password", { email, token, ...twice(password) });
 }
 
 export function logIn(url: string, email: string, password: string): Promise<Answer> {
   return new Visitor(url).post("/login", { email, password });
-}
-
-/** Signs in at the provider: the callback's answer. */
-export async function signInExternally(url: string, visitor = new Visitor(url)): Promise<Answer> {
-  const { location } = await visitor.get("/auth/idp");
-  const state = new URL(location ?? "").searchParams.get("state") ?? "";
-  return visitor.get(`/auth/idp/callback?${new URLSearchParams({ code: "a-code", state })}`);
 }

@@ -1,10 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import net, { type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { startMailService } from "../support/mail-service";
 import type { RunningServer } from "../support/server";
-import { logIn, newPassword, oldPassword, resetPassword, stageFaults } from "./stage";
-import { Visitor } from "./visitor";
+import { Visitor } from "../support/visitor";
+import { forgetPassword, logIn, newPassword, oldPassword, resetPassword, stageFaults } from "./stage";
 
 const { stage } = stageFaults();
 
@@ -42,7 +41,7 @@ async function startRoundRobin(servers: RunningServer[]) {
 
 test("two versions on one database behave as one service while the newer one's migration is in place", async () => {
   await using scene = await stage();
-  const mails = await startMailService();
+  const mails = await scene.mailService();
   const older = await scene.server(mails.settings);
   const newer = await scene.server(mails.settings, buildNextVersion());
   const columns = "select count(*)::int from information_schema.columns where column_name = 'nickname'";
@@ -52,7 +51,7 @@ test("two versions on one database behave as one service while the newer one's m
 
   const emails = Array.from({ length: 20 }, (_, n) => `user${n}@example.com`);
   for (const email of emails) await scene.addAccount(email);
-  await Promise.all(emails.map((email) => new Visitor(url).post("/forgot-password", { email })));
+  await Promise.all(emails.map((email) => forgetPassword(url, email)));
   await mails.when(() => mails.mails.length >= emails.length);
   expect(mails.mails.map(({ to }) => to).sort()).toEqual([...emails].sort());
 
@@ -81,7 +80,7 @@ test("two versions on one database behave as one service while the newer one's m
   expect(await older.stop()).toBe(0);
   const restarted = await scene.server(mails.settings);
   expect(await new Visitor(restarted.url).get("/readyz")).toMatchObject({ status: 200 });
-  await Promise.all([stop(), mails.stop()]);
+  await stop();
 });
 
 test("processes that start at once on an empty database migrate it once, and all come up", async () => {

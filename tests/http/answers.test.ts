@@ -1,21 +1,10 @@
 import { readdir } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { send } from "../support/http";
-import { exchange } from "../support/raw-http";
-import { createDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { describe, expect, test } from "vitest";
+import { runLatchkey } from "../support/running-latchkey";
+import { twice } from "../support/twice";
 
-let database: TestDatabase;
-let server: RunningServer;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  server = await startServer({ DATABASE_URL: database.url });
-});
-
-afterAll(async () => {
-  await server.stop();
-  await database.drop();
-});
+const latchkey = runLatchkey({ TRUST_PROXY: "false" });
+const { exchange, send } = latchkey;
 
 const html = "text/html; charset=utf-8";
 
@@ -60,7 +49,7 @@ describe("a page", () => {
   test.each(pages)(
     "%s is answered %i, never stored, under a policy whose nonce its scripts have",
     async (path, status, title) => {
-      const page = await send(server, path);
+      const page = await send(path);
       expect(page.status).toBe(status);
       expect(page.headers.get("Content-Type")).toBe(html);
       expect(page.headers.get("Cache-Control")).toBe("no-store");
@@ -78,7 +67,7 @@ describe("a page", () => {
   );
 
   test.each(pages)("%s by HEAD has the same status and headers, and no body", async (path, status) => {
-    const head = await send(server, path, { method: "HEAD" });
+    const head = await send(path, { method: "HEAD" });
     expect(head).toMatchObject({ status, body: "" });
     expect(head.headers.get("Content-Type")).toBe(html);
     expect(head.headers.get("Cache-Control")).toBe("no-store");
@@ -87,15 +76,14 @@ describe("a page", () => {
 
   test("has another nonce each time", async () => {
     const nonces = new Set<string | null>();
-    for (let count = 0; count < 3; count++)
-      nonces.add((await send(server, "/login")).headers.get("Content-Security-Policy"));
+    for (let count = 0; count < 3; count++) nonces.add((await send("/login")).headers.get("Content-Security-Policy"));
     expect(nonces.size).toBe(3);
   });
 
   test("escapes what the query says", async () => {
     const evil = `"><script>alert(1)</script>`;
     for (const path of ["/reset-password", "/register/complete", "/forgot-password", "/register"]) {
-      const { body } = await send(server, `${path}?${new URLSearchParams({ email: evil, token: evil, notice: evil })}`);
+      const { body } = await send(`${path}?${new URLSearchParams({ email: evil, token: evil, notice: evil })}`);
       expect(body, path).not.toContain("<script>alert");
     }
   });
@@ -103,13 +91,13 @@ describe("a page", () => {
   test("shows the two notices of the login page and no other", async () => {
     const changed = "Your password was changed. Log in with the new one.";
     const failed = "Signing in with [^/]* did not work.";
-    expect((await send(server, "/login?notice=password_reset")).body).toMatch(said("status", changed));
-    expect((await send(server, "/login?notice=idp_failed")).body).toMatch(said("alert", failed));
+    expect((await send("/login?notice=password_reset")).body).toMatch(said("status", changed));
+    expect((await send("/login?notice=idp_failed")).body).toMatch(said("alert", failed));
     const main = (body: string) => /<main>[\s\S]*<\/main>/.exec(body)?.[0];
-    const plain = main((await send(server, "/login")).body);
+    const plain = main((await send("/login")).body);
     expect(plain).toContain('<h1 tabindex="-1">Log in</h1>');
     for (const notice of ["", "other", "constructor", "__proto__", "toString", "password_reset%20"]) {
-      const { status, body } = await send(server, `/login?notice=${notice}`);
+      const { status, body } = await send(`/login?notice=${notice}`);
       expect(status, notice).toBe(200);
       expect(main(body), notice).toBe(plain);
     }
@@ -125,7 +113,7 @@ describe("a redirect", () => {
     ["/auth/idp/callback?code=c&state=s", "/login?notice=idp_failed"],
   ])("%s leads to %s and is never stored", async (path, location) => {
     for (const method of ["GET", "HEAD"]) {
-      const redirect = await send(server, path, { method });
+      const redirect = await send(path, { method });
       expect(redirect).toMatchObject({ status: 302, location, body: "" });
       expect(redirect.headers.get("Cache-Control")).toBe("no-store");
       expectSecurityHeaders(redirect.headers);
@@ -133,7 +121,7 @@ describe("a redirect", () => {
   });
 
   test("a failed callback clears the state's cookie", async () => {
-    expect((await send(server, "/auth/idp/callback", { cookie: "oauth_state=x" })).setCookies).toEqual([
+    expect((await send("/auth/idp/callback", { cookie: "oauth_state=x" })).setCookies).toEqual([
       "oauth_state=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax",
     ]);
   });
@@ -142,7 +130,7 @@ describe("a redirect", () => {
 describe("an asset", () => {
   test("of the build may be kept for ever", async () => {
     const [script] = (await readdir("public/build")).filter((file) => file.startsWith("entry.client-"));
-    const asset = await send(server, `/build/${script}`);
+    const asset = await send(`/build/${script}`);
     expect(asset.status).toBe(200);
     expect(asset.headers.get("Content-Type")).toBe("application/javascript; charset=UTF-8");
     expect(asset.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
@@ -151,7 +139,7 @@ describe("an asset", () => {
   });
 
   test("of the site may be kept for an hour", async () => {
-    const icon = await send(server, "/favicon.svg");
+    const icon = await send("/favicon.svg");
     expect(icon.status).toBe(200);
     expect(icon.headers.get("Content-Type")).toBe("image/svg+xml");
     expect(icon.headers.get("Cache-Control")).toBe("public, max-age=3600");
@@ -159,7 +147,7 @@ describe("an asset", () => {
   });
 
   test("is not what a page is by a detour", async () => {
-    const page = await exchange(server.port, ["GET /build/../login HTTP/1.1", "Host: localhost", "Connection: close"]);
+    const page = await exchange(["GET /build/../login HTTP/1.1", "Host: localhost", "Connection: close"]);
     expect(page).toMatchObject({ status: 200, headers: { "cache-control": "no-store" } });
   });
 });
@@ -170,7 +158,7 @@ describe("an answer without a page", () => {
       ["/healthz", "ok\n"],
       ["/readyz", "ready\n"],
     ] as const) {
-      const well = await send(server, path);
+      const well = await send(path);
       expect(well).toMatchObject({ status: 200, body });
       expect(well.headers.get("Content-Type")).toBe("text/plain;charset=UTF-8");
       expect(well.headers.get("Cache-Control")).toBe("no-store");
@@ -179,7 +167,7 @@ describe("an answer without a page", () => {
   });
 
   test("/auth/idp, off, is a plain 400 that sends nobody away", async () => {
-    const off = await send(server, "/auth/idp");
+    const off = await send("/auth/idp");
     expect(off).toMatchObject({
       status: 400,
       location: null,
@@ -188,7 +176,7 @@ describe("an answer without a page", () => {
     });
     expect(off.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
     expectSecurityHeaders(off.headers);
-    expect((await send(server, "/login")).body).not.toContain("/auth/idp");
+    expect((await send("/login")).body).not.toContain("/auth/idp");
   });
 });
 
@@ -218,7 +206,7 @@ describe("a wrong method", () => {
     ["PUT", "/build/x.js", all],
     ["TRACE", "/healthz", read],
   ])("%s %s is answered 405 with a page, and what is allowed", async (method, target, allow) => {
-    const refused = await exchange(server.port, [
+    const refused = await exchange([
       `${method} ${target} HTTP/1.1`,
       "Host: localhost",
       "Cookie: session=not-to-be-echoed",
@@ -232,7 +220,7 @@ describe("a wrong method", () => {
   });
 
   test("is not what a form at an unknown address gets: that is 404", async () => {
-    const refused = await send(server, "/nowhere", { form: { email: "a@example.com" } });
+    const refused = await send("/nowhere", { form: { email: "a@example.com" } });
     expect(refused.status).toBe(404);
     expect(refused.body).toContain('<h1 tabindex="-1">Page not found</h1>');
   });
@@ -252,13 +240,13 @@ describe("a strange request", () => {
     ["HTTP/1.1", ["Host: [::1]:3000"]],
     ["HTTP/1.0", ["Host: localhost"]],
   ] as [string, string[]][])("by %s with %j gets the page", async (version, host) => {
-    const page = await exchange(server.port, [`GET /login ${version}`, ...host, "Connection: close"]);
+    const page = await exchange([`GET /login ${version}`, ...host, "Connection: close"]);
     expect(page).toMatchObject({ status: 200, headers: { "content-type": html } });
     expect(page.body).toContain('<h1 tabindex="-1">Log in</h1>');
   });
 
   test("for a whole URL gets the page of its path", async () => {
-    const page = await exchange(server.port, [
+    const page = await exchange([
       "GET http://evil.example/login?notice=idp_failed HTTP/1.1",
       "Host: localhost",
       "Connection: close",
@@ -270,14 +258,14 @@ describe("a strange request", () => {
   test.each(["//evil.example/", "//evil.example/%2e%2e", "/\\evil.example", "//evil.example/build/.."])(
     "for %s leads nowhere else",
     async (target) => {
-      const answer = await exchange(server.port, [`GET ${target} HTTP/1.1`, "Host: localhost", "Connection: close"]);
+      const answer = await exchange([`GET ${target} HTTP/1.1`, "Host: localhost", "Connection: close"]);
       expect(answer.headers.location ?? "/login").toBe("/login");
       expect(answer.body).not.toContain("evil.example/");
     },
   );
 
   test("with the headers of the front door's own cannot pass for refused, foreign or encrypted", async () => {
-    const page = await send(server, "/auth/idp/callback", {
+    const page = await send("/auth/idp/callback", {
       headers: { "latchkey-origin": "https://evil.example", "latchkey-refused": "405" },
     });
     expect(page.status).toBe(302);
@@ -286,7 +274,7 @@ describe("a strange request", () => {
 
   test("with _data, of an old protocol without pages, gets a page that says so", async () => {
     for (const query of ["_data=routes/login", "_data=nope", "_data"]) {
-      const page = await send(server, `/login?${query}`);
+      const page = await send(`/login?${query}`);
       expect(page.status, query).toBe(400);
       expect(page.body).toContain('<h1 tabindex="-1">This address cannot be read</h1>');
     }
@@ -313,7 +301,7 @@ describe.each(formPaths)("the form of %s", (path) => {
     [{ Origin: "https://localhost" }],
     [{ Origin: "nonsense" }],
   ])("with %j is answered 403 with a page", async (headers) => {
-    const refused = await send(server, path, { form, headers });
+    const refused = await send(path, { form, headers });
     expect(refused).toMatchObject({ status: 403, setCookies: [] });
     expect(refused.headers.get("Content-Type")).toBe(html);
     expect(refused.body).toContain('<h1 tabindex="-1">Sent from another site</h1>');
@@ -323,39 +311,32 @@ describe.each(formPaths)("the form of %s", (path) => {
   test("from a page of another site by a browser without Origin is answered 403", async () => {
     const lines = [
       `POST ${path} HTTP/1.1`,
-      `Host: localhost:${server.port}`,
+      `Host: localhost:${latchkey.port()}`,
       "Sec-Fetch-Site: cross-site",
       "Content-Type: application/x-www-form-urlencoded",
       "Content-Length: 0",
       "Connection: close",
     ];
-    expect((await exchange(server.port, lines)).status).toBe(403);
-    expect(
-      (
-        await exchange(
-          server.port,
-          lines.filter((line) => !line.startsWith("Sec-")),
-        )
-      ).status,
-    ).not.toBe(403);
+    expect((await exchange(lines)).status).toBe(403);
+    expect((await exchange(lines.filter((line) => !line.startsWith("Sec-")))).status).not.toBe(403);
   });
 
   test("over 16 KiB is answered 413 with a page", async () => {
-    const refused = await send(server, path, { form: { ...form, filler: "x".repeat(16_384) } });
+    const refused = await send(path, { form: { ...form, filler: "x".repeat(16_384) } });
     expect(refused.status).toBe(413);
     expect(refused.headers.get("Content-Type")).toBe(html);
     expect(refused.body).toContain('<h1 tabindex="-1">Too much text</h1>');
   });
 
   test.each(["application/json", "text/plain"])("of the type %s is answered 415 with a page", async (type) => {
-    const refused = await send(server, path, { body: "email=a%40example.com", headers: { "Content-Type": type } });
+    const refused = await send(path, { body: "email=a%40example.com", headers: { "Content-Type": type } });
     expect(refused.status).toBe(415);
     expect(refused.headers.get("Content-Type")).toBe(html);
     expect(refused.body).toContain('<h1 tabindex="-1">Form not understood</h1>');
   });
 
   test("fetched by the page's own script is refused with the same statuses", async () => {
-    const status = async (sent: Parameters<typeof send>[2]) => (await send(server, `${path}.data`, sent)).status;
+    const status = async (sent: Parameters<typeof send>[1]) => (await send(`${path}.data`, sent)).status;
     expect(await status({ form, headers: { Origin: "https://evil.example" } })).toBe(403);
     expect(await status({ form: { ...form, filler: "x".repeat(16_384) } })).toBe(413);
     expect(await status({ body: "{}", headers: { "Content-Type": "application/json" } })).toBe(415);
@@ -365,7 +346,7 @@ describe.each(formPaths)("the form of %s", (path) => {
 
 describe("a refused form", () => {
   test("of the login page keeps the address, drops the password and says why", async () => {
-    const refused = await send(server, "/login", { form: { email: "ada@example.com", password: "not-this-one" } });
+    const refused = await send("/login", { form: { email: "ada@example.com", password: "not-this-one" } });
     expect(refused).toMatchObject({ status: 422, setCookies: [] });
     expect(refused.body).toMatch(said("alert", "Email or password is incorrect."));
     expect(refused.body).toContain(`value="ada@example.com"`);
@@ -378,23 +359,23 @@ describe("a refused form", () => {
     ["/reset-password", "This reset link is invalid or has expired.", "/forgot-password"],
     ["/register/complete", "This link is invalid or has expired.", "/register"],
   ])("of %s says that the link is dead, and where to get another", async (path, message, again) => {
-    const form = { email: "ada@example.com", token, password: "not-this-one", passwordConfirmation: "not-this-one" };
-    const refused = await send(server, path, { form });
+    const form = { email: "ada@example.com", token, ...twice("not-this-one") };
+    const refused = await send(path, { form });
     expect(refused).toMatchObject({ status: 422, setCookies: [] });
     expect(refused.body).toMatch(said("alert", message));
     expect(refused.body).toContain(`action="${again}"`);
     expect(refused.body).toContain('value="ada@example.com"');
     expect(refused.body).not.toContain("not-this-one");
-    const { body, status } = await send(server, `${path}.data`, { form });
+    const { body, status } = await send(`${path}.data`, { form });
     expect(status).toBe(422);
     expect(body).toContain(message);
   });
 
   test("the eleventh login of an address is answered 429 with the seconds to wait", async () => {
     const form = { email: "throttled@example.com", password: "wrong" };
-    for (let count = 0; count < 10; count++) expect((await send(server, "/login", { form })).status).toBe(422);
+    for (let count = 0; count < 10; count++) expect((await send("/login", { form })).status).toBe(422);
     for (const path of ["/login", "/login.data"]) {
-      const throttled = await send(server, path, { form });
+      const throttled = await send(path, { form });
       expect(throttled).toMatchObject({ status: 429, setCookies: [] });
       const wait = Number(throttled.headers.get("Retry-After"));
       expect(wait).toBeGreaterThan(840);
@@ -414,14 +395,14 @@ describe("asking for a mail", () => {
   };
 
   test.each(["/forgot-password", "/register"])("%s gives every address the same answer", async (path) => {
-    const first = comparable(await send(server, path, { form: { email: "one@example.com" } }), "one@example.com");
+    const first = comparable(await send(path, { form: { email: "one@example.com" } }), "one@example.com");
     expect(first.status).toBe(200);
     expect(first.body).toContain("is on its way");
     for (const email of ["two@example.com", "no-address", "one@example"]) {
-      expect(comparable(await send(server, path, { form: { email } }), email)).toEqual(first);
+      expect(comparable(await send(path, { form: { email } }), email)).toEqual(first);
     }
     for (let count = 0; count < 6; count++) {
-      const again = await send(server, path, { form: { email: "six@example.com" } });
+      const again = await send(path, { form: { email: "six@example.com" } });
       expect(comparable(again, "six@example.com")).toEqual(first);
     }
   });
@@ -432,7 +413,7 @@ describe("asking for a mail", () => {
       ["email", "b@example.com"],
     ];
     for (const form of [[], two] as [string, string][][]) {
-      const sent = await send(server, path, { form, headers: { "Content-Type": "application/x-www-form-urlencoded" } });
+      const sent = await send(path, { form, headers: { "Content-Type": "application/x-www-form-urlencoded" } });
       expect(sent.status).toBe(200);
       expect(sent.body).toContain("is on its way");
     }
@@ -440,8 +421,8 @@ describe("asking for a mail", () => {
 });
 
 test("nothing of all this was an error to the service, and no query reached its log", () => {
-  expect(server.output()).not.toMatch(/"level":(?:50|60)/);
-  expect(server.output()).not.toContain(token);
-  expect(server.output()).not.toMatch(/^(?:GET|HEAD|POST) \S*\?/m);
-  expect(server.output()).not.toContain("not-this-one");
+  expect(latchkey.output()).not.toMatch(/"level":(?:50|60)/);
+  expect(latchkey.output()).not.toContain(token);
+  expect(latchkey.output()).not.toMatch(/^(?:GET|HEAD|POST) \S*\?/m);
+  expect(latchkey.output()).not.toContain("not-this-one");
 });

@@ -1,35 +1,27 @@
-import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openDatabase } from "#server/database.server";
-import { type Answer, cookieOf, mailedLink, send } from "../support/http";
-import { createDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { type Answer, cookieOf } from "../support/http";
+import type { SentMail } from "../support/printed-mails";
+import { runLatchkey } from "../support/running-latchkey";
+import { sha256 } from "../support/sha256";
+import { twice } from "../support/twice";
 
 const email = "grace.hopper+1@example.com";
 const first = "the first of her passwords";
 const second = "the second of her passwords";
 
-let database: TestDatabase;
-let server: RunningServer;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  server = await startServer({ DATABASE_URL: database.url });
-});
-
-afterAll(async () => {
-  await server.stop();
-  await database.drop();
-});
+const latchkey = runLatchkey({ TRUST_PROXY: "false" });
+const { send } = latchkey;
 
 /** Opens a mailed link and posts its form with `password`, as the page that it leads to says. */
-async function finish(link: string, password: string): Promise<{ token: string; done: Answer }> {
-  const page = await send(server, link);
+async function finish({ link }: SentMail, password: string): Promise<{ token: string; done: Answer }> {
+  const page = await send(`${link?.pathname}${link?.search}`);
   expect(page.status).toBe(200);
   const [, token = ""] = /name="token" value="([0-9a-f]{64})"/.exec(page.body) ?? [];
   expect(page.body).toContain(`value="${email}"`);
   const [, action = ""] = /<form method="post" action="([^"]+)"/.exec(page.body) ?? [];
-  const form = { email, token, password, passwordConfirmation: password };
-  return { token, done: await send(server, action, { form }) };
+  const form = { email, token, ...twice(password) };
+  return { token, done: await send(action, { form }) };
 }
 
 /** Every row of every table of every schema, as text. */
@@ -52,51 +44,51 @@ async function dump(url: string): Promise<string> {
 const sessionCookie = /^session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax$/;
 
 test("register, log out, forget the password, reset it, log in: nothing secret stays in the database or the log", async () => {
-  await send(server, "/register", { form: { email } });
-  const registration = await finish(await mailedLink(server, "Finish creating your account", email), first);
+  await send("/register", { form: { email } });
+  const registration = await finish(await latchkey.mailTo(email, "Finish creating your account"), first);
   expect(registration.done).toMatchObject({ status: 302, location: "/dashboard" });
   expect(registration.done.setCookies).toEqual([expect.stringMatching(sessionCookie)]);
   const registered = cookieOf(registration.done);
 
-  const dashboard = await send(server, "/dashboard", { cookie: registered });
+  const dashboard = await send("/dashboard", { cookie: registered });
   expect(dashboard.status).toBe(200);
   expect(dashboard.body).toContain(email);
   for (const page of ["/login", "/register", "/"]) {
-    expect(await send(server, page, { cookie: registered })).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await send(page, { cookie: registered })).toMatchObject({ status: 302, location: "/dashboard" });
   }
 
   const form = { headers: { "Content-Type": "application/x-www-form-urlencoded" }, form: {} };
-  const out = await send(server, "/logout", { ...form, cookie: registered });
+  const out = await send("/logout", { ...form, cookie: registered });
   expect(out).toMatchObject({ status: 302, location: "/login" });
   expect(out.setCookies).toEqual(["session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax"]);
-  expect((await send(server, "/dashboard", { cookie: registered })).location).toBe("/login");
+  expect((await send("/dashboard", { cookie: registered })).location).toBe("/login");
 
-  const elsewhere = cookieOf(await send(server, "/login", { form: { email, password: first } }));
-  expect((await send(server, "/dashboard", { cookie: elsewhere })).status).toBe(200);
+  const elsewhere = cookieOf(await send("/login", { form: { email, password: first } }));
+  expect((await send("/dashboard", { cookie: elsewhere })).status).toBe(200);
 
-  await send(server, "/forgot-password", { form: { email } });
-  const reset = await finish(await mailedLink(server, "Reset your password", email), second);
+  await send("/forgot-password", { form: { email } });
+  const reset = await finish(await latchkey.mailTo(email, "Reset your password"), second);
   expect(reset.done).toMatchObject({ status: 302, location: "/login?notice=password_reset", setCookies: [] });
-  expect((await send(server, "/login?notice=password_reset")).body).toContain("Your password was changed.");
-  expect((await send(server, "/dashboard", { cookie: elsewhere })).location).toBe("/login");
-  await server.waitFor(/Subject: Your password was changed\n[\s\S]*?--- end mail ---/);
+  expect((await send("/login?notice=password_reset")).body).toContain("Your password was changed.");
+  expect((await send("/dashboard", { cookie: elsewhere })).location).toBe("/login");
+  await latchkey.waitFor(/Subject: Your password was changed\n[\s\S]*?--- end mail ---/);
 
-  expect((await send(server, "/login", { form: { email, password: first } })).status).toBe(422);
-  const back = await send(server, "/login", { form: { email, password: second } });
+  expect((await send("/login", { form: { email, password: first } })).status).toBe(422);
+  const back = await send("/login", { form: { email, password: second } });
   expect(back).toMatchObject({ status: 302, location: "/dashboard" });
-  expect((await send(server, "/dashboard", { cookie: cookieOf(back) })).status).toBe(200);
+  expect((await send("/dashboard", { cookie: cookieOf(back) })).status).toBe(200);
 
-  const mails = server.output().length;
-  await send(server, "/forgot-password", { form: { email } });
-  await server.waitFor(/(?:Subject: Reset your password[\s\S]*){2}--- end mail ---[\s\S]*password_reset\.sent/);
-  const [, active = ""] = /token=([0-9a-f]{64})/.exec(server.output().slice(mails)) ?? [];
-  expect(await server.stop()).toBe(0);
+  const mails = latchkey.output().length;
+  await send("/forgot-password", { form: { email } });
+  await latchkey.waitFor(/(?:Subject: Reset your password[\s\S]*){2}--- end mail ---[\s\S]*password_reset\.sent/);
+  const [, active = ""] = /token=([0-9a-f]{64})/.exec(latchkey.output().slice(mails)) ?? [];
+  expect(await latchkey.stop()).toBe(0);
 
-  const output = server.output();
+  const output = latchkey.output();
   const log = output.replaceAll(/--- mail ---\n[\s\S]*?\n--- end mail ---\n/g, "");
-  const rows = await dump(database.url);
+  const rows = await dump(latchkey.databaseUrl());
   expect(rows).toContain(email);
-  expect(rows).toContain(createHash("sha256").update(active).digest("hex"));
+  expect(rows).toContain(sha256(active));
   const sessions = [registered, elsewhere, cookieOf(back)].map((cookie) => cookie.slice("session=".length));
   const secrets = [registration.token, reset.token, active, ...sessions, first, second];
   for (const secret of secrets) {

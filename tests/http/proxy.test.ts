@@ -1,34 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cookieOf, mailedLink, send } from "../support/http";
-import { exchange } from "../support/raw-http";
-import { createDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { describe, expect, test } from "vitest";
+import { cookieOf } from "../support/http";
+import { runLatchkey } from "../support/running-latchkey";
+import { twice } from "../support/twice";
 
 const idp = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "hush-hush" };
 const forwarded = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "app.example" };
 const password = "a brand new password";
 
-let database: TestDatabase;
-let server: RunningServer;
-
-const start = async (settings: Record<string, string>) => {
-  database = await createDatabase();
-  server = await startServer({ DATABASE_URL: database.url, ...idp, ...settings });
-};
-
-const stop = async () => {
-  await server.stop();
-  await database.drop();
-};
+type Latchkey = ReturnType<typeof runLatchkey>;
 
 const redirectUri = (location: string | null | undefined) => new URL(location ?? "").searchParams.get("redirect_uri");
 
-const outcomes = (event: string) => server.output().split(`"event":"${event}"`).length - 1;
+const outcomes = (latchkey: Latchkey, event: string) => latchkey.output().split(`"event":"${event}"`).length - 1;
 
 /** Asks for registrations of `count` different addresses, one from each of the clients. */
-async function register(count: number, client: (index: number) => string) {
+async function register({ send }: Latchkey, count: number, client: (index: number) => string) {
   for (let index = 0; index < count; index++) {
     const headers = { "X-Forwarded-For": client(index) };
-    const sent = await send(server, "/register", {
+    const sent = await send("/register", {
       form: { email: `${client(index)}-${index}@example.com`.replaceAll(/[:, ]/g, "-") },
       headers,
     });
@@ -37,11 +26,11 @@ async function register(count: number, client: (index: number) => string) {
 }
 
 describe("behind a proxy that is trusted", () => {
-  beforeAll(() => start({ TRUST_PROXY: "true", APP_URL: "https://app.example" }));
-  afterAll(stop);
+  const latchkey = runLatchkey({ ...idp, APP_URL: "https://app.example" });
+  const { send } = latchkey;
 
   test("the origin is the one that the browser used: redirect URI, Secure and HSTS", async () => {
-    const sent = await send(server, "/auth/idp", { headers: forwarded });
+    const sent = await send("/auth/idp", { headers: forwarded });
     expect(sent.status).toBe(302);
     expect(redirectUri(sent.location)).toBe("https://app.example/auth/idp/callback");
     expect(sent.setCookies).toEqual([
@@ -55,15 +44,15 @@ describe("behind a proxy that is trusted", () => {
   test.each(["/login", "/dashboard", "/favicon.svg", "/nowhere", "/healthz"])(
     "%s has HSTS on https alone",
     async (path) => {
-      const encrypted = await send(server, path, { headers: forwarded });
+      const encrypted = await send(path, { headers: forwarded });
       expect(encrypted.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
-      const plain = await send(server, path, { headers: { ...forwarded, "X-Forwarded-Proto": "http" } });
+      const plain = await send(path, { headers: { ...forwarded, "X-Forwarded-Proto": "http" } });
       expect(plain.headers.has("Strict-Transport-Security")).toBe(false);
     },
   );
 
   test("of several forwarded values the proxy's own, the last, counts", async () => {
-    const sent = await send(server, "/auth/idp", {
+    const sent = await send("/auth/idp", {
       headers: { "X-Forwarded-Proto": "http, https", "X-Forwarded-Host": "evil.example, app.example" },
     });
     expect(redirectUri(sent.location)).toBe("https://app.example/auth/idp/callback");
@@ -72,7 +61,7 @@ describe("behind a proxy that is trusted", () => {
   test.each(["a b", "", "evil.example/path", "user@evil.example"])(
     "a forwarded host %j falls back to the configured origin",
     async (host) => {
-      const sent = await send(server, "/auth/idp", { headers: { ...forwarded, "X-Forwarded-Host": host } });
+      const sent = await send("/auth/idp", { headers: { ...forwarded, "X-Forwarded-Host": host } });
       expect(sent.status).toBe(302);
       expect(new URL(redirectUri(sent.location) ?? "").pathname).toBe("/auth/idp/callback");
       expect(redirectUri(sent.location)).not.toContain("evil");
@@ -81,21 +70,19 @@ describe("behind a proxy that is trusted", () => {
 
   test("a form counts as the site's own by the origin that the browser used", async () => {
     const form = { email: "ada@example.com", password: "wrong" };
-    const status = async (Origin: string) =>
-      (await send(server, "/login", { form, headers: { ...forwarded, Origin } })).status;
+    const status = async (Origin: string) => (await send("/login", { form, headers: { ...forwarded, Origin } })).status;
     expect(await status("https://app.example")).toBe(422);
     expect(await status("http://app.example")).toBe(403);
-    expect(await status(server.url)).toBe(403);
+    expect(await status(latchkey.url())).toBe(403);
     expect(await status("https://app.example.evil.example")).toBe(403);
   });
 
   test("the session's cookie is __Host-session, and no other name counts", async () => {
     const headers = { ...forwarded, Origin: "https://app.example" };
-    await send(server, "/register", { form: { email: "ada@example.com" }, headers });
-    const link = await mailedLink(server, "Finish creating your account", "ada@example.com");
-    const { searchParams } = new URL(link, "https://app.example");
-    const form = { ...Object.fromEntries(searchParams), password, passwordConfirmation: password };
-    const done = await send(server, "/register/complete", { form, headers });
+    await send("/register", { form: { email: "ada@example.com" }, headers });
+    const { link } = await latchkey.mailTo("ada@example.com", "Finish creating your account");
+    const form = { ...Object.fromEntries(link?.searchParams ?? []), ...twice(password) };
+    const done = await send("/register/complete", { form, headers });
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
     expect(done.setCookies).toEqual([
       expect.stringMatching(
@@ -103,11 +90,11 @@ describe("behind a proxy that is trusted", () => {
       ),
     ]);
     const cookie = cookieOf(done);
-    expect((await send(server, "/dashboard", { cookie, headers: forwarded })).status).toBe(200);
+    expect((await send("/dashboard", { cookie, headers: forwarded })).status).toBe(200);
     for (const other of [cookie.replace("__Host-", ""), cookie.replace("__", "%5F%5F")]) {
-      expect((await send(server, "/dashboard", { cookie: other, headers: forwarded })).location).toBe("/login");
+      expect((await send("/dashboard", { cookie: other, headers: forwarded })).location).toBe("/login");
     }
-    const out = await send(server, "/logout", {
+    const out = await send("/logout", {
       form: {},
       cookie,
       headers: { ...headers, "Content-Type": "application/x-www-form-urlencoded" },
@@ -116,58 +103,58 @@ describe("behind a proxy that is trusted", () => {
     expect(out.setCookies).toEqual([
       "__Host-session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure",
     ]);
-    expect((await send(server, "/dashboard", { cookie, headers: forwarded })).location).toBe("/login");
+    expect((await send("/dashboard", { cookie, headers: forwarded })).location).toBe("/login");
   });
 
   test("a client is the last forwarded address, and an IPv6 client its /64", async () => {
-    const refused = outcomes("registration.refused");
-    await register(50, (index) => `203.0.113.${index}, 2001:db8:0:1::${(index + 1).toString(16)}`);
-    expect(outcomes("registration.refused")).toBe(refused);
-    await register(1, () => "203.0.113.99, 2001:db8:0:1:ffff::1");
-    await server.waitFor(/"event":"registration\.refused","reason":"throttled"/);
-    expect(outcomes("registration.refused")).toBe(refused + 1);
-    const requested = outcomes("registration.requested");
-    await register(1, () => "2001:db8:0:2::1");
-    expect(outcomes("registration.requested")).toBe(requested + 1);
+    const refused = outcomes(latchkey, "registration.refused");
+    await register(latchkey, 50, (index) => `203.0.113.${index}, 2001:db8:0:1::${(index + 1).toString(16)}`);
+    expect(outcomes(latchkey, "registration.refused")).toBe(refused);
+    await register(latchkey, 1, () => "203.0.113.99, 2001:db8:0:1:ffff::1");
+    await latchkey.waitFor(/"event":"registration\.refused","reason":"throttled"/);
+    expect(outcomes(latchkey, "registration.refused")).toBe(refused + 1);
+    const requested = outcomes(latchkey, "registration.requested");
+    await register(latchkey, 1, () => "2001:db8:0:2::1");
+    expect(outcomes(latchkey, "registration.requested")).toBe(requested + 1);
   });
 });
 
 describe("without a trusted proxy", () => {
-  beforeAll(() => start({}));
-  afterAll(stop);
+  const latchkey = runLatchkey({ ...idp, TRUST_PROXY: "false" });
+  const { exchange, send } = latchkey;
 
   test("forwarded headers change neither the origin nor the cookies", async () => {
-    const sent = await send(server, "/auth/idp", { headers: forwarded });
-    expect(redirectUri(sent.location)).toBe(`${server.url}/auth/idp/callback`);
+    const sent = await send("/auth/idp", { headers: forwarded });
+    expect(redirectUri(sent.location)).toBe(`${latchkey.url()}/auth/idp/callback`);
     expect(sent.setCookies).toEqual([
       expect.stringMatching(/^oauth_state=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax$/),
     ]);
     expect(sent.headers.has("Strict-Transport-Security")).toBe(false);
     const form = { email: "ada@example.com", password: "wrong" };
-    const foreign = await send(server, "/login", { form, headers: { ...forwarded, Origin: "https://app.example" } });
+    const foreign = await send("/login", { form, headers: { ...forwarded, Origin: "https://app.example" } });
     expect(foreign.status).toBe(403);
-    expect((await send(server, "/login", { form, headers: forwarded })).status).toBe(422);
+    expect((await send("/login", { form, headers: forwarded })).status).toBe(422);
   });
 
   test.each(["127.0.0.1", "[::1]", "app.example"])(
     "the redirect URI follows the Host %s, port and all",
     async (name) => {
-      const host = `${name}:${server.port}`;
-      const sent = await exchange(server.port, ["GET /auth/idp HTTP/1.1", `Host: ${host}`, "Connection: close"]);
+      const host = `${name}:${latchkey.port()}`;
+      const sent = await exchange(["GET /auth/idp HTTP/1.1", `Host: ${host}`, "Connection: close"]);
       expect(redirectUri(sent.headers.location)).toBe(`http://${host}/auth/idp/callback`);
     },
   );
 
   test("a missing or malformed Host falls back to the configured origin", async () => {
     for (const lines of [[], ["Host: a b"], ["Host: evil.example/x"]]) {
-      const sent = await exchange(server.port, ["GET /auth/idp HTTP/1.0", ...lines, "Connection: close"]);
-      expect(redirectUri(sent.headers.location)).toBe(`${server.url}/auth/idp/callback`);
+      const sent = await exchange(["GET /auth/idp HTTP/1.0", ...lines, "Connection: close"]);
+      expect(redirectUri(sent.headers.location)).toBe(`${latchkey.url()}/auth/idp/callback`);
     }
   });
 
   test("mailed links have the configured origin, whatever the Host says", async () => {
     const body = "email=grace%40example.com";
-    const sent = await exchange(server.port, [
+    const sent = await exchange([
       "POST /register HTTP/1.1",
       "Host: evil.example",
       "Origin: http://evil.example",
@@ -178,14 +165,14 @@ describe("without a trusted proxy", () => {
       body,
     ]);
     expect(sent.status).toBe(200);
-    await mailedLink(server, "Finish creating your account", "grace@example.com");
-    expect(server.output()).toContain(`\n${server.url}/register/complete?email=grace%40example.com&token=`);
-    expect(server.output()).not.toContain("evil.example");
+    await latchkey.mailTo("grace@example.com", "Finish creating your account");
+    expect(latchkey.output()).toContain(`\n${latchkey.url()}/register/complete?email=grace%40example.com&token=`);
+    expect(latchkey.output()).not.toContain("evil.example");
   });
 
   test("a client cannot escape its limit with a forwarded address", async () => {
-    await register(51, (index) => `203.0.113.${index}`);
-    await server.waitFor(/"event":"registration\.refused","reason":"throttled"/);
-    expect(outcomes("registration.requested")).toBe(50);
+    await register(latchkey, 51, (index) => `203.0.113.${index}`);
+    await latchkey.waitFor(/"event":"registration\.refused","reason":"throttled"/);
+    expect(outcomes(latchkey, "registration.requested")).toBe(50);
   });
 });

@@ -4,7 +4,7 @@ import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
-import { call, get, post } from "../support/requests";
+import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 

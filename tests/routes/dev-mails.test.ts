@@ -3,7 +3,7 @@ import { keep } from "#server/outbox.server";
 import * as mails from "~/routes/dev.mails._index";
 import * as mailHtml from "~/routes/dev.mails.$position";
 import { startLatchkey } from "../support/latchkey";
-import { call, get } from "../support/requests";
+import { call, get } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 

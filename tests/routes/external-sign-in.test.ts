@@ -7,7 +7,8 @@ import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink } from "../support/mailed-links";
-import { call, get, type Outcome, post } from "../support/requests";
+import { call, get, type Outcome, post } from "../support/route-calls";
+import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
 
@@ -196,7 +197,7 @@ describe("a person whom the provider vouches for", () => {
     await signInWith(ada);
     const complete = await import("~/routes/register_.complete");
     const password = "a brand new password";
-    const late = post("/register/complete", { ...link, password, passwordConfirmation: password });
+    const late = post("/register/complete", { ...link, ...twice(password) });
     expect(await call(complete.action, late)).toMatchObject({ status: 422, cookies: {} });
     expect(await users()).toMatchObject([{ password_hash: null }]);
   });

@@ -9,7 +9,8 @@ import * as resetPassword from "~/routes/reset-password";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { resetLink } from "../support/mailed-links";
-import { call, post } from "../support/requests";
+import { call, post } from "../support/route-calls";
+import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
 
@@ -27,12 +28,7 @@ const forms = [
 async function effectiveFields() {
   const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
   const link = await resetLink(latchkey);
-  const fields = {
-    ...link,
-    password: goodPassword,
-    passwordConfirmation: goodPassword,
-    intent: "delete-account",
-  };
+  const fields = { ...link, ...twice(goodPassword), intent: "delete-account" };
   return { cookie, fields };
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, post } from "../support/requests";
+import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 

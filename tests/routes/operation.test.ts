@@ -12,7 +12,7 @@ import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
 import * as readyz from "~/routes/readyz";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, post } from "../support/requests";
+import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 

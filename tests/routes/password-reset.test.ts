@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { describe, expect, inject, test, vi } from "vitest";
 import { authenticate, logIn as finishLogin } from "#server/accounts.server";
 import { service } from "#server/service";
@@ -8,13 +7,15 @@ import * as login from "~/routes/login";
 import * as resetPassword from "~/routes/reset-password";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { registrationLink, resetLink } from "../support/mailed-links";
-import { call, get, post } from "../support/requests";
+import { expectDeadLink, type MailedLink, mailIsOnItsWay, registrationLink, resetLink } from "../support/mailed-links";
+import { call, get, post } from "../support/route-calls";
+import { sha256 } from "../support/sha256";
+import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
 
 const password = "a brand new password";
-const newPassword = { password, passwordConfirmation: password };
+const newPassword = twice(password);
 const dead = "This reset link is invalid or has expired.";
 
 const forgot = (fields: Record<string, string> | [string, string][], headers: Record<string, string> = {}) =>
@@ -25,35 +26,15 @@ const reset = (fields: Record<string, string> | [string, string][]) =>
 
 const logIn = (email: string, password: string) => call(login.action, post("/login", { email, password }));
 
-const jobs = () => latchkey.execute<{ data: unknown }>("select data from pgboss.job");
-
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-
-async function expectDead(fields: Record<string, string>) {
-  const before = await latchkey.snapshot();
-  const { email = "", token = "" } = fields;
-  expect(await reset({ ...fields, ...newPassword })).toMatchObject({
-    status: 422,
-    cookies: {},
-    data: { typed: { email, token }, dead },
-  });
-  expect(await latchkey.snapshot()).toEqual(before);
-}
+const expectDead = (link: MailedLink) => expectDeadLink(latchkey, reset, link, dead);
 
 describe("asking for a link", () => {
   test("enqueues the address and nothing else, whether or not there is an account", async () => {
     await createUser(latchkey.em());
-    const known = await forgot({ email: " Ada@EXAMPLE.com " });
-    expect(known).toEqual({
-      status: 200,
-      headers: new Headers(),
-      location: null,
-      data: { status: "sent", email: " Ada@EXAMPLE.com " },
-      cookies: {},
-    });
-    const unknown = await forgot({ email: "nobody@example.com" });
-    expect(unknown).toEqual({ ...known, data: { status: "sent", email: "nobody@example.com" } });
-    expect((await jobs()).map(({ data }) => data)).toEqual([
+    for (const email of [" Ada@EXAMPLE.com ", "nobody@example.com"]) {
+      expect(await forgot({ email })).toEqual(mailIsOnItsWay(email));
+    }
+    expect(await latchkey.jobs()).toEqual([
       { task: "mail_password_reset", email: "ada@example.com" },
       { task: "mail_password_reset", email: "nobody@example.com" },
     ]);
@@ -66,7 +47,7 @@ describe("asking for a link", () => {
     await latchkey.drain();
     expect(latchkey.mails()).toEqual([]);
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
-    expect(await jobs()).toEqual([]);
+    expect(await latchkey.jobs()).toEqual([]);
   });
 
   test.each([
@@ -86,13 +67,7 @@ describe("asking for a link", () => {
   ])("%j is no address: the same page, no job, nothing changed", async (email) => {
     await createUser(latchkey.em());
     const before = await latchkey.snapshot();
-    expect(await forgot({ email })).toEqual({
-      status: 200,
-      headers: new Headers(),
-      location: null,
-      data: { status: "sent", email },
-      cookies: {},
-    });
+    expect(await forgot({ email })).toEqual(mailIsOnItsWay(email));
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
@@ -156,7 +131,7 @@ describe("the limits of reset mails", () => {
     const answers = [];
     for (let count = 0; count < 7; count++) answers.push(await forgot({ email: "ada@example.com" }));
     for (const answer of answers) expect(answer).toEqual(answers[0]);
-    expect(await jobs()).toHaveLength(5);
+    expect(await latchkey.jobs()).toHaveLength(5);
     await forgot({ email: "bob@example.com" });
     await latchkey.drain();
     expect(latchkey.mails().map(({ to }) => to)).toEqual([...Array(5).fill("ada@example.com"), "bob@example.com"]);
@@ -173,7 +148,7 @@ describe("the limits of reset mails", () => {
       await forgot({ email });
     }
     await forgot({ email: "aDa@example.com" });
-    expect(await jobs()).toHaveLength(5);
+    expect(await latchkey.jobs()).toHaveLength(5);
   });
 
   test("the address is free again after 15 minutes, and not before", async () => {
@@ -181,26 +156,26 @@ describe("the limits of reset mails", () => {
     const age = (milliseconds: number) => latchkey.execute(`update rate_limits set expire = expire - ${milliseconds}`);
     await age(14 * 60_000);
     await forgot({ email: "ada@example.com" });
-    expect(await jobs()).toHaveLength(5);
+    expect(await latchkey.jobs()).toHaveLength(5);
     await age(60_000);
     await forgot({ email: "ada@example.com" });
-    expect(await jobs()).toHaveLength(6);
+    expect(await latchkey.jobs()).toHaveLength(6);
   });
 
   test("the fifty-first request of a client mails nobody; another client still may", async () => {
     const from = (client: string, count: number) =>
       forgot({ email: `user${count}@example.com` }, { "latchkey-client": client });
     for (let count = 0; count < 50; count++) await from("192.0.2.1", count);
-    expect(await jobs()).toHaveLength(50);
+    expect(await latchkey.jobs()).toHaveLength(50);
     expect(await from("192.0.2.1", 50)).toMatchObject({ status: 200, data: { status: "sent" } });
-    expect(await jobs()).toHaveLength(50);
+    expect(await latchkey.jobs()).toHaveLength(50);
     await from("192.0.2.2", 51);
-    expect(await jobs()).toHaveLength(51);
+    expect(await latchkey.jobs()).toHaveLength(51);
   });
 
   test("twelve requests at once for one address enqueue five", async () => {
     await Promise.all(Array.from({ length: 12 }, () => forgot({ email: "ada@example.com" })));
-    expect(await jobs()).toHaveLength(5);
+    expect(await latchkey.jobs()).toHaveLength(5);
   });
 });
 
@@ -254,9 +229,7 @@ describe("posting a new password", () => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
     await reset({ ...link, ...newPassword });
-    expect((await jobs()).map(({ data }) => data)).toEqual([
-      { task: "mail_password_changed", email: "ada@example.com" },
-    ]);
+    expect(await latchkey.jobs()).toEqual([{ task: "mail_password_changed", email: "ada@example.com" }]);
     await latchkey.drain();
     expect(latchkey.mails()).toHaveLength(2);
     expect(latchkey.mails()[1]).toMatchObject({
@@ -309,14 +282,7 @@ describe("a link that is not valid", () => {
       "",
       "%",
     ];
-    for (const other of spellings.filter((spelling) => spelling !== token)) {
-      const before = await latchkey.snapshot();
-      expect(await reset({ email, token: other, ...newPassword }), other).toMatchObject({
-        status: 422,
-        data: { dead },
-      });
-      expect(await latchkey.snapshot()).toEqual(before);
-    }
+    for (const other of spellings.filter((spelling) => spelling !== token)) await expectDead({ email, token: other });
     expect((await reset({ email, token, ...newPassword })).status).toBe(302);
   });
 
@@ -389,21 +355,13 @@ describe("a password that breaks a rule", () => {
 
   test.each([
     ["is missing", {}, short],
-    ["is seven characters long", { password: "zk4!qpw", passwordConfirmation: "zk4!qpw" }, short],
-    [
-      "is seven characters long in 14 code units",
-      { password: "😀".repeat(7), passwordConfirmation: "😀".repeat(7) },
-      short,
-    ],
-    [
-      "is 257 characters long",
-      { password: "x".repeat(257), passwordConfirmation: "x".repeat(257) },
-      { password: "Use at most 256 characters." },
-    ],
-    ["is a common one", { password: "password1", passwordConfirmation: "password1" }, common],
-    ["is a common one in capitals", { password: "PassWord1", passwordConfirmation: "PassWord1" }, common],
-    ["is the address", { password: "ada.lovelace@example.com", passwordConfirmation: "ada.lovelace@example.com" }, own],
-    ["is the local part", { password: "Ada.Lovelace", passwordConfirmation: "Ada.Lovelace" }, own],
+    ["is seven characters long", twice("zk4!qpw"), short],
+    ["is seven characters long in 14 code units", twice("😀".repeat(7)), short],
+    ["is 257 characters long", twice("x".repeat(257)), { password: "Use at most 256 characters." }],
+    ["is a common one", twice("password1"), common],
+    ["is a common one in capitals", twice("PassWord1"), common],
+    ["is the address", twice("ada.lovelace@example.com"), own],
+    ["is the local part", twice("Ada.Lovelace"), own],
     ["is not repeated", { password }, different],
     ["is repeated in other letters", { password, passwordConfirmation: password.toUpperCase() }, different],
     ["is repeated with a space", { password, passwordConfirmation: `${password} ` }, different],
@@ -432,7 +390,7 @@ describe("a password that breaks a rule", () => {
   ])("%s are taken, neither trimmed nor cut", async (_what, taken) => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
-    expect((await reset({ ...link, password: taken, passwordConfirmation: taken })).status).toBe(302);
+    expect((await reset({ ...link, ...twice(taken) })).status).toBe(302);
     expect((await logIn("ada@example.com", taken.trim().slice(0, -1))).status).toBe(422);
     expect((await logIn("ada@example.com", taken)).status).toBe(302);
   });
@@ -452,14 +410,12 @@ describe("posts that arrive at once", () => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
     const passwords = Array.from({ length: 10 }, (_, index) => `a brand new password ${index}`);
-    const answers = await Promise.all(
-      passwords.map((each) => reset({ ...link, password: each, passwordConfirmation: each })),
-    );
+    const answers = await Promise.all(passwords.map((each) => reset({ ...link, ...twice(each) })));
     const winners = passwords.filter((_, index) => answers[index]?.status === 302);
     expect(winners).toHaveLength(1);
     expect(answers.filter(({ status, data }) => status === 422 && data.dead === dead)).toHaveLength(9);
     expect(await authenticate("ada@example.com", winners[0] ?? "")).not.toBeNull();
-    expect(await jobs()).toHaveLength(1);
+    expect(await latchkey.jobs()).toHaveLength(1);
   });
 
   test.each(rounds)("of two with two tokens of one account one succeeds, without a deadlock (round %i)", async () => {
@@ -471,29 +427,32 @@ describe("posts that arrive at once", () => {
   });
 });
 
-test("a login verified before a reset but finished after it starts no session", async () => {
+/** A login whose password is verified, to be finished, and a reset link of the same account. */
+async function startLogin() {
   await createUser(latchkey.em());
   const link = await resetLink(latchkey);
   const verified = await authenticate("ada@example.com", goodPassword);
   if (!verified) throw new Error("The password is right.");
-  await reset({ ...link, ...newPassword });
   const browser = { userAgent: null, sessionToken: null };
-  expect(await finishLogin(verified, "ada@example.com", "192.0.2.1", browser)).toBeNull();
+  return { link, finish: () => finishLogin(verified, "ada@example.com", "192.0.2.1", browser) };
+}
+
+test("a login verified before a reset but finished after it starts no session", async () => {
+  const { link, finish } = await startLogin();
+  await reset({ ...link, ...newPassword });
+  expect(await finish()).toBeNull();
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });
 
 test("a login that finishes while a reset is under way leaves no session behind it", async () => {
-  await createUser(latchkey.em());
-  const link = await resetLink(latchkey);
-  const verified = await authenticate("ada@example.com", goodPassword);
-  if (!verified) throw new Error("The password is right.");
+  const { link, finish } = await startLogin();
   const { queue } = service();
   const enqueue = queue.enqueue.bind(queue);
   let finished: Promise<unknown> = Promise.resolve();
   vi.spyOn(queue, "enqueue").mockImplementation(async (em, job) => {
     await enqueue(em, job); // the sessions are gone by now, and nothing is committed
     let settled = inject("template").kind === "embedded"; // its one connection is the reset's
-    finished = finishLogin(verified, "ada@example.com", "192.0.2.1", { userAgent: null, sessionToken: null });
+    finished = finish();
     void finished.finally(() => {
       settled = true;
     });

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import * as index from "~/routes/_index";
 import * as dashboard from "~/routes/dashboard";
@@ -7,7 +6,8 @@ import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, post } from "../support/requests";
+import { call, get, post } from "../support/route-calls";
+import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();
 
@@ -21,8 +21,6 @@ const logIn = (cookie?: string, headers: Record<string, string> = {}) =>
 
 const open = (cookie: string, headers: Record<string, string> = {}) =>
   call(dashboard.loader, get("/dashboard", { cookie, headers }));
-
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 async function expectGuest(cookie: string, headers: Record<string, string> = {}) {
   expect(await open(cookie, headers), cookie).toMatchObject({ status: 302, location: "/login" });

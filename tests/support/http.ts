@@ -1,14 +1,15 @@
-import type { RunningServer } from "./server";
-
 export interface Answer {
   status: number;
   headers: Headers;
   location: string | null;
+  contentType: string | null;
   setCookies: string[];
   body: string;
+  /** From the request to the last byte of the answer. */
+  milliseconds: number;
 }
 
-interface Sent {
+export interface Sent {
   method?: string;
   cookie?: string;
   headers?: Record<string, string>;
@@ -16,35 +17,36 @@ interface Sent {
   body?: BodyInit;
 }
 
-/** One request to a started server, as a browser on its own pages sends it; no redirect is followed. */
-export async function send(server: RunningServer, path: string, sent: Sent = {}): Promise<Answer> {
+/**
+ * One request to a started server, on a connection of its own, as a browser sends it from the server's pages; no
+ * redirect is followed.
+ */
+export async function send(origin: string, path: string, sent: Sent = {}): Promise<Answer> {
   const { cookie, form, headers } = sent;
   const body = form ? new URLSearchParams(form) : sent.body;
-  const response = await fetch(`${server.url}${path}`, {
+  const start = performance.now();
+  const response = await fetch(`${origin}${path}`, {
     method: sent.method ?? (body === undefined ? "GET" : "POST"),
     redirect: "manual",
-    headers: { ...(body !== undefined && { Origin: server.url }), ...(cookie && { Cookie: cookie }), ...headers },
+    headers: {
+      Connection: "close",
+      ...(body !== undefined && { Origin: origin }),
+      ...(cookie && { Cookie: cookie }),
+      ...headers,
+    },
     ...(body !== undefined && { body }),
   });
+  const received = await response.text();
   return {
     status: response.status,
     headers: response.headers,
     location: response.headers.get("Location"),
+    contentType: response.headers.get("Content-Type"),
     setCookies: response.headers.getSetCookie(),
-    body: await response.text(),
+    body: received,
+    milliseconds: performance.now() - start,
   };
 }
 
 /** The `Cookie` header of a browser that was handed `setCookies`. */
 export const cookieOf = ({ setCookies }: Answer) => setCookies.map((line) => line.split(";", 1)[0]).join("; ");
-
-/** The link that the next mail of that subject carries, as path and query; the mails are read from the output. */
-export async function mailedLink(server: RunningServer, subject: string, to: string): Promise<string> {
-  const address = to.replace(/[.+]/g, "\\$&");
-  const mail = new RegExp(
-    `--- mail ---\\nTo: ${address}\\nFrom: [^\\n]+\\nSubject: ${subject}\\n\\n[\\s\\S]*?(http\\S+)\\n[\\s\\S]*?--- end mail ---`,
-  );
-  const [, link = ""] = await server.waitFor(mail);
-  const { pathname, search } = new URL(link);
-  return `${pathname}${search}`;
-}

@@ -85,6 +85,11 @@ export function startLatchkey(environment: Environment = {}) {
     em: () => database.orm.em.fork(),
     execute: <T>(sql: string, values: unknown[] = []) => database.orm.em.fork().execute<T[]>(sql, values),
     snapshot: () => snapshot(database),
+    /** What the queue holds. */
+    async jobs(): Promise<unknown[]> {
+      const rows = await database.orm.em.fork().execute<{ data: unknown }[]>("select data from pgboss.job");
+      return rows.map(({ data }) => data);
+    },
     /** Works every job that is due. */
     drain: () => queue.drain(),
     /** What standard output got so far. */

@@ -1,12 +1,19 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-interface DeliveredMail {
+interface ReceivedMail {
   to: string;
   subject: string;
   text: string;
+  /** The token of the link in it. */
+  token: string;
   /** `performance.now()` at its arrival. */
   at: number;
+}
+
+/** A mail that waits for its answer. */
+interface HeldMail extends ReceivedMail {
+  answer(behaviour: MailServiceBehaviour): void;
 }
 
 export type MailServiceBehaviour =
@@ -21,37 +28,39 @@ export interface MailService {
   /** The settings that make Latchkey use it. */
   settings: Record<string, string>;
   /** What it accepted, the first first. */
-  mails: DeliveredMail[];
+  mails: ReceivedMail[];
   /** How many it was asked to take, accepted or not. */
   attempts(): number;
   behave(behaviour: MailServiceBehaviour): void;
   /** Resolves as soon as the condition holds; looked at on every attempt and every accepted mail. */
   when(condition: () => boolean): Promise<void>;
   /** The first mail to the address, as soon as it is accepted. */
-  to(email: string): Promise<DeliveredMail>;
+  to(email: string): Promise<ReceivedMail>;
+  /** Takes the first mail to the address that waits in silence, as soon as there is one: it is answered by itself. */
+  held(email: string): Promise<HeldMail>;
   stop(): Promise<void>;
 }
 
 interface Waiting {
-  mail: DeliveredMail;
+  mail: ReceivedMail;
   response: ServerResponse;
 }
 
 const accepted = JSON.stringify({ ErrorCode: 0, Message: "OK" });
 
 export async function startMailService(initial: MailServiceBehaviour = { kind: "accept" }): Promise<MailService> {
-  const mails: DeliveredMail[] = [];
+  const mails: ReceivedMail[] = [];
+  const waiting: Waiting[] = [];
   const listeners = new Set<() => void>();
   let behaviour = initial;
   let attempts = 0;
-  let held: Waiting[] = [];
 
-  const answer = ({ mail, response }: Waiting) => {
-    if (behaviour.kind === "silence") return void held.push({ mail, response });
-    if (behaviour.kind === "hang_up") return void response.destroy();
-    const { status, body } = behaviour.kind === "accept" ? { status: 200, body: accepted } : behaviour;
+  const answer = ({ mail, response }: Waiting, how: MailServiceBehaviour) => {
+    if (how.kind === "silence") return void waiting.push({ mail, response });
+    if (how.kind === "hang_up") return void response.destroy();
+    const { status, body } = how.kind === "accept" ? { status: 200, body: accepted } : how;
     if (response.destroyed) return;
-    if (behaviour.kind === "accept") mails.push(mail);
+    if (how.kind === "accept") mails.push(mail);
     response.writeHead(status, { "Content-Type": "application/json" }).end(body);
   };
 
@@ -61,7 +70,9 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
     request.on("end", () => {
       attempts++;
       const { To, Subject, TextBody } = JSON.parse(Buffer.concat(chunks).toString());
-      answer({ mail: { to: To, subject: Subject, text: TextBody, at: performance.now() }, response });
+      const token = /token=([0-9a-f]{64})/.exec(TextBody)?.[1] ?? "";
+      const mail = { to: To, subject: Subject, text: TextBody, token, at: performance.now() };
+      answer({ mail, response }, behaviour);
       for (const listener of listeners) listener();
     });
   });
@@ -81,19 +92,17 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
 
   return {
     settings: {
-      APP_URL: "http://latchkey.example",
+      APP_URL: "https://latchkey.example",
       MAIL_DRIVER: "postmark",
-      MAIL_FROM: "latchkey@example.com",
+      MAIL_FROM: "Latchkey <latchkey@example.com>",
       MAIL_API_URL: `http://127.0.0.1:${port}`,
-      POSTMARK_SERVER_TOKEN: "a-token",
+      POSTMARK_SERVER_TOKEN: "hush-hush",
     },
     mails,
     attempts: () => attempts,
     behave(next) {
       behaviour = next;
-      const waiting = held;
-      held = [];
-      for (const one of waiting) answer(one);
+      for (const one of waiting.splice(0)) answer(one, behaviour);
       for (const listener of listeners) listener();
     },
     when,
@@ -101,6 +110,13 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       const find = () => mails.find(({ to }) => to === email);
       await when(() => find() !== undefined);
       return find()!;
+    },
+    async held(email) {
+      const find = () => waiting.find(({ mail }) => mail.to === email);
+      await when(() => find() !== undefined);
+      const held = find()!;
+      waiting.splice(waiting.indexOf(held), 1);
+      return { ...held.mail, answer: (how) => answer(held, how) };
     },
     stop: () =>
       new Promise((resolve) => {

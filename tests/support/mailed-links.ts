@@ -1,7 +1,9 @@
+import { expect } from "vitest";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as register from "~/routes/register";
 import type { startLatchkey } from "./latchkey";
-import { call, post } from "./requests";
+import { call, type Outcome, post } from "./route-calls";
+import { twice } from "./twice";
 
 type Latchkey = ReturnType<typeof startLatchkey>;
 
@@ -28,4 +30,26 @@ export async function registrationLink(latchkey: Latchkey, email = "grace@exampl
   await call(register.action, post("/register", { email }));
   await latchkey.drain();
   return lastLink(latchkey);
+}
+
+/** What the page comes to that says to look for a mail, whether there will be one or not. */
+export const mailIsOnItsWay = (email: string): Outcome => ({
+  status: 200,
+  headers: new Headers(),
+  location: null,
+  data: { status: "sent", email },
+  cookies: {},
+});
+
+/** Expects that `finish` refuses the link even with a good password, and changes nothing. */
+export async function expectDeadLink(
+  latchkey: Latchkey,
+  finish: (fields: Record<string, string>) => Promise<Outcome>,
+  { email, token }: MailedLink,
+  dead: string,
+): Promise<void> {
+  const before = await latchkey.snapshot();
+  const refused = await finish({ email, token, ...twice("a brand new password") });
+  expect(refused, token).toMatchObject({ status: 422, cookies: {}, data: { typed: { email, token }, dead } });
+  expect(await latchkey.snapshot()).toEqual(before);
 }

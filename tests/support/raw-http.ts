@@ -1,7 +1,6 @@
 import net from "node:net";
 
 export interface RawAnswer {
-  /** `0`: the connection was closed without an answer. */
   status: number;
   /** Lower-case names; a repeated header's values are joined by `, `. */
   headers: Record<string, string>;
@@ -10,27 +9,35 @@ export interface RawAnswer {
 
 function parse(text: string): RawAnswer {
   const end = text.indexOf("\r\n\r\n");
-  const [statusLine = "", ...lines] = text.slice(0, end === -1 ? text.length : end).split("\r\n");
+  const [, ...lines] = text.slice(0, end === -1 ? text.length : end).split("\r\n");
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const [, name = "", value = ""] = /^([^:]+): ?(.*)$/.exec(line) ?? [];
     const key = name.toLowerCase();
     headers[key] = key in headers ? `${headers[key]}, ${value}` : value;
   }
-  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1] ?? 0), headers, body: text.slice(end + 4) };
+  return { status: statusOf(text), headers, body: text.slice(end + 4) };
 }
 
-/** Sends bytes that no HTTP client would, and reads until the server closes. */
-export function exchange(port: number, lines: string[]): Promise<RawAnswer> {
+/** Sends bytes that no HTTP client would; resolves with all that comes back until the server closes. */
+export function sendBytes(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, "localhost");
-    let text = "";
+    let answer = "";
     socket.setEncoding("latin1");
-    socket.once("error", reject);
     socket.on("data", (chunk) => {
-      text += chunk;
+      answer += chunk;
     });
-    socket.once("end", () => resolve(parse(text)));
-    socket.write(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+    // Whoever refuses a request may reset the connection while the rest of it is still on its way.
+    socket.once("error", (error) => (answer === "" ? reject(error) : resolve(answer)));
+    socket.once("close", () => resolve(answer));
+    socket.write(bytes, "latin1");
   });
 }
+
+/** The status of an answer; `0` when the connection was closed without one. */
+export const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+
+/** A request that no HTTP client would send, line by line up to its empty one, and the answer to it. */
+export const exchange = async (port: number, lines: string[]): Promise<RawAnswer> =>
+  parse(await sendBytes(port, `${lines.join("\r\n")}\r\n\r\n`));

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll } from "vitest";
+import { type Sent, send } from "./http";
 import { mailsIn, type SentMail } from "./printed-mails";
+import { exchange } from "./raw-http";
 import { createDatabase, type RunningServer, startServer, type TestDatabase } from "./server";
+import { twice } from "./twice";
 import { Visitor } from "./visitor";
 
 export interface LoggedEvent {
@@ -17,14 +20,13 @@ export interface LoggedEvent {
 export const password = "correct horse battery staple";
 
 /** The production build, running on a database of its own for the tests of one file, behind a proxy that it trusts. */
-export function runLatchkey(settings: Record<string, string> | (() => Record<string, string>) = {}) {
+export function runLatchkey(settings: Record<string, string> = {}) {
   let database: TestDatabase;
   let server: RunningServer;
 
   beforeAll(async () => {
     database = await createDatabase();
-    const given = typeof settings === "function" ? settings() : settings;
-    server = await startServer({ TRUST_PROXY: "true", ...given, DATABASE_URL: database.url });
+    server = await startServer({ TRUST_PROXY: "true", ...settings, DATABASE_URL: database.url });
   });
 
   afterAll(async () => {
@@ -64,7 +66,12 @@ export function runLatchkey(settings: Record<string, string> | (() => Record<str
   return {
     url: () => server.url,
     port: () => server.port,
+    databaseUrl: () => server.databaseUrl,
     output: () => server.output(),
+    waitFor: (pattern: RegExp) => server.waitFor(pattern),
+    stop: () => server.stop(),
+    send: (path: string, sent?: Sent) => send(server.url, path, sent),
+    exchange: (lines: string[]) => exchange(server.port, lines),
     visit,
     mails,
     mailTo,
@@ -86,7 +93,7 @@ export function runLatchkey(settings: Record<string, string> | (() => Record<str
       await visitor.post("/register", { email });
       const { link } = await mailTo(email, "Finish creating your account");
       const claim = { email, token: link?.searchParams.get("token") ?? "" };
-      await visitor.post("/register/complete", { ...claim, password, passwordConfirmation: password });
+      await visitor.post("/register/complete", { ...claim, ...twice(password) });
       return visitor;
     },
 

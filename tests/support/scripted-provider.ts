@@ -1,79 +1,99 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeEach } from "vitest";
+
+type Reply = (response: ServerResponse) => void;
+
+/** What claims to be JSON, whether it is or not. */
+export const claimedJson =
+  (body: string, status = 200): Reply =>
+  (response) =>
+    void response.writeHead(status, { "Content-Type": "application/json" }).end(body);
+
+export const json = (value: unknown, status?: number) => claimedJson(JSON.stringify(value), status);
 
 export interface Script {
-  /** The answer of the userinfo endpoint. */
-  claims: unknown;
-  /** The answer of the token endpoint. */
-  token: { status: number; body: unknown };
+  token: Reply;
+  profile: Reply;
 }
 
-const script = (): Script => ({
-  claims: { sub: "sub-1", email: "ada@example.com", email_verified: true, name: "Ada", picture: null },
-  token: { status: 200, body: { access_token: "at", token_type: "Bearer" } },
-});
+/** An identity provider on loopback that says whatever a test has it say, truthful or not. */
+export interface ScriptedProvider {
+  issuer: string;
+  /** The settings that make Latchkey find it by its issuer, or in Google's place. */
+  settings: Record<"oidc" | "google", Record<string, string>>;
+  /** What is not named is answered as an honest provider would, for Ada. */
+  say(script: Partial<Script>): void;
+  /** What was posted to the token endpoint. */
+  tokenRequests(): Record<string, string>[];
+  /** Makes it honest, and forget what was posted. */
+  reset(): void;
+  stop(): Promise<void>;
+}
 
-/** An OpenID provider on loopback that says whatever a test wants, truthful or not. */
-export function startScriptedProvider(metadata: Record<string, unknown> = {}) {
-  let current = script();
+export const ada = { sub: "ada-at-the-provider", email: "ada@example.com", email_verified: true, name: "Ada" };
+
+const honest: Script = { token: json({ access_token: "an-access-token", token_type: "Bearer" }), profile: json(ada) };
+
+export async function startScriptedProvider(metadata: Record<string, unknown> = {}): Promise<ScriptedProvider> {
+  let script = honest;
   let tokenRequests: Record<string, string>[] = [];
 
-  const server = createServer((request, response) => {
-    const answer = (body: unknown, status = 200) => {
-      response.writeHead(status, { "Content-Type": "application/json" });
-      response.end(typeof body === "string" ? body : JSON.stringify(body));
-    };
-    let sent = "";
-    request.on("data", (chunk) => {
-      sent += chunk;
-    });
-    request.on("end", () => {
-      if (request.url === "/.well-known/openid-configuration") {
-        return answer({
-          issuer: issuer(),
-          authorization_endpoint: `${issuer()}/authorize`,
-          token_endpoint: `${issuer()}/token`,
-          userinfo_endpoint: `${issuer()}/userinfo`,
-          ...metadata,
-        });
-      }
-      if (request.url === "/token") {
-        tokenRequests.push(Object.fromEntries(new URLSearchParams(sent)));
-        return answer(current.token.body, current.token.status);
-      }
-      return answer(current.claims);
-    });
-  });
+  const reply = (path: string | undefined, body: string): Reply => {
+    if (path === "/.well-known/openid-configuration") return json(discovery);
+    if (path !== "/token") return script.profile;
+    tokenRequests.push(Object.fromEntries(new URLSearchParams(body)));
+    return script.token;
+  };
 
-  const issuer = () => `http://localhost:${(server.address() as AddressInfo).port}`;
-
-  beforeAll(() => new Promise<void>((resolve) => server.listen(0, () => resolve())));
-  beforeEach(() => {
-    current = script();
-    tokenRequests = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    reply(request.url, body)(response);
   });
-  afterAll(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+
+  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const discovery = {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    ...metadata,
+  };
+  const client = { IDP_CLIENT_ID: "latchkey", IDP_CLIENT_SECRET: "s3cret-of-the-client" };
 
   return {
     issuer,
-    settings: () => ({
-      IDP_PROVIDER: "oidc",
-      IDP_ISSUER: issuer(),
-      IDP_CLIENT_ID: "latchkey",
-      IDP_CLIENT_SECRET: "s3cret-of-the-client",
-    }),
-    /** Changes what the provider says until the end of the test. */
-    say(changed: Partial<Script>): void {
-      current = { ...current, ...changed };
+    settings: {
+      oidc: { ...client, IDP_PROVIDER: "oidc", IDP_ISSUER: issuer },
+      google: {
+        ...client,
+        IDP_AUTHORIZE_URL: discovery.authorization_endpoint,
+        IDP_TOKEN_URL: discovery.token_endpoint,
+        IDP_PROFILE_URL: discovery.userinfo_endpoint,
+      },
     },
-    /** What was posted to the token endpoint in this test. */
+    say(changes) {
+      script = { ...honest, ...changes };
+    },
     tokenRequests: () => tokenRequests,
+    reset() {
+      script = honest;
+      tokenRequests = [];
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
+}
+
+/** {@link startScriptedProvider} for the tests of one file: reset before each, stopped behind the last. */
+export async function runScriptedProvider(metadata?: Record<string, unknown>): Promise<ScriptedProvider> {
+  const provider = await startScriptedProvider(metadata);
+  beforeEach(provider.reset);
+  afterAll(provider.stop);
+  return provider;
 }

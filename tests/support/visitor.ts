@@ -1,28 +1,15 @@
+import { newClientAddress } from "./client-address";
 import { setCookieOf } from "./cookies";
-
-export interface Answer {
-  status: number;
-  headers: Headers;
-  location: string | null;
-  text: string;
-}
-
-let visitors = 0;
-
-/** An address of its own for each visitor, so that none meets the limits of another. */
-function nextAddress(): string {
-  visitors += 1;
-  return `10.${process.pid % 250}.${visitors >> 8}.${visitors & 255}`;
-}
+import { type Answer, type Sent, send } from "./http";
 
 /** A browser that keeps cookies and follows nothing, behind a proxy that tells its address. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
-  readonly #url: string;
+  readonly #origin: string;
   readonly #address: string;
 
-  constructor(url: string, address = nextAddress()) {
-    this.#url = url;
+  constructor(origin: string, address = newClientAddress()) {
+    this.#origin = origin;
     this.#address = address;
   }
 
@@ -35,34 +22,17 @@ export class Visitor {
   }
 
   /** A form as a browser posts it; give pairs to send a field twice. */
-  post(
-    path: string,
-    fields: Record<string, string> | [string, string][] = {},
-    headers: Record<string, string> = {},
-  ): Promise<Answer> {
-    return this.#send(path, {
-      method: "POST",
-      headers: { Origin: this.#url, ...headers },
-      body: new URLSearchParams(fields),
-    });
+  post(path: string, form: Sent["form"] = {}, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.#send(path, { method: "POST", form, headers });
   }
 
-  async #send(path: string, { headers, ...init }: RequestInit): Promise<Answer> {
-    const own = { "X-Forwarded-For": this.#address, ...(this.cookies.size > 0 && { Cookie: this.cookie }) };
-    const response = await fetch(`${this.#url}${path}`, {
-      ...init,
-      headers: { ...own, ...(headers as Record<string, string>) },
-      redirect: "manual",
-    });
-    for (const { name, value, expired } of response.headers.getSetCookie().map(setCookieOf)) {
+  async #send(path: string, { headers, ...sent }: Sent): Promise<Answer> {
+    const forwarded = { "X-Forwarded-For": this.#address, ...headers };
+    const answer = await send(this.#origin, path, { ...sent, cookie: this.cookie, headers: forwarded });
+    for (const { name, value, expired } of answer.setCookies.map(setCookieOf)) {
       if (expired) this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
-    return {
-      status: response.status,
-      headers: response.headers,
-      location: response.headers.get("Location"),
-      text: await response.text(),
-    };
+    return answer;
   }
 }

@@ -1,4 +1,5 @@
 import http from "node:http";
+import { newClientAddress } from "../support/client-address";
 
 export interface Answer {
   status: number;
@@ -10,16 +11,10 @@ export interface Answer {
 export class HttpClient {
   readonly #port: number;
   readonly #agent: http.Agent;
-  #clients = 0;
 
   constructor(port: number, connections = 1) {
     this.#port = port;
     this.#agent = new http.Agent({ keepAlive: true, maxSockets: connections });
-  }
-
-  #nextClient(): string {
-    const n = this.#clients++;
-    return `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
   }
 
   post(path: string, fields: Record<string, string>): Promise<Answer> {
@@ -27,7 +22,7 @@ export class HttpClient {
     const headers = {
       "Content-Type": "application/x-www-form-urlencoded",
       "Content-Length": Buffer.byteLength(body),
-      "X-Forwarded-For": this.#nextClient(),
+      "X-Forwarded-For": newClientAddress(),
     };
     return new Promise((resolve, reject) => {
       const options = { host: "localhost", port: this.#port, path, method: "POST", agent: this.#agent, headers };
