@@ -50,7 +50,7 @@ export const Session = defineEntity({
     user: () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index("sessions_user_id_index"),
     userAgent: p.text().nullable(),
     createdAt: p.datetime(),
-    lastSeenAt: p.datetime(),
+    lastSeenAt: p.datetime().index("sessions_last_seen_at_index"),
     expiresAt: p.datetime().index("sessions_expires_at_index"),
   },
 });

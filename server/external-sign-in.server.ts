@@ -159,7 +159,8 @@ function enter(profile: Profile, browser: Browser): Promise<Entered> {
  * @throws ExternalSignInError
  */
 export async function signInWithProfile(profile: Profile, browser: Browser): Promise<NewSession> {
-  const first = async () => (browser.sessionToken ? null : await enterAgain(profile, browser)) ?? enter(profile, browser);
+  const first = async () =>
+    (browser.sessionToken ? null : await enterAgain(profile, browser)) ?? enter(profile, browser);
   const { session, userId, how } = await first().catch((error: unknown) => {
     if (error instanceof ConstraintViolationException) return enter(profile, browser); // lost a race for the user's row
     throw error;

@@ -30,6 +30,7 @@ export class Migration20261121000000 extends Migration {
     );
     this.addSql(`alter table "sessions" add constraint "sessions_token_hash_unique" unique ("token_hash");`);
     this.addSql(`create index "sessions_user_id_index" on "sessions" ("user_id");`);
+    this.addSql(`create index "sessions_last_seen_at_index" on "sessions" ("last_seen_at");`);
     this.addSql(`create index "sessions_expires_at_index" on "sessions" ("expires_at");`);
 
     this.addSql(

@@ -1,0 +1,118 @@
+import pg from "pg";
+import { beforeEach, expect, test, vi } from "vitest";
+import { PasswordReset } from "#server/entities";
+import { runStatement, type Statement } from "#server/statement";
+import { issueToken } from "#server/tokens";
+import * as callback from "~/routes/auth.idp_.callback";
+import * as dashboard from "~/routes/dashboard";
+import * as forgotPassword from "~/routes/forgot-password";
+import * as login from "~/routes/login";
+import * as resetPassword from "~/routes/reset-password";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { recordOutgoingCalls } from "../support/outgoing-calls";
+import { call, get, type Outcome, post } from "../support/route-calls";
+
+const latchkey = startLatchkey({
+  IDP_CLIENT_ID: "client",
+  IDP_CLIENT_SECRET: "secret",
+  IDP_AUTHORIZE_URL: "https://idp.example/authorize",
+  IDP_TOKEN_URL: "https://idp.example/token",
+  IDP_PROFILE_URL: "https://idp.example/profile",
+});
+const outgoing = recordOutgoingCalls();
+
+let userId: string;
+
+beforeEach(async () => {
+  userId = await createUser(latchkey.em(), { idpId: "1001" });
+  await latchkey.drain(); // the purge, which no request waits for
+});
+
+const email = "ada@example.com";
+const state = "5".repeat(64);
+
+const works: Record<string, () => Promise<Outcome>> = {
+  "POST /forgot-password": async () => {
+    const sent = await call(forgotPassword.action, post("/forgot-password", { email }));
+    await latchkey.drain();
+    return sent;
+  },
+  "POST /reset-password": async () => {
+    const token = await issueToken(latchkey.em(), PasswordReset, email);
+    const passwords = {
+      password: "quiet lamps over the harbour",
+      passwordConfirmation: "quiet lamps over the harbour",
+    };
+    return call(resetPassword.action, post("/reset-password", { email, token, ...passwords }));
+  },
+  "GET /auth/idp/callback": async () => {
+    const token = { access_token: "token", token_type: "Bearer" };
+    outgoing.answer("POST", "https://idp.example/token", { body: JSON.stringify(token) });
+    outgoing.answer("GET", "https://idp.example/profile", { body: JSON.stringify({ sub: "1001" }) });
+    const back = get(`/auth/idp/callback?code=c&state=${state}`, { cookie: `oauth_state=${state}` });
+    return call(callback.loader, back);
+  },
+  "GET /dashboard": async () => {
+    const cookie = await signedIn(latchkey.em(), userId);
+    return call(dashboard.loader, get("/dashboard", { cookie }));
+  },
+  "POST /login": () => call(login.action, post("/login", { email, password: goodPassword })),
+};
+
+const succeeds: Record<string, Partial<Outcome>> = {
+  "POST /forgot-password": { status: 200 },
+  "POST /reset-password": { status: 302, location: "/login?notice=password_reset" },
+  "GET /auth/idp/callback": { status: 302, location: "/dashboard" },
+  "GET /dashboard": { status: 200 },
+  "POST /login": { status: 302, location: "/dashboard" },
+};
+
+/** Every statement that `work` sent to PostgreSQL, transactions' own aside. */
+async function statementsOf(work: () => Promise<unknown>): Promise<Statement[]> {
+  const query = vi.spyOn(pg.Client.prototype, "query");
+  await work();
+  const sent = query.mock.calls.map(([statement]) => statement as unknown as Statement);
+  query.mockRestore();
+  return sent.filter(({ text }) => /^\s*(?:select|insert|update|delete|with)\b/i.test(text));
+}
+
+interface Plan {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Index Cond"?: string;
+  Plans?: Plan[];
+}
+
+const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
+
+/** The plan where PostgreSQL may read a table from end to end only if it has no other way. */
+function explain({ text, values }: Statement): Promise<Plan[]> {
+  return latchkey.em().transactional(async (em) => {
+    await em.execute("set local enable_seqscan = off");
+    const statement = { text: `explain (format json) ${text}`, values };
+    const [row] = await runStatement<{ "QUERY PLAN": [{ Plan: Plan }] }>(em.getTransactionContext()!, statement);
+    return nodes(row!["QUERY PLAN"][0].Plan);
+  });
+}
+
+test.each(Object.entries(works))("no statement of %s reads a table from end to end", async (name, work) => {
+  let outcome: Outcome | undefined;
+  const statements = await statementsOf(async () => {
+    outcome = await work();
+  });
+  expect(outcome).toMatchObject(succeeds[name]!);
+  expect(statements.length).toBeGreaterThan(1);
+  for (const statement of statements) {
+    for (const node of await explain(statement)) {
+      const scan = { statement: statement.text, ...node };
+      expect(scan).not.toMatchObject({ "Node Type": "Seq Scan" });
+      if (/^(?:Index|Bitmap Index)/.test(node["Node Type"])) expect(scan).toHaveProperty("Index Cond");
+    }
+  }
+});
+
+test("a statement that has no index to use is found out", async () => {
+  const plan = await explain({ text: "select * from sessions where user_agent = $1", values: ["nobody's"] });
+  expect(plan).toContainEqual(expect.objectContaining({ "Node Type": "Seq Scan", "Relation Name": "sessions" }));
+});
