@@ -7,7 +7,7 @@ import { NewPasswordForm } from "~/components/new-password-form";
 import { Page } from "~/components/page";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
-import { unprocessable } from "~/responses.server";
+import { unprocessable } from "~/responses";
 import { browserOf, signIn } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Finish creating your account · Latchkey" }];

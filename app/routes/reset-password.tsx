@@ -1,5 +1,5 @@
-import { type ActionFunctionArgs, type LoaderFunctionArgs, type MetaFunction, redirect } from "@remix-run/node";
-import { useActionData, useLoaderData } from "@remix-run/react";
+import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import { redirect, useActionData, useLoaderData } from "@remix-run/react";
 import { isResetLinkValid, resetPassword } from "#server/password-reset.server";
 import { passwordProblem } from "#server/password-rules.server";
 import { DeadLink } from "~/components/dead-link";
@@ -7,7 +7,7 @@ import { NewPasswordForm } from "~/components/new-password-form";
 import { Page } from "~/components/page";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
-import { unprocessable } from "~/responses.server";
+import { unprocessable } from "~/responses";
 
 export const meta: MetaFunction = () => [{ title: "Choose a new password · Latchkey" }];
 
