@@ -197,6 +197,20 @@ test("a new page is read from its heading, and what happened before anything els
   await focused.filter({ hasText: /^Asked again\. If there is an account/ }).waitFor();
 });
 
+test("without JavaScript a link that is asked for again says so too", async () => {
+  const page = await site.visit({ javaScriptEnabled: false });
+  await page.goto("/forgot-password");
+  await page.getByLabel("Email").fill("nobody@example.com");
+  await page.getByRole("button", { name: "Send the link" }).click();
+  await arrive(page, "Check your mail");
+  expect(await page.getByText("Asked again.").count()).toBe(0);
+  await page.getByRole("button", { name: "Send it again" }).click();
+  await page
+    .getByRole("status")
+    .getByText(/^Asked again\. If there is an account/)
+    .waitFor();
+});
+
 test("the keyboard alone goes through the login page in its order", async () => {
   const page = await open("/login");
   const names: string[] = [];
