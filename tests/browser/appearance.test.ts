@@ -32,6 +32,18 @@ test("the login page", async () => {
   await survey(page, "login");
 });
 
+test("the login page without JavaScript has the same shape", async () => {
+  const shapes = [];
+  for (const javaScriptEnabled of [true, false]) {
+    const page = await site.visit({ ...surveyed, javaScriptEnabled });
+    await page.goto("/login", { waitUntil: "networkidle" });
+    if (!javaScriptEnabled) await photograph(page, "login-without-javascript");
+    const boxes = page.locator("main :is(h1, input, [type=submit], a)");
+    shapes.push(await boxes.evaluateAll((all) => all.map((box) => box.getBoundingClientRect().top)));
+  }
+  expect(shapes[1]).toEqual(shapes[0]);
+});
+
 test("the login page without another service", async () => {
   const page = await visit(siteWithoutProvider);
   await page.goto("/login", { waitUntil: "networkidle" });
