@@ -24,8 +24,9 @@ async function violations(page: Page): Promise<string[]> {
 export const overflow = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
+/** At rest: whatever fades is brought to its end first, for axe too. */
 export async function photograph(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: new URL(`${name}.png`, folder).pathname, fullPage: true });
+  await page.screenshot({ path: new URL(`${name}.png`, folder).pathname, fullPage: true, animations: "disabled" });
 }
 
 /** Keeps a picture of a state at every width and theme, and finds what is wrong with it. */
