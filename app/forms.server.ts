@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isCrossSite } from "#server/connection.server";
-import { methodNotAllowed } from "./responses.server";
+import { methodNotAllowed } from "./responses";
 
 const largestForm = 16_384; // bytes
 const largestDiscarded = 8_388_608; // bytes, read to the end so that a browser gets to see the refusal

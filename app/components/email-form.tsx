@@ -2,8 +2,10 @@ import { Form } from "@remix-run/react";
 import { EmailField } from "./field";
 import { SubmitButton } from "./submit-button";
 
+type MailingPage = "/forgot-password" | "/register";
+
 interface EmailFormProps {
-  action: "/forgot-password" | "/register";
+  action: MailingPage | `${MailingPage}?again`;
   email: string;
   submit: string;
   quiet?: boolean;

@@ -1,5 +1,5 @@
-import { Link } from "@remix-run/react";
-import { type ReactNode, useState } from "react";
+import { Link, useSearchParams } from "@remix-run/react";
+import type { ReactNode } from "react";
 import { EmailForm } from "./email-form";
 import { Notice } from "./notice";
 import { Page } from "./page";
@@ -13,12 +13,12 @@ interface SentPageProps {
 
 /** The same for every address: whether there is an account is for its owner's mailbox alone. */
 export function SentPage({ sent, outcome, again, mailIsPrinted }: SentPageProps) {
-  const [first] = useState(sent);
+  const askedAgain = useSearchParams()[0].has("again");
   const address = sent.email ? <strong>{sent.email}</strong> : "that address";
   return (
     <Page title="Check your mail">
       <Notice role="status">
-        {sent !== first && "Asked again. "}
+        {askedAgain && "Asked again. "}
         {outcome(address)} It works once, within 60 minutes.
       </Notice>
       {mailIsPrinted && (
@@ -34,7 +34,7 @@ export function SentPage({ sent, outcome, again, mailIsPrinted }: SentPageProps)
       )}
       <h2>Nothing there after a few minutes?</h2>
       <p>Look into the spam folder, check the address, and ask again.</p>
-      <EmailForm action={again} email={sent.email} submit="Send it again" quiet />
+      <EmailForm action={`${again}?again`} email={sent.email} submit="Send it again" quiet />
       <p className="aside">
         <Link to="/login">Back to log in</Link>
       </p>

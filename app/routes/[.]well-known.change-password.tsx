@@ -1,5 +1,5 @@
 import { redirect } from "@remix-run/node";
-import { methodNotAllowed } from "~/responses.server";
+import { methodNotAllowed } from "~/responses";
 
 /** https://www.w3.org/TR/change-password-url/ */
 export function loader() {

@@ -9,7 +9,7 @@ import {
   verifyIssuer,
 } from "#server/external-sign-in.server";
 import { callbackUrl, clearedCookies, isOwnState, ownVerifier } from "~/oauth-state.server";
-import { methodNotAllowed } from "~/responses.server";
+import { methodNotAllowed } from "~/responses";
 import { browserOf, signIn } from "~/session.server";
 
 /** RFC 6749, section 3.1: no parameter comes twice. */

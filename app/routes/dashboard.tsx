@@ -1,5 +1,5 @@
-import { type ActionFunctionArgs, type LoaderFunctionArgs, type MetaFunction, redirect } from "@remix-run/node";
-import { Form, useActionData, useLoaderData } from "@remix-run/react";
+import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import { Form, redirect, useActionData, useLoaderData } from "@remix-run/react";
 import { z } from "zod";
 import { deleteAccount, unlinkProvider } from "#server/accounts.server";
 import { clientOf } from "#server/connection.server";
@@ -14,7 +14,7 @@ import { Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
 import { SubmitButton } from "~/components/submit-button";
 import { readForm } from "~/forms.server";
-import { unprocessable } from "~/responses.server";
+import { unprocessable } from "~/responses";
 import { requireRecentSignIn, requireUser, signOut } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Your account · Latchkey" }];

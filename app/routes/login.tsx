@@ -1,11 +1,5 @@
-import {
-  type ActionFunctionArgs,
-  data,
-  type HeadersFunction,
-  type LoaderFunctionArgs,
-  type MetaFunction,
-} from "@remix-run/node";
-import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
+import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import { z } from "zod";
 import { authenticate, countLogin, logIn } from "#server/accounts.server";
 import { clientOf } from "#server/connection.server";
@@ -17,7 +11,7 @@ import { Page } from "~/components/page";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
 import { readForm, text } from "~/forms.server";
-import { unprocessable } from "~/responses.server";
+import { unprocessable } from "~/responses";
 import { browserOf, requireGuest, signIn } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Log in · Latchkey" }];
@@ -41,7 +35,8 @@ export async function action({ request }: ActionFunctionArgs) {
   const { email, password } = form.values;
   const wait = await countLogin(email, client);
   if (wait !== null) {
-    const message = `Too many attempts. Try again in ${Math.ceil(wait / 60)} minutes, or reset your password.`;
+    const minutes = Math.ceil(wait / 60);
+    const message = `Too many attempts. Try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}, or reset your password.`;
     return data({ typed, errors: {}, message }, { status: 429, headers: { "Retry-After": String(wait) } });
   }
 

@@ -1,7 +1,7 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { z } from "zod";
 import { readForm } from "~/forms.server";
-import { methodNotAllowed } from "~/responses.server";
+import { methodNotAllowed } from "~/responses";
 import { signOut } from "~/session.server";
 
 export function loader() {

@@ -4,7 +4,7 @@ import { completeRegistration, isRegistrationLinkValid } from "#server/registrat
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
-import { unprocessable } from "~/responses.server";
+import { unprocessable } from "~/responses";
 import { browserOf, signIn } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Finish creating your account · Latchkey" }];

@@ -1,10 +1,11 @@
-import { type ActionFunctionArgs, type LoaderFunctionArgs, type MetaFunction, redirect } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import { redirect } from "@remix-run/react";
 import { isResetLinkValid, resetPassword } from "#server/password-reset.server";
 import { passwordProblem } from "#server/password-rules.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
-import { unprocessable } from "~/responses.server";
+import { unprocessable } from "~/responses";
 
 export const meta: MetaFunction = () => [{ title: "Choose a new password · Latchkey" }];
 

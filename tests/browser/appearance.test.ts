@@ -1,58 +1,30 @@
-import { mkdir } from "node:fs/promises";
-import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { choosePassword, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
+import { overflow, photograph, survey, surveyed } from "./survey";
 
 const site = startSite();
 const siteWithoutProvider = startSite({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" });
 
-const folder = new URL("screenshots/", import.meta.url);
-const widths = [320, 375, 1280];
-const themes = ["light", "dark"] as const;
-const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-
-beforeAll(() => mkdir(folder, { recursive: true }));
-
-/** The CSP would stop axe itself; the flows are walked with it in force. */
-const visit = (at = site) => at.visit({ bypassCSP: true, reducedMotion: "reduce" });
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  return page.evaluate(async (values) => {
-    const { violations, incomplete } = await (window as unknown as { axe: typeof axe }).axe.run({
-      runOnly: { type: "tag", values },
-    });
-    const undecided = incomplete.filter(({ id }) => id === "color-contrast");
-    return [...violations, ...undecided].flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-  }, standards);
-}
-
-const overflow = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-
-/** Keeps a picture of a state at every width and theme, and finds what is wrong with it. */
-async function survey(page: Page, state: string): Promise<void> {
-  const wrong: string[] = [];
-  await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });
-  for (const width of widths) {
-    for (const colorScheme of themes) {
-      await page.setViewportSize({ width, height: width < 1000 ? 740 : 800 });
-      await page.emulateMedia({ colorScheme });
-      const name = `${state}-${width}-${colorScheme}`;
-      await page.screenshot({ path: new URL(`${name}.png`, folder).pathname, fullPage: true });
-      wrong.push(...(await violations(page)).map((violation) => `${name}: ${violation}`));
-      if ((await overflow(page)) > 0) wrong.push(`${name}: scrolls sideways`);
-    }
-  }
-  expect(wrong).toEqual([]);
-}
+const visit = (at = site) => at.visit(surveyed);
 
 test("the login page", async () => {
   const page = await visit();
   await page.goto("/login", { waitUntil: "networkidle" });
   await survey(page, "login");
+});
+
+test("the login page without JavaScript has the same shape", async () => {
+  const shapes = [];
+  for (const javaScriptEnabled of [true, false]) {
+    const page = await site.visit({ ...surveyed, javaScriptEnabled });
+    await page.goto("/login", { waitUntil: "networkidle" });
+    if (!javaScriptEnabled) await photograph(page, "login-without-javascript");
+    const boxes = page.locator("main :is(h1, input, [type=submit], a)");
+    shapes.push(await boxes.evaluateAll((all) => all.map((box) => box.getBoundingClientRect().top)));
+  }
+  expect(shapes[1]).toEqual(shapes[0]);
 });
 
 test("the login page without another service", async () => {
@@ -100,7 +72,7 @@ test("the login page with a shown password and Caps Lock, in forced colours too"
   await page.getByText("Caps Lock is on.").waitFor();
   await survey(page, "login-caps-lock");
   await page.emulateMedia({ forcedColors: "active", colorScheme: "dark" });
-  await page.screenshot({ path: new URL("login-forced-colors.png", folder).pathname, fullPage: true });
+  await photograph(page, "login-forced-colors");
 });
 
 test.each([

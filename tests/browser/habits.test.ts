@@ -197,6 +197,40 @@ test("a new page is read from its heading, and what happened before anything els
   await focused.filter({ hasText: /^Asked again\. If there is an account/ }).waitFor();
 });
 
+test.each(["/login", "/forgot-password", "/register", resetPage, "/nowhere"])(
+  "on %s a finger meets at least 44 px of what it is meant for",
+  async (path) => {
+    const page = await site.visit({ viewport: { width: 375, height: 740 }, hasTouch: true, isMobile: true });
+    await page.goto(path, { waitUntil: "networkidle" });
+    const missed = await page.evaluate(() =>
+      [...document.querySelectorAll("a, button, input:not([type=hidden])")]
+        .filter((target) => {
+          const { left, top, width, height } = target.getBoundingClientRect();
+          return [-21.9, 21.9].some((y) => {
+            const met = document.elementFromPoint(left + width / 2, top + height / 2 + y);
+            return !target.contains(met);
+          });
+        })
+        .map((target) => target.textContent || target.getAttribute("name")),
+    );
+    expect(missed).toEqual([]);
+  },
+);
+
+test("without JavaScript a link that is asked for again says so too", async () => {
+  const page = await site.visit({ javaScriptEnabled: false });
+  await page.goto("/forgot-password");
+  await page.getByLabel("Email").fill("nobody@example.com");
+  await page.getByRole("button", { name: "Send the link" }).click();
+  await arrive(page, "Check your mail");
+  expect(await page.getByText("Asked again.").count()).toBe(0);
+  await page.getByRole("button", { name: "Send it again" }).click();
+  await page
+    .getByRole("status")
+    .getByText(/^Asked again\. If there is an account/)
+    .waitFor();
+});
+
 test("the keyboard alone goes through the login page in its order", async () => {
   const page = await open("/login");
   const names: string[] = [];
@@ -205,7 +239,7 @@ test("the keyboard alone goes through the login page in its order", async () => 
     await page.keyboard.press("Tab");
     const { name, marked } = await page.evaluate(() => {
       const element = document.activeElement as HTMLElement;
-      const { outlineStyle, boxShadow } = getComputedStyle(element);
+      const { outlineStyle, boxShadow } = getComputedStyle(element.closest(".reveal:has(input:focus)") ?? element);
       return {
         name: element.getAttribute("aria-label") ?? element.getAttribute("name") ?? element.textContent ?? "",
         marked: outlineStyle !== "none" || boxShadow !== "none",

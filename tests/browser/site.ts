@@ -15,8 +15,9 @@ const flags = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
 ];
 
-/** Chrome reports each refusal of ours as an error too; a refusal is what the test asked for. */
-const refusal = /^Failed to load resource: the server responded with a status of (?:4\d\d|503) /;
+/** Chrome reports each refusal of ours as an error too; a refusal, or one of these failures, is what the test asked for. */
+const refusalOr = (failures: RegExp) =>
+  new RegExp(`^Failed to load resource: the server responded with a status of (?:4\\d\\d|${failures.source}) `);
 
 function startBrowser(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
@@ -27,7 +28,8 @@ function startBrowser(): Promise<Browser> {
  * The production build with a real identity provider, and a browser to visit it with. Whatever the browser complains
  * of on a page of ours fails the test: an error on the console, a violated CSP, a request to a third party.
  */
-export function startSite(settings: Record<string, string> = {}) {
+export function startSite(settings: Record<string, string> | (() => Record<string, string>) = {}, failures = /503/) {
+  const refusal = refusalOr(failures);
   let browser: Browser;
   let database: TestDatabase;
   let provider: IdentityProvider;
@@ -41,7 +43,8 @@ export function startSite(settings: Record<string, string> = {}) {
       createDatabase(),
       startIdentityProvider(`http://localhost:${port}/auth/idp/callback`),
     ]);
-    server = await startServer({ PORT: String(port), DATABASE_URL: database.url, ...provider.settings, ...settings });
+    const given = typeof settings === "function" ? settings() : settings;
+    server = await startServer({ PORT: String(port), DATABASE_URL: database.url, ...provider.settings, ...given });
   });
 
   afterEach(async () => {
@@ -72,7 +75,7 @@ export function startSite(settings: Record<string, string> = {}) {
     page.on("console", (message) => {
       if (message.type() !== "error" || !isOurs(page.url())) return;
       if (isOurs(message.location().url) && refusal.test(message.text())) return;
-      complaints.push(`console: ${message.text()}`);
+      complaints.push(`console: ${message.text()} (${message.location().url})`);
     });
   };
 

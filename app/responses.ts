@@ -1,4 +1,4 @@
-import { data } from "@remix-run/node";
+import { data } from "@remix-run/react";
 
 /** A refused form: its page again, with what is wrong. */
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });

@@ -1,0 +1,127 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect, PostgresCluster } from "../support/postgres-cluster";
+import { until } from "../support/until";
+import { arrive, signInAtProvider, startSite } from "./site";
+import { survey, surveyed } from "./survey";
+
+const form = { "Content-Type": "application/x-www-form-urlencoded" };
+
+describe("a form that is refused is shown again, as the page of the answer", () => {
+  const site = startSite();
+  const email = "ada@example.com";
+
+  /** Sends, in the place of the login page's own form, a form that is not. */
+  async function answerTo(page: Page, fields: string[][]) {
+    const postData = new URLSearchParams(fields).toString();
+    await page.route("**/login", (route) =>
+      route.continue({ method: "POST", headers: { ...route.request().headers(), ...form }, postData }),
+    );
+    const answer = await page.goto("/login");
+    await page.unrouteAll();
+    await page.waitForLoadState("networkidle");
+    return answer;
+  }
+
+  test("422 says at the field what is wrong with it", async () => {
+    const page = await site.visit(surveyed);
+    const answer = await answerTo(page, [
+      ["email", email],
+      ["email", "grace@example.com"],
+      ["password", "wrong"],
+    ]);
+    expect(answer?.status()).toBe(422);
+    await arrive(page, "Log in");
+    const field = page.locator("input[name=email]:focus");
+    expect(await field.getAttribute("aria-invalid")).toBe("true");
+    await page.getByText("This field is missing, or was sent twice.").waitFor();
+    await survey(page, "error-422");
+  });
+
+  test("429 says when to try again", async () => {
+    const page = await site.visit(surveyed);
+    for (let attempt = 0; attempt < 10; attempt++) {
+      await page.request.post("/login", { headers: { Origin: site.url() }, form: { email, password: "wrong" } });
+    }
+    const answer = await answerTo(page, [
+      ["email", email],
+      ["password", "wrong"],
+    ]);
+    expect(answer?.status()).toBe(429);
+    expect(Number(answer?.headers()["retry-after"])).toBeGreaterThan(0);
+    await arrive(page, "Log in");
+    await page.getByRole("alert").getByText("Too many attempts. Try again in 15 minutes").waitFor();
+    expect(await page.getByLabel("Email").inputValue()).toBe(email);
+    await survey(page, "error-429");
+    await page.getByRole("link", { name: "Forgot your password?" }).click();
+    await arrive(page, "Forgot your password?");
+    expect(await page.getByLabel("Email").inputValue()).toBe(email);
+  });
+});
+
+describe("a database that fails has a page, and the same link leads on when it is back", () => {
+  let cluster: PostgresCluster;
+  let databaseUrl: string;
+
+  beforeAll(async () => {
+    cluster = await PostgresCluster.start();
+    databaseUrl = await cluster.createDatabase();
+  });
+
+  const site = startSite(() => ({ DATABASE_URL: databaseUrl }), /50[03]/);
+
+  afterAll(() => cluster.remove());
+
+  async function signedIn(name: string): Promise<Page> {
+    const page = await site.visit(surveyed);
+    await page.goto("/login");
+    await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+    await signInAtProvider(page, name);
+    await arrive(page, "Your account");
+    return page;
+  }
+
+  async function query(sql: string): Promise<void> {
+    const client = await connect(databaseUrl);
+    await client.query(sql);
+    await client.end();
+  }
+
+  test("503 when it is gone: for a page, and for a form", async () => {
+    const page = await signedIn("ada");
+    const guest = await site.visit();
+    await guest.goto("/login", { waitUntil: "networkidle" });
+    await cluster.stop();
+
+    const answer = await page.reload({ waitUntil: "networkidle" });
+    expect(answer?.status()).toBe(503);
+    await arrive(page, "Back in a moment");
+    await survey(page, "error-503");
+
+    await guest.getByLabel("Email").fill("ada@example.com");
+    await guest.getByLabel("Password", { exact: true }).fill("quiet lamps over the harbour");
+    await guest.getByRole("button", { name: "Log in" }).click();
+    await arrive(guest, "Back in a moment");
+
+    await cluster.start();
+    await until(async () => (await page.request.get("/readyz")).ok(), "ready again");
+    await page.getByRole("link", { name: "Try again" }).click();
+    await arrive(page, "Your account");
+    await guest.getByRole("link", { name: "Try again" }).click();
+    await arrive(guest, "Log in");
+  });
+
+  test("500 when it lacks a table", async () => {
+    const page = await signedIn("grace");
+    await query("alter table sessions rename to mislaid");
+    const answer = await page.reload({ waitUntil: "networkidle" });
+    expect(answer?.status()).toBe(500);
+    await arrive(page, "Something went wrong");
+    expect(await page.content()).not.toMatch(/sessions|relation| {4}at /);
+    await survey(page, "error-500");
+
+    await query("alter table mislaid rename to sessions");
+    await page.getByRole("link", { name: "Try again" }).click();
+    await arrive(page, "Your account");
+  });
+});

@@ -1,0 +1,47 @@
+import axe from "axe-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { expect } from "vitest";
+
+const folder = new URL("screenshots/", import.meta.url);
+const widths = [320, 375, 1280];
+const themes = ["light", "dark"] as const;
+const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** The CSP would stop axe itself; the flows are walked with it in force. */
+export const surveyed: BrowserContextOptions = { bypassCSP: true, reducedMotion: "reduce" };
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async (values) => {
+    const { violations, incomplete } = await (window as unknown as { axe: typeof axe }).axe.run({
+      runOnly: { type: "tag", values },
+    });
+    const undecided = incomplete.filter(({ id }) => id === "color-contrast");
+    return [...violations, ...undecided].flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+  }, standards);
+}
+
+export const overflow = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** At rest: whatever fades is brought to its end first, for axe too. */
+export async function photograph(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: new URL(`${name}.png`, folder).pathname, fullPage: true, animations: "disabled" });
+}
+
+/** Keeps a picture of a state at every width and theme, and finds what is wrong with it. */
+export async function survey(page: Page, state: string): Promise<void> {
+  const wrong: string[] = [];
+  await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });
+  for (const width of widths) {
+    for (const colorScheme of themes) {
+      await page.setViewportSize({ width, height: width < 1000 ? 740 : 800 });
+      await page.emulateMedia({ colorScheme });
+      const name = `${state}-${width}-${colorScheme}`;
+      await photograph(page, name);
+      wrong.push(...(await violations(page)).map((violation) => `${name}: ${violation}`));
+      if ((await overflow(page)) > 0) wrong.push(`${name}: scrolls sideways`);
+    }
+  }
+  expect(wrong).toEqual([]);
+}
