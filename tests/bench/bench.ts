@@ -1,102 +1,164 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import pg from "pg";
-import { createDatabase } from "../support/server";
 import { type Figures, measure, medians } from "./measure";
-import { type Measured, residentMegabytes, startProgram } from "./processes";
-import { seed, type Work, works } from "./works";
+import { residentMegabytes } from "./processes";
+import { openStage, type Stage } from "./stage";
+import { measureStarts } from "./start";
+import { type Work, works } from "./works";
 
 const { values: options } = parseArgs({
   options: {
     json: { type: "string" },
     only: { type: "string" },
     rounds: { type: "string", default: "3" },
-    shots: { type: "string", default: "1500" },
+    grow: { type: "boolean", default: false },
+    instances: { type: "string" },
+    start: { type: "boolean", default: false },
     profile: { type: "boolean", default: false },
   },
 });
 
-if (!process.env.DATABASE_URL?.startsWith("postgres")) {
-  console.error(
-    "Set DATABASE_URL to a PostgreSQL server on this machine: the bench makes a database of its own there.",
-  );
-  process.exit(1);
+/** What is compared: a name, and the stage whose program answers. */
+interface Contender {
+  name: string;
+  stage: Stage;
+  program: "latchkey" | "limit";
 }
-
-const tsx = ["--import", "tsx"];
 
 interface Row {
   work: string;
-  latchkey: Figures;
-  limit: Figures;
+  figures: Record<string, Figures>;
+  /** Requests per second of the first contender to those of the second. */
   ratio: number;
 }
 
-async function compare(work: Work, latchkey: Measured, limit: Measured, database: pg.Client): Promise<Row> {
-  const shots = Number(options.shots);
-  const results: { latchkey: Figures[]; limit: Figures[] } = { latchkey: [], limit: [] };
-  for (let round = -1; round < Number(options.rounds); round++) {
-    const amount = round < 0 ? Math.ceil(shots / 5) : shots;
-    for (const [name, program] of [["latchkey", latchkey] as const, ["limit", limit] as const]) {
-      await work.prepare?.(database, amount);
-      const figures = await measure(program, work, amount);
-      if (round >= 0) results[name].push(figures);
+const chosen = (names?: string[]) =>
+  works.filter(({ name }) => (names?.includes(name) ?? true) && (options.only?.split(",").includes(name) ?? true));
+
+/** Round after round, each work on each contender in turn; the first round only warms up. */
+async function compare(contenders: [Contender, Contender], some: Work[]): Promise<Row[]> {
+  const rounds = new Map<string, Figures[]>();
+  for (let round = 0; round <= Number(options.rounds); round++) {
+    for (const work of some) {
+      for (const { name, stage, program } of contenders) {
+        await work.prepare(stage.database, work.shots);
+        const figures = await measure(stage[program], work);
+        await stage.idle();
+        if (round === 0) continue;
+        const key = `${work.name} ${name}`;
+        rounds.set(key, [...(rounds.get(key) ?? []), figures]);
+      }
     }
   }
-  const [own, least] = [medians(results.latchkey), medians(results.limit)];
-  return { work: work.name, latchkey: own, limit: least, ratio: own.requestsPerSecond / least.requestsPerSecond };
+  return some.map(({ name: work }) => {
+    const [own, other] = contenders.map(({ name }) => medians(rounds.get(`${work} ${name}`) ?? [])) as [
+      Figures,
+      Figures,
+    ];
+    const figures = { [contenders[0].name]: own, [contenders[1].name]: other };
+    return { work, figures, ratio: own.requestsPerSecond / other.requestsPerSecond };
+  });
 }
 
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
 function print(rows: Row[]): void {
-  const cell = (figures: Figures) =>
-    `${figures.requestsPerSecond.toFixed(0)} | ${figures.p50} | ${figures.p99} | ${figures.cpu.toFixed(2)}`;
-  process.stdout.write(
-    "| Work | requests/s | p50 ms | p99 ms | CPU ms | limit: requests/s | p50 ms | p99 ms | CPU ms | ratio |\n",
-  );
-  process.stdout.write(`|${" --- |".repeat(10)}\n`);
-  for (const { work, latchkey, limit, ratio } of rows) {
+  const cells = ({ requestsPerSecond, p50, p99, cpu }: Figures) =>
+    [requestsPerSecond.toFixed(0), p50, p99, Number.isNaN(cpu) ? "" : cpu.toFixed(2)].join(" | ");
+  const names = Object.keys(rows[0]?.figures ?? {});
+  say(`| Work | ${names.map((name) => `${name}: requests/s | p50 ms | p99 ms | CPU ms`).join(" | ")} | ratio |`);
+  say(`|${" --- |".repeat(names.length * 4 + 2)}`);
+  for (const { work, figures, ratio } of rows) {
     const what = works.find(({ name }) => name === work)?.what;
-    process.stdout.write(`| ${work} ${what} | ${cell(latchkey)} | ${cell(limit)} | ${ratio.toFixed(2)} |\n`);
+    say(`| ${work} ${what} | ${Object.values(figures).map(cells).join(" | ")} | ${ratio.toFixed(2)} |`);
   }
 }
 
-const { url: databaseUrl, drop } = await createDatabase();
-const provider = await startProgram([...tsx, "tests/bench/provider.ts"], {}, /listens/);
-const settings = {
-  DATABASE_URL: databaseUrl,
-  TRUST_PROXY: "true",
-  MAIL_DRIVER: "postmark",
-  POSTMARK_SERVER_TOKEN: "bench",
-  MAIL_FROM: "bench@bench.example",
-  MAIL_API_URL: provider.url,
-  APP_URL: "http://127.0.0.1",
-  IDP_CLIENT_ID: "bench",
-  IDP_CLIENT_SECRET: "bench",
-  IDP_AUTHORIZE_URL: `${provider.url}/authorize`,
-  IDP_TOKEN_URL: `${provider.url}/token`,
-  IDP_PROFILE_URL: `${provider.url}/userinfo`,
-};
-const profiling = options.profile ? ["--cpu-prof", "--cpu-prof-dir=profiles"] : [];
-const latchkey = await startProgram([...profiling, "server/serve.js"], settings, /\[remix-serve\] http/);
-const limit = await startProgram(
-  [...tsx, "tests/bench/limit.ts"],
-  { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },
-  /listens/,
-);
-const database = new pg.Client({ connectionString: databaseUrl });
-await database.connect();
-await seed(database);
-
-const rows: Row[] = [];
-for (const work of works) {
-  if (options.only && !options.only.split(",").includes(work.name)) continue;
-  rows.push(await compare(work, latchkey, limit, database));
+async function keep(result: object): Promise<void> {
+  if (options.json) await writeFile(options.json, JSON.stringify(result, null, 2));
 }
-print(rows);
-const resident = residentMegabytes(latchkey.process);
-process.stdout.write(`\nW7: ${resident.toFixed(0)} MB resident after these works.\n`);
-if (options.json) await writeFile(options.json, JSON.stringify({ rows, resident }, null, 2));
 
-await database.end();
-await Promise.all([latchkey.stop(), limit.stop(), provider.stop()]);
-await drop();
+async function againstLimit(): Promise<void> {
+  const stage = await openStage();
+  const contenders: [Contender, Contender] = [
+    { name: "Latchkey", stage, program: "latchkey" },
+    { name: "limit", stage, program: "limit" },
+  ];
+  const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5"]));
+  const resident = residentMegabytes(stage.latchkey);
+  rows.push(...(await compare(contenders, chosen(["W8"]))));
+  print(rows);
+  say("");
+  say(`W7: ${resident.toFixed(0)} MB resident after W1 to W5.`);
+  await stage.close();
+  await keep({ rows, resident });
+}
+
+async function grown(): Promise<void> {
+  const [large, small] = [await openStage({ grown: true }), await openStage()];
+  const rows = await compare(
+    [
+      { name: "grown", stage: large, program: "latchkey" },
+      { name: "empty", stage: small, program: "latchkey" },
+    ],
+    chosen(),
+  );
+  print(rows);
+  await Promise.all([large.close(), small.close()]);
+  await keep({ rows });
+}
+
+async function onSeveral(instances: number): Promise<void> {
+  const [several, one] = [await openStage({ instances }), await openStage()];
+  const rows = await compare(
+    [
+      { name: `${instances} processes`, stage: several, program: "latchkey" },
+      { name: "one", stage: one, program: "latchkey" },
+    ],
+    chosen(["W1", "W5"]),
+  );
+  print(rows);
+  const { mails, addresses } = await several.mails();
+  say("");
+  say(`${mails} mails to ${addresses} addresses, each asked for once.`);
+  await Promise.all([several.close(), one.close()]);
+  await keep({ rows, mails, addresses });
+  if (mails !== addresses) throw new Error("A mail was sent twice.");
+}
+
+/** Each work in a process of its own, whose profile is `profiles/WORK.cpuprofile`. */
+async function profile(): Promise<void> {
+  for (const work of chosen()) {
+    const stage = await openStage({ profile: work.name });
+    for (let round = 0; round < 2; round++) {
+      await work.prepare(stage.database, work.shots);
+      await measure(stage.latchkey, work);
+    }
+    await stage.close();
+    say(`profiles/${work.name}.cpuprofile`);
+  }
+}
+
+const starts: Record<string, string> = {
+  empty: "remix-serve, an empty route",
+  postgres: "PostgreSQL",
+  first: "embedded, first start",
+  reopened: "embedded, reopened",
+};
+
+async function start(): Promise<void> {
+  const times = await measureStarts();
+  const [{ milliseconds: least } = { milliseconds: Number.NaN }] = times;
+  say("| W6: start to the first 200 of /login | ms | to the empty route |");
+  say("| --- | --- | --- |");
+  for (const { what, milliseconds } of times) {
+    say(`| ${starts[what]} | ${milliseconds.toFixed(0)} | ${(milliseconds / least).toFixed(2)} |`);
+  }
+  await keep({ starts: times });
+}
+
+if (options.profile) await profile();
+else if (options.start) await start();
+else if (options.grow) await grown();
+else if (options.instances) await onSeveral(Number(options.instances));
+else await againstLimit();

@@ -1,5 +1,5 @@
 import autocannon, { type Request as Shot } from "autocannon";
-import { cpuSeconds, type Measured } from "./processes";
+import { cpuSeconds, type Program } from "./processes";
 import type { Work } from "./works";
 
 export interface Figures {
@@ -21,13 +21,13 @@ interface Answers {
   latency: { p50: number; p99: number };
 }
 
-function fire(program: Measured, work: Work, shots: number): Promise<Answers> {
+function fire({ url }: Program, work: Work, shots: number, connections: number): Promise<Answers> {
   const statuses: Record<number, number> = {};
   const begun = performance.now();
   let elapsed = Number.NaN;
   return new Promise((resolve, reject) => {
     const requests = [{ setupRequest: (shot: Shot) => Object.assign(shot, work.next()) }];
-    const cannon = autocannon({ url: program.url, connections, amount: shots, requests }, (error, result) => {
+    const cannon = autocannon({ url, connections, amount: shots, requests }, (error, result) => {
       if (error) reject(error);
       else resolve({ statuses, errors: result.errors, elapsed, latency: result.latency });
     });
@@ -38,18 +38,29 @@ function fire(program: Measured, work: Work, shots: number): Promise<Answers> {
   });
 }
 
-/** Fires `shots` requests of one work at one program; throws when an answer is not the good one. */
-export async function measure(program: Measured, work: Work, shots: number): Promise<Figures> {
-  const before = cpuSeconds(program.process);
-  const { statuses, errors, elapsed, latency } = await fire(program, work, shots);
-  if (errors > 0 || statuses[work.expects] !== shots) {
-    throw new Error(`${work.name}: ${errors} errors, statuses ${JSON.stringify(statuses)}`);
+/**
+ * Fires the shots of one work, shared among the programs that do it together, over 16 connections in all.
+ *
+ * @throws Error when an answer is not the good one
+ */
+export async function measure(programs: Program[], work: Work): Promise<Figures> {
+  const cpuSoFar = () => programs.reduce((sum, { process }) => sum + cpuSeconds(process), 0);
+  const before = cpuSoFar();
+  const share = Math.floor(work.shots / programs.length);
+  const all = await Promise.all(
+    programs.map((program) => fire(program, work, share, Math.floor(connections / programs.length))),
+  );
+  for (const { errors, statuses } of all) {
+    if (errors > 0 || statuses[work.expects] !== share) {
+      throw new Error(`${work.name}: ${errors} errors, statuses ${JSON.stringify(statuses)}`);
+    }
   }
+  const fired = share * programs.length;
   return {
-    requestsPerSecond: (shots / elapsed) * 1000,
-    p50: latency.p50,
-    p99: latency.p99,
-    cpu: ((cpuSeconds(program.process) - before) / shots) * 1000,
+    requestsPerSecond: (fired / Math.max(...all.map(({ elapsed }) => elapsed))) * 1000,
+    p50: median(all.map(({ latency }) => latency.p50)),
+    p99: Math.max(...all.map(({ latency }) => latency.p99)),
+    cpu: ((cpuSoFar() - before) / fired) * 1000,
   };
 }
 

@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { freePort } from "../support/server";
 
 /** One of the programs under measurement. */
-export interface Measured {
+export interface Program {
   url: string;
   process: ChildProcess;
   stop(): Promise<void>;
 }
 
 /** Starts a program and waits for the line that says it listens. */
-export async function startProgram(args: string[], env: Record<string, string>, ready: RegExp): Promise<Measured> {
+export async function startProgram(args: string[], env: Record<string, string>, ready: RegExp): Promise<Program> {
   const port = await freePort();
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH, NODE_ENV: "production", ...env, PORT: String(port) },
@@ -49,12 +49,11 @@ export function cpuSeconds({ pid }: ChildProcess): number {
   }
 }
 
-/** Megabytes resident. */
-export function residentMegabytes({ pid }: ChildProcess): number {
-  try {
-    const pages = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-    return Number(pages) / 1024;
-  } catch {
-    return Number.NaN;
-  }
+/** Megabytes resident of the largest of some programs. */
+export function residentMegabytes(programs: Program[]): number {
+  const resident = programs.map(({ process: { pid } }) => {
+    const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "";
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+  });
+  return Math.max(...resident);
 }

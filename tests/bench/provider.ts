@@ -1,21 +1,33 @@
 import http from "node:http";
 
-// An identity provider that answers at once: the code is the token, and the token is the user's id.
+// An identity provider that answers at once: the code is the token, and the token is the user's id. A mail service too.
 const json = { "content-type": "application/json" };
+const mailed: string[] = [];
+
+async function read(request: http.IncomingMessage): Promise<string> {
+  let body = "";
+  for await (const chunk of request) body += chunk;
+  return body;
+}
+
+async function answer(request: http.IncomingMessage): Promise<object> {
+  const body = await read(request);
+  switch (request.url) {
+    case "/userinfo":
+      return { sub: request.headers.authorization?.slice("Bearer ".length) };
+    case "/email":
+      mailed.push(JSON.parse(body).To);
+      return { ErrorCode: 0 };
+    case "/mails":
+      return { mails: mailed.length, addresses: new Set(mailed).size };
+    default:
+      return { access_token: new URLSearchParams(body).get("code"), token_type: "Bearer" };
+  }
+}
 
 http
-  .createServer((request, response) => {
-    if (request.url === "/userinfo") {
-      const sub = request.headers.authorization?.slice("Bearer ".length);
-      return response.writeHead(200, json).end(JSON.stringify({ sub }));
-    }
-    let body = "";
-    request.on("data", (chunk) => {
-      body += chunk;
-    });
-    request.on("end", () => {
-      const access_token = new URLSearchParams(body).get("code");
-      response.writeHead(200, json).end(JSON.stringify({ access_token, token_type: "Bearer", ErrorCode: 0 }));
-    });
+  .createServer(async (request, response) => {
+    const body = JSON.stringify(await answer(request));
+    response.writeHead(200, json).end(body);
   })
   .listen(Number(process.env.PORT), () => console.error("provider listens"));

@@ -15,10 +15,12 @@ const client = () => `10.${pick(256)}.${pick(256)}.${pick(256)}`;
 export interface Work {
   name: string;
   what: string;
+  /** How many requests a round has: enough for the compiler to be done, and for the clock. */
+  shots: number;
   /** The status of a good answer. */
   expects: number;
-  /** Makes what `shots` requests use up. */
-  prepare?(database: pg.Client, shots: number): Promise<void>;
+  /** Makes what that many requests use up. */
+  prepare(database: pg.Client, shots: number): Promise<void>;
   next(): Shot;
 }
 
@@ -28,104 +30,91 @@ function posting(path: string, fields: Record<string, string>): Shot {
 }
 
 export const knownUsers = 5_000;
-export const knownEmail = (index: number) => `known-${index}@bench.example`;
 
-/** The users, with one session each, that every work finds. */
-export async function seed(database: pg.Client): Promise<void> {
-  const hash = await new Argon2id({ memorySize: 19_456, iterations: 2, parallelism: 1 }).hash(password);
-  await database.query(
-    `insert into users (id, email, password_hash, idp_id, created_at)
-     select gen_random_uuid(), 'known-' || n || '@bench.example', $1, 'idp-' || n, now() from generate_series(0, $2) n`,
-    [hash, knownUsers - 1],
-  );
-  await database.query(
-    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
-     select gen_random_uuid(), encode(sha256(convert_to('session-' || split_part(split_part(email, '@', 1), '-', 2), 'utf8')), 'hex'),
-            id, now(), now(), now() + interval '30 days'
-     from users where email like 'known-%'`,
-  );
-  await database.query("create table limit_jobs (id bigserial primary key, email text not null)");
-  await database.query("analyze");
-}
+/** Those who sign in, again and again, and those who have one session and keep it. */
+const whoSignsIn = () => pick(knownUsers / 2);
+const whoIsSignedIn = () => knownUsers / 2 + pick(knownUsers / 2);
 
-const links: { email: string; token: string }[] = [];
-
-async function mintLinks(database: pg.Client, shots: number): Promise<void> {
+/** Users whose addresses nobody has used yet. */
+async function addUsers(database: pg.Client, count: number): Promise<string[]> {
   const round = randomBytes(4).toString("hex");
-  const minted = Array.from({ length: shots }, (_, index) => ({
-    email: `reset-${round}-${index}@bench.example`,
-    token: randomBytes(32).toString("hex"),
-  }));
-  const emails = minted.map(({ email }) => email);
+  const emails = Array.from({ length: count }, (_, index) => `${round}-${index}@bench.example`);
   await database.query(
     "insert into users (id, email, password_hash, created_at) select gen_random_uuid(), e, 'x', now() from unnest($1::text[]) e",
     [emails],
   );
+  return emails;
+}
+
+const emails: string[] = [];
+const links: { email: string; token: string }[] = [];
+
+async function mintLinks(database: pg.Client, shots: number): Promise<void> {
+  const minted = (await addUsers(database, shots)).map((email) => ({ email, token: randomBytes(32).toString("hex") }));
   await database.query(
     `insert into password_resets (token_hash, email, expires_at)
      select t, e, now() + interval '1 hour' from unnest($1::text[], $2::text[]) as link (t, e)`,
-    [minted.map(({ token }) => sha256(token)), emails],
+    [minted.map(({ token }) => sha256(token)), minted.map(({ email }) => email)],
   );
-  links.length = 0;
-  links.push(...minted);
+  links.splice(0, links.length, ...minted);
 }
 
+const nothing = async () => {};
 const state = "b".repeat(64);
 
 export const works: Work[] = [
   {
     name: "W1",
     what: "POST /forgot-password, known address",
+    shots: 4_000,
     expects: 200,
-    // Known addresses of their own, because each may ask five times.
     async prepare(database, shots) {
-      await database.query(
-        `insert into users (id, email, created_at)
-         select gen_random_uuid(), 'w1-' || n || '@bench.example', now() from generate_series(0, $1) n on conflict do nothing`,
-        [shots],
-      );
-      known = 0;
+      emails.splice(0, emails.length, ...(await addUsers(database, shots)));
     },
-    next: () => posting("/forgot-password", { email: `w1-${known++}@bench.example` }),
+    next: () => posting("/forgot-password", { email: emails.pop() ?? "" }),
   },
   {
     name: "W2",
     what: "POST /forgot-password, unknown address",
+    shots: 4_000,
     expects: 200,
+    prepare: nothing,
     next: () => posting("/forgot-password", { email: `nobody-${randomBytes(8).toString("hex")}@bench.example` }),
   },
   {
     name: "W3",
     what: "POST /reset-password",
+    shots: 600,
     expects: 302,
     prepare: mintLinks,
-    next: () => {
-      const link = links.pop();
-      return posting("/reset-password", { ...link, password, passwordConfirmation: password });
-    },
+    next: () => posting("/reset-password", { ...links.pop(), password, passwordConfirmation: password }),
   },
   {
     name: "W4",
     what: "GET /auth/idp/callback",
+    shots: 4_000,
     expects: 302,
+    prepare: nothing,
     next: () => ({
       method: "GET",
-      path: `/auth/idp/callback?code=idp-${pick(knownUsers)}&state=${state}`,
+      path: `/auth/idp/callback?code=idp-${whoSignsIn()}&state=${state}`,
       headers: { cookie: `oauth_state=${state}` },
     }),
   },
   {
     name: "W5",
     what: "GET /dashboard",
+    shots: 4_000,
     expects: 200,
-    next: () => ({ method: "GET", path: "/dashboard", headers: { cookie: `session=session-${pick(knownUsers)}` } }),
+    prepare: nothing,
+    next: () => ({ method: "GET", path: "/dashboard", headers: { cookie: `session=session-${whoIsSignedIn()}` } }),
   },
   {
     name: "W8",
     what: "POST /login",
+    shots: 600,
     expects: 302,
-    next: () => posting("/login", { email: knownEmail(pick(knownUsers)), password }),
+    prepare: nothing,
+    next: () => posting("/login", { email: `known-${whoSignsIn()}@bench.example`, password }),
   },
 ];
-
-let known = 0;

@@ -1,0 +1,41 @@
+import { Argon2id } from "oslo/password";
+import type pg from "pg";
+import { knownUsers, password } from "./works";
+
+/** The users, with one session each, that every work finds. */
+export async function seed(database: pg.Client): Promise<void> {
+  const hash = await new Argon2id({ memorySize: 19_456, iterations: 2, parallelism: 1 }).hash(password);
+  await database.query(
+    `insert into users (id, email, password_hash, idp_id, created_at)
+     select gen_random_uuid(), 'known-' || n || '@bench.example', $1, 'idp-' || n, now() from generate_series(0, $2) n`,
+    [hash, knownUsers - 1],
+  );
+  await database.query(
+    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+     select gen_random_uuid(), encode(sha256(convert_to('session-' || split_part(split_part(email, '@', 1), '-', 2), 'utf8')), 'hex'),
+            id, now(), now(), now() + interval '30 days'
+     from users where email like 'known-%'`,
+  );
+  await database.query("create table limit_jobs (id bigserial primary key, email text not null)");
+  await database.query("analyze");
+}
+
+/** A million users with a session each, and 100,000 reset records, beside those that the works use. */
+export async function grow(database: pg.Client): Promise<void> {
+  await database.query(
+    `insert into users (id, email, password_hash, idp_id, created_at)
+     select gen_random_uuid(), 'grown-' || n || '@bench.example', 'x', 'grown-' || n, now()
+     from generate_series(1, 1000000) n`,
+  );
+  await database.query(
+    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+     select gen_random_uuid(), encode(sha256(id::text::bytea), 'hex'), id, now(), now(), now() + interval '30 days'
+     from users where email like 'grown-%'`,
+  );
+  await database.query(
+    `insert into password_resets (token_hash, email, expires_at)
+     select encode(sha256(id::text::bytea), 'hex'), email, now() + interval '1 hour'
+     from users where email like 'grown-%' limit 100000`,
+  );
+  await database.query("vacuum analyze");
+}

@@ -1,0 +1,79 @@
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import { createDatabase } from "../support/server";
+import { type Program, startProgram } from "./processes";
+import { grow, seed } from "./seed";
+
+const tsx = ["--import", "tsx"];
+
+interface StageOptions {
+  /** How many processes of Latchkey share the database. */
+  instances?: number;
+  /** Whether the database holds a million users. */
+  grown?: boolean;
+  /** Names the CPU profile that Latchkey leaves in `profiles/`. */
+  profile?: string;
+}
+
+/** Latchkey, the limit, and a provider that answers at once, on a database of their own. */
+export interface Stage {
+  latchkey: Program[];
+  limit: Program[];
+  database: pg.Client;
+  /** Waits until the queue is empty, so that one work leaves nothing to the next. */
+  idle(): Promise<void>;
+  /** How many mails went out, and to how many addresses. */
+  mails(): Promise<{ mails: number; addresses: number }>;
+  close(): Promise<void>;
+}
+
+export async function openStage({ instances = 1, grown = false, profile }: StageOptions = {}): Promise<Stage> {
+  if (!process.env.DATABASE_URL?.startsWith("postgres")) {
+    throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
+  }
+  const { url: databaseUrl, drop } = await createDatabase();
+  const provider = await startProgram([...tsx, "tests/bench/provider.ts"], {}, /listens/);
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    TRUST_PROXY: "true",
+    MAIL_DRIVER: "postmark",
+    POSTMARK_SERVER_TOKEN: "bench",
+    MAIL_FROM: "bench@bench.example",
+    MAIL_API_URL: provider.url,
+    APP_URL: "http://127.0.0.1",
+    IDP_CLIENT_ID: "bench",
+    IDP_CLIENT_SECRET: "bench",
+    IDP_AUTHORIZE_URL: `${provider.url}/authorize`,
+    IDP_TOKEN_URL: `${provider.url}/token`,
+    IDP_PROFILE_URL: `${provider.url}/userinfo`,
+  };
+  const profiling = profile ? ["--cpu-prof", "--cpu-prof-dir=profiles", `--cpu-prof-name=${profile}.cpuprofile`] : [];
+  const latchkey: Program[] = [];
+  for (let instance = 0; instance < instances; instance++) {
+    latchkey.push(await startProgram([...profiling, "server/serve.js"], settings, /\[remix-serve\] http/));
+  }
+  const limit = await startProgram(
+    [...tsx, "tests/bench/limit.ts"],
+    { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },
+    /listens/,
+  );
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  await seed(database);
+  if (grown) await grow(database);
+  return {
+    latchkey,
+    limit: [limit],
+    database,
+    async idle() {
+      while ((await database.query("select from pgboss.job where state < 'completed' limit 1")).rowCount)
+        await delay(200);
+    },
+    mails: async () => (await fetch(`${provider.url}/mails`)).json(),
+    async close() {
+      await database.end();
+      await Promise.all([...latchkey, limit, provider].map((program) => program.stop()));
+      await drop();
+    },
+  };
+}
