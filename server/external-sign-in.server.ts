@@ -1,5 +1,5 @@
 import { ConstraintViolationException, type EntityManager, LockMode } from "@mikro-orm/postgresql";
-import { query, unitOfWork } from "./database.server";
+import { query, read, unitOfWork } from "./database.server";
 import { User } from "./entities";
 import { CallError } from "./http";
 import { type AuthorizationCode, IdentityProvider } from "./identity-provider/client";
@@ -138,11 +138,11 @@ interface Entered {
  * A returning user in a browser without a session: one read and one write. Nothing would have to be undone, and the
  * foreign key refuses a session of an account that was deleted in between.
  */
-function enterAgain({ id: idpId }: Profile, browser: Browser): Promise<Entered | null> {
-  return query(async (em) => {
-    const user = await em.findOne(User, { idpId }, { fields: ["id"] });
-    return user && { session: await startSession(em, user.id, browser), userId: user.id, how: "returning" };
-  });
+async function enterAgain(profile: Profile, browser: Browser): Promise<Entered | null> {
+  const [user] = await read<{ id: string }>("returning-user", "select id from users where idp_id = $1", [profile.id]);
+  if (!user) return null;
+  const session = await query((em) => startSession(em, user.id, browser));
+  return { session, userId: user.id, how: "returning" };
 }
 
 function enter(profile: Profile, browser: Browser): Promise<Entered> {

@@ -27,19 +27,26 @@ export interface Call {
   json?: unknown;
 }
 
-/** undici drops the signal of a request that was garbage-collected while its body stalls: the pipe keeps it. */
-async function readBounded(response: Response, signal: AbortSignal): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const sink = new WritableStream<Uint8Array>({
-    write(chunk) {
-      size += chunk.byteLength;
+/** undici drops the signal of a request that was garbage-collected while its body stalls: a listener keeps it. */
+async function readBounded({ body }: Response, signal: AbortSignal): Promise<string> {
+  if (!body) return "";
+  const reader = body.getReader();
+  const stop = () => void reader.cancel(signal.reason).catch(() => {});
+  signal.addEventListener("abort", stop);
+  try {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      size += read.value.byteLength;
       if (size > largestAnswer) throw new CallError("too_large");
-      chunks.push(chunk);
-    },
-  });
-  await response.body?.pipeTo(sink, { signal });
-  return Buffer.concat(chunks).toString("utf8");
+      chunks.push(read.value);
+    }
+    signal.throwIfAborted();
+    return Buffer.concat(chunks).toString("utf8");
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
 }
 
 function parse<T>(text: string, shape: z.ZodType<T>): T {

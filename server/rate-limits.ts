@@ -66,7 +66,7 @@ export function countAttempt(
 ): Promise<number | null> {
   return query(async () => {
     const wait = await consume(perClient, client);
-    return wait ?? consume(perAddress, await keyOf(address));
+    return wait ?? consume(perAddress, keyOf(address));
   });
 }
 
@@ -74,12 +74,12 @@ export function countAttempt(
 export function forgiveAttempt({ perAddress, perClient }: Limit, address: string, client: string): Promise<void> {
   return query(async () => {
     await perClient.reward(client);
-    await perAddress.reward(await keyOf(address));
+    await perAddress.reward(keyOf(address));
   });
 }
 
 export function clearAttempts({ perAddress }: Limit, address: string): Promise<void> {
   return query(async () => {
-    await perAddress.delete(await keyOf(address));
+    await perAddress.delete(keyOf(address));
   });
 }

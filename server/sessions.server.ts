@@ -44,7 +44,7 @@ const liveSession = `
 /** The live session of a cookie's token, seen now; `null` for every other token. */
 export async function resumeSession(token: string): Promise<SignedIn | null> {
   const now = new Date();
-  const [row] = await read<SessionRow>("live-session", liveSession, [await hashToken(token), now, idleSince(now)]);
+  const [row] = await read<SessionRow>("live-session", liveSession, [hashToken(token), now, idleSince(now)]);
   if (!row) return null;
   const { sessionId, createdAt, lastSeenAt, ...user } = row;
   if (Date.parse(lastSeenAt) < now.getTime() - touchInterval) {
@@ -79,7 +79,7 @@ export async function activeSessions(userId: string): Promise<ActiveSession[]> {
 
 /** Ends the session of a cookie's token, if there is one. */
 export async function endSessionOfToken(token: string): Promise<void> {
-  const session = await query(async (em) => em.findOne(Session, { tokenHash: await hashToken(token) }));
+  const session = await query((em) => em.findOne(Session, { tokenHash: hashToken(token) }));
   if (session) await endSession(session.user.id, session.id, "logout");
 }
 

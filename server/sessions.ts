@@ -29,7 +29,7 @@ export function expired(now = new Date()) {
 }
 
 async function endReplaced(em: EntityManager, sessionToken: string): Promise<string | null> {
-  const session = await em.findOne(Session, { tokenHash: await hashToken(sessionToken) });
+  const session = await em.findOne(Session, { tokenHash: hashToken(sessionToken) });
   const ended = session && (await em.nativeDelete(Session, { id: session.id }));
   return ended ? session.user.id : null;
 }
@@ -42,7 +42,7 @@ export async function startSession(em: EntityManager, userId: string, browser: B
   const expiresAt = new Date(now.getTime() + absoluteLifetime);
   await em.insert(Session, {
     id: crypto.randomUUID(),
-    tokenHash: await hashToken(token),
+    tokenHash: hashToken(token),
     user: userId,
     userAgent: browser.userAgent?.slice(0, 512) ?? null,
     createdAt: now,
