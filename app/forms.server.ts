@@ -87,3 +87,6 @@ export async function readForm<Shape extends z.ZodRawShape>(
 
 /** A field that has to be sent; empty where the rules of the form say what is missing. */
 export const text = z.string("This field is missing, or was sent twice.");
+
+/** A field that has to be an address; as it is stored. */
+export { emailAddress } from "#server/email-address.server";

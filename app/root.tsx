@@ -36,8 +36,8 @@ export function Layout({ children }: { children: ReactNode }) {
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <meta name="theme-color" content="#f3f5f4" media="(prefers-color-scheme: light)" />
-        <meta name="theme-color" content="#121615" media="(prefers-color-scheme: dark)" />
+        <meta name="theme-color" content="#fff" media="(prefers-color-scheme: light)" />
+        <meta name="theme-color" content="#1a201e" media="(prefers-color-scheme: dark)" />
         <Meta />
         <Links />
       </head>

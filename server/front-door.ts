@@ -27,6 +27,11 @@ const headersFor = (https: boolean) =>
     referrerPolicy: { policy: "same-origin" },
     strictTransportSecurity: https && { maxAge: 63_072_000 },
     xFrameOptions: { action: "deny" },
+    // For browsers and plug-ins of the past alone, on each of a page's many small scripts.
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
   });
 
 const secureHeaders = headersFor(true);

@@ -3,7 +3,6 @@ import { Form, redirect, useActionData, useLoaderData } from "@remix-run/react";
 import { z } from "zod";
 import { deleteAccount, unlinkProvider } from "#server/accounts.server";
 import { clientOf } from "#server/connection.server";
-import { emailAddress } from "#server/email-address.server";
 import { providerLabel } from "#server/external-sign-in.server";
 import { requestPasswordReset } from "#server/password-reset.server";
 import { activeSessions, endOtherSessions, endSession } from "#server/sessions.server";
@@ -13,7 +12,7 @@ import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
 import { SubmitButton } from "~/components/submit-button";
-import { readForm } from "~/forms.server";
+import { emailAddress, readForm } from "~/forms.server";
 import { unprocessable } from "~/responses";
 import { requireRecentSignIn, requireUser, signOut } from "~/session.server";
 

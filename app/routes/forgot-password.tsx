@@ -2,13 +2,12 @@ import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remi
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { z } from "zod";
 import { clientOf } from "#server/connection.server";
-import { emailAddress } from "#server/email-address.server";
 import { mailIsPrinted } from "#server/mail.server";
 import { requestPasswordReset } from "#server/password-reset.server";
 import { EmailForm } from "~/components/email-form";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { readForm } from "~/forms.server";
+import { emailAddress, readForm } from "~/forms.server";
 
 export const meta: MetaFunction = () => [{ title: "Forgot your password? · Latchkey" }];
 

@@ -2,7 +2,6 @@ import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remi
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { z } from "zod";
 import { clientOf } from "#server/connection.server";
-import { emailAddress } from "#server/email-address.server";
 import { providerLabel } from "#server/external-sign-in.server";
 import { mailIsPrinted } from "#server/mail.server";
 import { requestRegistration } from "#server/registration.server";
@@ -10,7 +9,7 @@ import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { readForm } from "~/forms.server";
+import { emailAddress, readForm } from "~/forms.server";
 import { requireGuest } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Create an account · Latchkey" }];

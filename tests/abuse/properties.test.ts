@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import nock from "nock";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { originOf } from "#server/connection.server";
 import { emailAddress } from "#server/email-address.server";
 import { PasswordReset, Registration } from "#server/entities";
@@ -23,7 +23,16 @@ import { startLatchkey } from "../support/latchkey";
 import { sendBytes, statusOf } from "../support/raw-http";
 import { call, get, post } from "../support/route-calls";
 
-fc.configureGlobal({ seed: 20_261_121, numRuns: 100, verbose: fc.VerbosityLevel.Verbose });
+let tried = 0;
+
+function report<T>(details: fc.RunDetails<T>): void {
+  tried += details.numRuns;
+  if (details.failed) throw new Error(fc.defaultReportMessage(details) ?? "");
+}
+
+fc.configureGlobal({ seed: 20_261_121, numRuns: 100, verbose: fc.VerbosityLevel.Verbose, reporter: report });
+
+afterAll(() => console.info(`${tried.toLocaleString("en")} bad inputs tried`));
 
 const issuer = "https://provider.example";
 const latchkey = startLatchkey({
@@ -107,11 +116,9 @@ describe("an e-mail address", () => {
     );
   });
 
-  test("no long text takes long", () => {
+  test("is none of these long texts, on which a regular expression that backtracks would never end", () => {
     for (const text of ["a".repeat(16_000), "a.".repeat(8_000), `a@${"a-".repeat(8_000)}`, "@".repeat(16_000)]) {
-      const before = performance.now();
       expect(emailAddress.safeParse(text).success).toBe(false);
-      expect(performance.now() - before).toBeLessThan(100);
     }
   });
 });

@@ -5,7 +5,7 @@ import { startSite } from "./site";
 
 const site = startSite();
 
-const mostScript = 100 * 1024; // bytes, as transferred
+const mostScript = 100 * 1024; // bytes, as transferred, headers included
 
 const pages = ["/login", "/forgot-password", "/register", "/reset-password", "/register/complete", "/nowhere"];
 
@@ -14,7 +14,9 @@ test.each(pages)("the first load of %s stays under 100 KiB of JavaScript", async
   const sizes: Promise<number>[] = [];
   page.on("requestfinished", (request) => {
     if (/\.js$/.test(new URL(request.url()).pathname)) {
-      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+      sizes.push(
+        request.sizes().then(({ responseBodySize, responseHeadersSize }) => responseBodySize + responseHeadersSize),
+      );
     }
   });
   await page.goto(path, { waitUntil: "networkidle" });
