@@ -29,7 +29,7 @@ function contentSecurityPolicy(nonce: string): string {
  * pass renders both: less than half the work of a stream.
  */
 async function withData(context: EntryContext): Promise<EntryContext> {
-  const value = await text(context.serverHandoffStream ?? new ReadableStream());
+  const value = await text(context.serverHandoffStream as ReadableStream<Uint8Array>);
   const read = Object.assign(Promise.resolve(), { result: { done: true, value }, error: undefined });
   return { ...context, serverHandoffStream: new ReadableStream(), renderMeta: { streamCache: { 0: read } } };
 }

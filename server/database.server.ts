@@ -23,6 +23,11 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** PGlite is one session for all connections that follow one another: it still has the last one's prepared statements. */
+function forgetStatements(connection: { query(sql: string, done: () => void): void }, done: () => void): void {
+  connection.query("deallocate all", done);
+}
+
 /** The ORM's options for one PostgreSQL, wherever it runs; statements take as long as they need. */
 export function ormOptions({ address, connections }: Connection): Options {
   return defineConfig({
@@ -31,7 +36,7 @@ export function ormOptions({ address, connections }: Connection): Options {
     extensions: [Migrator],
     migrations: { migrationsList, path: "server/migrations", pathTs: "server/migrations", snapshot: false },
     schemaGenerator: { ignoreSchema: ["pgboss"] },
-    pool: { min: connections === 1 ? 1 : 0, max: connections },
+    pool: connections === 1 ? { min: 1, max: 1, afterCreate: forgetStatements } : { min: 0, max: connections },
     driverOptions: {
       acquireConnectionTimeout: 15_000, // a rush waits its turn; an unreachable server fails at once
       connection: { connectionTimeoutMillis: 4_000, keepAlive: true },
@@ -166,11 +171,11 @@ export function query<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
 }
 
 /**
- * One prepared statement past the ORM, for what every request of a signed-in user reads.
+ * One prepared statement past the ORM, for what most requests do, and do alone.
  *
  * @throws Response 503 when the database cannot be reached
  */
-export function read<Row>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+export function prepared<Row>(name: string, text: string, values: unknown[]): Promise<Row[]> {
   return answering(() => runStatement<Row>(service().orm.em.getKnex(), { name, text, values }));
 }
 

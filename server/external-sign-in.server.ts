@@ -1,5 +1,5 @@
-import { ConstraintViolationException, type EntityManager, LockMode } from "@mikro-orm/postgresql";
-import { query, read, unitOfWork } from "./database.server";
+import { type EntityManager, LockMode, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { prepared, unitOfWork } from "./database.server";
 import { User } from "./entities";
 import { CallError } from "./http";
 import { type AuthorizationCode, IdentityProvider } from "./identity-provider/client";
@@ -9,7 +9,7 @@ import { logUnexpected } from "./log.server";
 import { mail } from "./mail/mail";
 import { providerLinkedMail } from "./mail/messages";
 import { service } from "./service";
-import { type Browser, logReplaced, type NewSession, startSession } from "./sessions";
+import { type Browser, logReplaced, type NewSession, newSession, startSession } from "./sessions";
 
 type Refusal =
   | "off"
@@ -128,6 +128,11 @@ async function findOrCreate(em: EntityManager, profile: Profile): Promise<Found>
   return { user, how: "created" };
 }
 
+const enterAgainStatement = `
+  insert into sessions (id, token_hash, user_id, user_agent, created_at, last_seen_at, expires_at)
+  select $1, $2, id, $3, $4, $4, $5 from users where idp_id = $6 for share
+  returning user_id as id`;
+
 interface Entered {
   session: NewSession;
   userId: string;
@@ -135,14 +140,21 @@ interface Entered {
 }
 
 /**
- * A returning user in a browser without a session: one read and one write. Nothing would have to be undone, and the
- * foreign key refuses a session of an account that was deleted in between.
+ * A returning user, in a browser without a session: found and signed in by one statement, which waits for whoever is
+ * just disconnecting or deleting the account, and then finds nobody.
  */
-async function enterAgain(profile: Profile, browser: Browser): Promise<Entered | null> {
-  const [user] = await read<{ id: string }>("returning-user", "select id from users where idp_id = $1", [profile.id]);
+async function enterAgain({ id: idpId }: Profile, { userAgent }: Browser): Promise<Entered | null> {
+  const { row, token } = newSession(userAgent);
+  const [user] = await prepared<{ id: string }>("enter-again", enterAgainStatement, [
+    row.id,
+    row.tokenHash,
+    row.userAgent,
+    row.createdAt,
+    row.expiresAt,
+    idpId,
+  ]);
   if (!user) return null;
-  const session = await query((em) => startSession(em, user.id, browser));
-  return { session, userId: user.id, how: "returning" };
+  return { session: { token, expiresAt: row.expiresAt, replacedUserId: null }, userId: user.id, how: "returning" };
 }
 
 function enter(profile: Profile, browser: Browser): Promise<Entered> {
@@ -162,7 +174,7 @@ export async function signInWithProfile(profile: Profile, browser: Browser): Pro
   const first = async () =>
     (browser.sessionToken ? null : await enterAgain(profile, browser)) ?? enter(profile, browser);
   const { session, userId, how } = await first().catch((error: unknown) => {
-    if (error instanceof ConstraintViolationException) return enter(profile, browser); // lost a race for the user's row
+    if (error instanceof UniqueConstraintViolationException) return enter(profile, browser); // the user exists by now
     throw error;
   });
   if (how === "linked") logEvent("idp.linked", { userId });

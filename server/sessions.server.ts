@@ -1,4 +1,4 @@
-import { query, read } from "./database.server";
+import { prepared, query } from "./database.server";
 import { Session } from "./entities";
 import { logEvent } from "./log";
 import { idleSince } from "./sessions";
@@ -44,7 +44,7 @@ const liveSession = `
 /** The live session of a cookie's token, seen now; `null` for every other token. */
 export async function resumeSession(token: string): Promise<SignedIn | null> {
   const now = new Date();
-  const [row] = await read<SessionRow>("live-session", liveSession, [hashToken(token), now, idleSince(now)]);
+  const [row] = await prepared<SessionRow>("live-session", liveSession, [hashToken(token), now, idleSince(now)]);
   if (!row) return null;
   const { sessionId, createdAt, lastSeenAt, ...user } = row;
   if (Date.parse(lastSeenAt) < now.getTime() - touchInterval) {
@@ -69,7 +69,7 @@ const liveSessions = `
 /** The user's live sessions, the last seen first. */
 export async function activeSessions(userId: string): Promise<ActiveSession[]> {
   const now = new Date();
-  const rows = await read<Pick<ActiveSession, "id" | "userAgent"> & { createdAt: string; lastSeenAt: string }>(
+  const rows = await prepared<Pick<ActiveSession, "id" | "userAgent"> & { createdAt: string; lastSeenAt: string }>(
     "live-sessions",
     liveSessions,
     [userId, now, idleSince(now)],

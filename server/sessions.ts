@@ -34,22 +34,27 @@ async function endReplaced(em: EntityManager, sessionToken: string): Promise<str
   return ended ? session.user.id : null;
 }
 
+/** A session that nobody has yet, and the token that only its cookie will hold. */
+export function newSession(userAgent: string | null) {
+  const token = mintToken();
+  const now = new Date();
+  const row = {
+    id: crypto.randomUUID(),
+    tokenHash: hashToken(token),
+    userAgent: userAgent?.slice(0, 512) ?? null,
+    createdAt: now,
+    lastSeenAt: now,
+    expiresAt: new Date(now.getTime() + absoluteLifetime),
+  };
+  return { token, row };
+}
+
 /** Starts a session with a token of its own and ends the one that the browser came with (session fixation). */
 export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
   const replacedUserId = browser.sessionToken ? await endReplaced(em, browser.sessionToken) : null;
-  const token = mintToken();
-  const now = new Date();
-  const expiresAt = new Date(now.getTime() + absoluteLifetime);
-  await em.insert(Session, {
-    id: crypto.randomUUID(),
-    tokenHash: hashToken(token),
-    user: userId,
-    userAgent: browser.userAgent?.slice(0, 512) ?? null,
-    createdAt: now,
-    lastSeenAt: now,
-    expiresAt,
-  });
-  return { token, expiresAt, replacedUserId };
+  const { row, token } = newSession(browser.userAgent);
+  await em.insert(Session, { ...row, user: userId });
+  return { token, expiresAt: row.expiresAt, replacedUserId };
 }
 
 /** Logs what a sign-in ended, once that is committed. */

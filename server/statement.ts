@@ -13,8 +13,11 @@ export async function runStatement<Row>(knex: Knex, { name, text, values }: Stat
   try {
     return (await connection.query({ name, text, values })).rows;
   } catch (error) {
-    // pg-boss writes its own BEGIN and COMMIT: a failure between them would poison the pool's connection.
-    if (!knex.isTransaction) await connection.query("rollback").catch(() => {});
+    // A newer instance's migration changed a column: PostgreSQL never plans this name again.
+    const planIsStale = name !== undefined && (error as { code?: unknown }).code === "0A000";
+    if (planIsStale && !knex.isTransaction) return (await connection.query({ text, values })).rows;
+    // A script of pg-boss has its own BEGIN and COMMIT: a failure between them would poison the pool's connection.
+    if (!values && !knex.isTransaction) await connection.query("rollback").catch(() => {});
     throw error;
   } finally {
     await knex.client.releaseConnection(connection);

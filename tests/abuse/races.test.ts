@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { authenticate, logIn } from "#server/accounts.server";
-import { PasswordReset } from "#server/entities";
+import { PasswordReset, User } from "#server/entities";
 import { signInWithProfile } from "#server/external-sign-in.server";
 import { resetPassword } from "#server/password-reset.server";
 import { startSession } from "#server/sessions";
@@ -44,4 +44,17 @@ test("a reset amid sign-ins of the same user: no deadlock, and no session by the
   });
   expect(await authenticate(email, goodPassword)).toBeNull();
   expect(await authenticate(email, newPassword)).not.toBeNull();
+});
+
+test("a sign-in that meets the provider being disconnected does not outlive it", async () => {
+  const userId = await createUser(latchkey.em(), { email, idpId: "ada" });
+  const thief = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
+  const entering = await latchkey.em().transactional(async (em) => {
+    await em.nativeUpdate(User, { id: userId }, { idpId: null });
+    const sessionOf = signInWithProfile(thief, { userAgent: null, sessionToken: null }).catch(({ reason }) => reason);
+    for (let at = 0; at < 50; at++) await em.execute("select 1"); // time for it to get as far as it can
+    return { sessionOf };
+  });
+  expect(await entering.sessionOf).toBe("no_verified_email");
+  expect(await latchkey.execute("select id from sessions")).toEqual([]);
 });

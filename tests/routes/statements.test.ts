@@ -102,7 +102,7 @@ test.each(Object.entries(works))("no statement of %s reads a table from end to e
     outcome = await work();
   });
   expect(outcome).toMatchObject(succeeds[name]!);
-  expect(statements.length).toBeGreaterThan(1);
+  expect(statements).not.toEqual([]);
   for (const statement of statements) {
     for (const node of await explain(statement)) {
       const scan = { statement: statement.text, ...node };

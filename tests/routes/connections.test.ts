@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { service } from "#server/service";
+import * as dashboard from "~/routes/dashboard";
+import * as forgotPassword from "~/routes/forgot-password";
+import { createUser, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { call, get, post } from "../support/route-calls";
+
+const latchkey = startLatchkey();
+
+async function signedInPage() {
+  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  return () => call(dashboard.loader, get("/dashboard", { cookie }));
+}
+
+/** Cuts a connection of the pool, and waits until it knows. */
+async function cutConnection(): Promise<void> {
+  const pool = service().orm.em.getKnex().client;
+  const client = await pool.acquireConnection();
+  const ended = new Promise((resolve) => client.once("end", resolve));
+  client.connection.stream.destroy();
+  await ended;
+  await pool.releaseConnection(client);
+}
+
+test("a connection that is cut is replaced, and its prepared statements are none of the next one's", async () => {
+  const page = await signedInPage();
+  const forgot = () => call(forgotPassword.action, post("/forgot-password", { email: "ada@example.com" }));
+  expect(await page()).toMatchObject({ status: 200 });
+  expect(await forgot()).toMatchObject({ status: 200 });
+
+  await cutConnection();
+
+  expect(await page()).toMatchObject({ status: 200 });
+  expect(await forgot()).toMatchObject({ status: 200 });
+});
+
+test("a migration that changes a column under a running process costs it no page", async () => {
+  const page = await signedInPage();
+  expect(await page()).toMatchObject({ status: 200 });
+  await latchkey.execute("alter table users alter column name type varchar(200)");
+  expect(await page()).toMatchObject({ status: 200 });
+  await latchkey.execute("alter table users alter column name type text");
+  expect(await page()).toMatchObject({ status: 200 });
+});
