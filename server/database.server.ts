@@ -97,34 +97,26 @@ export async function openDatabase(databaseUrl: string): Promise<Database> {
 }
 
 /**
- * Does what only one of the instances that start together may do at a time; the lock is the session's, and so dies with
- * a killed process. The embedded database has no other instance.
+ * Does what only one of the instances that start together may do at a time, on an ORM whose statements take as long as
+ * they need. The lock is the session's, and so dies with a killed process. The embedded database has no other instance.
  */
-export async function inTurn({ connection }: Database, work: () => Promise<void>): Promise<void> {
-  if (connection.connections === 1) return work();
-  const orm = await MikroORM.init({ ...ormOptions(connection), connect: false });
-  const pool = orm.em.getKnex().client;
+export async function inTurn({ orm, connection }: Database, work: (patient: MikroORM) => Promise<void>): Promise<void> {
+  if (connection.connections === 1) return work(orm);
+  const patient = await MikroORM.init({ ...ormOptions(connection), connect: false });
+  const pool = patient.em.getKnex().client;
   const locking = await pool.acquireConnection();
   try {
     await locking.query("select pg_advisory_lock($1)", [startLock]);
-    await work();
+    await work(patient);
   } finally {
     await pool.releaseConnection(locking);
-    await orm.close(true);
+    await patient.close(true);
   }
 }
 
-/** Brings the schema up to date, however long that takes. */
-export async function migrate({ orm, connection }: Database): Promise<void> {
-  if (connection.connections === 1) {
-    await orm.getMigrator().up();
-    return;
-  }
-  const patient = await MikroORM.init({ ...ormOptions(connection), connect: false });
-  await patient
-    .getMigrator()
-    .up()
-    .finally(() => patient.close(true));
+/** Brings the schema up to date. */
+export async function migrate(orm: MikroORM): Promise<void> {
+  await orm.getMigrator().up();
 }
 
 const connectionFailures =

@@ -49,8 +49,8 @@ async function bringUp(): Promise<void> {
   const frontDoor = openFrontDoor(config);
   const database = await openDatabase(config.databaseUrl);
   const queue = new JobQueue(database.orm, handleJob, unrelatedDelay);
-  await inTurn(database, async () => {
-    await migrate(database);
+  await inTurn(database, async (patient) => {
+    await migrate(patient);
     await queue.open();
   });
   provideService({ config, orm: database.orm, queue });

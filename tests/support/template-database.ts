@@ -17,7 +17,7 @@ declare module "vitest" {
 
 async function fill(databaseUrl: string): Promise<void> {
   const database = await openDatabase(databaseUrl);
-  await migrate(database);
+  await migrate(database.orm);
   const queue = new JobQueue(database.orm, async () => {});
   await queue.open();
   await queue.stop();

@@ -7,7 +7,7 @@ import { hashPassword } from "#server/passwords";
 export async function addAccounts(databaseUrl: string, emails: string[]): Promise<void> {
   const database = await openDatabase(databaseUrl);
   try {
-    await migrate(database);
+    await migrate(database.orm);
     const passwordHash = await hashPassword("correct horse battery staple");
     const createdAt = new Date();
     for (let start = 0; start < emails.length; start += 1_000) {
