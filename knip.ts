@@ -8,6 +8,7 @@ export default defineConfig({
     "tests/**/*.test.{ts,tsx}",
     "tests/**/vitest.config.ts",
     "tests/bench/{limit,provider}.ts",
+    "tests/bench/empty-build.js",
   ],
   project: ["{app,server,tests}/**/*.{ts,tsx,js,css}", "*.{ts,js}"],
   ignoreExportsUsedInFile: true,

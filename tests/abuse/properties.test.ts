@@ -32,7 +32,7 @@ function report<T>(details: fc.RunDetails<T>): void {
 
 fc.configureGlobal({ seed: 20_261_121, numRuns: 100, verbose: fc.VerbosityLevel.Verbose, reporter: report });
 
-afterAll(() => console.info(`${tried.toLocaleString("en")} bad inputs tried`));
+afterAll(() => void process.stderr.write(`${tried.toLocaleString("en")} bad inputs tried\n`));
 
 const issuer = "https://provider.example";
 const latchkey = startLatchkey({

@@ -25,10 +25,11 @@ function panel({ name, points }: Line, top: number, right: number): string {
 }
 
 /** An SVG with one panel for each line, above a common axis; readable on light and on dark. */
-export function plot(axis: string, lines: Line[]): string {
+export function plot(title: string, axis: string, lines: Line[]): string {
   const right = Math.max(...lines.flatMap(({ points }) => points.map(([x]) => x)));
   const bottomOfAll = lines.length * height + 30;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottomOfAll}" font-family="sans-serif" font-size="12">
+<title>${title}</title>
 <style>
 text { fill: #6b7280; }
 path, polyline { fill: none; stroke: #6b7280; }

@@ -103,7 +103,7 @@ say(
 if (options.svg) {
   await writeFile(
     options.svg,
-    plot("minutes", [
+    plot("Memory, handles and connections over time", "minutes", [
       { name: "resident MB", points: looks.map(({ minute, megabytes }) => [minute, megabytes]) },
       { name: "handles", points: looks.map(({ minute, handles }) => [minute, handles]) },
       { name: "connections", points: looks.map(({ minute, connections }) => [minute, connections]) },

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Request as Shot } from "autocannon";
-import { Argon2id } from "oslo/password";
 import type pg from "pg";
 
 export const password = "a password for the bench";

@@ -1,4 +1,3 @@
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { choosePassword, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
