@@ -85,7 +85,7 @@ export async function action({ request }: ActionFunctionArgs) {
         return unprocessable({ errors: { email: "Type the email address of this account." }, typed: form.typed });
       }
       await deleteAccount(user);
-      return redirect("/login", { headers: (await signOut(request)).headers });
+      return redirect("/account-deleted", { headers: (await signOut(request)).headers });
   }
 }
 

@@ -368,6 +368,7 @@ describe("every answer", () => {
     ["/register/complete", 200, page],
     ["/forgot-password", 200, page],
     ["/reset-password?email=a%40example.com&token=x", 200, page],
+    ["/account-deleted", 200, page],
     ["/nowhere", 404, page],
     ["/logout", 405, page],
     ["/%E0%A4%A", 400, page],

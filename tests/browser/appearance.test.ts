@@ -156,6 +156,10 @@ test("the account page with both ways in, its questions and its answers", async 
   await page.getByRole("button", { name: "End this session" }).click();
   await page.getByText("The session was ended.").waitFor();
   await survey(page, "dashboard-done");
+  await page.getByLabel("Type your email address to confirm").fill(email);
+  await page.getByRole("button", { name: "Delete my account for good" }).click();
+  await arrive(page, "Your account was deleted");
+  await survey(page, "account-deleted");
 });
 
 test("the account page of a user who has no password", async () => {

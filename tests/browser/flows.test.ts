@@ -176,8 +176,9 @@ describe.each(visitors)("$who", ({ options }) => {
     await page.getByText("Type the email address of this account.").waitFor();
     await page.getByLabel("Type your email address to confirm").fill(email);
     await page.getByRole("button", { name: "Delete my account for good" }).click();
-    await arrive(page, "Log in");
+    await arrive(page, "Your account was deleted");
     await assertNoReload();
+    await page.goto("/login");
     await logIn(page, email);
     expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
   });

@@ -195,7 +195,7 @@ describe("delete-account", () => {
     expect(pending.token).toMatch(/^[0-9a-f]{64}$/);
 
     const deleted = await act(cookie, "delete-account", { email: " ADA@example.com " });
-    expect(deleted).toMatchObject({ status: 302, location: "/login", cookies: { session: "" } });
+    expect(deleted).toMatchObject({ status: 302, location: "/account-deleted", cookies: { session: "" } });
     expect(await latchkey.execute("select email from users")).toEqual([{ email: "bob@example.com" }]);
     expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: bob }]);
     expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);
