@@ -1,8 +1,10 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import axe from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
 
-const folder = new URL("screenshots/", import.meta.url);
+const folder = fileURLToPath(new URL("screenshots", import.meta.url));
 const widths = [320, 375, 1280];
 const themes = ["light", "dark"] as const;
 const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -26,7 +28,7 @@ export const overflow = (page: Page) =>
 
 /** At rest: whatever fades is brought to its end first, for axe too. */
 export async function photograph(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: new URL(`${name}.png`, folder).pathname, fullPage: true, animations: "disabled" });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: "disabled" });
 }
 
 /** Keeps a picture of a state at every width and theme, and finds what is wrong with it. */
