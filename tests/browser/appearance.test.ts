@@ -156,6 +156,7 @@ test("the account page with both ways in, its questions and its answers", async 
   await page.getByRole("button", { name: "End this session" }).click();
   await page.getByText("The session was ended.").waitFor();
   await survey(page, "dashboard-done");
+  await page.getByText("Delete my account", { exact: true }).click();
   await page.getByLabel("Type your email address to confirm").fill(email);
   await page.getByRole("button", { name: "Delete my account for good" }).click();
   await arrive(page, "Your account was deleted");
