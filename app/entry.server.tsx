@@ -26,7 +26,7 @@ function contentSecurityPolicy(nonce: string): string {
 
 /**
  * Remix streams the loaders' data behind the page. No loader here answers in parts, so the data is read first and one
- * pass renders both: less than half the work of a stream.
+ * pass renders both.
  */
 async function withData(context: EntryContext): Promise<EntryContext> {
   const value = await text(context.serverHandoffStream as ReadableStream<Uint8Array>);

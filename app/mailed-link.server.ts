@@ -1,5 +1,4 @@
-import { emailAddress } from "#server/email-address.server";
-import { readText } from "./forms.server";
+import { emailAddress, readText } from "./forms.server";
 
 export interface LinkParameters {
   email: string;

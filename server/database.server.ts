@@ -163,7 +163,7 @@ export function query<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
 }
 
 /**
- * One prepared statement past the ORM, for what most requests do, and do alone.
+ * One prepared statement past the ORM, where the whole of a hot path's work is that statement.
  *
  * @throws Response 503 when the database cannot be reached
  */

@@ -21,7 +21,7 @@ const purgeInterval = 600_000; // ms
 // Retries wait 10–20 s, then twice as long each time: 13 of them take from 23 to 45 hours.
 const retries = { retryLimit: 13, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
 
-/** pg-boss's statements, named, because to plan one takes longer than to run it. */
+/** pg-boss's statements, named so that a connection plans each of them once. */
 const names = new Map<string, string>();
 
 function nameOf(text: string): string {

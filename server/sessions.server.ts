@@ -1,31 +1,14 @@
 import { prepared, query } from "./database.server";
 import { Session } from "./entities";
 import { logEvent } from "./log";
-import { idleSince } from "./sessions";
+import { isLive, livingAt } from "./sessions";
 import { hashToken } from "./tokens";
 
 export type { Browser, NewSession } from "./sessions";
 
 const touchInterval = 3_600_000; // ms between two writes of `last_seen_at`
 
-/** A live session and its user, read in one statement. */
-export interface SignedIn {
-  sessionId: string;
-  signedInAt: Date;
-  user: {
-    id: string;
-    email: string;
-    name: string | null;
-    pictureUrl: string | null;
-    hasPassword: boolean;
-    isLinked: boolean;
-  };
-}
-
-interface SessionRow {
-  sessionId: string;
-  createdAt: string;
-  lastSeenAt: string;
+interface SignedInUser {
   id: string;
   email: string;
   name: string | null;
@@ -34,17 +17,28 @@ interface SessionRow {
   isLinked: boolean;
 }
 
+/** A live session and its user, read in one statement. */
+export interface SignedIn {
+  sessionId: string;
+  signedInAt: Date;
+  user: SignedInUser;
+}
+
 const liveSession = `
   select s.id as "sessionId", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
     u.id, u.email, u.name, u.picture_url as "pictureUrl",
     u.password_hash is not null as "hasPassword", u.idp_id is not null as "isLinked"
   from sessions s join users u on u.id = s.user_id
-  where s.token_hash = $1 and s.expires_at > $2 and s.last_seen_at > $3`;
+  where s.token_hash = $1 and ${isLive}`;
 
 /** The live session of a cookie's token, seen now; `null` for every other token. */
 export async function resumeSession(token: string): Promise<SignedIn | null> {
   const now = new Date();
-  const [row] = await prepared<SessionRow>("live-session", liveSession, [hashToken(token), now, idleSince(now)]);
+  const [row] = await prepared<SignedInUser & { sessionId: string; createdAt: string; lastSeenAt: string }>(
+    "live-session",
+    liveSession,
+    [hashToken(token), ...livingAt(now)],
+  );
   if (!row) return null;
   const { sessionId, createdAt, lastSeenAt, ...user } = row;
   if (Date.parse(lastSeenAt) < now.getTime() - touchInterval) {
@@ -63,16 +57,15 @@ export interface ActiveSession {
 const liveSessions = `
   select id, user_agent as "userAgent", created_at as "createdAt", last_seen_at as "lastSeenAt"
   from sessions
-  where user_id = $1 and expires_at > $2 and last_seen_at > $3
+  where user_id = $1 and ${isLive}
   order by last_seen_at desc, created_at desc`;
 
 /** The user's live sessions, the last seen first. */
 export async function activeSessions(userId: string): Promise<ActiveSession[]> {
-  const now = new Date();
   const rows = await prepared<Pick<ActiveSession, "id" | "userAgent"> & { createdAt: string; lastSeenAt: string }>(
     "live-sessions",
     liveSessions,
-    [userId, now, idleSince(now)],
+    [userId, ...livingAt(new Date())],
   );
   return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt), lastSeenAt: new Date(row.lastSeenAt) }));
 }

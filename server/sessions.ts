@@ -20,10 +20,13 @@ export interface NewSession {
   replacedUserId: string | null;
 }
 
-/** A session that was not used since then has ended. */
-export const idleSince = (now: Date) => new Date(now.getTime() - idleLifetime);
+const idleSince = (now: Date) => new Date(now.getTime() - idleLifetime);
 
-/** What a session satisfies that has ended; every other is live. */
+/** What a live session satisfies, in a statement whose $2 and $3 are `livingAt(now)`. */
+export const isLive = "expires_at > $2 and last_seen_at > $3";
+export const livingAt = (now: Date): [Date, Date] => [now, idleSince(now)];
+
+/** What every other session satisfies. */
 export function expired(now = new Date()) {
   return { $or: [{ expiresAt: { $lte: now } }, { lastSeenAt: { $lte: idleSince(now) } }] };
 }

@@ -1,5 +1,5 @@
 /** One line of a plot, each with a scale of its own that begins at zero. */
-export interface Line {
+interface Line {
   name: string;
   points: [number, number][];
 }
@@ -17,7 +17,7 @@ function panel({ name, points }: Line, top: number, right: number): string {
   const last = points.at(-1)?.[1] ?? 0;
   return [
     `<text x="${left}" y="${top - 4}">${name}: ${last.toFixed(0)} at the end</text>`,
-    `<path class="axis" d="M${left} ${top}V${floor}H${width - 10}"/>`,
+    `<path d="M${left} ${top}V${floor}H${width - 10}"/>`,
     `<text x="${left - 6}" y="${top + 10}" text-anchor="end">${most.toFixed(0)}</text>`,
     `<text x="${left - 6}" y="${floor}" text-anchor="end">0</text>`,
     `<polyline points="${points.map(place).join(" ")}"/>`,

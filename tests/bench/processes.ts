@@ -9,6 +9,8 @@ export interface Program {
   stop(): Promise<void>;
 }
 
+export const remixServeListens = /\[remix-serve\] http/;
+
 /** Starts a program and waits for the line that says it listens. */
 export async function startProgram(args: string[], env: Record<string, string>, ready: RegExp): Promise<Program> {
   const port = await freePort();

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { createDatabase } from "../support/server";
-import { type Program, startProgram } from "./processes";
+import { until } from "../support/until";
+import { type Program, remixServeListens, startProgram } from "./processes";
 import { grow, seed } from "./seed";
 
 const tsx = ["--import", "tsx"];
@@ -50,7 +50,7 @@ export async function openStage({ instances = 1, grown = false, profile }: Stage
   const profiling = profile ? ["--cpu-prof", "--cpu-prof-dir=profiles", `--cpu-prof-name=${profile}.cpuprofile`] : [];
   const latchkey: Program[] = [];
   for (let instance = 0; instance < instances; instance++) {
-    latchkey.push(await startProgram([...profiling, "server/serve.js"], settings, /\[remix-serve\] http/));
+    latchkey.push(await startProgram([...profiling, "server/serve.js"], settings, remixServeListens));
   }
   const limit = await startProgram(
     [...tsx, "tests/bench/limit.ts"],
@@ -65,10 +65,12 @@ export async function openStage({ instances = 1, grown = false, profile }: Stage
     latchkey,
     limit: [limit],
     database,
-    async idle() {
-      while ((await database.query("select from pgboss.job where state < 'completed' limit 1")).rowCount)
-        await delay(200);
-    },
+    idle: () =>
+      until(
+        async () => (await database.query("select from pgboss.job where state < 'completed' limit 1")).rowCount === 0,
+        "the queue is empty",
+        120_000,
+      ),
     mails: async () => (await fetch(`${provider.url}/mails`)).json(),
     async close() {
       await database.end();

@@ -1,15 +1,13 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { Request as Shot } from "autocannon";
 import type pg from "pg";
+import { newClientAddress } from "../support/client-address";
+import { sha256 } from "../support/sha256";
 
 export const password = "a password for the bench";
 
 const form = "application/x-www-form-urlencoded";
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const pick = (count: number) => Math.floor(Math.random() * count);
-
-/** A client address of its own for each request, so that none meets a limit. */
-const client = () => `10.${pick(256)}.${pick(256)}.${pick(256)}`;
 
 export interface Work {
   name: string;
@@ -24,7 +22,7 @@ export interface Work {
 }
 
 function posting(path: string, fields: Record<string, string>): Shot {
-  const headers = { "content-type": form, "x-forwarded-for": client() };
+  const headers = { "content-type": form, "x-forwarded-for": newClientAddress() };
   return { method: "POST", path, headers, body: new URLSearchParams(fields).toString() };
 }
 
