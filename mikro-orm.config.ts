@@ -1,6 +1,16 @@
+import { Migrator, TSMigrationGenerator } from "@mikro-orm/migrations";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { loadConfig } from "#server/config.server";
 import { connectionFor, ormOptions } from "#server/database.server";
+import { migrationOptions } from "#server/migrations";
+
+/** A migration is loaded when it has to run, and so is what it stands on. */
+class MigrationGenerator extends TSMigrationGenerator {
+  override generateMigrationFile(...description: Parameters<TSMigrationGenerator["generateMigrationFile"]>): string {
+    const file = super.generateMigrationFile(...description);
+    return file.replace(/^import .*;/, 'const { Migration } = await import("@mikro-orm/migrations");');
+  }
+}
 
 /** For the MikroORM command line; the service itself starts in `server/start.server.ts`. */
 export default async () => {
@@ -14,5 +24,10 @@ export default async () => {
     }
   }
 
-  return { ...ormOptions(connection), driver: Driver };
+  return {
+    ...ormOptions(connection),
+    driver: Driver,
+    extensions: [Migrator],
+    migrations: { ...(await migrationOptions()), generator: MigrationGenerator },
+  };
 };

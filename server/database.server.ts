@@ -1,9 +1,8 @@
-import { Migrator } from "@mikro-orm/migrations";
 import { defineConfig, type EntityManager, MikroORM, type Options, Utils } from "@mikro-orm/postgresql";
 import { openEmbeddedDatabase } from "./embedded-database";
 import { entities } from "./entities";
 import { describe, log } from "./log";
-import { migrationsList } from "./migrations";
+import { migrationNames, migrationOptions } from "./migrations";
 import { service } from "./service";
 import { StartError } from "./start-error";
 import { runStatement } from "./statement";
@@ -33,8 +32,6 @@ export function ormOptions({ address, connections }: Connection): Options {
   return defineConfig({
     ...address,
     entities,
-    extensions: [Migrator],
-    migrations: { migrationsList, path: "server/migrations", pathTs: "server/migrations", snapshot: false },
     schemaGenerator: { ignoreSchema: ["pgboss"] },
     pool: connections === 1 ? { min: 1, max: 1, afterCreate: forgetStatements } : { min: 0, max: connections },
     driverOptions: {
@@ -114,9 +111,17 @@ export async function inTurn({ orm, connection }: Database, work: (patient: Mikr
   }
 }
 
-/** Brings the schema up to date. */
+async function hasEveryMigration(em: EntityManager): Promise<boolean> {
+  const done = await em.execute<{ name: string }[]>("select name from mikro_orm_migrations");
+  return migrationNames.every((name) => done.some((migration) => migration.name === name));
+}
+
+/** Brings the schema up to date. The migrator and the migrations are loaded only where there is something to do. */
 export async function migrate(orm: MikroORM): Promise<void> {
-  await orm.getMigrator().up();
+  if (await hasEveryMigration(orm.em.fork()).catch(() => false)) return;
+  const { Migrator } = await import("@mikro-orm/migrations");
+  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });
+  await new Migrator(orm.em).up();
 }
 
 const connectionFailures =
@@ -174,8 +179,7 @@ export function prepared<Row>(name: string, text: string, values: unknown[]): Pr
 /** Whether the database answers and has every migration that this process knows. */
 export async function isReady(): Promise<boolean> {
   try {
-    const done = await query((em) => em.execute<{ name: string }[]>("select name from mikro_orm_migrations"));
-    return migrationsList.every(({ name }) => done.some((migration) => migration.name === name));
+    return await query(hasEveryMigration);
   } catch {
     return false;
   }

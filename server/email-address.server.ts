@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 const maximumLength = 254; // RFC 5321, section 4.5.3.1.3, without the angle brackets
 

@@ -17,7 +17,7 @@ export function PasswordStrength({ password, email }: { password: string; email:
   useEffect(() => {
     let current = true;
     const judge = async () => {
-      const { strengthOf } = await import("~/password-strength");
+      const { strengthOf } = await import("~/password-strength.client");
       if (current) setScore(strengthOf(password, email));
     };
     if (password !== "") judge().catch(() => setScore(null));

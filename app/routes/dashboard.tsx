@@ -1,6 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
 import { Form, redirect, useActionData, useLoaderData } from "@remix-run/react";
-import { z } from "zod";
+import * as z from "zod";
 import { deleteAccount, unlinkProvider } from "#server/accounts.server";
 import { clientOf } from "#server/connection.server";
 import { providerLabel } from "#server/external-sign-in.server";

@@ -1,6 +1,6 @@
 import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
-import { z } from "zod";
+import * as z from "zod";
 import { authenticate, countLogin, logIn } from "#server/accounts.server";
 import { clientOf } from "#server/connection.server";
 import { providerLabel } from "#server/external-sign-in.server";

@@ -1,5 +1,5 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
-import { z } from "zod";
+import * as z from "zod";
 import { readForm } from "~/forms.server";
 import { methodNotAllowed } from "~/responses";
 import { signOut } from "~/session.server";

@@ -1,6 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
-import { z } from "zod";
+import * as z from "zod";
 import { clientOf } from "#server/connection.server";
 import { providerLabel } from "#server/external-sign-in.server";
 import { mailIsPrinted } from "#server/mail.server";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import type { IdentityProviderConfig } from "../config.server";
 import { callJson } from "../http";
 import { discoverEndpoints } from "./discovery";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { callJson } from "../http";
 import type { Endpoints } from "./providers";
 

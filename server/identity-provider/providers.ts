@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { emailAddress } from "../email-address.server";
 
 /** What Latchkey needs to know of a person, whatever the provider calls it. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { MailServiceConfig } from "../config.server";
 import { callJson } from "../http";
 import type { Mailer } from "./mailer";

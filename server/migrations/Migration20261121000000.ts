@@ -1,4 +1,4 @@
-import { Migration } from "@mikro-orm/migrations";
+const { Migration } = await import("@mikro-orm/migrations");
 
 export class Migration20261121000000 extends Migration {
   override up(): void {

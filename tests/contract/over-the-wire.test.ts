@@ -5,7 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import type { CallError } from "#server/http";
 import { callJson } from "#server/http";
 import { IdentityProvider } from "#server/identity-provider/client";

@@ -11,12 +11,14 @@ const { stage } = stageFaults();
 function buildNextVersion(): string {
   const build = readFileSync("build/index.js", "utf8");
   const next = build.replace(
-    /var migrationsList = \[([\s\S]*?)\];/,
-    (_, migrations: string) => `
-      class MigrationNext extends Migration {
-        up() { this.addSql('alter table "users" add column "nickname" text null'); }
-      }
-      var migrationsList = [${migrations}, { name: "Migration99991231000000", class: MigrationNext }];`,
+    /(?<=Migration20261121000000: async .*)(?=\n\})/,
+    `,
+      Migration99991231000000: async () => {
+        const { Migration } = await import("@mikro-orm/migrations");
+        return class extends Migration {
+          up() { this.addSql('alter table "users" add column "nickname" text null'); }
+        };
+      }`,
   );
   expect(next).not.toBe(build);
   mkdirSync("build/next", { recursive: true });

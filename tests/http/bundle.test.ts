@@ -47,3 +47,7 @@ describe("the browser's bundle holds no server code", () => {
     expect(holders).toEqual([]);
   });
 });
+
+test.each(["@mikro-orm/migrations", "@zxcvbn-ts/core", "@electric-sql/pglite"])("no start loads %s unasked", (name) => {
+  expect(server).not.toContain(` from "${name}"`);
+});

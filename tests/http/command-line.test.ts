@@ -1,4 +1,7 @@
 import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../support/server";
@@ -14,9 +17,9 @@ afterAll(() => database.drop());
 const run = promisify(execFile);
 
 /** Runs a command of the ORM to its end, and rejects when that is not a good one. */
-async function mikroOrm(command: string): Promise<string> {
+async function mikroOrm(...command: string[]): Promise<string> {
   const env = { ...process.env, DATABASE_URL: database.url };
-  const { stdout } = await run("npm", ["run", "--silent", "mikro-orm", "--", command], { env });
+  const { stdout } = await run("npm", ["run", "--silent", "mikro-orm", "--", ...command], { env });
   return stdout;
 }
 
@@ -25,4 +28,14 @@ test("migrations can be checked and applied from the command line", async () => 
   expect(await mikroOrm("migration:up")).toContain("Successfully migrated up to the latest version");
   expect(await mikroOrm("migration:check")).toContain("No changes required, schema is up-to-date");
   expect(await mikroOrm("migration:pending")).not.toMatch(/Migration\d+/);
+});
+
+test("a new migration loads what it stands on only when it runs", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "latchkey-migrations-"));
+  await mikroOrm("migration:create", "--blank", "--path", folder);
+  const [file = ""] = await readdir(folder);
+  const migration = await readFile(join(folder, file), "utf8");
+  expect(migration).toMatch(/^const \{ Migration \} = await import\("@mikro-orm\/migrations"\);\n/);
+  expect(migration).toMatch(/export class Migration\d+ extends Migration \{/);
+  await rm(folder, { recursive: true });
 });
