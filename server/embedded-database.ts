@@ -84,7 +84,8 @@ async function prepareFolder(folder: string): Promise<string> {
 export async function serve(database: PGlite): Promise<EmbeddedDatabase> {
   const { PGLiteSocketServer } = await import("@electric-sql/pglite-socket");
   const home = await mkdtemp(join(tmpdir(), "latchkey-"));
-  const server = new PGLiteSocketServer({ db: database, path: join(home, ".s.PGSQL.5432") });
+  // Two, because a connection that was cut leaves a moment after the one that replaces it has come.
+  const server = new PGLiteSocketServer({ db: database, path: join(home, ".s.PGSQL.5432"), maxConnections: 2 });
   await server.start();
   // The library keeps its listener to itself, and referenced: a command that is done would never end.
   (server as unknown as { server: net.Server }).server.unref();
