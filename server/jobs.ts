@@ -14,7 +14,7 @@ export type Job =
 export type JobHandler = (job: Job) => Promise<void>;
 
 const queue = "latchkey";
-const lanes = 4;
+const places = 4; // jobs at a time
 const pollInterval = 5_000; // ms, for retries and for what another instance left behind
 const purgeInterval = 600_000; // ms
 
@@ -46,6 +46,9 @@ interface Delay {
   to: number;
 }
 
+/** pg-boss takes what was due before now, and PGlite's clock stands still for a millisecond. */
+const noDelay: Delay = { from: -1, to: -1 };
+
 /**
  * A job for a known address does more than one for an unknown address. Begun at once, it would slow down the very
  * answer to the request that asked for it, or always the next one, and a clock would tell which addresses have an
@@ -63,10 +66,12 @@ export class JobQueue {
   readonly #delay: Delay;
   readonly #running = new Set<Promise<void>>();
   #poll: NodeJS.Timeout | undefined;
-  #woken = false;
+  #free = places;
+  #mayHaveMore = false;
+  #taking = false;
   #stopped = true;
 
-  constructor(orm: MikroORM, handle: JobHandler, delay: Delay = { from: 0, to: 0 }) {
+  constructor(orm: MikroORM, handle: JobHandler, delay: Delay = noDelay) {
     this.#handle = handle;
     this.#delay = delay;
     this.#boss = new PgBoss({
@@ -96,7 +101,7 @@ export class JobQueue {
     const { from, to } = this.#delay;
     const delay = Math.round(from + Math.random() * (to - from));
     const transaction = em.getTransactionContext<Knex.Transaction>();
-    await this.#boss.send(queue, job, { db: database(transaction ?? em.getKnex()), startAfter: delay / 1000 });
+    await this.#boss.send(queue, job, { db: database(transaction ?? em.getKnex()), startAfter: `${delay / 1000}` });
     const wakeWhenDue = () => void setTimeout(() => this.#wake(), delay + 5).unref();
     if (transaction) transaction.executionPromise.then(wakeWhenDue, () => {});
     else wakeWhenDue();
@@ -104,46 +109,69 @@ export class JobQueue {
 
   /** Works every job that is due; resolves when none is left. */
   async drain(): Promise<void> {
-    while (await this.#workOne());
+    await this.#schedulePurge();
+    for (let [job] = await this.#fetch(1); job; [job] = await this.#fetch(1)) await this.#work(job);
   }
 
   /** Takes no further job and waits for those that run. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#poll);
-    await Promise.all(this.#running);
+    while (this.#running.size > 0) await Promise.all(this.#running);
     await this.#boss.stop({ graceful: false, close: false, wait: false });
   }
 
   #wake(): void {
-    this.#woken = true;
-    if (this.#stopped || this.#running.size >= lanes) return;
-    const lane = this.#lane().catch((error) => log.error(describe(error), "The job queue is not available."));
-    this.#running.add(lane);
-    void lane.finally(() => this.#running.delete(lane));
+    this.#mayHaveMore = true;
+    if (!this.#taking && !this.#stopped && this.#free > 0) this.#run(this.#take());
   }
 
-  async #lane(): Promise<void> {
-    do {
-      this.#woken = false;
-      while (!this.#stopped && (await this.#workOne()));
-    } while (this.#woken && !this.#stopped);
+  /** Nothing that goes wrong here ends the process: the next poll tries again. */
+  #run(work: Promise<void>): void {
+    const done = work.catch((error) => log.error(describe(error), "The job queue is not available."));
+    this.#running.add(done);
+    void done.finally(() => this.#running.delete(done));
   }
 
-  async #workOne(): Promise<boolean> {
-    await this.#schedulePurge();
-    const [job] = await this.#boss.fetch<Job>(queue);
-    if (!job) return false;
-    if (this.#running.size > 0) this.#wake();
+  /** Takes as many jobs at once as there are places for, as long as there may be more. */
+  async #take(): Promise<void> {
+    this.#taking = true;
+    try {
+      await this.#schedulePurge();
+      while (this.#mayHaveMore && !this.#stopped && this.#free > 0) {
+        const asked = this.#free;
+        this.#mayHaveMore = false;
+        const jobs = await this.#fetch(asked);
+        for (const job of jobs) this.#begin(job);
+        if (jobs.length === asked) this.#mayHaveMore = true;
+      }
+    } finally {
+      this.#taking = false;
+    }
+  }
+
+  #begin(job: PgBoss.Job<Job>): void {
+    this.#free--;
+    const work = this.#work(job).finally(() => {
+      this.#free++;
+      if (this.#mayHaveMore) this.#wake();
+    });
+    this.#run(work);
+  }
+
+  #fetch(batchSize: number): Promise<PgBoss.Job<Job>[]> {
+    return this.#boss.fetch<Job>(queue, { batchSize });
+  }
+
+  async #work(job: PgBoss.Job<Job>): Promise<void> {
     try {
       await duringJob(job.id, () => this.#handle(job.data));
     } catch (error) {
       log.warn({ jobId: job.id, task: job.data.task, ...describe(error) }, "A job failed and will be tried again.");
       await this.#boss.fail(queue, job.id, describe(error));
-      return true;
+      return;
     }
     await this.#boss.deleteJob(queue, job.id);
-    return true;
   }
 
   #nextPurge = 0;
@@ -152,6 +180,7 @@ export class JobQueue {
     const now = Date.now();
     if (now < this.#nextPurge) return;
     await this.#boss.send(queue, { task: "purge_expired" } satisfies Job, {
+      startAfter: `${this.#delay.from / 1000}`,
       singletonKey: "purge_expired",
       singletonSeconds: purgeInterval / 1000,
     });
