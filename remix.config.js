@@ -5,7 +5,7 @@ const development = process.env.NODE_ENV === "development";
 export default {
   serverModuleFormat: "esm",
   serverPlatform: "node",
-  serverDependenciesToBundle: ["ky", "zod"], // 110 files, which each start would read one by one
+  serverDependenciesToBundle: ["zod"], // 95 files, which each start would read one by one
   ignoredRouteFiles: development ? ["**/.*"] : ["**/.*", "**/dev.*"],
   watchPaths: ["./server/**/*", "./mikro-orm.config.ts"],
   future: {

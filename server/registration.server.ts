@@ -8,7 +8,7 @@ import { hashPassword } from "./passwords";
 import { countAttempt, registrationLimit } from "./rate-limits";
 import { service } from "./service";
 import { type Browser, logReplaced, type NewSession, startSession } from "./sessions";
-import { consumeToken, issueToken, isTokenValid, type TokenClaim } from "./tokens";
+import { consumeToken, issueToken, isTokenValid, lockAddress, type TokenClaim } from "./tokens";
 
 /**
  * Asks for a link that proves the mailbox. The work is the same for every address, known or not.
@@ -56,6 +56,7 @@ export async function completeRegistration(
   const passwordHash = await hashPassword(password);
   const id = crypto.randomUUID();
   const session = await unitOfWork(async (em) => {
+    await lockAddress(em, email);
     if (!(await consumeToken(em, Registration, { email, token }))) return null;
     await em.insert(User, {
       id,

@@ -45,13 +45,19 @@ export async function isTokenValid(em: EntityManager, kind: MailedToken, claim: 
 }
 
 /**
+ * Until the end of the transaction, nobody else uses a token of this address that has no user yet: two of its tokens, used
+ * at once, would deadlock on each other's rows.
+ */
+export async function lockAddress(em: EntityManager, email: string): Promise<void> {
+  await em.execute("select pg_advisory_xact_lock(hashtextextended(?, 0))", [email]);
+}
+
+/**
  * Uses the token up, and every other token of the address with it. Of any number of simultaneous callers, with one
- * token or with several of one address, exactly one gets `true`: they queue on the address, or they would deadlock
- * on each other's rows.
+ * token or with several of one address, exactly one gets `true`; each holds the user's row, or the address.
  */
 export async function consumeToken(em: EntityManager, kind: MailedToken, claim: TokenClaim): Promise<boolean> {
   if (!spelling.test(claim.token)) return false;
-  await em.execute("select pg_advisory_xact_lock(hashtextextended(?, 0))", [claim.email]);
   if ((await em.nativeDelete(kind, matching(claim))) !== 1) return false;
   await em.nativeDelete(kind, { email: claim.email });
   return true;
