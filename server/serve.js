@@ -10,7 +10,4 @@ process.argv[2] ??= "build/index.js";
 // Most of what a request makes dies with it. V8 would let the old part of the heap grow to several times what lives.
 setFlagsFromString("--heap-growing-percent=50");
 
-// Argon2's allocator keeps the 19 MiB of each of the last hashes: six of them, where two run at a time.
-process.env.MIMALLOC_PURGE_DELAY ??= "1"; // ms, until free memory goes back
-
 await import("@remix-run/serve/dist/cli.js");

@@ -81,7 +81,7 @@ export const works: Work[] = [
   {
     name: "W3",
     what: "POST /reset-password",
-    shots: 600,
+    shots: 1_200,
     expects: 302,
     prepare: mintLinks,
     next: () => posting("/reset-password", { ...links.pop(), password, passwordConfirmation: password }),
@@ -109,7 +109,7 @@ export const works: Work[] = [
   {
     name: "W8",
     what: "POST /login",
-    shots: 600,
+    shots: 1_200,
     expects: 302,
     prepare: nothing,
     next: () => posting("/login", { email: `known-${whoSignsIn()}@bench.example`, password }),
