@@ -22,7 +22,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** PGlite is one session for all connections that follow one another: it still has the last one's prepared statements. */
+/** PGlite is one session for all connections that follow one another: it still has the last one's statements. */
 function forgetStatements(connection: { query(sql: string, done: () => void): void }, done: () => void): void {
   connection.query("deallocate all", done);
 }

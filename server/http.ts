@@ -1,5 +1,5 @@
 import ky from "ky";
-import type { z } from "zod";
+import type * as z from "zod";
 
 const deadline = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded

@@ -49,6 +49,9 @@ interface Delay {
 /** pg-boss takes what was due before now, and PGlite's clock stands still for a millisecond. */
 const noDelay: Delay = { from: -1, to: -1 };
 
+/** A delay in ms for pg-boss, which takes a negative number of seconds for none, but an interval at its word. */
+const startAfter = (delay: number) => `${delay / 1000}`;
+
 /**
  * A job for a known address does more than one for an unknown address. Begun at once, it would slow down the very
  * answer to the request that asked for it, or always the next one, and a clock would tell which addresses have an
@@ -101,7 +104,7 @@ export class JobQueue {
     const { from, to } = this.#delay;
     const delay = Math.round(from + Math.random() * (to - from));
     const transaction = em.getTransactionContext<Knex.Transaction>();
-    await this.#boss.send(queue, job, { db: database(transaction ?? em.getKnex()), startAfter: `${delay / 1000}` });
+    await this.#boss.send(queue, job, { db: database(transaction ?? em.getKnex()), startAfter: startAfter(delay) });
     const wakeWhenDue = () => void setTimeout(() => this.#wake(), delay + 5).unref();
     if (transaction) transaction.executionPromise.then(wakeWhenDue, () => {});
     else wakeWhenDue();
@@ -180,7 +183,7 @@ export class JobQueue {
     const now = Date.now();
     if (now < this.#nextPurge) return;
     await this.#boss.send(queue, { task: "purge_expired" } satisfies Job, {
-      startAfter: `${this.#delay.from / 1000}`,
+      startAfter: startAfter(this.#delay.from),
       singletonKey: "purge_expired",
       singletonSeconds: purgeInterval / 1000,
     });

@@ -21,8 +21,8 @@ export function mintToken(): string {
 }
 
 /**
- * SHA-256 of the token string, as lower-case hex: the only form of a token that is stored. Synchronous: Web Crypto would
- * queue it behind Argon2, in the same threads.
+ * SHA-256 of the token string, as lower-case hex: the only form of a token that is stored. Synchronous: Web Crypto
+ * would queue it behind Argon2, in the same threads.
  */
 export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
@@ -45,8 +45,8 @@ export async function isTokenValid(em: EntityManager, kind: MailedToken, claim: 
 }
 
 /**
- * Until the end of the transaction, nobody else uses a token of this address that has no user yet: two of its tokens, used
- * at once, would deadlock on each other's rows.
+ * Until the end of the transaction, nobody else uses a token of this address that has no user yet: two of its tokens,
+ * used at once, would deadlock on each other's rows.
  */
 export async function lockAddress(em: EntityManager, email: string): Promise<void> {
   await em.execute("select pg_advisory_xact_lock(hashtextextended(?, 0))", [email]);

@@ -2,7 +2,10 @@ import type { Constructor } from "@mikro-orm/core";
 import type { Migration } from "@mikro-orm/migrations";
 import type { Options } from "@mikro-orm/postgresql";
 
-/** Every migration, the oldest first, loaded when it has to run: add a new one, because a bundle has no folder to look into. */
+/**
+ * Every migration, the oldest first, loaded when it has to run: add a new one, because a bundle has no folder to look
+ * into.
+ */
 const migrations: Record<string, () => Promise<Constructor<Migration>>> = {
   Migration20261121000000: async () => (await import("./Migration20261121000000")).Migration20261121000000,
 };

@@ -15,7 +15,7 @@ const flags = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
 ];
 
-/** Chrome reports each refusal of ours as an error too; a refusal, or one of these failures, is what the test asked for. */
+/** Chrome reports each refusal of ours as an error too: a refusal, or one of these failures, is what was asked for. */
 const refusalOr = (failures: RegExp) =>
   new RegExp(`^Failed to load resource: the server responded with a status of (?:4\\d\\d|${failures.source}) `);
 
