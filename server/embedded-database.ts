@@ -30,15 +30,14 @@ function answers(path: string): Promise<boolean> {
  * Two processes on one data folder lose committed rows silently. A listening socket is a lock that dies with its
  * process; the file that a killed process leaves behind is moved away only by whoever saw that very inode dead.
  */
-async function lockFolder(folder: string): Promise<() => Promise<void>> {
+async function lockFolder(folder: string): Promise<net.Server> {
   const inUse = new StartError(`The data folder ${folder} is in use by another process.`);
   const path = join(await lockHome(folder), "latchkey.lock");
   const server = net.createServer((socket) => socket.destroy());
-  server.unref();
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
       await listen(server, path);
-      return () => new Promise((resolve) => server.close(() => resolve()));
+      return server;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     }
@@ -99,27 +98,38 @@ export async function serve(database: PGlite): Promise<EmbeddedDatabase> {
   };
 }
 
+async function open(folder: string): Promise<PGlite> {
+  const { PGlite } = await import("@electric-sql/pglite");
+  return PGlite.create(join(folder, "pglite")).catch(() => {
+    throw new StartError(`The database in ${folder} cannot be opened: it is damaged, or the disk is full.`);
+  });
+}
+
 /**
  * PostgreSQL in this process (PGlite), its data under `folder`.
  *
- * @throws StartError when the folder cannot be written or another process has it open
+ * @throws StartError when the folder cannot be written, another process has it open, or what it holds cannot be read
  */
 export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedDatabase> {
   const home = await prepareFolder(folder);
-  let unlock: () => Promise<void>;
-  try {
-    unlock = await lockFolder(home);
-  } catch (error) {
+  const lock = await lockFolder(home).catch((error: NodeJS.ErrnoException) => {
     if (error instanceof StartError) throw error;
-    throw new StartError(`The data folder ${folder} cannot be written: ${(error as NodeJS.ErrnoException).code}.`);
+    throw new StartError(`The data folder ${folder} cannot be written: ${error.code}.`);
+  });
+  try {
+    const database = await serve(await open(home));
+    return {
+      host: database.host,
+      async close() {
+        await database.close();
+        lock.close();
+      },
+    };
+  } catch (error) {
+    lock.close();
+    throw error;
+  } finally {
+    // Not before: Node with nothing else to wait for finishes all of PGlite's background compilation first.
+    lock.unref();
   }
-  const { PGlite } = await import("@electric-sql/pglite");
-  const database = await serve(await PGlite.create(join(home, "pglite")));
-  return {
-    host: database.host,
-    async close() {
-      await database.close();
-      await unlock();
-    },
-  };
 }

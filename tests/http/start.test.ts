@@ -1,5 +1,7 @@
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import net, { type AddressInfo, type Server } from "node:net";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDatabase, freePort, spawnServer, startServer, type TestDatabase } from "../support/server";
 
@@ -132,6 +134,18 @@ describe("what makes a start impossible is said in one line, with status 1", () 
   test.each(["/dev/null/data", "/dev/null"])("the data folder %s, which cannot be", async (folder) => {
     const output = await failedStart({ DATABASE_URL: `pglite:${folder}` });
     expect(output).toMatch(new RegExp(`^The data folder ${folder} cannot be written: [A-Z]+\\.\\n$`));
+  });
+
+  test.each([
+    ["is no folder", ""],
+    ["is of another version", "PG_VERSION"],
+  ])("a data folder whose database %s", async (_what, file) => {
+    database = await createDatabase("embedded");
+    const path = join(database.url.slice("pglite:".length), "pglite", file);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, "99\n");
+    const output = await failedStart({ DATABASE_URL: database.url });
+    expect(output).toMatch(/^The database in \S+ cannot be opened: it is damaged, or the disk is full\.\n$/);
   });
 
   test.each([undefined, "127.0.0.1"])("a port in use, on the address %s", async (host) => {
