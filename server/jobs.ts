@@ -92,11 +92,10 @@ export class JobQueue {
     await this.#boss.createQueue(queue, { name: queue, ...retries });
   }
 
-  /** Works what is waiting and what will come. */
+  /** Works what will come, and from the first poll on what is waiting: the first pages need not wait for that. */
   work(): void {
     this.#stopped = false;
     this.#poll = setInterval(() => this.#wake(), pollInterval);
-    this.#wake();
   }
 
   /** Within `em`'s transaction, or at once where it has none; worked when that is committed and the delay is over. */
