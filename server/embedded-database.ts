@@ -100,8 +100,10 @@ export async function serve(database: PGlite): Promise<EmbeddedDatabase> {
 
 async function open(folder: string): Promise<PGlite> {
   const { PGlite } = await import("@electric-sql/pglite");
-  return PGlite.create(join(folder, "pglite")).catch(() => {
-    throw new StartError(`The database in ${folder} cannot be opened: it is damaged, or the disk is full.`);
+  return PGlite.create(join(folder, "pglite")).catch(({ message, errno }: NodeJS.ErrnoException) => {
+    const reason = message?.split("\n")[0] ?? `errno ${errno}`; // Emscripten's file errors have no message
+    const causes = "it is damaged, unreadable or of another version, or the disk is full";
+    throw new StartError(`The database in ${folder} cannot be opened (${reason}): ${causes}.`);
   });
 }
 

@@ -138,14 +138,14 @@ describe("what makes a start impossible is said in one line, with status 1", () 
 
   test.each([
     ["is no folder", ""],
-    ["is of another version", "PG_VERSION"],
+    ["is incomplete", "PG_VERSION"],
   ])("a data folder whose database %s", async (_what, file) => {
     database = await createDatabase("embedded");
     const path = join(database.url.slice("pglite:".length), "pglite", file);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, "99\n");
     const output = await failedStart({ DATABASE_URL: database.url });
-    expect(output).toMatch(/^The database in \S+ cannot be opened: it is damaged, or the disk is full\.\n$/);
+    expect(output).toMatch(/^The database in \S+ cannot be opened \(\w[^\n]+\): it is damaged, [^\n]+\.\n$/);
   });
 
   test.each([undefined, "127.0.0.1"])("a port in use, on the address %s", async (host) => {
