@@ -69,12 +69,15 @@ async function lockHome(folder: string): Promise<string> {
   return home;
 }
 
-async function prepareFolder(folder: string): Promise<string> {
+/** Makes the folder and locks it; the lock keeps the event loop until it is told not to. */
+async function claimFolder(folder: string): Promise<{ home: string; lock: net.Server }> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
-    return await realpath(folder);
+    const home = await realpath(folder);
+    return { home, lock: await lockFolder(home) };
   } catch (error) {
+    if (error instanceof StartError) throw error;
     throw new StartError(`The data folder ${folder} cannot be written: ${(error as NodeJS.ErrnoException).code}.`);
   }
 }
@@ -113,11 +116,7 @@ async function open(folder: string): Promise<PGlite> {
  * @throws StartError when the folder cannot be written, another process has it open, or what it holds cannot be read
  */
 export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedDatabase> {
-  const home = await prepareFolder(folder);
-  const lock = await lockFolder(home).catch((error: NodeJS.ErrnoException) => {
-    if (error instanceof StartError) throw error;
-    throw new StartError(`The data folder ${folder} cannot be written: ${error.code}.`);
-  });
+  const { home, lock } = await claimFolder(folder);
   try {
     const database = await serve(await open(home));
     return {
@@ -127,9 +126,6 @@ export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedData
         lock.close();
       },
     };
-  } catch (error) {
-    lock.close();
-    throw error;
   } finally {
     // Not before: Node with nothing else to wait for finishes all of PGlite's background compilation first.
     lock.unref();

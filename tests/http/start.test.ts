@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import net, { type AddressInfo, type Server } from "node:net";
 import { dirname, join } from "node:path";
@@ -137,15 +137,18 @@ describe("what makes a start impossible is said in one line, with status 1", () 
   });
 
   test.each([
-    ["is no folder", ""],
-    ["is incomplete", "PG_VERSION"],
-  ])("a data folder whose database %s", async (_what, file) => {
+    ["is no folder", "", "errno 54"], // ENOTDIR of WASI
+    ["is incomplete", "PG_VERSION", "PGlite failed to initialize properly"],
+  ])("a data folder whose database %s", async (_what, file, reason) => {
     database = await createDatabase("embedded");
-    const path = join(database.url.slice("pglite:".length), "pglite", file);
+    const folder = database.url.slice("pglite:".length);
+    const path = join(folder, "pglite", file);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, "99\n");
-    const output = await failedStart({ DATABASE_URL: database.url });
-    expect(output).toMatch(/^The database in \S+ cannot be opened \(\w[^\n]+\): it is damaged, [^\n]+\.\n$/);
+    const causes = "it is damaged, unreadable or of another version, or the disk is full";
+    expect(await failedStart({ DATABASE_URL: database.url })).toBe(
+      `The database in ${await realpath(folder)} cannot be opened (${reason}): ${causes}.\n`,
+    );
   });
 
   test.each([undefined, "127.0.0.1"])("a port in use, on the address %s", async (host) => {
