@@ -1,10 +1,11 @@
 import { Migrator, TSMigrationGenerator } from "@mikro-orm/migrations";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
-import { loadConfig } from "#server/config.server";
-import { connectionFor, ormOptions } from "#server/database.server";
-import { migrationOptions } from "#server/migrations";
+import { loadConfig } from "#server/config";
+import { connectionFor } from "#server/database/connection";
+import { migrationOptions } from "#server/database/migrations";
+import { ormOptions } from "#server/database/orm";
 
-/** A migration is loaded when it has to run, and so is what it stands on. */
+/** A migration imports its base class when it runs, so that a start without migrations does not load it. */
 class MigrationGenerator extends TSMigrationGenerator {
   override generateMigrationFile(...description: Parameters<TSMigrationGenerator["generateMigrationFile"]>): string {
     const file = super.generateMigrationFile(...description);
@@ -12,11 +13,11 @@ class MigrationGenerator extends TSMigrationGenerator {
   }
 }
 
-/** For the MikroORM command line; the service itself starts in `server/start.server.ts`. */
+/** For the MikroORM command line. The service starts in `server/start.server.ts`. */
 export default async () => {
   const connection = await connectionFor(loadConfig(process.env).databaseUrl);
 
-  /** The command line closes the ORM alone, and PGlite's timers would keep it from ending. */
+  /** The command line closes only the ORM. An open PGlite would keep its process alive. */
   class Driver extends PostgreSqlDriver {
     override async close(force?: boolean): Promise<void> {
       await super.close(force);

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import type { EntryContext, HandleErrorFunction } from "@remix-run/node";
 import { isRouteErrorResponse, RemixServer } from "@remix-run/react";
 import { renderToString } from "react-dom/server";
-import { logUnexpected } from "#server/log.server";
+import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
 import { NonceContext } from "./nonce";
 
@@ -24,9 +24,16 @@ function contentSecurityPolicy(nonce: string): string {
   ].join("; ");
 }
 
+/** The body of a plain-text answer that a loader threw (`app/responses.ts`); `null` for a page. */
+function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
+  if (!headers.get("Content-Type")?.startsWith("text/plain")) return null;
+  const [error] = Object.values(errors ?? {});
+  return isRouteErrorResponse(error) ? String(error.data) : null;
+}
+
 /**
- * Remix streams the loaders' data behind the page. No loader here answers in parts, so the data is read first and one
- * pass renders both.
+ * Remix streams the loaders' data after the page. No loader here defers data, so the data is read first and the page is
+ * rendered once. Writes private fields of the entry context, read in Remix 2.17.5.
  */
 async function withData(context: EntryContext): Promise<EntryContext> {
   const value = await text(context.serverHandoffStream as ReadableStream<Uint8Array>);
@@ -40,6 +47,8 @@ export default async function handleDocumentRequest(
   headers: Headers,
   context: EntryContext,
 ): Promise<Response> {
+  const plainText = plainTextOf(context, headers);
+  if (plainText !== null) return new Response(plainText, { headers, status });
   const nonce = randomBytes(16).toString("base64");
   const page = renderToString(
     <NonceContext.Provider value={nonce}>

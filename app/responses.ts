@@ -7,3 +7,8 @@ export const unprocessable = <T>(body: T) => data(body, { status: 422 });
 export function methodNotAllowed(allow: "GET, HEAD" | "POST"): Response {
   return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: { Allow: allow } });
 }
+
+/** Thrown by a route whose answer is not a page: `app/entry.server.tsx` sends it as it is. */
+export function plainText(text: string, status: number): Response {
+  return new Response(text, { status, headers: { "Content-Type": "text/plain; charset=utf-8" } });
+}

@@ -1,71 +1,61 @@
 import { redirect } from "@remix-run/node";
-import { parse } from "cookie";
-import { serializeCookie } from "oslo/cookie";
-import { originOf } from "#server/connection.server";
-import {
-  type Browser,
-  endSessionOfToken,
-  type NewSession,
-  resumeSession,
-  type SignedIn,
-} from "#server/sessions.server";
+import { type Browser, logOut, type NewSession, resumeSession, type SignedIn } from "#server/features/sessions.server";
+import { isHttps, readCookie, writeCookie } from "./cookies.server";
 
-const recent = 15 * 60_000; // ms
+const recentSignIn = 15 * 60_000; // ms
 
-const isSecure = (request: Request) => originOf(request).startsWith("https:");
+const cookieName = (request: Request) => (isHttps(request) ? "__Host-session" : "session");
 
-const cookieName = (request: Request) => (isSecure(request) ? "__Host-session" : "session");
+const sessionToken = (request: Request) => readCookie(request, cookieName(request));
 
-function sessionCookie(request: Request, token: string, expires: Date): string {
-  const secure = isSecure(request);
-  return serializeCookie(cookieName(request), token, { path: "/", httpOnly: true, sameSite: "lax", secure, expires });
-}
+const sessionCookie = (request: Request, token: string, expires: Date) =>
+  writeCookie(request, cookieName(request), token, { path: "/", expires });
 
-/** Names are compared as sent: `%5F%5FHost-session` is no `__Host-session`. */
-function sessionToken(request: Request): string | null {
-  return parse(request.headers.get("Cookie") ?? "", { decode: (value) => value })[cookieName(request)] ?? null;
-}
-
-export async function getUser(request: Request): Promise<SignedIn | null> {
+/** The live session of the request and its user; `null` for a visitor. */
+async function getUser(request: Request): Promise<SignedIn | null> {
   const token = sessionToken(request);
   return token ? resumeSession(token) : null;
 }
 
+/** @throws Response to the login page for a visitor */
 export async function requireUser(request: Request): Promise<SignedIn> {
   const signedIn = await getUser(request);
   if (!signedIn) throw redirect("/login");
   return signedIn;
 }
 
-/** A loader also runs behind a refused form, with that form's headers: whoever sent it gets to read why. */
-const answersForm = (request: Request) => request.headers.has("Content-Type");
+/** Whether the loader runs for the page of a refused form: Remix keeps the form's headers. */
+const followsForm = (request: Request) => request.headers.has("Content-Type");
 
+/** @throws Response to the account page for a signed-in user */
 export async function requireGuest(request: Request): Promise<void> {
-  if (!answersForm(request) && (await getUser(request))) throw redirect("/dashboard");
+  if (!followsForm(request) && (await getUser(request))) throw redirect("/dashboard");
 }
 
 /**
- * For what cannot be undone: somebody who finds an open browser must not be able to do it. The login page is for
- * guests, so the old session ends here.
+ * Protects what cannot be undone from somebody who finds an open browser. The login page is for guests, so an older
+ * session ends here.
+ *
+ * @throws Response to the login page when the sign-in is older than 15 minutes
  */
 export async function requireRecentSignIn(request: Request, { signedInAt }: SignedIn): Promise<void> {
-  if (signedInAt.getTime() < Date.now() - recent) throw await signOut(request);
+  if (signedInAt.getTime() < Date.now() - recentSignIn) throw await signOut(request);
 }
 
-/** What a new session has to know of the browser that it is for. */
+/** What a sign-in has to know of the request's browser. */
 export function browserOf(request: Request): Browser {
   return { userAgent: request.headers.get("User-Agent"), sessionToken: sessionToken(request) };
 }
 
-/** Hands the browser its new session. */
+/** Sets the cookie of a new session and redirects to the account page. */
 export function signIn(request: Request, { token, expiresAt }: NewSession, headers = new Headers()): Response {
   headers.append("Set-Cookie", sessionCookie(request, token, expiresAt));
   return redirect("/dashboard", { headers });
 }
 
-/** Ends the session in the database and clears the cookie. */
-export async function signOut(request: Request): Promise<Response> {
+/** Ends the session in the database, clears its cookie and redirects. */
+export async function signOut(request: Request, location = "/login"): Promise<Response> {
   const token = sessionToken(request);
-  if (token) await endSessionOfToken(token);
-  return redirect("/login", { headers: { "Set-Cookie": sessionCookie(request, "", new Date(0)) } });
+  if (token) await logOut(token);
+  return redirect(location, { headers: { "Set-Cookie": sessionCookie(request, "", new Date(0)) } });
 }

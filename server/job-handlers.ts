@@ -1,8 +1,8 @@
-import { mailProviderLinked } from "./external-sign-in.server";
-import type { JobHandler } from "./jobs";
-import { mailPasswordChanged, mailPasswordReset } from "./password-reset.server";
-import { purgeExpired } from "./purge";
-import { mailRegistration } from "./registration.server";
+import { mailProviderLinked } from "./features/external-sign-in.server";
+import { mailPasswordChanged, mailPasswordReset } from "./features/password-reset.server";
+import { purgeExpired } from "./features/purge.server";
+import { mailRegistration } from "./features/registration.server";
+import type { JobHandler } from "./queue/jobs";
 
 export const handleJob: JobHandler = (job) => {
   switch (job.task) {

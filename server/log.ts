@@ -1,44 +1,41 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { pino } from "pino";
-
-/** Every authentication event that is logged, with the user's id or a reason, and never an address. */
-export type AuthenticationEvent =
-  | `login.${"succeeded" | "failed" | "throttled"}`
-  | `password_reset.${"requested" | "sent" | "completed" | "refused"}`
-  | `registration.${"requested" | "sent" | "completed" | "refused"}`
-  | `idp.${"started" | "succeeded" | "failed" | "linked" | "unlinked"}`
-  | "session.ended"
-  | "account.deleted";
-
-interface Details {
-  userId?: string;
-  reason?: string;
-  count?: number;
-}
+import type { AuthenticationEvent } from "./events";
 
 const correlation = new AsyncLocalStorage<{ requestId: string } | { jobId: string }>();
 
+/** JSON lines; in development, lines for people. */
 export const log = pino({
   base: null,
   timestamp: pino.stdTimeFunctions.isoTime,
   mixin: () => ({ ...correlation.getStore() }),
+  ...(process.env.NODE_ENV === "development" && {
+    transport: { target: "pino-pretty", options: { ignore: "requestId,jobId" } },
+  }),
 });
 
-/** What is logged from here on, in this asynchronous context, belongs to the request. */
+/** Adds the request's id to every line that this asynchronous context logs from here on. */
 export function enterRequest(requestId: string): void {
   correlation.enterWith({ requestId });
 }
 
+/** Adds the job's id to every line that `work` logs. */
 export function duringJob<T>(jobId: string, work: () => T): T {
   return correlation.run({ jobId }, work);
 }
 
-export function logEvent(event: AuthenticationEvent, details: Details = {}): void {
-  log.info({ event, ...details });
+export function logEvent(event: AuthenticationEvent): void {
+  log.info(event);
 }
 
-/** What an error is, without its message: drivers quote parameters and addresses there. */
-export function describe(error: unknown): { error: string; code?: unknown } {
+/** An error's name and code, without its message: drivers quote parameters and addresses there. */
+export function errorFields(error: unknown): { error: string; code?: unknown } {
   if (!(error instanceof Error)) return { error: typeof error };
   return { error: error.name, ...("code" in error && { code: error.code }) };
+}
+
+/** Logs an unexpected error and where it was thrown, without its message, which may quote what a client sent. */
+export function logUnexpected(error: unknown): void {
+  const frames = error instanceof Error ? error.stack?.split("\n").filter((line) => /^\s+at /.test(line)) : undefined;
+  log.error({ ...errorFields(error), stack: frames?.map((frame) => frame.trim()) }, "Unexpected error.");
 }

@@ -1,4 +1,4 @@
-/** A reason not to start: one line for the operator, who gets no stack trace. */
+/** A reason not to start, in one message for the operator; no stack trace is printed. */
 export class StartError extends Error {
   override name = "StartError";
 }

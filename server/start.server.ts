@@ -1,17 +1,20 @@
 import { existsSync } from "node:fs";
 import net from "node:net";
-import { type Config, ConfigurationError, loadConfig } from "./config.server";
-import { inTurn, migrate, openDatabase } from "./database.server";
-import { openFrontDoor } from "./front-door";
+import { type Config, loadConfig, provideConfig } from "./config";
+import { migrate, withStartLock } from "./database/migrate";
+import { openDatabase } from "./database/orm";
+import { provideOrm } from "./database/unit-of-work";
+import { openFrontDoor } from "./http/front-door";
 import { handleJob } from "./job-handlers";
-import { JobQueue, unrelatedDelay } from "./jobs";
-import { describe, log } from "./log";
-import { provideService } from "./service";
+import { errorFields, log } from "./log";
+import { createMailer, provideMailer } from "./mail/mailer";
+import { processValue } from "./process-value";
+import { JobQueue, provideQueue, randomDelay } from "./queue/job-queue";
 import { StartError } from "./start-error";
 
-const patience = 9_000; // ms, for what runs at SIGTERM
+const shutdownLimit = 9_000; // ms, for the requests and jobs that run at SIGTERM
 
-/** remix-serve would take another port, silently, and the mailed links would point elsewhere. */
+/** remix-serve would silently take another port, and the mailed links would point to the wrong one. */
 function assertPortIsFree(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = net.createServer();
@@ -24,11 +27,11 @@ function assertPortIsFree(port: number): Promise<void> {
 
 function stopOnSignal(stop: () => Promise<void>): void {
   const onSignal = () => {
-    setTimeout(() => process.exit(1), patience).unref();
+    setTimeout(() => process.exit(1), shutdownLimit).unref();
     stop().then(
       () => process.exit(0),
       (error) => {
-        log.error(describe(error), "The service did not stop cleanly.");
+        log.error(errorFields(error), "The service did not stop cleanly.");
         process.exit(1);
       },
     );
@@ -37,42 +40,45 @@ function stopOnSignal(stop: () => Promise<void>): void {
   process.once("SIGINT", onSignal);
 }
 
-function announce({ appUrl, mail, identityProvider }: Config): void {
-  const signIn = identityProvider ? identityProvider.provider : "off";
-  log.info({ appUrl, mail: mail.driver, externalSignIn: signIn }, `Latchkey is at ${appUrl}`);
+function logStart({ appUrl, mail, identityProvider }: Config): void {
+  const externalSignIn = identityProvider ? identityProvider.provider : "off";
+  log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
 }
 
-async function bringUp(): Promise<void> {
+async function startService(): Promise<void> {
   if (existsSync(".env")) process.loadEnvFile(".env");
   const config = loadConfig(process.env);
+  provideConfig(config);
+  provideMailer(createMailer(config.mail));
   await assertPortIsFree(config.port);
   const frontDoor = openFrontDoor(config);
   const database = await openDatabase(config.databaseUrl);
-  const queue = new JobQueue(database.orm, handleJob, unrelatedDelay);
-  await inTurn(database, async (patient) => {
-    await migrate(patient);
+  const queue = new JobQueue(database.orm, handleJob, randomDelay);
+  await withStartLock(database, async (orm) => {
+    await migrate(orm);
     await queue.open();
   });
-  provideService({ config, orm: database.orm, queue });
+  provideOrm(database.orm);
+  provideQueue(queue);
   queue.work();
   stopOnSignal(async () => {
     await Promise.all([frontDoor.close(), queue.stop()]);
     await database.close();
   });
-  announce(config);
+  logStart(config);
 }
 
-const holder = globalThis as { latchkeyStart?: Promise<void> };
+const started = processValue<Promise<void>>("start");
 
 /**
- * Brings the service up, once in a process: configuration, front door, database, migrations, queue. What makes that
- * impossible is said in one message, and ends the process with status 1.
+ * Starts the service, once in a process: configuration, front door, database, migrations, queue. A reason not to start
+ * is printed as one message, and the process ends with status 1.
  */
 export function start(): Promise<void> {
-  holder.latchkeyStart ??= bringUp().catch((error: unknown) => {
-    if (!(error instanceof ConfigurationError || error instanceof StartError)) throw error;
+  started.current ??= startService().catch((error: unknown) => {
+    if (!(error instanceof StartError)) throw error;
     console.error(error.message);
     process.exit(1);
   });
-  return holder.latchkeyStart;
+  return started.current;
 }

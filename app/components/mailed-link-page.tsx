@@ -1,6 +1,6 @@
 import { useActionData, useLoaderData } from "@remix-run/react";
 import type { LinkParameters, LinkRefusal } from "~/mailed-link.server";
-import { DeadLink } from "./dead-link";
+import { InvalidLink } from "./invalid-link";
 import { NewPasswordForm } from "./new-password-form";
 import { Page } from "./page";
 
@@ -19,8 +19,8 @@ export function MailedLinkPage({ title, action, submit, again }: MailedLinkPageP
   const { email, token } = { ...link, ...refused?.typed };
   return (
     <Page title={title}>
-      {refused?.dead ? (
-        <DeadLink message={refused.dead} again={again} email={email} />
+      {refused?.invalidLink ? (
+        <InvalidLink message={refused.invalidLink} again={again} email={email} />
       ) : (
         <NewPasswordForm action={action} email={email} token={token} errors={refused?.errors} submit={submit} />
       )}

@@ -1,5 +1,6 @@
 import { Form } from "@remix-run/react";
 import { useState } from "react";
+import { passwordLength } from "#server/rules";
 import { EmailField } from "./field";
 import { PasswordField } from "./password-field";
 import { PasswordStrength } from "./password-strength";
@@ -24,7 +25,7 @@ export function NewPasswordForm({ action, email, token, errors = {}, submit }: N
         label="New password"
         name="password"
         autoComplete="new-password"
-        minLength={8}
+        minLength={passwordLength.minimum}
         enterKeyHint="next"
         error={errors.password}
         hint={<PasswordStrength password={password} email={email} />}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
+import { passwordLength } from "#server/rules";
 
-const shortest = 8; // code points
+const atLeast = `at least ${passwordLength.minimum} characters`;
 
 const words = [
   "Very easy to guess: add words.",
@@ -10,28 +11,28 @@ const words = [
   "Very strong.",
 ];
 
-/** How hard a password is to guess, in words, while it is typed. What judges it is loaded with the first character. */
+/** Says how hard a password is to guess while it is typed. The estimator is loaded with the first character. */
 export function PasswordStrength({ password, email }: { password: string; email: string }) {
   const [score, setScore] = useState<number | null>(null);
 
   useEffect(() => {
     let current = true;
-    const judge = async () => {
+    const estimate = async () => {
       const { strengthOf } = await import("~/password-strength.client");
       if (current) setScore(strengthOf(password, email));
     };
-    if (password !== "") judge().catch(() => setScore(null));
+    if (password !== "") estimate().catch(() => setScore(null));
     return () => {
       current = false;
     };
   }, [password, email]);
 
-  if (password === "" || score === null) return "Use at least 8 characters.";
-  const tooShort = [...password].length < shortest;
+  if (password === "" || score === null) return `Use ${atLeast}.`;
+  const tooShort = [...password].length < passwordLength.minimum;
   return (
     <span data-score={tooShort ? 0 : score}>
       <span className="strength" aria-hidden="true" />
-      {tooShort ? "Too short: use at least 8 characters." : words[score]}
+      {tooShort ? `Too short: use ${atLeast}.` : words[score]}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 import { Link, useSearchParams } from "@remix-run/react";
 import type { ReactNode } from "react";
+import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "./email-form";
 import { Notice } from "./notice";
 import { Page } from "./page";
@@ -8,20 +9,20 @@ interface SentPageProps {
   sent: { email: string };
   outcome: (address: ReactNode) => ReactNode;
   again: "/forgot-password" | "/register";
-  mailIsPrinted: boolean;
+  isMailLogged: boolean;
 }
 
 /** The same for every address: whether there is an account is for its owner's mailbox alone. */
-export function SentPage({ sent, outcome, again, mailIsPrinted }: SentPageProps) {
+export function SentPage({ sent, outcome, again, isMailLogged }: SentPageProps) {
   const askedAgain = useSearchParams()[0].has("again");
   const address = sent.email ? <strong>{sent.email}</strong> : "that address";
   return (
     <Page title="Check your mail">
       <Notice role="status">
         {askedAgain && "Asked again. "}
-        {outcome(address)} It works once, within 60 minutes.
+        {outcome(address)} It works once, within {linkLifetimeMinutes} minutes.
       </Notice>
-      {mailIsPrinted && (
+      {isMailLogged && (
         <p className="muted">
           No mail leaves this server: it is in the server’s output.
           {process.env.NODE_ENV === "development" && (

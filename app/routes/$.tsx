@@ -1,5 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { refusalOf } from "#server/connection.server";
+import { refusalOf } from "#server/http/request-facts.server";
 
 export function loader({ request }: LoaderFunctionArgs) {
   throw new Response(null, { status: refusalOf(request) ?? 404 });
@@ -9,6 +9,7 @@ export function action(request: ActionFunctionArgs) {
   return loader(request);
 }
 
+/** Only for the page of the error. */
 export default function NotFound() {
   return null;
 }

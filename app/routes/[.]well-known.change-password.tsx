@@ -10,6 +10,7 @@ export function action() {
   throw methodNotAllowed("GET, HEAD");
 }
 
+/** Only for the page of a refused method. */
 export default function ChangePassword() {
   return null;
 }

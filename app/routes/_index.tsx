@@ -1,11 +1,20 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
+import { respond } from "~/respond.server";
+import { methodNotAllowed } from "~/responses";
 import { requireGuest } from "~/session.server";
 
-export async function loader({ request }: LoaderFunctionArgs) {
-  await requireGuest(request);
-  return redirect("/login");
+export function loader({ request }: LoaderFunctionArgs) {
+  return respond(async () => {
+    await requireGuest(request);
+    return redirect("/login");
+  });
 }
 
+export function action() {
+  throw methodNotAllowed("GET, HEAD");
+}
+
+/** Only for the page of a refused method. */
 export default function Index() {
   return null;
 }

@@ -1,14 +1,13 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
-import { originOf } from "#server/connection.server";
 import {
   ExternalSignInError,
+  exchangeCode,
   fetchProfile,
-  refuseExternalSignIn,
-  signInWithProfile,
-  usesPkce,
+  logExternalSignInFailure,
+  signInToAccount,
   verifyIssuer,
-} from "#server/external-sign-in.server";
-import { callbackUrl, clearedCookies, isOwnState, ownVerifier } from "~/oauth-state.server";
+} from "#server/features/external-sign-in.server";
+import { clearedAttemptCookies, codeVerifierOf, isOwnState, redirectUri } from "~/oauth-attempt.server";
 import { methodNotAllowed } from "~/responses";
 import { browserOf, signIn } from "~/session.server";
 
@@ -17,34 +16,27 @@ function isRepeated(parameters: URLSearchParams): boolean {
   return ["state", "iss", "error", "code"].some((name) => parameters.getAll(name).length > 1);
 }
 
-async function authorizationCode(request: Request): Promise<string> {
-  const { searchParams } = new URL(request.url);
-  if (isRepeated(searchParams)) throw new ExternalSignInError("repeated_parameter");
-  if (!isOwnState(request, searchParams.get("state"))) throw new ExternalSignInError("state");
-  await verifyIssuer(searchParams.get("iss"));
-  if (searchParams.has("error")) throw new ExternalSignInError("denied");
-  const code = searchParams.get("code");
-  if (!code) throw new ExternalSignInError("no_code");
-  return code;
-}
-
-function codeVerifier(request: Request): string | null {
-  if (!usesPkce()) return null;
-  const verifier = ownVerifier(request);
-  if (!verifier) throw new ExternalSignInError("verifier");
-  return verifier;
-}
-
 export async function loader({ request }: LoaderFunctionArgs) {
-  const headers = clearedCookies(request);
+  const { searchParams: response } = new URL(request.url);
+  const headers = clearedAttemptCookies(request);
   try {
-    const code = await authorizationCode(request);
-    const redirectUri = callbackUrl(originOf(request));
-    const profile = await fetchProfile({ code, redirectUri, codeVerifier: codeVerifier(request) });
-    const session = await signInWithProfile(profile, browserOf(request));
+    if (isRepeated(response)) throw new ExternalSignInError("repeated_parameter");
+    if (!isOwnState(request, response.get("state"))) throw new ExternalSignInError("state");
+    await verifyIssuer(response.get("iss"));
+    if (response.has("error")) throw new ExternalSignInError("denied");
+    const code = response.get("code");
+    if (!code) throw new ExternalSignInError("no_code");
+
+    const accessToken = await exchangeCode({
+      code,
+      redirectUri: redirectUri(request),
+      codeVerifier: codeVerifierOf(request),
+    });
+    const profile = await fetchProfile(accessToken);
+    const session = await signInToAccount(profile, browserOf(request));
     return signIn(request, session, headers);
   } catch (error) {
-    refuseExternalSignIn(error);
+    logExternalSignInFailure(error);
     return redirect("/login?notice=idp_failed", { headers });
   }
 }
@@ -53,6 +45,7 @@ export function action() {
   throw methodNotAllowed("GET, HEAD");
 }
 
+/** Only for the page of a refused method. */
 export default function Callback() {
   return null;
 }

@@ -1,43 +1,46 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
-import { Form, redirect, useActionData, useLoaderData } from "@remix-run/react";
+import { Form, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
-import { deleteAccount, unlinkProvider } from "#server/accounts.server";
-import { clientOf } from "#server/connection.server";
-import { providerLabel } from "#server/external-sign-in.server";
-import { requestPasswordReset } from "#server/password-reset.server";
-import { activeSessions, endOtherSessions, endSession } from "#server/sessions.server";
+import { deleteAccount, unlinkProvider } from "#server/features/account.server";
+import { providerLabel } from "#server/features/external-sign-in.server";
+import { requestPasswordReset } from "#server/features/password-reset.server";
+import { activeSessions, endOtherSessions, endSession } from "#server/features/sessions.server";
+import { clientOf } from "#server/http/request-facts.server";
 import { browserName } from "~/browser-name.server";
 import { DeleteAccount, Person, WaysIn } from "~/components/account";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
 import { SubmitButton } from "~/components/submit-button";
-import { emailAddress, readForm } from "~/forms.server";
+import { readForm } from "~/form.server";
+import { respond } from "~/respond.server";
 import { unprocessable } from "~/responses";
 import { requireRecentSignIn, requireUser, signOut } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Your account · Latchkey" }];
 
-export async function loader({ request }: LoaderFunctionArgs) {
-  const { user, sessionId } = await requireUser(request);
-  const sessions = await activeSessions(user.id);
-  return {
-    user: {
-      name: user.name,
-      email: user.email,
-      picture: user.pictureUrl,
-      password: user.hasPassword,
-      linked: user.isLinked,
-    },
-    provider: providerLabel() ?? "external sign-in",
-    sessions: sessions.map(({ id, userAgent, createdAt, lastSeenAt }) => ({
-      id,
-      browser: browserName(userAgent),
-      since: createdAt.toISOString(),
-      lastSeen: lastSeenAt.toISOString(),
-      current: id === sessionId,
-    })),
-  };
+export function loader({ request }: LoaderFunctionArgs) {
+  return respond(async () => {
+    const { user, sessionId } = await requireUser(request);
+    const sessions = await activeSessions(user.id);
+    return {
+      user: {
+        name: user.name,
+        email: user.email,
+        picture: user.pictureUrl,
+        password: user.hasPassword,
+        linked: user.isLinked,
+      },
+      provider: providerLabel() ?? "external sign-in",
+      sessions: sessions.map(({ id, userAgent, createdAt, lastSeenAt }) => ({
+        id,
+        browser: browserName(userAgent ?? null),
+        since: createdAt.toISOString(),
+        lastSeen: lastSeenAt.toISOString(),
+        current: id === sessionId,
+      })),
+    };
+  });
 }
 
 const actions = () =>
@@ -47,46 +50,47 @@ const actions = () =>
       "Choose an action.",
     ),
     sessionId: z.uuid("Choose a session.").optional().catch(undefined),
-    email: emailAddress.optional().catch(undefined),
+    email: z.string().default(""),
   });
 
-export async function action({ request }: ActionFunctionArgs) {
-  const form = await readForm(request, actions());
-  const signedIn = await requireUser(request);
-  const { user, sessionId: ownSessionId } = signedIn;
-  if (!form.ok) return unprocessable({ errors: form.errors, typed: form.typed });
-  const { intent, sessionId, email } = form.values;
+const refused = (errors: Record<string, string>, typed: Record<string, string> = {}) =>
+  unprocessable({ errors, typed });
 
-  switch (intent) {
-    case "end-session":
-      if (sessionId === ownSessionId) throw await signOut(request);
-      if (!sessionId || !(await endSession(user.id, sessionId))) {
-        return unprocessable({ errors: { sessionId: "This session has already ended." }, typed: {} });
-      }
-      return { done: "The session was ended." };
-    case "end-other-sessions":
-      await endOtherSessions(user.id, ownSessionId);
-      return { done: "Every other session was ended." };
-    case "send-password-link":
-      await requestPasswordReset(user.email, clientOf(request));
-      return { done: `A link to set the password is on its way to ${user.email}.` };
-    case "unlink-provider":
-      await requireRecentSignIn(request, signedIn);
-      if (!(await unlinkProvider(user.id))) {
-        return unprocessable({
-          errors: { provider: "Set a password first: this is the only way into your account." },
-          typed: {},
-        });
-      }
-      return { done: "The external sign-in was disconnected." };
-    case "delete-account":
-      await requireRecentSignIn(request, signedIn);
-      if (email !== user.email) {
-        return unprocessable({ errors: { email: "Type the email address of this account." }, typed: form.typed });
-      }
-      await deleteAccount(user);
-      return redirect("/account-deleted", { headers: (await signOut(request)).headers });
-  }
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    const form = await readForm(request, actions());
+    const signedIn = await requireUser(request);
+    const { user, sessionId: ownSessionId } = signedIn;
+    if (!form.ok) return refused(form.errors, form.typed);
+    const { intent, sessionId, email } = form.values;
+
+    switch (intent) {
+      case "end-session":
+        if (sessionId === ownSessionId) throw await signOut(request);
+        if (!sessionId || !(await endSession(user.id, sessionId))) {
+          return refused({ sessionId: "This session has already ended." });
+        }
+        return { done: "The session was ended." };
+      case "end-other-sessions":
+        await endOtherSessions(user.id, ownSessionId);
+        return { done: "Every other session was ended." };
+      case "send-password-link":
+        await requestPasswordReset(user.email, clientOf(request));
+        return { done: `A link to set the password is on its way to ${user.email}.` };
+      case "unlink-provider":
+        await requireRecentSignIn(request, signedIn);
+        if (!(await unlinkProvider(user.id))) {
+          return refused({ provider: "Set a password first: this is the only way into your account." });
+        }
+        return { done: "The external sign-in was disconnected." };
+      case "delete-account":
+        await requireRecentSignIn(request, signedIn);
+        if (!(await deleteAccount(user, email))) {
+          return refused({ email: "Type the email address of this account." }, form.typed);
+        }
+        return signOut(request, "/account-deleted");
+    }
+  });
 }
 
 export default function Dashboard() {

@@ -1,9 +1,9 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { keptMails } from "#server/outbox.server";
+import { mailPreview } from "#server/features/mail-preview.server";
 
-/** A mail's HTML, as a mail client shows it: with its own styles, and nothing else. */
+/** A mail's HTML as a mail client shows it: with its own styles, without scripts and remote resources. */
 export function loader({ params }: LoaderFunctionArgs) {
-  const mail = keptMails()[Number(params.position)];
+  const mail = mailPreview()?.[Number(params.position)];
   if (!mail) throw new Response(null, { status: 404 });
   return new Response(mail.html, {
     headers: {

@@ -1,17 +1,17 @@
 import type { MetaFunction } from "@remix-run/node";
 import { useLoaderData } from "@remix-run/react";
-import { mailIsPrinted } from "#server/mail.server";
-import { keptMails } from "#server/outbox.server";
+import { mailPreview } from "#server/features/mail-preview.server";
 import { Page } from "~/components/page";
 
 export const meta: MetaFunction = () => [{ title: "Mails · Latchkey" }];
 
 export function loader() {
-  if (!mailIsPrinted()) throw new Response(null, { status: 404 });
-  return keptMails().map(({ to, subject, text }) => ({ to, subject, text }));
+  const mails = mailPreview();
+  if (!mails) throw new Response(null, { status: 404 });
+  return mails.map(({ to, subject, text }) => ({ to, subject, text }));
 }
 
-/** Puts every address in a mail's text behind a link. */
+/** A mail's text, with each URL as a link. */
 function Linked({ text }: { text: string }) {
   return text.split(/(https?:\/\/\S+)/).map((part, position) =>
     position % 2 === 1 ? (
@@ -24,7 +24,7 @@ function Linked({ text }: { text: string }) {
   );
 }
 
-/** What the `log` driver wrote; the route exists in development alone (remix.config.js). */
+/** The mails of the `log` driver. The route exists in development only (remix.config.js). */
 export default function Mails() {
   const mails = useLoaderData<typeof loader>();
   return (

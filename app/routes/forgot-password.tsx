@@ -1,28 +1,30 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
-import * as z from "zod";
-import { clientOf } from "#server/connection.server";
-import { mailIsPrinted } from "#server/mail.server";
-import { requestPasswordReset } from "#server/password-reset.server";
+import { isMailLogged } from "#server/features/mail-preview.server";
+import { requestPasswordReset } from "#server/features/password-reset.server";
+import { clientOf } from "#server/http/request-facts.server";
 import { EmailForm } from "~/components/email-form";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { emailAddress, readForm } from "~/forms.server";
+import { readFields } from "~/form.server";
+import { respond } from "~/respond.server";
 
 export const meta: MetaFunction = () => [{ title: "Forgot your password? · Latchkey" }];
 
 export function loader({ request }: LoaderFunctionArgs) {
-  return { email: new URL(request.url).searchParams.get("email") ?? "", mailIsPrinted: mailIsPrinted() };
+  return { email: new URL(request.url).searchParams.get("email") ?? "", isMailLogged: isMailLogged() };
 }
 
-export async function action({ request }: ActionFunctionArgs) {
-  const form = await readForm(request, z.object({ email: emailAddress }));
-  if (form.ok) await requestPasswordReset(form.values.email, clientOf(request));
-  return { status: "sent" as const, email: form.typed.email ?? "" };
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    const { fields, typed } = await readFields(request, ["email"]);
+    if (fields.email !== undefined) await requestPasswordReset(fields.email, clientOf(request));
+    return { status: "sent" as const, email: typed.email ?? "" };
+  });
 }
 
 export default function ForgotPassword() {
-  const { email, mailIsPrinted } = useLoaderData<typeof loader>();
+  const { email, isMailLogged } = useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   if (sent) {
     return (
@@ -30,7 +32,7 @@ export default function ForgotPassword() {
         sent={sent}
         outcome={(address) => <>If there is an account for {address}, a link to reset its password is on its way.</>}
         again="/forgot-password"
-        mailIsPrinted={mailIsPrinted}
+        isMailLogged={isMailLogged}
       />
     );
   }

@@ -1,16 +1,17 @@
 import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
-import { authenticate, countLogin, logIn } from "#server/accounts.server";
-import { clientOf } from "#server/connection.server";
-import { providerLabel } from "#server/external-sign-in.server";
+import { providerLabel } from "#server/features/external-sign-in.server";
+import { authenticate, countLogin, logIn } from "#server/features/login.server";
+import { clientOf } from "#server/http/request-facts.server";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
-import { readForm, text } from "~/forms.server";
+import { readForm, text } from "~/form.server";
+import { respond } from "~/respond.server";
 import { unprocessable } from "~/responses";
 import { browserOf, requireGuest, signIn } from "~/session.server";
 
@@ -18,32 +19,37 @@ export const meta: MetaFunction = () => [{ title: "Log in · Latchkey" }];
 
 export const headers: HeadersFunction = ({ actionHeaders }) => actionHeaders;
 
-export async function loader({ request }: LoaderFunctionArgs) {
-  await requireGuest(request);
-  const provider = providerLabel();
-  return { idpEnabled: provider !== null, provider, notice: new URL(request.url).searchParams.get("notice") };
+export function loader({ request }: LoaderFunctionArgs) {
+  return respond(async () => {
+    await requireGuest(request);
+    const provider = providerLabel();
+    return { idpEnabled: provider !== null, provider, notice: new URL(request.url).searchParams.get("notice") };
+  });
 }
 
 const wrong = "Email or password is incorrect.";
 
-export async function action({ request }: ActionFunctionArgs) {
-  const form = await readForm(request, z.object({ email: text, password: text }));
-  const { typed } = form;
-  if (!form.ok) return unprocessable({ typed, errors: form.errors, message: null });
+function tooManyAttempts(typed: Record<string, string>, wait: number) {
+  const minutes = Math.ceil(wait / 60);
+  const message = `Too many attempts. Try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}, or reset your password.`;
+  return data({ typed, errors: {}, message }, { status: 429, headers: { "Retry-After": String(wait) } });
+}
 
-  const client = clientOf(request);
-  const { email, password } = form.values;
-  const wait = await countLogin(email, client);
-  if (wait !== null) {
-    const minutes = Math.ceil(wait / 60);
-    const message = `Too many attempts. Try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}, or reset your password.`;
-    return data({ typed, errors: {}, message }, { status: 429, headers: { "Retry-After": String(wait) } });
-  }
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    const form = await readForm(request, z.object({ email: text, password: text }));
+    const { typed } = form;
+    if (!form.ok) return unprocessable({ typed, errors: form.errors, message: null });
 
-  const user = await authenticate(email, password);
-  const session = user && (await logIn(user, email, client, browserOf(request)));
-  if (!session) return unprocessable({ typed, errors: {}, message: wrong });
-  return signIn(request, session);
+    const client = clientOf(request);
+    const { email, password } = form.values;
+    const wait = await countLogin(email, client);
+    if (wait !== null) return tooManyAttempts(typed, wait);
+
+    const user = await authenticate(email, password);
+    const session = user && (await logIn(user, email, client, browserOf(request)));
+    return session ? signIn(request, session) : unprocessable({ typed, errors: {}, message: wrong });
+  });
 }
 
 function LoginNotice({ notice, provider }: { notice: string | null; provider: string | null }) {

@@ -1,6 +1,6 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
-import * as z from "zod";
-import { readForm } from "~/forms.server";
+import { readFields } from "~/form.server";
+import { respond } from "~/respond.server";
 import { methodNotAllowed } from "~/responses";
 import { signOut } from "~/session.server";
 
@@ -8,11 +8,14 @@ export function loader() {
   throw methodNotAllowed("POST");
 }
 
-export async function action({ request }: ActionFunctionArgs) {
-  await readForm(request, z.object({}));
-  return signOut(request);
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    await readFields(request, []);
+    return signOut(request);
+  });
 }
 
+/** Only for the page of a refused method. */
 export default function Logout() {
   return null;
 }

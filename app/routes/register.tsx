@@ -1,34 +1,38 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
-import * as z from "zod";
-import { clientOf } from "#server/connection.server";
-import { providerLabel } from "#server/external-sign-in.server";
-import { mailIsPrinted } from "#server/mail.server";
-import { requestRegistration } from "#server/registration.server";
+import { providerLabel } from "#server/features/external-sign-in.server";
+import { isMailLogged } from "#server/features/mail-preview.server";
+import { requestRegistration } from "#server/features/registration.server";
+import { clientOf } from "#server/http/request-facts.server";
 import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { emailAddress, readForm } from "~/forms.server";
+import { readFields } from "~/form.server";
+import { respond } from "~/respond.server";
 import { requireGuest } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Create an account · Latchkey" }];
 
-export async function loader({ request }: LoaderFunctionArgs) {
-  await requireGuest(request);
-  const provider = providerLabel();
-  const email = new URL(request.url).searchParams.get("email") ?? "";
-  return { idpEnabled: provider !== null, provider, email, mailIsPrinted: mailIsPrinted() };
+export function loader({ request }: LoaderFunctionArgs) {
+  return respond(async () => {
+    await requireGuest(request);
+    const provider = providerLabel();
+    const email = new URL(request.url).searchParams.get("email") ?? "";
+    return { idpEnabled: provider !== null, provider, email, isMailLogged: isMailLogged() };
+  });
 }
 
-export async function action({ request }: ActionFunctionArgs) {
-  const form = await readForm(request, z.object({ email: emailAddress }));
-  if (form.ok) await requestRegistration(form.values.email, clientOf(request));
-  return { status: "sent" as const, email: form.typed.email ?? "" };
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    const { fields, typed } = await readFields(request, ["email"]);
+    if (fields.email !== undefined) await requestRegistration(fields.email, clientOf(request));
+    return { status: "sent" as const, email: typed.email ?? "" };
+  });
 }
 
 export default function Register() {
-  const { idpEnabled, provider, email, mailIsPrinted } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, email, isMailLogged } = useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   if (sent) {
     return (
@@ -36,7 +40,7 @@ export default function Register() {
         sent={sent}
         outcome={(address) => <>If mail reaches {address}, a link to finish creating the account is on its way.</>}
         again="/register"
-        mailIsPrinted={mailIsPrinted}
+        isMailLogged={isMailLogged}
       />
     );
   }

@@ -1,9 +1,10 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
-import { passwordProblem } from "#server/password-rules.server";
-import { completeRegistration, isRegistrationLinkValid } from "#server/registration.server";
+import { passwordProblem } from "#server/features/password-policy.server";
+import { completeRegistration, isRegistrationLinkValid } from "#server/features/registration.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
+import { respond } from "~/respond.server";
 import { unprocessable } from "~/responses";
 import { browserOf, signIn } from "~/session.server";
 
@@ -13,18 +14,20 @@ export function loader({ request }: LoaderFunctionArgs) {
   return linkParameters(request);
 }
 
-const dead = "This link is invalid or has expired.";
+const invalidLink = "This link is invalid or has expired.";
 
-export async function action({ request }: ActionFunctionArgs) {
-  const { link, newPassword, typed } = await readLinkForm(request);
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    const { link, newPassword, typed } = await readLinkForm(request);
 
-  if (!(await isRegistrationLinkValid(link))) return unprocessable<LinkRefusal>({ typed, dead });
+    if (!(await isRegistrationLinkValid(link))) return unprocessable<LinkRefusal>({ typed, invalidLink });
 
-  const problem = await passwordProblem(newPassword);
-  if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
+    const problem = await passwordProblem(newPassword);
+    if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
 
-  const session = await completeRegistration(link, newPassword.password, browserOf(request));
-  return session ? signIn(request, session) : unprocessable<LinkRefusal>({ typed, dead });
+    const session = await completeRegistration(link, newPassword.password, browserOf(request));
+    return session ? signIn(request, session) : unprocessable<LinkRefusal>({ typed, invalidLink });
+  });
 }
 
 export default function CompleteRegistration() {

@@ -1,10 +1,11 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
 import { redirect } from "@remix-run/react";
-import { isResetLinkValid, resetPassword } from "#server/password-reset.server";
-import { passwordProblem } from "#server/password-rules.server";
+import { passwordProblem } from "#server/features/password-policy.server";
+import { isResetLinkValid, resetPassword } from "#server/features/password-reset.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
+import { respond } from "~/respond.server";
 import { unprocessable } from "~/responses";
 
 export const meta: MetaFunction = () => [{ title: "Choose a new password · Latchkey" }];
@@ -13,18 +14,20 @@ export function loader({ request }: LoaderFunctionArgs) {
   return linkParameters(request);
 }
 
-const dead = "This reset link is invalid or has expired.";
+const invalidLink = "This reset link is invalid or has expired.";
 
-export async function action({ request }: ActionFunctionArgs) {
-  const { link, newPassword, typed } = await readLinkForm(request);
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    const { link, newPassword, typed } = await readLinkForm(request);
 
-  if (!(await isResetLinkValid(link))) return unprocessable<LinkRefusal>({ typed, dead });
+    if (!(await isResetLinkValid(link))) return unprocessable<LinkRefusal>({ typed, invalidLink });
 
-  const problem = await passwordProblem(newPassword);
-  if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
+    const problem = await passwordProblem(newPassword);
+    if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
 
-  if (!(await resetPassword(link, newPassword.password))) return unprocessable<LinkRefusal>({ typed, dead });
-  return redirect("/login?notice=password_reset");
+    if (!(await resetPassword(link, newPassword.password))) return unprocessable<LinkRefusal>({ typed, invalidLink });
+    return redirect("/login?notice=password_reset");
+  });
 }
 
 export default function ResetPassword() {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import type { IdentityProviderConfig } from "../config.server";
-import { callJson } from "../http";
+import type { IdentityProviderConfig } from "../config";
+import { callJson } from "../http/json-client";
 import { discoverEndpoints } from "./discovery";
 import { type Endpoints, type Profile, type Provider, providers } from "./providers";
 
@@ -46,7 +46,7 @@ export interface AuthorizationCode {
   code: string;
   redirectUri: string;
   /** `null` without PKCE. */
-  codeVerifier?: string | null;
+  codeVerifier: string | null;
 }
 
 /** RFC 7636, section 4.2. */
@@ -54,7 +54,11 @@ function codeChallenge(codeVerifier: string): string {
   return createHash("sha256").update(codeVerifier).digest("base64url");
 }
 
-/** One configured provider: its entry of the table, with the settings that override it. */
+async function knownEndpoints(config: IdentityProviderConfig): Promise<Endpoints> {
+  return config.provider === "oidc" ? discoverEndpoints(config.issuer) : providers[config.provider].endpoints;
+}
+
+/** The configured provider: its entry of the table, and the settings that override it. */
 export class IdentityProvider {
   readonly #config: IdentityProviderConfig;
   readonly #provider: Provider;
@@ -64,14 +68,15 @@ export class IdentityProvider {
     this.#provider = providers[config.provider];
   }
 
+  /** The provider's name for people. */
   get label(): string {
     return this.#provider.label;
   }
 
   async #endpoints(): Promise<Endpoints> {
-    const { authorizeUrl, tokenUrl, profileUrl, issuer } = this.#config;
+    const { authorizeUrl, tokenUrl, profileUrl } = this.#config;
     if (authorizeUrl && tokenUrl && profileUrl) return { authorizeUrl, tokenUrl, profileUrl };
-    const known = this.#provider.endpoints ?? (await discoverEndpoints(issuer ?? ""));
+    const known = await knownEndpoints(this.#config);
     return {
       authorizeUrl: authorizeUrl ?? known.authorizeUrl,
       tokenUrl: tokenUrl ?? known.tokenUrl,
@@ -80,11 +85,11 @@ export class IdentityProvider {
   }
 
   /**
-   * The consent screen's address.
+   * The address of the consent screen.
    *
    * @throws CallError when discovery fails
    */
-  async authorizationUrl(redirectUri: string, state: string, codeVerifier: string | null = null): Promise<string> {
+  async authorizationUrl(redirectUri: string, state: string, codeVerifier: string | null): Promise<string> {
     const request: AuthorizationRequest = {
       client_id: this.#config.clientId,
       redirect_uri: redirectUri,
@@ -99,8 +104,8 @@ export class IdentityProvider {
   }
 
   /**
-   * Whether an authorization response with this `iss` is the configured provider's, RFC 9207, section 2.4. Endpoints
-   * of one's own may be another provider's, so the table's issuer does not count with them.
+   * Whether an authorization response with this `iss` comes from the configured provider (RFC 9207, section 2.4).
+   * `IDP_AUTHORIZE_URL` may name another provider, so the table's issuer does not count with it.
    *
    * @throws CallError when discovery fails
    */
@@ -108,8 +113,8 @@ export class IdentityProvider {
     const { issuer, authorizeUrl, tokenUrl, profileUrl } = this.#config;
     const known = issuer ?? (authorizeUrl ? null : this.#provider.issuer);
     if (iss !== null) return known === null || iss === known;
-    if (this.#provider.endpoints || (authorizeUrl && tokenUrl && profileUrl)) return true;
-    return !(await discoverEndpoints(issuer ?? "")).namesIssuer;
+    if (this.#config.provider !== "oidc" || (authorizeUrl && tokenUrl && profileUrl)) return true;
+    return !(await discoverEndpoints(this.#config.issuer)).namesIssuer;
   }
 
   /**
@@ -117,7 +122,7 @@ export class IdentityProvider {
    *
    * @throws CallError
    */
-  async exchangeCode({ code, redirectUri, codeVerifier = null }: AuthorizationCode): Promise<string> {
+  async exchangeCode({ code, redirectUri, codeVerifier }: AuthorizationCode): Promise<string> {
     const request: TokenRequest = {
       code,
       client_id: this.#config.clientId,
@@ -145,7 +150,8 @@ export class IdentityProvider {
     const { profileUrl } = await this.#endpoints();
     const { profile, emails } = this.#provider;
     const call = { method: "GET", headers: { authorization: `Bearer ${accessToken}` } } as const;
-    const person = await callJson(profileUrl, call, profile);
-    return emails ? { ...person, ...(await callJson(`${profileUrl}${emails.path}`, call, emails.email)) } : person;
+    const answer = await callJson(profileUrl, call, profile);
+    if (!emails) return answer;
+    return { ...answer, ...(await callJson(`${profileUrl}${emails.path}`, call, emails.email)) };
   }
 }

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { callJson } from "../http";
+import { callJson } from "../http/json-client";
 import type { Endpoints } from "./providers";
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
-/** OpenID Connect Discovery 1.0, section 3, as far as Latchkey reads it. */
+/** The members of OpenID Connect Discovery 1.0, section 3, that are used. */
 export const providerMetadata = z.object({
   issuer: z.string(),
   authorization_endpoint: httpUrl,
@@ -15,7 +15,7 @@ export const providerMetadata = z.object({
 export type ProviderMetadata = z.infer<typeof providerMetadata>;
 
 export interface Discovered extends Endpoints {
-  /** Whether every authorization response names its issuer. */
+  /** Whether every authorization response has an `iss` parameter (RFC 9207). */
   namesIssuer: boolean;
 }
 
@@ -36,7 +36,7 @@ async function discover(issuer: string): Promise<Discovered> {
 }
 
 /**
- * The endpoints of an issuer, asked for once; a failure is forgotten, so that the next sign-in asks again.
+ * The endpoints of an issuer. They are fetched once; after a failure the next call fetches them again.
  *
  * @throws CallError
  */

@@ -1,9 +1,10 @@
 import * as z from "zod";
-import { emailAddress } from "../email-address.server";
+import type { ProviderName } from "../config";
 
-/** What Latchkey needs to know of a person, whatever the provider calls it. */
+/** A profile in the same form for every provider. */
 export interface Profile {
   id: string;
+  /** As the provider has it: not normalised, not checked. */
   email: string | null;
   /** Whether the provider itself states that it verified `email`. */
   emailVerified: boolean;
@@ -18,23 +19,23 @@ export interface Endpoints {
 }
 
 export interface Provider {
-  /** As people know it. */
+  /** Its name for people. */
   label: string;
   /** `null`: found by discovery at `IDP_ISSUER`. */
   endpoints: Endpoints | null;
-  /** Who its authorization responses come from, where that is a matter of record. */
+  /** The issuer that its authorization responses name (RFC 9207); `null` where it is not documented. */
   issuer: string | null;
   scope: string;
-  /** How the profile's answer becomes a profile. */
+  /** Parses the profile endpoint's answer. */
   profile: z.ZodType<Profile>;
-  /** Where the email is in a second answer: its path after the profile's URL, and how it is read. */
+  /** For an email that needs a second call: its path below the profile's URL, and its answer's shape. */
   emails: { path: string; email: z.ZodType<Pick<Profile, "email" | "emailVerified">> } | null;
 }
 
 // PostgreSQL has no NUL, and UTF-8 no lone surrogate: two ids that differ in one would be stored as the same.
 const id = z.union([z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u), z.number().int().transform(String)]);
-const email = emailAddress.nullable().catch(null);
-const verified = z.literal(true).catch(false as true) as z.ZodType<boolean>;
+const email = z.string().nullable().catch(null);
+const verified = z.boolean().catch(false);
 const text = z
   .string()
   .transform((value) => [...value.replace(/[\p{Cc}\p{Cs}]/gu, "").trim()].slice(0, 255).join(""))
@@ -158,8 +159,4 @@ export const providers = {
     profile: profileOfClaims,
     emails: null,
   },
-} satisfies Record<string, Provider>;
-
-export type ProviderName = keyof typeof providers;
-
-export const providerNames = Object.keys(providers) as [ProviderName, ...ProviderName[]];
+} satisfies Record<ProviderName, Provider>;

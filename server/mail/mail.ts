@@ -1,11 +1,17 @@
-import { service } from "../service";
-import { createMailer, type Mail } from "./mailer";
+/** What a mail says. */
+export interface Message {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+export interface Mail extends Message {
+  to: string;
+}
 
 /**
- * Sends one message through the configured driver.
+ * A mail driver: hands one mail over to a mail service.
  *
- * @throws CallError when the mail service did not take it
+ * @throws CallError when the service did not accept it; the job is retried
  */
-export function mail(to: string, message: Omit<Mail, "to">): Promise<void> {
-  return createMailer(service().config.mail)({ to, ...message });
-}
+export type Mailer = (mail: Mail) => Promise<void>;

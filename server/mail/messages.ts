@@ -1,6 +1,5 @@
-import type { Mail } from "./mailer";
-
-type Message = Omit<Mail, "to">;
+import { linkLifetimeMinutes } from "../rules";
+import type { Message } from "./mail";
 
 function link(appUrl: string, path: string, parameters: { email: string; token: string }): string {
   return `${appUrl}${path}?${new URLSearchParams(parameters)}`;
@@ -53,7 +52,7 @@ ${blocks.join("\n")}
 }
 
 const ignore = "If you did not ask for this, you can ignore this mail.";
-const expiry = "This link expires in 60 minutes.";
+const expiry = `This link expires in ${linkLifetimeMinutes} minutes.`;
 
 export function resetMail(appUrl: string, email: string, token: string): Message {
   const url = link(appUrl, "/reset-password", { email, token });

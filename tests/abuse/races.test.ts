@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { authenticate, logIn } from "#server/accounts.server";
-import { PasswordReset, User } from "#server/entities";
-import { signInWithProfile } from "#server/external-sign-in.server";
-import { resetPassword } from "#server/password-reset.server";
-import { startSession } from "#server/sessions";
-import { endOtherSessions } from "#server/sessions.server";
-import { issueToken } from "#server/tokens";
+import { issueLink } from "#server/accounts/mailed-links";
+import { startSession } from "#server/accounts/sessions";
+import { PasswordReset, User } from "#server/database/entities";
+import { signInToAccount } from "#server/features/external-sign-in.server";
+import { authenticate, logIn } from "#server/features/login.server";
+import { resetPassword } from "#server/features/password-reset.server";
+import { endOtherSessions } from "#server/features/sessions.server";
 import { createUser, goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 
@@ -26,7 +26,7 @@ async function whileSigningIn(userId: string, work: () => Promise<unknown>): Pro
   };
   const byPassword = (sessionToken: string) =>
     verified ? logIn(verified, email, "10.0.0.1", { userAgent: null, sessionToken }) : Promise.resolve();
-  const byProvider = (sessionToken: string) => signInWithProfile(profile, { userAgent: null, sessionToken });
+  const byProvider = (sessionToken: string) => signInToAccount(profile, { userAgent: null, sessionToken });
   const working = work().finally(() => {
     done = true;
   });
@@ -37,7 +37,7 @@ test("a reset amid sign-ins of the same user: no deadlock, and no session by the
   const userId = await createUser(latchkey.em(), { email, idpId: "ada" });
   await whileSigningIn(userId, async () => {
     for (let at = 0; at < 10; at++) {
-      const token = await issueToken(latchkey.em(), PasswordReset, email);
+      const token = await issueLink(latchkey.em(), PasswordReset, email);
       expect(await resetPassword({ email, token }, newPassword)).toBe(true);
       await endOtherSessions(userId, crypto.randomUUID());
     }
@@ -51,7 +51,7 @@ test("a sign-in that meets the provider being disconnected does not outlive it",
   const thief = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const entering = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id: userId }, { idpId: null });
-    const sessionOf = signInWithProfile(thief, { userAgent: null, sessionToken: null }).catch(({ reason }) => reason);
+    const sessionOf = signInToAccount(thief, { userAgent: null, sessionToken: null }).catch(({ reason }) => reason);
     for (let at = 0; at < 50; at++) await em.execute("select 1"); // time for it to get as far as it can
     return { sessionOf };
   });

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { authenticate, logIn } from "#server/accounts.server";
-import { PasswordReset } from "#server/entities";
-import { resetPassword } from "#server/password-reset.server";
-import { purgeExpired } from "#server/purge";
-import { issueToken } from "#server/tokens";
+import { issueLink } from "#server/accounts/mailed-links";
+import { PasswordReset } from "#server/database/entities";
+import { authenticate, logIn } from "#server/features/login.server";
+import { resetPassword } from "#server/features/password-reset.server";
+import { purgeExpired } from "#server/features/purge.server";
 import * as dashboard from "~/routes/dashboard";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
@@ -78,7 +78,7 @@ describe("a sign-in older than 15 minutes", () => {
 test("a login that is on its way while the password is reset starts no session", async () => {
   const user = await authenticate(email, goodPassword);
   expect(user).not.toBeNull();
-  const token = await issueToken(latchkey.em(), PasswordReset, email);
+  const token = await issueLink(latchkey.em(), PasswordReset, email);
   expect(await resetPassword({ email, token }, "an entirely new password")).toBe(true);
   const browser = { userAgent: null, sessionToken: null };
   expect(user && (await logIn(user, email, "10.0.0.1", browser))).toBeNull();

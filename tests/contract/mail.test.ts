@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Environment } from "#server/config.server";
+import type { Environment } from "#server/config";
 import { resetMail } from "#server/mail/messages";
-import type { PostmarkEmail } from "#server/mail/postmark";
-import type { ResendEmail } from "#server/mail/resend";
+import type { PostmarkEmail } from "#server/mail/postmark-mailer";
+import type { ResendEmail } from "#server/mail/resend-mailer";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as resetPassword from "~/routes/reset-password";
 import { createUser } from "../support/accounts";
@@ -109,7 +109,7 @@ const jobs = () =>
 
 const isLive = async (token: string) =>
   (await call(resetPassword.action, post("/reset-password", { email, token, password: "", passwordConfirmation: "" })))
-    .data.dead === undefined;
+    .data.invalidLink === undefined;
 
 test("the HTML says what the text says, and links to the same page", () => {
   const token = "0123456789abcdef".repeat(4);

@@ -6,8 +6,8 @@ import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
-import type { CallError } from "#server/http";
-import { callJson } from "#server/http";
+import type { CallError } from "#server/http/json-client";
+import { callJson } from "#server/http/json-client";
 import { IdentityProvider } from "#server/identity-provider/client";
 
 // What nock cannot show: the headers that Node adds, and what becomes of the connection.
@@ -51,7 +51,9 @@ test("the token request carries no header but these, and its length", async () =
     scope: null,
     pkce: false,
   });
-  expect(await provider.exchangeCode({ code: "c+d", redirectUri: "http://localhost/cb" })).toBe("a");
+  expect(await provider.exchangeCode({ code: "c+d", redirectUri: "http://localhost/cb", codeVerifier: null })).toBe(
+    "a",
+  );
 
   const headers = Object.fromEntries(raw.flatMap((name, i) => (i % 2 ? [] : [[name.toLowerCase(), raw[i + 1]]])));
   expect(headers).toEqual({

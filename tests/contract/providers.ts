@@ -1,5 +1,4 @@
-import type { Environment } from "#server/config.server";
-import type { ProviderName } from "#server/identity-provider/providers";
+import type { Environment, ProviderName } from "#server/config";
 
 /** One call that Latchkey makes to a provider, and an answer to it as the provider documents it. */
 export interface Step {

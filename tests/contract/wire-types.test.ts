@@ -18,8 +18,8 @@ import {
   githubUser,
   type Profile,
 } from "#server/identity-provider/providers";
-import { type PostmarkAnswer, type PostmarkEmail, postmarkAnswer } from "#server/mail/postmark";
-import { type ResendAnswer, type ResendEmail, resendAnswer } from "#server/mail/resend";
+import { type PostmarkAnswer, type PostmarkEmail, postmarkAnswer } from "#server/mail/postmark-mailer";
+import { type ResendAnswer, type ResendEmail, resendAnswer } from "#server/mail/resend-mailer";
 
 test("what is sent to a provider has the types of RFC 6749", () => {
   expectTypeOf<AuthorizationRequest>().toEqualTypeOf<{

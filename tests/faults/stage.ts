@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type pg from "pg";
 import { afterAll, beforeAll } from "vitest";
-import { hashPassword } from "#server/passwords";
+import { hashPassword } from "#server/accounts/password-hashing";
 import type { Answer } from "../support/http";
 import { type MailService, type MailServiceBehaviour, startMailService } from "../support/mail-service";
 import { connect, PostgresCluster } from "../support/postgres-cluster";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDatabase } from "#server/database.server";
+import { openDatabase } from "#server/database/orm";
 import { type Answer, cookieOf } from "../support/http";
 import type { SentMail } from "../support/printed-mails";
 import { runLatchkey } from "../support/running-latchkey";

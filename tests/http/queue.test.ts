@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDatabase } from "#server/database.server";
+import { openDatabase } from "#server/database/orm";
 import { send } from "../support/http";
 import { type MailService, startMailService } from "../support/mail-service";
 import { createDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";

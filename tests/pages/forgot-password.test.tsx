@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import ForgotPassword from "~/routes/forgot-password";
 import { renderPage } from "./render-page";
 
-const loaded = { email: "", mailIsPrinted: false };
+const loaded = { email: "", isMailLogged: false };
 
 const emailField = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Email" });
 
@@ -36,12 +36,12 @@ test("the page of a sent mail says to whom, what to do when nothing comes, and a
   ]);
 });
 
-test.each([true, false])("whether the mail is only in the server's output is said (%s)", async (mailIsPrinted) => {
+test.each([true, false])("whether the mail is only in the server's output is said (%s)", async (isMailLogged) => {
   const { user } = await renderPage("/forgot-password", ForgotPassword, {
-    loaded: { ...loaded, mailIsPrinted },
+    loaded: { ...loaded, isMailLogged },
     refused: { status: "sent", email: "ada@example.com" },
   });
   await user.type(emailField(), "ada@example.com{Enter}");
   await screen.findByRole("heading", { level: 1, name: "Check your mail" });
-  expect(screen.queryByText("No mail leaves this server: it is in the server’s output.") !== null).toBe(mailIsPrinted);
+  expect(screen.queryByText("No mail leaves this server: it is in the server’s output.") !== null).toBe(isMailLogged);
 });

@@ -53,7 +53,7 @@ describe.each([
   });
 
   test("offers a new link for a dead one, with the address filled in", async () => {
-    await choose({ typed: loaded, dead });
+    await choose({ typed: loaded, invalidLink: dead });
     expect((await screen.findByRole("alert")).textContent).toBe(dead);
     expect(screen.queryByLabelText("New password")).toBeNull();
     expect(field("Email").value).toBe(loaded.email);

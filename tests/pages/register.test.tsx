@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import Register from "~/routes/register";
 import { renderPage } from "./render-page";
 
-const loaded = { idpEnabled: true, provider: "GitHub", email: "", mailIsPrinted: false };
+const loaded = { idpEnabled: true, provider: "GitHub", email: "", isMailLogged: false };
 
 test("the page asks for an address alone, and offers the other service and the login", async () => {
   await renderPage("/register", Register, { loaded });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { service } from "#server/service";
+import { orm } from "#server/database/unit-of-work";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import { createUser, signedIn } from "../support/accounts";
@@ -15,7 +15,7 @@ async function signedInPage() {
 
 /** Cuts a connection of the pool, and waits until it knows. */
 async function cutConnection(): Promise<void> {
-  const pool = service().orm.em.getKnex().client;
+  const pool = orm().em.getKnex().client;
   const client = await pool.acquireConnection();
   const ended = new Promise((resolve) => client.once("end", resolve));
   client.connection.stream.destroy();

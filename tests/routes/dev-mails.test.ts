@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keep } from "#server/outbox.server";
+import { addToPreview } from "#server/mail/preview";
 import * as mails from "~/routes/dev.mails._index";
 import * as mailHtml from "~/routes/dev.mails.$position";
 import { startLatchkey } from "../support/latchkey";
@@ -10,8 +10,8 @@ const latchkey = startLatchkey();
 const mail = (subject: string) => ({ to: "ada@example.com", subject, text: `${subject}.`, html: `<p>${subject}</p>` });
 
 test("the last mail comes first, and its HTML is shown with its own styles and nothing else", async () => {
-  keep(mail("First"));
-  keep(mail("Second"));
+  addToPreview(mail("First"));
+  addToPreview(mail("Second"));
   const shown = await call(mails.loader, get("/dev/mails"));
   expect(shown.data.slice(0, 2)).toEqual([
     { to: "ada@example.com", subject: "Second", text: "Second." },

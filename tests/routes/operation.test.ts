@@ -1,8 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { loadConfig } from "#server/config.server";
-import { connect } from "#server/database.server";
+import { connect } from "#server/database/orm";
+import { orm, provideOrm } from "#server/database/unit-of-work";
 import { log } from "#server/log";
-import { provideService, service } from "#server/service";
 import * as index from "~/routes/_index";
 import * as notFound from "~/routes/$";
 import * as changePassword from "~/routes/[.]well-known.change-password";
@@ -18,14 +17,14 @@ const latchkey = startLatchkey();
 
 /** The same service, on a PostgreSQL that is not there. */
 async function withoutDatabase(work: () => Promise<void>): Promise<void> {
-  const present = service();
+  const present = orm();
   const address = { host: "127.0.0.1", port: 1, user: "nobody", dbName: "nothing" };
-  const absent = await connect({ address, connections: 2, close: async () => {} });
-  provideService({ ...present, config: loadConfig({}), orm: absent.orm });
+  const absent = await connect({ kind: "postgresql", address, close: async () => {} });
+  provideOrm(absent.orm);
   try {
     await work();
   } finally {
-    provideService(present);
+    provideOrm(present);
     await absent.close();
   }
 }

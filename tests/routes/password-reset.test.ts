@@ -1,6 +1,6 @@
 import { describe, expect, inject, test, vi } from "vitest";
-import { authenticate, logIn as finishLogin } from "#server/accounts.server";
-import { service } from "#server/service";
+import { authenticate, logIn as finishLogin } from "#server/features/login.server";
+import { JobQueue } from "#server/queue/job-queue";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
@@ -317,7 +317,7 @@ describe("a link that is not valid", () => {
   test("is refused before the password is looked at", async () => {
     await createUser(latchkey.em());
     const answer = await reset({ email: "ada@example.com", token: "0".repeat(64), password: "x" });
-    expect(answer.data).toEqual({ typed: { email: "ada@example.com", token: "0".repeat(64) }, dead });
+    expect(answer.data).toEqual({ typed: { email: "ada@example.com", token: "0".repeat(64) }, invalidLink: dead });
   });
 
   test("is every token of a registration", async () => {
@@ -341,7 +341,7 @@ describe("a link that is not valid", () => {
     const twice: [string, string][] = [...Object.entries(fields), [field, fields[field] ?? ""]];
     const missing = Object.entries(fields).filter(([name]) => name !== field);
     for (const posted of [twice, missing]) {
-      expect(await reset(posted)).toMatchObject({ status: 422, data: { dead } });
+      expect(await reset(posted)).toMatchObject({ status: 422, data: { invalidLink: dead } });
     }
     expect(await latchkey.snapshot()).toEqual(before);
   });
@@ -413,7 +413,7 @@ describe("posts that arrive at once", () => {
     const answers = await Promise.all(passwords.map((each) => reset({ ...link, ...twice(each) })));
     const winners = passwords.filter((_, index) => answers[index]?.status === 302);
     expect(winners).toHaveLength(1);
-    expect(answers.filter(({ status, data }) => status === 422 && data.dead === dead)).toHaveLength(9);
+    expect(answers.filter(({ status, data }) => status === 422 && data.invalidLink === dead)).toHaveLength(9);
     expect(await authenticate("ada@example.com", winners[0] ?? "")).not.toBeNull();
     expect(await latchkey.jobs()).toHaveLength(1);
   });
@@ -446,11 +446,10 @@ test("a login verified before a reset but finished after it starts no session", 
 
 test("a login that finishes while a reset is under way leaves no session behind it", async () => {
   const { link, finish } = await startLogin();
-  const { queue } = service();
-  const enqueue = queue.enqueue.bind(queue);
+  const { enqueue } = JobQueue.prototype;
   let finished: Promise<unknown> = Promise.resolve();
-  vi.spyOn(queue, "enqueue").mockImplementation(async (em, job) => {
-    await enqueue(em, job); // the sessions are gone by now, and nothing is committed
+  vi.spyOn(JobQueue.prototype, "enqueue").mockImplementation(async function (this: JobQueue, em, job) {
+    await enqueue.call(this, em, job); // the sessions are gone by now, and nothing is committed
     let settled = inject("template").kind === "embedded"; // its one connection is the reset's
     finished = finish();
     void finished.finally(() => {

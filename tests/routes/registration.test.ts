@@ -123,7 +123,7 @@ describe("asking for a link", () => {
       idpEnabled: false,
       provider: null,
       email: "grace@example.com",
-      mailIsPrinted: true,
+      isMailLogged: true,
     });
   });
 

@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
-import { isReady } from "#server/database.server";
+import { config } from "#server/config";
+import { orm } from "#server/database/unit-of-work";
+import { isReady } from "#server/features/health.server";
 import { log } from "#server/log";
-import { service } from "#server/service";
 import { start } from "#server/start.server";
 import { createDatabase, freePort } from "../support/server";
 
@@ -14,7 +15,7 @@ test("start brings the service up once in a process, and SIGTERM takes it down w
   const others = process.listeners("SIGTERM");
 
   await Promise.all([start(), start()]);
-  expect(service().config).toMatchObject({ port, databaseUrl: database.url });
+  expect(config()).toMatchObject({ port, databaseUrl: database.url });
   expect(await isReady()).toBe(true);
   const [onSigterm, ...more] = process.listeners("SIGTERM").filter((listener) => !others.includes(listener));
   expect(more).toEqual([]);
@@ -22,6 +23,6 @@ test("start brings the service up once in a process, and SIGTERM takes it down w
   const ended = new Promise((resolve) => vi.spyOn(process, "exit").mockImplementation(resolve as () => never));
   onSigterm?.("SIGTERM");
   expect(await ended).toBe(0);
-  await expect(service().orm.em.fork().execute("select 1")).rejects.toThrow();
+  await expect(orm().em.fork().execute("select 1")).rejects.toThrow();
   await database.drop();
 });

@@ -1,8 +1,8 @@
 import pg from "pg";
 import { beforeEach, expect, test, vi } from "vitest";
-import { PasswordReset } from "#server/entities";
-import { runStatement, type Statement } from "#server/statement";
-import { issueToken } from "#server/tokens";
+import { issueLink } from "#server/accounts/mailed-links";
+import { PasswordReset } from "#server/database/entities";
+import { runStatement, type Statement } from "#server/database/run-statement";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
@@ -39,7 +39,7 @@ const works: Record<string, () => Promise<Outcome>> = {
     return sent;
   },
   "POST /reset-password": async () => {
-    const token = await issueToken(latchkey.em(), PasswordReset, email);
+    const token = await issueLink(latchkey.em(), PasswordReset, email);
     const passwords = {
       password: "quiet lamps over the harbour",
       passwordConfirmation: "quiet lamps over the harbour",

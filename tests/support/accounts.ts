@@ -1,7 +1,7 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
-import { User } from "#server/entities";
-import { hashPassword } from "#server/passwords";
-import { startSession } from "#server/sessions";
+import { hashPassword } from "#server/accounts/password-hashing";
+import { startSession } from "#server/accounts/sessions";
+import { User } from "#server/database/entities";
 
 interface NewAccount {
   email?: string;

@@ -1,12 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, inject, vi } from "vitest";
-import { type Config, type Environment, loadConfig } from "#server/config.server";
-import { type Connection, connect, type Database } from "#server/database.server";
-import { serve } from "#server/embedded-database";
+import { type Config, type Environment, loadConfig, provideConfig } from "#server/config";
+import { type Connection, embeddedConnection } from "#server/database/connection";
+import { listenOnSocket } from "#server/database/embedded";
+import { connect, type Database } from "#server/database/orm";
+import { provideOrm } from "#server/database/unit-of-work";
 import { handleJob } from "#server/job-handlers";
-import { JobQueue } from "#server/jobs";
 import { log } from "#server/log";
-import { provideService } from "#server/service";
+import { createMailer, provideMailer } from "#server/mail/mailer";
+import { JobQueue, provideQueue } from "#server/queue/job-queue";
 import { administer, databaseUrlOf } from "./postgres";
 import { mailsIn } from "./printed-mails";
 
@@ -16,18 +18,14 @@ async function copyOfTemplate(): Promise<Connection> {
   const template = inject("template");
   if (template.kind === "embedded") {
     const { PGlite } = await import("@electric-sql/pglite");
-    const database = await serve(await PGlite.create({ loadDataDir: new Blob([await readFile(template.dump)]) }));
-    return {
-      address: { host: database.host, user: "postgres", dbName: "postgres" },
-      connections: 1,
-      close: database.close,
-    };
+    const pglite = await PGlite.create({ loadDataDir: new Blob([await readFile(template.dump)]) });
+    return embeddedConnection(await listenOnSocket(pglite));
   }
   const name = `latchkey_test_${process.pid}_${databases++}`;
   await administer(template.url, `create database ${name} template ${template.name}`);
   return {
+    kind: "postgresql",
     address: { clientUrl: databaseUrlOf(template.url, name) },
-    connections: 10,
     close: () => administer(template.url, `drop database ${name} with (force)`),
   };
 }
@@ -50,9 +48,10 @@ export function startLatchkey(environment: Environment = {}) {
   let queue: JobQueue;
   let output = "";
 
-  const configure = (more: Environment): Readonly<Config> => {
+  const configure = (more: Environment): Config => {
     const config = loadConfig({ NODE_ENV: "test", ...environment, ...more });
-    provideService({ config, orm: database.orm, queue });
+    provideConfig(config);
+    provideMailer(createMailer(config.mail));
     return config;
   };
 
@@ -61,6 +60,8 @@ export function startLatchkey(environment: Environment = {}) {
     database = await connect(await copyOfTemplate());
     queue = new JobQueue(database.orm, handleJob);
     await queue.open();
+    provideOrm(database.orm);
+    provideQueue(queue);
   });
 
   beforeEach(async () => {
@@ -76,7 +77,6 @@ export function startLatchkey(environment: Environment = {}) {
   afterAll(async () => {
     await queue.stop();
     await database.close();
-    provideService(undefined);
   });
 
   return {

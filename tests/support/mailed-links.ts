@@ -50,6 +50,10 @@ export async function expectDeadLink(
 ): Promise<void> {
   const before = await latchkey.snapshot();
   const refused = await finish({ email, token, ...twice("a brand new password") });
-  expect(refused, token).toMatchObject({ status: 422, cookies: {}, data: { typed: { email, token }, dead } });
+  expect(refused, token).toMatchObject({
+    status: 422,
+    cookies: {},
+    data: { typed: { email, token }, invalidLink: dead },
+  });
   expect(await latchkey.snapshot()).toEqual(before);
 }

@@ -2,10 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { loadConfig } from "#server/config.server";
-import { migrate, openDatabase } from "#server/database.server";
-import { JobQueue } from "#server/jobs";
+import { loadConfig } from "#server/config";
+import { migrate } from "#server/database/migrate";
+import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
+import { JobQueue } from "#server/queue/job-queue";
 import { administer, databaseUrlOf } from "./postgres";
 
 declare module "vitest" {

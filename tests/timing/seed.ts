@@ -1,7 +1,8 @@
-import { migrate, openDatabase } from "#server/database.server";
-import { User } from "#server/entities";
-import { JobQueue } from "#server/jobs";
-import { hashPassword } from "#server/passwords";
+import { hashPassword } from "#server/accounts/password-hashing";
+import { User } from "#server/database/entities";
+import { migrate } from "#server/database/migrate";
+import { openDatabase } from "#server/database/orm";
+import { JobQueue } from "#server/queue/job-queue";
 
 /** Migrates the database, which no server has open yet, and adds an account with a password for each address. */
 export async function addAccounts(databaseUrl: string, emails: string[]): Promise<void> {

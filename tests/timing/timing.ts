@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
-import { openDatabase } from "#server/database.server";
+import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
 import { type MailService, startMailService } from "../support/mail-service";
 import { createDatabase, type RunningServer, startServer } from "../support/server";

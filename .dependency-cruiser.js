@@ -1,0 +1,69 @@
+/** The layers of `server/`. Each may import those below it, and none above it. */
+const layers = [
+  "^server/(start\\.server|job-handlers)\\.ts$",
+  "^server/features/",
+  "^server/accounts/",
+  "^server/(queue|mail|identity-provider)/",
+  "^server/database/",
+  "^server/http/",
+  "^server/[^/]+\\.ts$",
+];
+
+const upward = layers.slice(1).map((layer, index) => ({
+  name: `no-import-upward-${index + 1}`,
+  comment: "A layer of server/ imports the layers below it only.",
+  severity: "error",
+  from: { path: layer, pathNot: layers.slice(0, index + 1) },
+  to: { path: ["^app/", ...layers.slice(0, index + 1)] },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    { name: "no-cycle", severity: "error", from: {}, to: { circular: true } },
+    ...upward,
+    {
+      name: "ways-out-are-separate",
+      comment: "Queue, mail and identity provider know nothing of each other.",
+      severity: "error",
+      from: { path: "^server/(queue|mail|identity-provider)/" },
+      to: { path: "^server/(queue|mail|identity-provider)/", pathNot: "^server/$1/" },
+    },
+    {
+      name: "app-imports-features",
+      comment: "Pages import features, the facts of a request, and the rules that pages and server share.",
+      severity: "error",
+      from: { path: "^app/", pathNot: "^app/entry\\.server\\.tsx$" },
+      to: {
+        path: "^server/",
+        pathNot: ["^server/features/", "^server/http/request-facts\\.server\\.ts$", "^server/rules\\.ts$"],
+      },
+    },
+    {
+      name: "entry-starts-the-service",
+      severity: "error",
+      from: { path: "^app/entry\\.server\\.tsx$" },
+      to: { path: "^server/", pathNot: "^server/(start\\.server|log)\\.ts$" },
+    },
+    {
+      name: "no-route-imports-a-route",
+      severity: "error",
+      from: { path: "^app/" },
+      to: { path: "^app/routes/" },
+    },
+    {
+      name: "components-are-below-routes",
+      comment: "Components and shared server code of app/ are imported by routes.",
+      severity: "error",
+      from: { path: "^app/components/" },
+      to: { path: "^app/.+\\.server\\.tsx?$", dependencyTypesNot: ["type-only"] },
+    },
+    { name: "no-test-code", severity: "error", from: { path: "^(app|server)/" }, to: { path: "^tests/" } },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "\\.css$" },
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+  },
+};

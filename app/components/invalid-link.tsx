@@ -1,0 +1,20 @@
+import { linkLifetimeMinutes } from "#server/rules";
+import { EmailForm } from "./email-form";
+import { Notice } from "./notice";
+
+interface InvalidLinkProps {
+  message: string;
+  again: "/forgot-password" | "/register";
+  email: string;
+}
+
+/** Says that a mailed link is invalid, and offers a new one. */
+export function InvalidLink({ message, again, email }: InvalidLinkProps) {
+  return (
+    <>
+      <Notice role="alert">{message}</Notice>
+      <p>A link works once, and for {linkLifetimeMinutes} minutes. We can mail you a new one.</p>
+      <EmailForm action={again} email={email} submit="Send a new link" />
+    </>
+  );
+}

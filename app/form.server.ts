@@ -1,0 +1,90 @@
+import * as z from "zod";
+import { isCrossSite } from "#server/http/request-facts.server";
+import { methodNotAllowed } from "./responses";
+
+const largestForm = 16_384; // bytes
+const largestDiscarded = 8_388_608; // bytes; read to the end, because a browser shows no answer while it still sends
+const formTypes = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)(?:;|$)/i;
+
+export interface Fields {
+  /** The fields that were sent once, as a string. */
+  fields: Record<string, string>;
+  /** What the page may show again: no password. */
+  typed: Record<string, string>;
+}
+
+export type Form<Values> = { typed: Record<string, string> } & (
+  | { ok: true; values: Values }
+  | { ok: false; errors: Record<string, string> }
+);
+
+function refuse(status: 403 | 413 | 415, statusText: string): Response {
+  return new Response(null, { status, statusText, headers: status === 413 ? { Connection: "close" } : {} });
+}
+
+async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+  const stated = Number(request.headers.get("Content-Length"));
+  if (stated > largestDiscarded) throw refuse(413, "Content Too Large");
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = request.body?.getReader();
+  for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+    size += part.value.byteLength;
+    if (size > largestDiscarded) break;
+    if (size <= largestForm) chunks.push(part.value);
+  }
+  if (Math.max(size, stated) > largestForm) throw refuse(413, "Content Too Large");
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+async function readFormData(request: Request): Promise<FormData> {
+  if (request.method !== "POST") throw methodNotAllowed("POST");
+  if (isCrossSite(request)) throw refuse(403, "Forbidden");
+  const type = request.headers.get("Content-Type") ?? "";
+  if (!formTypes.test(type)) throw refuse(415, "Unsupported Media Type");
+  const body = await readBody(request);
+  try {
+    return await new Response(body, { headers: { "Content-Type": type } }).formData();
+  } catch {
+    return new FormData();
+  }
+}
+
+const isPassword = (name: string) => /password/i.test(name);
+
+/**
+ * Reads the named fields of a form. A field that is repeated, or a file, counts as missing.
+ *
+ * @throws Response 403 from another site, 405 for another method, 413 over 16 KiB, 415 for another content type
+ */
+export async function readFields(request: Request, names: string[]): Promise<Fields> {
+  const form = await readFormData(request);
+  const fields: Record<string, string> = {};
+  const typed: Record<string, string> = {};
+  for (const name of names) {
+    const [value, ...more] = form.getAll(name);
+    if (typeof value !== "string") continue;
+    if (more.length === 0) fields[name] = value;
+    if (!isPassword(name)) typed[name] = value;
+  }
+  return { fields, typed };
+}
+
+/**
+ * Reads a form's fields and parses them.
+ *
+ * @throws Response as {@link readFields} does
+ */
+export async function readForm<Shape extends z.ZodRawShape>(
+  request: Request,
+  schema: z.ZodObject<Shape>,
+): Promise<Form<z.output<z.ZodObject<Shape>>>> {
+  const { fields, typed } = await readFields(request, Object.keys(schema.shape));
+  const parsed = schema.safeParse(fields);
+  if (parsed.success) return { ok: true, values: parsed.data, typed };
+  const errors = parsed.error.issues.map(({ path, message }) => [String(path[0]), message]);
+  return { ok: false, errors: Object.fromEntries(errors), typed };
+}
+
+/** A required field; it may be empty. */
+export const text = z.string("This field is missing, or was sent twice.");

@@ -1,0 +1,59 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import type { PasswordReset, Registration } from "../database/entities";
+import { RESET_TOKEN_TTL_MS } from "../rules";
+import { sha256 } from "../sha256";
+import { parseAddress } from "./email-address";
+import { isToken, mintToken } from "./tokens";
+
+/** The tables of mailed links. Each row is one link. */
+type LinkTable = typeof PasswordReset | typeof Registration;
+
+/** The parameters of a mailed link, as submitted. */
+export interface MailedLink {
+  email: string;
+  token: string;
+}
+
+/**
+ * Stores the SHA-256 of a new token for `email`.
+ *
+ * @returns the raw token, which is stored nowhere
+ */
+export async function issueLink(em: EntityManager, table: LinkTable, email: string): Promise<string> {
+  const token = mintToken();
+  const expiresAt = new Date(Date.now() + RESET_TOKEN_TTL_MS);
+  await em.insert(table, { tokenHash: sha256(token), email, expiresAt });
+  return token;
+}
+
+/** The condition for an unexpired row; `null` when the address or the token is malformed. */
+function matching({ email: typedEmail, token }: MailedLink) {
+  const email = parseAddress(typedEmail);
+  return email === null || !isToken(token) ? null : { tokenHash: sha256(token), email, expiresAt: { $gt: new Date() } };
+}
+
+/** Reads only: an invalid link is refused before it costs an Argon2 hash. `consumeLink` decides again. */
+export async function isLinkValid(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
+  const match = matching(link);
+  return match !== null && (await em.count(table, match)) === 1;
+}
+
+/**
+ * Locks an address that has no user row yet until the end of the transaction. Without it, two links of one address
+ * that are used at once would deadlock on each other's rows.
+ */
+export async function lockAddress(em: EntityManager, email: string): Promise<void> {
+  await em.execute("select pg_advisory_xact_lock(hashtextextended(?, 0))", [email]);
+}
+
+/**
+ * Consumes the link and removes every other one of its address. The caller holds the user's row, or `lockAddress`.
+ *
+ * @returns true for exactly one of any number of simultaneous callers with links of one address
+ */
+export async function consumeLink(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
+  const match = matching(link);
+  if (match === null || (await em.nativeDelete(table, match)) !== 1) return false;
+  await em.nativeDelete(table, { email: match.email });
+  return true;
+}

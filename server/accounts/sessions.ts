@@ -1,0 +1,79 @@
+import { type EntityManager, raw } from "@mikro-orm/postgresql";
+import { Session } from "../database/entities";
+import { logEvent } from "../log";
+import { sha256 } from "../sha256";
+import { mintToken } from "./tokens";
+
+const day = 24 * 3_600_000; // ms
+const absoluteLifetime = 30 * day; // from the sign-in
+const idleLifetime = 14 * day; // from the last use
+
+/** What a sign-in knows of the browser. */
+export interface Browser {
+  userAgent: string | null;
+  /** The token of the session cookie that it came with. */
+  sessionToken: string | null;
+}
+
+export interface NewSession {
+  /** The raw token, which only the cookie holds. */
+  token: string;
+  expiresAt: Date;
+  /** The user of the session that it replaces. */
+  replacedUserId: string | null;
+}
+
+/** The condition for a live session; its values are those of `livenessAt`. */
+export const isLive = "expires_at > ? and last_seen_at > ?";
+
+export const livenessAt = (now: Date): [Date, Date] => [now, new Date(now.getTime() - idleLifetime)];
+
+/** MikroORM's condition for live sessions. */
+export const live = (now = new Date()) => ({ [raw(isLive, livenessAt(now))]: [] });
+
+/** MikroORM's condition for all other sessions. */
+export const notLive = (now = new Date()) => ({ [raw(`not (${isLive})`, livenessAt(now))]: [] });
+
+/**
+ * Ends the session of a cookie's token.
+ *
+ * @returns the session's user, or `null` when there was no such session
+ */
+export async function endSessionOfToken(em: EntityManager, token: string): Promise<string | null> {
+  const session = await em.findOne(Session, { tokenHash: sha256(token) });
+  const ended = session && (await em.nativeDelete(Session, { id: session.id }));
+  return ended ? session.user.id : null;
+}
+
+/** Starts a session with a new token and ends the one that the browser came with (session fixation). */
+export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
+  const replacedUserId = browser.sessionToken ? await endSessionOfToken(em, browser.sessionToken) : null;
+  const token = mintToken();
+  const now = new Date();
+  const expiresAt = new Date(now.getTime() + absoluteLifetime);
+  await em.insert(Session, {
+    id: crypto.randomUUID(),
+    tokenHash: sha256(token),
+    user: userId,
+    userAgent: browser.userAgent?.slice(0, 512) ?? null,
+    createdAt: now,
+    lastSeenAt: now,
+    expiresAt,
+  });
+  return { token, expiresAt, replacedUserId };
+}
+
+/** Logs the session that a sign-in replaced. Called after the commit. */
+export function logReplacedSession({ replacedUserId }: NewSession): void {
+  if (replacedUserId) logEvent({ event: "session.ended", userId: replacedUserId, reason: "replaced", count: 1 });
+}
+
+/**
+ * Ends every session of the user within the caller's transaction. The caller holds the user's row, as every sign-in
+ * does; otherwise both could deadlock.
+ *
+ * @returns how many there were
+ */
+export function endAllSessions(em: EntityManager, userId: string): Promise<number> {
+  return em.nativeDelete(Session, { user: userId });
+}

@@ -1,0 +1,33 @@
+import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
+import { User } from "../database/entities";
+
+interface NewUser {
+  /** Proven: by an opened link, or by a provider that states that it is verified. */
+  email: string;
+  passwordHash?: string;
+  idpId?: string;
+  name?: string | null;
+  pictureUrl?: string | null;
+}
+
+/**
+ * Creates a user within the caller's transaction.
+ *
+ * @returns the new user's id
+ * @throws UniqueConstraintViolationException when the address or the provider's id has a user by now
+ */
+export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
+  const id = crypto.randomUUID();
+  const empty = { passwordHash: null, idpId: null, name: null, pictureUrl: null };
+  await em.insert(User, { ...empty, ...user, id, createdAt: new Date() });
+  return id;
+}
+
+/** A user whose row stays as it is until the caller's transaction ends. */
+export function lockUser(
+  em: EntityManager,
+  where: Partial<Pick<User, "id" | "email" | "idpId" | "passwordHash">>,
+  lockMode: LockMode.PESSIMISTIC_READ | LockMode.PESSIMISTIC_WRITE = LockMode.PESSIMISTIC_WRITE,
+): Promise<User | null> {
+  return em.findOne(User, where, { lockMode });
+}

@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import type net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PGlite } from "@electric-sql/pglite";
+import { StartError } from "../start-error";
+import { claimFolder } from "./folder-lock";
+
+export interface EmbeddedDatabase {
+  /** The folder of its Unix socket, as node-postgres takes it for a host; it serves one connection at a time. */
+  host: string;
+  close(): Promise<void>;
+}
+
+/** Lets node-postgres talk to a PGlite over a Unix socket that only this user can reach. */
+export async function listenOnSocket(database: PGlite): Promise<EmbeddedDatabase> {
+  const { PGLiteSocketServer } = await import("@electric-sql/pglite-socket");
+  const home = await mkdtemp(join(tmpdir(), "latchkey-"));
+  // Two: the server notices a lost connection only after its replacement has connected.
+  const server = new PGLiteSocketServer({ db: database, path: join(home, ".s.PGSQL.5432"), maxConnections: 2 });
+  await server.start();
+  // A private field of PGLiteSocketServer, read in pglite-socket 0.2.17: its listener would keep a finished command alive.
+  (server as unknown as { server: net.Server }).server.unref();
+  return {
+    host: home,
+    async close() {
+      await server.stop();
+      await database.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function open(folder: string): Promise<PGlite> {
+  const { PGlite } = await import("@electric-sql/pglite");
+  return PGlite.create(join(folder, "pglite")).catch(({ message, errno }: NodeJS.ErrnoException) => {
+    const reason = message?.split("\n")[0] ?? `errno ${errno}`; // Emscripten's file errors have no message
+    const causes = "it is damaged, unreadable or of another version, or the disk is full";
+    throw new StartError(`The database in ${folder} cannot be opened (${reason}): ${causes}.`);
+  });
+}
+
+/**
+ * PostgreSQL in this process (PGlite), its data under `folder`.
+ *
+ * @throws StartError when the folder cannot be written, another process has it open, or what it holds cannot be read
+ */
+export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedDatabase> {
+  const { home, lock } = await claimFolder(folder);
+  try {
+    const database = await listenOnSocket(await open(home));
+    return {
+      host: database.host,
+      async close() {
+        await database.close();
+        lock.close();
+      },
+    };
+  } finally {
+    // Released only now: Node without other work would first finish all of PGlite's background compilation (measured).
+    lock.unref();
+  }
+}

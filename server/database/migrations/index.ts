@@ -1,0 +1,18 @@
+import type { Constructor } from "@mikro-orm/core";
+import type { Migration } from "@mikro-orm/migrations";
+import type { Options } from "@mikro-orm/postgresql";
+
+/** Every migration, the oldest first. A new one is added here, because the bundle has no folder to search. */
+const migrations: Record<string, () => Promise<Constructor<Migration>>> = {
+  Migration20261121000000: async () => (await import("./Migration20261121000000")).Migration20261121000000,
+};
+
+export const migrationNames = Object.keys(migrations);
+
+/** The options of MikroORM's migrator. */
+export async function migrationOptions(): Promise<NonNullable<Options["migrations"]>> {
+  const migrationsList = await Promise.all(
+    Object.entries(migrations).map(async ([name, load]) => ({ name, class: await load() })),
+  );
+  return { migrationsList, path: "server/database/migrations", pathTs: "server/database/migrations", snapshot: false };
+}

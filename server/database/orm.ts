@@ -1,0 +1,75 @@
+import { defineConfig, MikroORM, type Options, Utils } from "@mikro-orm/postgresql";
+import { log } from "../log";
+import { StartError } from "../start-error";
+import { type Connection, connectionFor } from "./connection";
+import { entities } from "./entities";
+
+export interface Database {
+  orm: MikroORM;
+  connection: Connection;
+  close(): Promise<void>;
+}
+
+/** PGlite is one session for all connections, one after the other: the next connection still has prepared statements. */
+function deallocateStatements(connection: { query(sql: string, done: () => void): void }, done: () => void): void {
+  connection.query("deallocate all", done);
+}
+
+const pools = {
+  postgresql: { min: 0, max: 10 },
+  embedded: { min: 1, max: 1, afterCreate: deallocateStatements },
+};
+
+/** The ORM's options for one database; its statements have no time limit. */
+export function ormOptions({ kind, address }: Connection): Options {
+  return defineConfig({
+    ...address,
+    entities,
+    schemaGenerator: { ignoreSchema: ["pgboss"] },
+    pool: pools[kind],
+    driverOptions: {
+      acquireConnectionTimeout: 15_000, // ms; enough for a rush, while an unreachable server fails at once
+      connection: { connectionTimeoutMillis: 4_000, keepAlive: true },
+    },
+    colors: false,
+    logger: (message) => log.info(message),
+  });
+}
+
+/**
+ * How long a request waits for one statement, in ms: the server's limit, and ours for a server that hangs. A connection
+ * whose answer is still due is not used again.
+ */
+const timeLimits = {
+  pool: { validate: ({ readyForQuery }: { readyForQuery: boolean }) => readyForQuery },
+  driverOptions: { connection: { statement_timeout: 4_000, query_timeout: 4_500 } },
+};
+
+/** The ORM of a service: each statement has a time limit. */
+export async function connect(connection: Connection): Promise<Database> {
+  const orm = await MikroORM.init({ ...Utils.merge({}, ormOptions(connection), timeLimits), connect: false });
+  const close = async () => {
+    await orm.close(true);
+    await connection.close();
+  };
+  return { orm, connection, close };
+}
+
+function withoutCredentials(databaseUrl: string): string {
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host}${pathname}`;
+}
+
+/** @throws StartError when the database cannot be reached */
+export async function openDatabase(databaseUrl: string): Promise<Database> {
+  const database = await connect(await connectionFor(databaseUrl));
+  try {
+    await database.orm.em.getConnection().execute("select 1");
+  } catch (error) {
+    await database.close().catch(() => {});
+    const { message, code } = error as NodeJS.ErrnoException;
+    const reason = message.split("\n")[0]?.replace(/^select 1 - /, "") || code;
+    throw new StartError(`The database at ${withoutCredentials(databaseUrl)} cannot be used: ${reason}.`);
+  }
+  return database;
+}

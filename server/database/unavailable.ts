@@ -1,0 +1,34 @@
+import { errorFields, log } from "../log";
+
+/** The database cannot be reached, or does not answer in time. The same work may succeed later. */
+export class DatabaseUnavailable extends Error {
+  override name = "DatabaseUnavailable";
+}
+
+/** Node's network errors and PostgreSQL's error classes 08, 53 and 57. */
+const connectionFailures =
+  /^(?:ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|08\w{3}|53\w{3}|57P0[1-5]|57014|25006)$/;
+
+/** Errors of node-postgres and of the pool that have no code. */
+const connectionMessages =
+  /Connection terminated|timeout expired|Timeout acquiring a connection|Client has encountered a connection error|Query read timeout/;
+
+function isConnectionFailure(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as { code?: unknown };
+    if (typeof code === "string" && connectionFailures.test(code)) return true;
+    if (connectionMessages.test(cause.message)) return true;
+  }
+  return false;
+}
+
+/** @throws DatabaseUnavailable in the place of a failed connection's error */
+export async function namingUnavailability<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isConnectionFailure(error)) throw error;
+    log.warn(errorFields(error), "The database is not available.");
+    throw new DatabaseUnavailable("The database is not available.", { cause: error });
+  }
+}

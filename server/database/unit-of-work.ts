@@ -1,0 +1,46 @@
+import type { EntityManager, MikroORM } from "@mikro-orm/postgresql";
+import { processValue } from "../process-value";
+import { runStatement } from "./run-statement";
+import { namingUnavailability } from "./unavailable";
+
+const provided = processValue<MikroORM>("orm");
+
+/** Makes an ORM the one of this process; `undefined` takes it away. */
+export function provideOrm(orm: MikroORM | undefined): void {
+  provided.current = orm;
+}
+
+export function orm(): MikroORM {
+  if (!provided.current) throw new Error("The database has not been opened.");
+  return provided.current;
+}
+
+/**
+ * One transaction on a fresh identity map: everything that `work` does is committed, or nothing.
+ *
+ * @throws DatabaseUnavailable
+ */
+export function unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
+  return namingUnavailability(() => orm().em.fork().transactional(work));
+}
+
+/**
+ * Statements that need no transaction, on a fresh identity map.
+ *
+ * @throws DatabaseUnavailable
+ */
+export function query<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
+  return namingUnavailability(() => work(orm().em.fork()));
+}
+
+/**
+ * Runs one prepared statement without MikroORM. Each use states its measured reason.
+ *
+ * @param sql with a `?` for each value
+ * @throws DatabaseUnavailable
+ */
+export function prepared<Row>(name: string, sql: string, values: unknown[]): Promise<Row[]> {
+  let position = 0;
+  const text = sql.replace(/\?/g, () => `$${++position}`);
+  return namingUnavailability(() => runStatement<Row>(orm().em.getKnex(), { name, text, values }));
+}

@@ -1,0 +1,46 @@
+/** Why a call to another service failed: `status 400`, `timeout`, … */
+export type CallFailureReason =
+  | "timeout"
+  | "unreachable"
+  | "too_large"
+  | "not_json"
+  | "unexpected"
+  | `${"redirect" | "status"} ${number}`;
+
+/** Why an external sign-in failed. */
+export type ExternalSignInFailure =
+  | "off"
+  | "repeated_parameter"
+  | "state"
+  | "issuer"
+  | "verifier"
+  | "denied"
+  | "no_code"
+  | "no_verified_email"
+  | "linked_to_another_id"
+  | "database"
+  | "unexpected"
+  | `${"discovery" | "exchange" | "profile"}: ${CallFailureReason}`;
+
+/** Why sessions ended. */
+export type SessionEnd = "logout" | "ended_by_user" | "replaced" | "password_reset" | "account_deleted" | "expired";
+
+/** Every authentication event that is logged. No event holds an address or a token. */
+export type AuthenticationEvent =
+  | { event: "login.succeeded"; userId: string }
+  | { event: "login.failed"; reason: "wrong_credentials" }
+  | { event: "login.failed"; reason: "password_changed"; userId: string }
+  | { event: "login.throttled" }
+  | { event: "password_reset.requested" }
+  | { event: "password_reset.sent" | "password_reset.completed"; userId: string }
+  | { event: "password_reset.refused"; reason: "throttled" | "invalid_link" }
+  | { event: "registration.requested" }
+  | { event: "registration.sent" }
+  | { event: "registration.sent"; reason: "account_exists"; userId: string }
+  | { event: "registration.completed"; userId: string }
+  | { event: "registration.refused"; reason: "throttled" | "invalid_link" }
+  | { event: "idp.started" }
+  | { event: "idp.succeeded" | "idp.linked" | "idp.unlinked"; userId: string }
+  | { event: "idp.failed"; reason: ExternalSignInFailure }
+  | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
+  | { event: "account.deleted"; userId: string };

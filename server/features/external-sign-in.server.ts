@@ -1,0 +1,165 @@
+import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { parseAddress } from "../accounts/email-address";
+import { type Browser, logReplacedSession, type NewSession, startSession } from "../accounts/sessions";
+import { mintToken } from "../accounts/tokens";
+import { createUser, lockUser } from "../accounts/users";
+import { config } from "../config";
+import { DatabaseUnavailable } from "../database/unavailable";
+import { unitOfWork } from "../database/unit-of-work";
+import type { ExternalSignInFailure } from "../events";
+import { CallError } from "../http/json-client";
+import { type AuthorizationCode, IdentityProvider } from "../identity-provider/client";
+import type { Profile } from "../identity-provider/providers";
+import { logEvent, logUnexpected } from "../log";
+import { sendMail } from "../mail/mailer";
+import { providerLinkedMail } from "../mail/messages";
+import { enqueue } from "../queue/job-queue";
+
+/** External sign-in did not succeed. */
+export class ExternalSignInError extends Error {
+  override name = "ExternalSignInError";
+  readonly reason: ExternalSignInFailure;
+
+  constructor(reason: ExternalSignInFailure) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+async function during<T>(step: "discovery" | "exchange" | "profile", call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof CallError) throw new ExternalSignInError(`${step}: ${error.reason}`);
+    throw error;
+  }
+}
+
+function identityProvider(): IdentityProvider {
+  const settings = config().identityProvider;
+  if (!settings) throw new ExternalSignInError("off");
+  return new IdentityProvider(settings);
+}
+
+/** The configured provider's name for people; `null` when external sign-in is off. */
+export function providerLabel(): string | null {
+  return config().identityProvider && identityProvider().label;
+}
+
+/** What binds the provider's response to the browser that asked for it. */
+export interface Attempt {
+  /** RFC 6749, section 10.12. */
+  state: string;
+  /** RFC 7636, section 4.1; `null` without PKCE. */
+  codeVerifier: string | null;
+}
+
+/**
+ * Starts an attempt.
+ *
+ * @returns the attempt, for the browser's cookies, and the address of the consent screen
+ * @throws ExternalSignInError when discovery fails
+ */
+export async function startExternalSignIn(redirectUri: string): Promise<Attempt & { consentUrl: string }> {
+  const state = mintToken();
+  const codeVerifier = config().identityProvider?.pkce ? mintToken() : null;
+  const consentUrl = await during("discovery", identityProvider().authorizationUrl(redirectUri, state, codeVerifier));
+  logEvent({ event: "idp.started" });
+  return { state, codeVerifier, consentUrl };
+}
+
+/**
+ * Refuses a response of another issuer than the configured one (mix-up attack, RFC 9700, section 4.4).
+ *
+ * @throws ExternalSignInError
+ */
+export async function verifyIssuer(iss: string | null): Promise<void> {
+  if (!(await during("discovery", identityProvider().isIssuer(iss)))) throw new ExternalSignInError("issuer");
+}
+
+/**
+ * Exchanges the authorization code for an access token.
+ *
+ * @throws ExternalSignInError
+ */
+export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
+  if (config().identityProvider?.pkce && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
+  return during("exchange", identityProvider().exchangeCode(authorization));
+}
+
+/**
+ * Fetches the profile of the access token's owner.
+ *
+ * @throws ExternalSignInError
+ */
+export function fetchProfile(accessToken: string): Promise<Profile> {
+  return during("profile", identityProvider().fetchProfile(accessToken));
+}
+
+interface Account {
+  userId: string;
+  isNewLink: boolean;
+}
+
+/** The address that a user may be found or created by: stated to be verified by the provider itself. */
+function verifiedAddress({ email, emailVerified }: Profile): string {
+  const address = emailVerified && email !== null ? parseAddress(email) : null;
+  if (address === null) throw new ExternalSignInError("no_verified_email");
+  return address;
+}
+
+/** Finds the profile's user by the provider's id, else by the verified address, else creates one. */
+async function findOrCreateAccount(em: EntityManager, profile: Profile): Promise<Account> {
+  const { id: idpId, name, pictureUrl } = profile;
+  const returning = await lockUser(em, { idpId });
+  if (returning) return { userId: returning.id, isNewLink: false };
+  const email = verifiedAddress(profile);
+  const existing = await lockUser(em, { email });
+  if (!existing) return { userId: await createUser(em, { email, idpId, name, pictureUrl }), isNewLink: false };
+  if (existing.idpId === idpId) return { userId: existing.id, isNewLink: false }; // linked while this waited for the row
+  if (existing.idpId) throw new ExternalSignInError("linked_to_another_id");
+  existing.idpId = idpId;
+  existing.name ??= name;
+  existing.pictureUrl ??= pictureUrl;
+  await enqueue(em, { task: "mail_provider_linked", email });
+  return { userId: existing.id, isNewLink: true };
+}
+
+/**
+ * Finds, links or creates the profile's account and starts its session, in one transaction.
+ *
+ * @throws ExternalSignInError
+ */
+export async function signInToAccount(profile: Profile, browser: Browser): Promise<NewSession> {
+  const attempt = () =>
+    unitOfWork(async (em) => {
+      const account = await findOrCreateAccount(em, profile);
+      const session = await startSession(em, account.userId, browser);
+      return { ...account, session };
+    });
+  const { userId, isNewLink, session } = await attempt().catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user
+    throw error;
+  });
+  if (isNewLink) logEvent({ event: "idp.linked", userId });
+  logReplacedSession(session);
+  logEvent({ event: "idp.succeeded", userId });
+  return session;
+}
+
+/** The job of a new link: tells the owner, because somebody else may have made it. */
+export async function mailProviderLinked(email: string): Promise<void> {
+  await sendMail(email, providerLinkedMail(config().appUrl, providerLabel() ?? "another service"));
+}
+
+function failureOf(error: unknown): ExternalSignInFailure {
+  if (error instanceof ExternalSignInError) return error.reason;
+  if (error instanceof DatabaseUnavailable) return "database";
+  logUnexpected(error);
+  return "unexpected";
+}
+
+/** Logs why an external sign-in failed. */
+export function logExternalSignInFailure(error: unknown): void {
+  logEvent({ event: "idp.failed", reason: failureOf(error) });
+}

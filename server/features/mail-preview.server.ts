@@ -1,0 +1,13 @@
+import { config } from "../config";
+import type { Mail } from "../mail/mail";
+import { previewedMails } from "../mail/preview";
+
+/** Whether mails are only written to standard output: the `log` driver. */
+export function isMailLogged(): boolean {
+  return config().mail.driver === "log";
+}
+
+/** The mails of the `log` driver in development, the last first; `null` with another driver. */
+export function mailPreview(): readonly Mail[] | null {
+  return isMailLogged() ? previewedMails() : null;
+}

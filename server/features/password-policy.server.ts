@@ -1,0 +1,39 @@
+import { normalizeAddress } from "../accounts/email-address";
+import { passwordLength } from "../rules";
+
+export type PasswordProblem = "too_short" | "too_long" | "common" | "is_the_email" | "unconfirmed";
+
+export interface NewPassword {
+  email: string;
+  password: string;
+  passwordConfirmation: string;
+}
+
+const refusedRanks = 10_000;
+
+let mostCommon: Promise<Set<string>> | undefined;
+
+async function commonPasswords(): Promise<Set<string>> {
+  const { dictionary } = await import("@zxcvbn-ts/language-common");
+  return new Set(dictionary.passwords.slice(0, refusedRanks));
+}
+
+/**
+ * The first rule that a new password breaks. NIST SP 800-63B, section 3.1.1.2: a length in code points, a blocklist,
+ * and no rules of composition. Nothing is trimmed or cut.
+ */
+export async function passwordProblem({
+  email: typedEmail,
+  password,
+  passwordConfirmation,
+}: NewPassword): Promise<PasswordProblem | null> {
+  const length = [...password].length;
+  if (length < passwordLength.minimum) return "too_short";
+  if (length > passwordLength.maximum) return "too_long";
+  const email = normalizeAddress(typedEmail);
+  const spelling = password.normalize("NFKC").toLowerCase();
+  if (spelling === email || spelling === email.slice(0, email.lastIndexOf("@"))) return "is_the_email";
+  mostCommon ??= commonPasswords();
+  if ((await mostCommon).has(spelling)) return "common";
+  return password === passwordConfirmation ? null : "unconfirmed";
+}

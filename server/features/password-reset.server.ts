@@ -1,0 +1,80 @@
+import { parseAddress } from "../accounts/email-address";
+import { consumeLink, isLinkValid, issueLink, type MailedLink } from "../accounts/mailed-links";
+import { hashPassword } from "../accounts/password-hashing";
+import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../accounts/rate-limits";
+import { endAllSessions } from "../accounts/sessions";
+import { lockUser } from "../accounts/users";
+import { config } from "../config";
+import { PasswordReset, User } from "../database/entities";
+import { query, unitOfWork } from "../database/unit-of-work";
+import { logEvent } from "../log";
+import { sendMail } from "../mail/mailer";
+import { passwordChangedMail, resetMail } from "../mail/messages";
+import { enqueue } from "../queue/job-queue";
+
+/**
+ * Asks for a reset link. The work is the same for every address, known or not: two counts and one job. Text that is no
+ * address does nothing.
+ *
+ * @param client the client's address, for its limit
+ */
+export async function requestPasswordReset(typedEmail: string, client: string): Promise<void> {
+  const email = parseAddress(typedEmail);
+  if (email === null) return;
+  if ((await countAttempt(resetLimit, email, client)) !== null) {
+    return logEvent({ event: "password_reset.refused", reason: "throttled" });
+  }
+  await query((em) => enqueue(em, { task: "mail_password_reset", email }));
+  logEvent({ event: "password_reset.requested" });
+}
+
+/** The job of a request: mails a new link to the stored address. An address without an account gets no mail. */
+export async function mailPasswordReset(email: string): Promise<void> {
+  const user = await query((em) => em.findOne(User, { email }));
+  if (!user) return;
+  const token = await query((em) => issueLink(em, PasswordReset, user.email));
+  await sendMail(user.email, resetMail(config().appUrl, user.email, token));
+  logEvent({ event: "password_reset.sent", userId: user.id });
+}
+
+/** Whether the link can still be used. Reads only. */
+export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
+  const valid = await query((em) => isLinkValid(em, PasswordReset, link));
+  if (!valid) logEvent({ event: "password_reset.refused", reason: "invalid_link" });
+  return valid;
+}
+
+/**
+ * Consumes the link, stores the new password, removes every reset link of the address and ends every session of the
+ * user, in one transaction.
+ *
+ * @returns false, and nothing changed, when the link was used or has expired in the meantime
+ */
+export async function resetPassword(link: MailedLink, newPassword: string): Promise<boolean> {
+  const email = parseAddress(link.email);
+  if (email === null) return false;
+  const passwordHash = await hashPassword(newPassword);
+  const done = await unitOfWork(async (em) => {
+    // Locked before the sessions end: otherwise a login with the old hash could start one after them.
+    const user = await lockUser(em, { email });
+    if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
+    user.passwordHash = passwordHash;
+    const ended = await endAllSessions(em, user.id);
+    await enqueue(em, { task: "mail_password_changed", email });
+    return { userId: user.id, ended };
+  });
+  if (!done) {
+    logEvent({ event: "password_reset.refused", reason: "invalid_link" });
+    return false;
+  }
+  const { userId, ended } = done;
+  await clearAttempts(loginLimit, email);
+  logEvent({ event: "password_reset.completed", userId });
+  if (ended > 0) logEvent({ event: "session.ended", userId, reason: "password_reset", count: ended });
+  return true;
+}
+
+/** The job of a completed reset: tells the owner, because somebody else may have done it. */
+export async function mailPasswordChanged(email: string): Promise<void> {
+  await sendMail(email, passwordChangedMail(config().appUrl));
+}

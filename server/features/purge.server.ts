@@ -1,0 +1,42 @@
+import type { EntityName, FilterQuery } from "@mikro-orm/core";
+import { LockMode } from "@mikro-orm/postgresql";
+import { notLive } from "../accounts/sessions";
+import { PasswordReset, RateLimit, Registration, Session } from "../database/entities";
+import { query, unitOfWork } from "../database/unit-of-work";
+import { logEvent } from "../log";
+import { enqueue } from "../queue/job-queue";
+
+const batch = 5_000; // rows of each table in one job: one transaction locks no more, and the queue is free in between
+
+/** Removes up to a batch of rows by their key. Rows that another transaction has locked are in use and stay. */
+function remove<Entity extends object>(
+  entity: EntityName<Entity>,
+  key: keyof Entity & string,
+  where: FilterQuery<Entity>,
+): Promise<number> {
+  return unitOfWork(async (em) => {
+    const some = em
+      .createQueryBuilder(entity)
+      .select(key as never)
+      .where(where as never)
+      .limit(batch);
+    const locked = some.setLockMode(LockMode.PESSIMISTIC_PARTIAL_WRITE).getKnexQuery();
+    return em.nativeDelete(entity, { [key]: { $in: locked } } as FilterQuery<Entity>);
+  });
+}
+
+/** Removes rows that can no longer be used, and enqueues another job while there may be more. */
+export async function purgeExpired(): Promise<void> {
+  const now = new Date();
+  const sessions = await remove(Session, "id", notLive(now));
+  if (sessions > 0) logEvent({ event: "session.ended", reason: "expired", count: sessions });
+  const removed = [
+    sessions,
+    await remove(PasswordReset, "tokenHash", { expiresAt: { $lte: now } }),
+    await remove(Registration, "tokenHash", { expiresAt: { $lte: now } }),
+    await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),
+  ];
+  if (removed.some((count) => count === batch)) {
+    await query((em) => enqueue(em, { task: "purge_expired" }));
+  }
+}

@@ -1,0 +1,81 @@
+import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { parseAddress } from "../accounts/email-address";
+import { consumeLink, isLinkValid, issueLink, lockAddress, type MailedLink } from "../accounts/mailed-links";
+import { hashPassword } from "../accounts/password-hashing";
+import { countAttempt, registrationLimit } from "../accounts/rate-limits";
+import { type Browser, logReplacedSession, type NewSession, startSession } from "../accounts/sessions";
+import { createUser } from "../accounts/users";
+import { config } from "../config";
+import { Registration, User } from "../database/entities";
+import { query, unitOfWork } from "../database/unit-of-work";
+import { logEvent } from "../log";
+import { sendMail } from "../mail/mailer";
+import { accountExistsMail, registrationMail } from "../mail/messages";
+import { enqueue } from "../queue/job-queue";
+
+/**
+ * Asks for a link that proves the mailbox. The work is the same for every address, known or not. Text that is no
+ * address does nothing.
+ *
+ * @param client the client's address, for its limit
+ */
+export async function requestRegistration(typedEmail: string, client: string): Promise<void> {
+  const email = parseAddress(typedEmail);
+  if (email === null) return;
+  if ((await countAttempt(registrationLimit, email, client)) !== null) {
+    return logEvent({ event: "registration.refused", reason: "throttled" });
+  }
+  await query((em) => enqueue(em, { task: "mail_registration", email }));
+  logEvent({ event: "registration.requested" });
+}
+
+/** The job of a request: mails the link, or tells the owner of an account that there is one. */
+export async function mailRegistration(email: string): Promise<void> {
+  const { appUrl } = config();
+  const user = await query((em) => em.findOne(User, { email }));
+  if (user) {
+    await sendMail(user.email, accountExistsMail(appUrl));
+    return logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
+  }
+  const token = await query((em) => issueLink(em, Registration, email));
+  await sendMail(email, registrationMail(appUrl, email, token));
+  logEvent({ event: "registration.sent" });
+}
+
+/** Whether the link can still be used. Reads only. */
+export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean> {
+  const valid = await query((em) => isLinkValid(em, Registration, link));
+  if (!valid) logEvent({ event: "registration.refused", reason: "invalid_link" });
+  return valid;
+}
+
+/**
+ * Consumes the link, creates the user and starts a session, in one transaction.
+ *
+ * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now
+ */
+export async function completeRegistration(
+  link: MailedLink,
+  password: string,
+  browser: Browser,
+): Promise<NewSession | null> {
+  const email = parseAddress(link.email);
+  if (email === null) return null;
+  const passwordHash = await hashPassword(password);
+  const done = await unitOfWork(async (em) => {
+    await lockAddress(em, email);
+    if (!(await consumeLink(em, Registration, link))) return null;
+    const userId = await createUser(em, { email, passwordHash });
+    return { userId, session: await startSession(em, userId, browser) };
+  }).catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) return null;
+    throw error;
+  });
+  if (!done) {
+    logEvent({ event: "registration.refused", reason: "invalid_link" });
+    return null;
+  }
+  logReplacedSession(done.session);
+  logEvent({ event: "registration.completed", userId: done.userId });
+  return done.session;
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import diagnostics from "node:diagnostics_channel";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Config } from "../config";
+import { enterRequest } from "../log";
+import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
+import { clientAddress, comesFromAnotherSite, connectionUrl } from "./connection";
+import { factHeaders } from "./request-facts.server";
+import { parseTarget, refusalFor, type Target } from "./request-target";
+import { setSecurityHeaders } from "./response-headers";
+
+const headersTimeout = 20_000; // ms, for a request's head
+const requestTimeout = 30_000; // ms, for a whole request
+
+/** A server may ignore these (RFC 9110, sections 13 and 14); express answers some of them with a stack on stderr. */
+const ignoredHeaders = ["range", "if-match", "if-unmodified-since"];
+
+/** Replaces what a client may have claimed about its connection by what is known of it. */
+function setFacts(request: IncomingMessage, url: URL, config: Config): void {
+  const { headers } = request;
+  const client = clientAddress(request, config);
+  const crossSite = comesFromAnotherSite(request, url.origin);
+  for (const name of Object.keys(headers)) {
+    if (name.startsWith("latchkey-") || name.startsWith("x-forwarded-")) delete headers[name];
+  }
+  headers.host = url.host;
+  headers[factHeaders.origin] = url.origin;
+  headers[factHeaders.client] = client;
+  if (crossSite) {
+    // Remix answers a foreign `Origin` with an empty 500; readForm answers this header with a 403 page.
+    headers[factHeaders.crossSite] = "true";
+    delete headers.origin;
+  }
+}
+
+/** Sends a request that no route can take to the page that says why. */
+function refuse(request: IncomingMessage, response: ServerResponse, target: Target | null): void {
+  const refusal = refusalFor(request.method ?? "", target);
+  if (target) request.url = target.path + target.query;
+  if (refusal === null) return;
+  request.headers[factHeaders.refused] = String(refusal.status);
+  if (refusal.allow) response.setHeader("Allow", refusal.allow);
+  request.url = "/refused";
+  request.method = "GET"; // the Fetch Standard forbids a Request with TRACE
+}
+
+function receive(request: IncomingMessage, response: ServerResponse, config: Config): void {
+  const target = parseTarget(request.url ?? "");
+  const url = connectionUrl(request, target?.authority, config);
+  for (const name of ignoredHeaders) delete request.headers[name];
+  setFacts(request, url, config);
+  recordForAccessLog(request, target);
+  refuse(request, response, target);
+  setSecurityHeaders(request, response, url.protocol === "https:");
+}
+
+/** The message of Node's `http.server.request.start` channel. */
+interface RequestStart {
+  request: IncomingMessage;
+  response: ServerResponse;
+  server: Server;
+}
+
+export interface FrontDoor {
+  /** Closes each connection after its answer; resolves when every answer is sent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Prepares each request before remix-serve sees it. remix-serve has no middleware, but Node publishes each request of
+ * the process on this channel before any listener gets it.
+ */
+export function openFrontDoor(config: Config): FrontDoor {
+  const open = new Set<ServerResponse>();
+  let closing: (() => void) | undefined;
+
+  diagnostics.subscribe("http.server.request.start", (message) => {
+    const { request, response, server } = message as RequestStart;
+    server.headersTimeout = headersTimeout;
+    server.requestTimeout = requestTimeout;
+    enterRequest(randomUUID());
+    open.add(response);
+    response.once("close", () => {
+      open.delete(response);
+      if (open.size === 0) closing?.();
+    });
+    if (closing) response.setHeader("Connection", "close");
+    receive(request, response, config);
+  });
+
+  replaceAccessLogTokens();
+
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        closing = resolve;
+        if (open.size === 0) resolve();
+      }),
+  };
+}

@@ -1,0 +1,94 @@
+import ky from "ky";
+import type * as z from "zod";
+import type { CallFailureReason } from "../events";
+
+const deadline = 5_000; // ms, from the start of the call to the end of the answer's body
+const largestAnswer = 1_048_576; // bytes, decoded
+
+/** A call to another service did not give the expected JSON answer. Holds nothing of what was sent or answered. */
+export class CallError extends Error {
+  override name = "CallError";
+  readonly reason: CallFailureReason;
+
+  constructor(reason: CallFailureReason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+export interface Call {
+  method: "GET" | "POST";
+  headers?: Record<string, string>;
+  body?: string;
+  /** Sent as `application/json` instead of `body`. */
+  json?: unknown;
+}
+
+/** undici drops the signal of a request that was garbage-collected while its body stalls; a listener prevents that. */
+async function readBounded({ body }: Response, signal: AbortSignal): Promise<string> {
+  if (!body) return "";
+  const reader = body.getReader();
+  const stop = () => void reader.cancel(signal.reason).catch(() => {});
+  signal.addEventListener("abort", stop);
+  try {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      size += read.value.byteLength;
+      if (size > largestAnswer) throw new CallError("too_large");
+      chunks.push(read.value);
+    }
+    signal.throwIfAborted();
+    return Buffer.concat(chunks).toString("utf8");
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+function parse<T>(text: string, shape: z.ZodType<T>): T {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new CallError("not_json");
+  }
+  const parsed = shape.safeParse(json);
+  if (!parsed.success) throw new CallError("unexpected");
+  return parsed.data;
+}
+
+/**
+ * Calls another service once: no retry, no redirect followed, five seconds from the start to the end of the body, one
+ * mebibyte of decoded answer at most.
+ *
+ * @returns the JSON body as `shape` parses it
+ * @throws CallError
+ */
+export async function callJson<T>(url: string, { method, headers, body, json }: Call, shape: z.ZodType<T>): Promise<T> {
+  const signal = AbortSignal.timeout(deadline);
+  let text: string;
+  try {
+    const response = await ky(url, {
+      method,
+      headers: { accept: "application/json", ...headers },
+      ...(body !== undefined && { body }),
+      ...(json !== undefined && { json }),
+      retry: 0,
+      redirect: "manual",
+      timeout: false,
+      throwHttpErrors: false,
+      signal,
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      const kind = response.status >= 300 && response.status < 400 ? "redirect" : "status";
+      throw new CallError(`${kind} ${response.status}`);
+    }
+    text = await readBounded(response, signal);
+  } catch (error) {
+    if (error instanceof CallError) throw error;
+    throw new CallError(signal.aborted ? "timeout" : "unreachable");
+  }
+  return parse(text, shape);
+}

@@ -1,0 +1,31 @@
+/**
+ * The headers in which the front door hands facts about a request to the routes. It removes what a client sends under
+ * these names.
+ */
+export const factHeaders = {
+  origin: "latchkey-origin",
+  client: "latchkey-client",
+  crossSite: "latchkey-cross-site",
+  refused: "latchkey-refused",
+} as const;
+
+/** Scheme and authority that the browser used, e.g. `https://example.org`. */
+export function originOf(request: Request): string {
+  return request.headers.get(factHeaders.origin) ?? new URL(request.url).origin;
+}
+
+/** The client's address; of an IPv6 address the /64, which one subscriber has. */
+export function clientOf(request: Request): string {
+  return request.headers.get(factHeaders.client) ?? "unknown";
+}
+
+/** Whether the browser says that a page of another site sent this. */
+export function isCrossSite(request: Request): boolean {
+  return request.headers.has(factHeaders.crossSite);
+}
+
+/** The status with which the front door refused the request; `null` when it did not. */
+export function refusalOf(request: Request): 400 | 405 | null {
+  const status = Number(request.headers.get(factHeaders.refused));
+  return status === 400 || status === 405 ? status : null;
+}

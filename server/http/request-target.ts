@@ -1,0 +1,46 @@
+/** A request target without dot segments, which could make a page look like a static file. */
+export interface Target {
+  path: string;
+  query: string;
+  authority: string | undefined;
+}
+
+/**
+ * Parses the origin-form, or the absolute-form, whose authority replaces `Host` (RFC 9112, section 3.2).
+ *
+ * @returns `null` for every other spelling
+ */
+export function parseTarget(url: string): Target | null {
+  const [, authority, path, query] = /^(?:https?:\/\/([^/?#]*))?(\/[^?#]*)?(\?[^#]*)?(?:#.*)?$/is.exec(url) ?? [];
+  if (authority === undefined && path === undefined) return null;
+  return { authority, path: new URL(`http://localhost${path ?? "/"}`).pathname, query: query ?? "" };
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Queries that no page sends. Remix writes them into the log as they came, line breaks included. */
+function breaksLog(path: string, query: URLSearchParams): boolean {
+  if (query.has("_data")) return true; // Remix's data requests before single fetch: each logs an error
+  return path === "/__manifest" && query.getAll("p").some((page) => !/^\/[\w./-]*$/.test(page));
+}
+
+export interface Refusal {
+  status: 400 | 405;
+  allow?: string;
+}
+
+const methods = ["GET", "HEAD", "POST"];
+
+/** Why a request cannot reach a route; `null` when it can. */
+export function refusalFor(method: string, target: Target | null): Refusal | null {
+  if (!methods.includes(method)) return { status: 405, allow: methods.join(", ") };
+  if (!target || !isDecodable(target.path)) return { status: 400 };
+  return breaksLog(target.path, new URLSearchParams(target.query)) ? { status: 400 } : null;
+}

@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import helmet from "helmet";
+
+/** For an answer that is no page, in case a browser shows it as one. */
+const emptyContentPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const helmetFor = (https: boolean) =>
+  helmet({
+    contentSecurityPolicy: false, // a page has its own, with a nonce: app/entry.server.tsx
+    referrerPolicy: { policy: "same-origin" },
+    strictTransportSecurity: https && { maxAge: 63_072_000 },
+    xFrameOptions: { action: "deny" },
+    // These four only concern old browsers and plug-ins.
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+  });
+
+const httpsHeaders = helmetFor(true);
+const httpHeaders = helmetFor(false);
+
+/** Sets the security headers, and the defaults that a route may replace before the head is written. */
+export function setSecurityHeaders(request: IncomingMessage, response: ServerResponse, https: boolean): void {
+  const setHeaders = https ? httpsHeaders : httpHeaders;
+  setHeaders(request, response, () => {});
+  const writeHead = response.writeHead;
+  response.writeHead = function (this: ServerResponse, ...head: unknown[]) {
+    if (!this.hasHeader("Cache-Control")) this.setHeader("Cache-Control", "no-store");
+    if (!this.hasHeader("Content-Security-Policy")) this.setHeader("Content-Security-Policy", emptyContentPolicy);
+    return Reflect.apply(writeHead, this, head);
+  };
+}

@@ -1,0 +1,10 @@
+/**
+ * The holder of one value for the whole process. remix-serve may evaluate the bundle twice in one process; a module's
+ * own variable would then exist twice.
+ */
+export function processValue<T>(name: string): { current: T | undefined } {
+  const holders = globalThis as Record<symbol, { current: T | undefined }>;
+  const key = Symbol.for(`latchkey.${name}`);
+  holders[key] ??= { current: undefined };
+  return holders[key];
+}

@@ -1,0 +1,177 @@
+import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
+import PgBoss from "pg-boss";
+import { duringJob, errorFields, log } from "../log";
+import { processValue } from "../process-value";
+import { bossDatabase } from "./boss";
+import type { Job, JobHandler } from "./jobs";
+
+const queue = "latchkey";
+const concurrency = 4; // jobs at a time
+const pollInterval = 5_000; // ms, for retries and for the jobs that another instance left
+const purgeInterval = 600_000; // ms
+
+// Retries wait 10–20 s, then twice as long each time: 13 of them take from 23 to 45 hours.
+const retries = { retryLimit: 13, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
+
+/** How long a job waits before it starts, in ms: a random time between the two. */
+interface Delay {
+  from: number;
+  to: number;
+}
+
+/** Before now: pg-boss fetches jobs that were due earlier, and PGlite's clock has a resolution of one millisecond. */
+const noDelay: Delay = { from: -1, to: -1 };
+
+/** The delay as pg-boss's interval text: as a number, pg-boss takes a negative one for none. */
+const startAfter = (delay: number) => `${delay / 1000}`;
+
+/**
+ * A job for a known address does more work than one for an unknown address. Started at once, it would slow down the
+ * answer to its own request, or to the next one, and the time would tell which addresses have an account. A random
+ * delay that is long against a request spreads that work over unrelated requests.
+ */
+export const randomDelay: Delay = { from: 50, to: 450 };
+
+/**
+ * Jobs in the service's own database, worked in this process. A job is enqueued in its caller's transaction and worked
+ * at least once; after a failure it is retried with growing waits.
+ */
+export class JobQueue {
+  readonly #boss: PgBoss;
+  readonly #handle: JobHandler;
+  readonly #delay: Delay;
+  readonly #running = new Set<Promise<void>>();
+  #poll: NodeJS.Timeout | undefined;
+  #free = concurrency;
+  #mayHaveMore = false;
+  #fetching = false;
+  #stopped = true;
+
+  constructor(orm: MikroORM, handle: JobHandler, delay: Delay = noDelay) {
+    this.#handle = handle;
+    this.#delay = delay;
+    this.#boss = new PgBoss({
+      db: bossDatabase(orm.em.getKnex()),
+      schedule: false,
+      supervise: true,
+      maintenanceIntervalSeconds: 30,
+    });
+    this.#boss.on("error", (error) => log.error(errorFields(error), "The maintenance of the job queue failed."));
+  }
+
+  /** Creates or migrates the queue's schema. No job is worked yet. */
+  async open(): Promise<void> {
+    await this.#boss.start();
+    await this.#boss.createQueue(queue, { name: queue, ...retries });
+  }
+
+  /** Works new jobs at once. Jobs that wait already are worked from the first poll on, so that they do not slow the start. */
+  work(): void {
+    this.#stopped = false;
+    this.#poll = setInterval(() => this.#wake(), pollInterval);
+  }
+
+  /** Enqueues within `em`'s transaction, if it has one. The job is worked after the commit and the delay. */
+  async enqueue(em: EntityManager, job: Job): Promise<void> {
+    const { from, to } = this.#delay;
+    const delay = Math.round(from + Math.random() * (to - from));
+    const transaction = em.getTransactionContext<Knex.Transaction>();
+    await this.#boss.send(queue, job, { db: bossDatabase(transaction ?? em.getKnex()), startAfter: startAfter(delay) });
+    const wakeWhenDue = () => void setTimeout(() => this.#wake(), delay + 5).unref();
+    if (transaction) transaction.executionPromise.then(wakeWhenDue, () => {});
+    else wakeWhenDue();
+  }
+
+  /** Works every job that is due; resolves when none is left. */
+  async drain(): Promise<void> {
+    await this.#schedulePurge();
+    for (let [job] = await this.#fetch(1); job; [job] = await this.#fetch(1)) await this.#work(job);
+  }
+
+  /** Takes no further job and waits for those that run. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#poll);
+    while (this.#running.size > 0) await Promise.all(this.#running);
+    await this.#boss.stop({ graceful: false, close: false, wait: false });
+  }
+
+  #wake(): void {
+    this.#mayHaveMore = true;
+    if (!this.#fetching && !this.#stopped && this.#free > 0) this.#run(this.#fetchDue());
+  }
+
+  /** Logs a rejection, which would end the process; the next poll tries again. */
+  #run(work: Promise<void>): void {
+    const done = work.catch((error) => log.error(errorFields(error), "The job queue is not available."));
+    this.#running.add(done);
+    void done.finally(() => this.#running.delete(done));
+  }
+
+  /** Fetches as many jobs at once as can run, while there may be more. */
+  async #fetchDue(): Promise<void> {
+    this.#fetching = true;
+    try {
+      await this.#schedulePurge();
+      while (this.#mayHaveMore && !this.#stopped && this.#free > 0) {
+        const asked = this.#free;
+        this.#mayHaveMore = false;
+        const jobs = await this.#fetch(asked);
+        for (const job of jobs) this.#begin(job);
+        if (jobs.length === asked) this.#mayHaveMore = true;
+      }
+    } finally {
+      this.#fetching = false;
+    }
+  }
+
+  #begin(job: PgBoss.Job<Job>): void {
+    this.#free--;
+    const work = this.#work(job).finally(() => {
+      this.#free++;
+      if (this.#mayHaveMore) this.#wake();
+    });
+    this.#run(work);
+  }
+
+  #fetch(batchSize: number): Promise<PgBoss.Job<Job>[]> {
+    return this.#boss.fetch<Job>(queue, { batchSize });
+  }
+
+  async #work(job: PgBoss.Job<Job>): Promise<void> {
+    try {
+      await duringJob(job.id, () => this.#handle(job.data));
+    } catch (error) {
+      log.warn({ jobId: job.id, task: job.data.task, ...errorFields(error) }, "A job failed and will be retried.");
+      await this.#boss.fail(queue, job.id, errorFields(error));
+      return;
+    }
+    await this.#boss.deleteJob(queue, job.id);
+  }
+
+  #nextPurge = 0;
+
+  async #schedulePurge(): Promise<void> {
+    const now = Date.now();
+    if (now < this.#nextPurge) return;
+    await this.#boss.send(queue, { task: "purge_expired" } satisfies Job, {
+      startAfter: startAfter(this.#delay.from),
+      singletonKey: "purge_expired",
+      singletonSeconds: purgeInterval / 1000,
+    });
+    this.#nextPurge = now + purgeInterval;
+  }
+}
+
+const provided = processValue<JobQueue>("queue");
+
+/** Makes a queue the one of this process. */
+export function provideQueue(jobQueue: JobQueue): void {
+  provided.current = jobQueue;
+}
+
+/** Enqueues a job within `em`'s transaction, if it has one. */
+export function enqueue(em: EntityManager, job: Job): Promise<void> {
+  if (!provided.current) throw new Error("The job queue has not been opened.");
+  return provided.current.enqueue(em, job);
+}

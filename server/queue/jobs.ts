@@ -1,0 +1,9 @@
+/** A job's data: what to do, and for which address. Never a token or a password. */
+export type Job =
+  | {
+      task: "mail_password_reset" | "mail_registration" | "mail_password_changed" | "mail_provider_linked";
+      email: string;
+    }
+  | { task: "purge_expired" };
+
+export type JobHandler = (job: Job) => Promise<void>;

@@ -1,0 +1,7 @@
+/** How long a mailed link can be used, in ms. */
+export const RESET_TOKEN_TTL_MS = 3_600_000;
+
+export const linkLifetimeMinutes = RESET_TOKEN_TTL_MS / 60_000;
+
+/** The length of a password in Unicode code points. NIST SP 800-63B, section 3.1.1.2. */
+export const passwordLength = { minimum: 8, maximum: 256 };
