@@ -18,7 +18,14 @@ interface NewUser {
  */
 export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
   const id = crypto.randomUUID();
-  const empty = { passwordHash: null, idpId: null, name: null, pictureUrl: null };
+  const empty = {
+    passwordHash: null,
+    idpId: null,
+    idpIssuer: null,
+    idpBlockedAt: null,
+    name: null,
+    pictureUrl: null,
+  };
   await em.insert(User, { ...empty, ...user, id, createdAt: new Date() });
   return id;
 }

@@ -7,11 +7,14 @@ export const User = defineEntity({
     id: p.uuid().primary(),
     email: p.text().unique("users_email_unique"),
     passwordHash: p.text().nullable(),
-    idpId: p.text().nullable().unique("users_idp_id_unique"),
+    idpId: p.text().nullable(),
+    idpIssuer: p.text().nullable(),
+    idpBlockedAt: p.datetime().nullable(),
     name: p.text().nullable(),
     pictureUrl: p.text().nullable(),
     createdAt: p.datetime(),
   },
+  uniques: [{ name: "users_idp_unique", properties: ["idpId", "idpIssuer"] }],
   checks: [
     {
       name: "users_email_normalized",
@@ -56,6 +59,28 @@ export const Session = defineEntity({
 });
 export type Session = InferEntity<typeof Session>;
 
+export const Device = defineEntity({
+  name: "Device",
+  tableName: "devices",
+  properties: {
+    tokenHash: p.text().primary(),
+    user: () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index("devices_user_id_index"),
+    createdAt: p.datetime(),
+    lastSeenAt: p.datetime().index("devices_last_seen_at_index"),
+  },
+});
+
+export const EmailChange = defineEntity({
+  name: "EmailChange",
+  tableName: "email_changes",
+  properties: {
+    tokenHash: p.text().primary(),
+    user: () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index("email_changes_user_id_index"),
+    email: p.text().index("email_changes_email_index"),
+    expiresAt: p.datetime().index("email_changes_expires_at_index"),
+  },
+});
+
 /** The table of rate-limiter-flexible, which writes its columns by position: key, points, expire (ms). */
 export const RateLimit = defineEntity({
   name: "RateLimit",
@@ -67,4 +92,4 @@ export const RateLimit = defineEntity({
   },
 });
 
-export const entities = [User, PasswordReset, Registration, Session, RateLimit];
+export const entities = [User, PasswordReset, Registration, Session, Device, EmailChange, RateLimit];

@@ -30,7 +30,16 @@ async function copyOfTemplate(): Promise<Connection> {
   };
 }
 
-const tables = ["users", "password_resets", "registrations", "sessions", "rate_limits", "pgboss.job"];
+const tables = [
+  "users",
+  "password_resets",
+  "registrations",
+  "sessions",
+  "devices",
+  "email_changes",
+  "rate_limits",
+  "pgboss.job",
+];
 
 /** Every table's rows, in a stable order: equal before and after says that nothing changed. */
 async function snapshot({ orm }: Database): Promise<Record<string, unknown[]>> {

@@ -5,6 +5,7 @@ import type { Options } from "@mikro-orm/postgresql";
 /** Every migration, the oldest first. A new one is added here, because the bundle has no folder to search. */
 const migrations: Record<string, () => Promise<Constructor<Migration>>> = {
   Migration20261121000000: async () => (await import("./Migration20261121000000")).Migration20261121000000,
+  Migration20261122000000: async () => (await import("./Migration20261122000000")).Migration20261122000000,
 };
 
 export const migrationNames = Object.keys(migrations);
