@@ -7,12 +7,14 @@ import * as login from "~/routes/login";
 import * as resetPassword from "~/routes/reset-password";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { expectDeadLink, type MailedLink, mailIsOnItsWay, registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 
 const password = "a brand new password";
 const newPassword = twice(password);
@@ -41,13 +43,27 @@ describe("asking for a link", () => {
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
   });
 
-  test("an unknown address mails nobody and leaves no token", async () => {
+  test("an unknown address mails nobody, leaves no token and is logged as a known one until the mail", async () => {
     await createUser(latchkey.em());
     await forgot({ email: "nobody@example.com" });
     await latchkey.drain();
+    expect(log.events()).toEqual([{ event: "password_reset.requested" }]);
     expect(latchkey.mails()).toEqual([]);
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
     expect(await latchkey.jobs()).toEqual([]);
+  });
+
+  test("neither the request nor the job logs the address, known or not", async () => {
+    await createUser(latchkey.em(), { email: "known-name@example.com" });
+    for (const email of ["known-name@example.com", "unknown-name@example.com"]) await forgot({ email });
+    await latchkey.drain();
+    expect(latchkey.mails()).toHaveLength(1);
+    expect(log.events().map(({ event }) => event)).toEqual([
+      "password_reset.requested",
+      "password_reset.requested",
+      "password_reset.sent",
+    ]);
+    expect(log.lines().join("")).not.toMatch(/@|%40|known-name/);
   });
 
   test.each([
@@ -59,6 +75,7 @@ describe("asking for a link", () => {
     "ada@@example.com",
     "ada@example.com, eve@example.com",
     "ada@example.com\r\nBcc: eve@example.com",
+    "ada@example.com%0abcc:eve@example.com",
     "ada@example.com\0",
     "ada@examp\u212ae.com",
     "\u0131da@example.com",
