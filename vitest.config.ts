@@ -1,6 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
+/** Two transactions at once need two connections, and the embedded database is one. */
+const onPostgres = /^postgres/.test(process.env.DATABASE_URL ?? "");
+
 const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
@@ -12,7 +15,7 @@ export default defineConfig({
   },
   test: {
     include: ["tests/**/*.test.{ts,tsx}"],
-    exclude: ["tests/browser/**", "tests/faults/**"],
+    exclude: ["tests/browser/**", "tests/faults/**", ...(onPostgres ? [] : ["tests/postgres/**"])],
     globalSetup: ["tests/support/template-database.ts"],
     setupFiles: ["tests/support/setup.ts"],
     testTimeout: 30_000,
