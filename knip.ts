@@ -5,7 +5,7 @@ export default defineConfig({
     "mikro-orm.config.ts",
     "app/entry.{client,server}.tsx",
     "app/routes/**/*.{ts,tsx}",
-    "tests/**/*.test.{ts,tsx}",
+    "tests/**/*.{test,test-d}.{ts,tsx}",
     "tests/**/vitest.config.ts",
     "tests/bench/{limit,provider}.ts",
     "tests/bench/empty-build.js",

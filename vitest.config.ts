@@ -16,6 +16,7 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.{ts,tsx}"],
     exclude: ["tests/browser/**", "tests/faults/**", ...(onPostgres ? [] : ["tests/postgres/**"])],
+    typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
     globalSetup: ["tests/support/template-database.ts"],
     setupFiles: ["tests/support/setup.ts"],
     testTimeout: 30_000,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { Environment } from "#server/config";
-import { resetMail } from "#server/mail/messages";
 import type { PostmarkEmail } from "#server/mail/postmark-mailer";
 import type { ResendEmail } from "#server/mail/resend-mailer";
 import * as forgotPassword from "~/routes/forgot-password";
@@ -31,7 +30,35 @@ This link expires in 60 minutes.
 If you did not ask for this, you can ignore this mail.
 `;
 
-const resetHtml = (token: string) => resetMail("https://latchkey.example", email, token).html;
+const resetHtml = (token: string) => {
+  const href = resetUrl(token).replace("&", "&amp;");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light only">
+<title>Reset your password</title>
+</head>
+<body style="margin:0;padding:0;background-color:#f3f5f4">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#f3f5f4">
+<tr><td align="center" style="padding:32px 16px">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:480px;font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5;color:#1c2422;text-align:left">
+<tr><td style="padding:0 4px 16px;font-weight:600;color:#0b6355">Latchkey</td></tr>
+<tr><td bgcolor="#ffffff" style="padding:28px 28px 12px;border:1px solid #dfe4e2;border-radius:12px;background-color:#ffffff">
+<p style="margin:0 0 16px">Reset your password:</p>
+<p style="margin:0 0 16px"><a href="${href}" style="display:inline-block;padding:12px 20px;border-radius:8px;background-color:#0b6355;color:#ffffff;font-weight:600;text-decoration:none">Choose a new password</a></p>
+<p style="margin:0 0 16px;font-size:14px;word-break:break-all"><a href="${href}" style="color:#0b6355">${href}</a></p>
+<p style="margin:0 0 8px;font-size:14px;color:#55615d">This link expires in 60 minutes.</p>
+<p style="margin:0 0 8px;font-size:14px;color:#55615d">If you did not ask for this, you can ignore this mail.</p>
+</td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`;
+};
 
 interface MailService {
   settings: Environment;
@@ -110,14 +137,6 @@ const jobs = () =>
 const isLive = async (token: string) =>
   (await call(resetPassword.action, post("/reset-password", { email, token, password: "", passwordConfirmation: "" })))
     .data.invalidLink === undefined;
-
-test("the HTML says what the text says, and links to the same page", () => {
-  const token = "0123456789abcdef".repeat(4);
-  const html = resetHtml(token);
-  expect(html).toContain(">Reset your password:<");
-  expect(html).toContain(`href="${resetUrl(token).replace("&", "&amp;")}"`);
-  expect(html).toContain(">This link expires in 60 minutes.<");
-});
 
 describe.each(["resend", "postmark"] as const)("%s", (name) => {
   const service = services[name];

@@ -39,28 +39,3 @@ for (const [name, behaviour] of faults) {
     await until(async () => (await scene.query(jobs)).length === 0, "the job is done");
   });
 }
-
-test("a mail is tried again eleven times and more, over a day", async () => {
-  await using scene = await stage();
-  const mails = await scene.mailService({ kind: "hang_up" });
-  const server = await scene.server(mails.settings);
-  await scene.addAccount("ada@example.com");
-  await forgetPassword(server.url);
-
-  const job = `select state::text, extract(epoch from start_after - now())::int as wait from pgboss.job
-               where data->>'email' = 'ada@example.com'`;
-  const waits: number[] = [];
-  const failed = async () => {
-    const [row] = await scene.query<{ state: string; wait: number }>(job);
-    if (row?.state === "retry" && row.wait > 0) waits.push(row.wait);
-    return row?.state === "failed" || (row?.state === "retry" && row.wait > 0);
-  };
-  for (let attempt = 1; attempt <= 11; attempt++) {
-    await until(failed, `attempt ${attempt} has failed`);
-    await scene.query("update pgboss.job set start_after = now() where state = 'retry'");
-  }
-  await until(failed, "the last attempt has failed");
-  expect(waits.length).toBeGreaterThanOrEqual(11);
-  const sorted = [...waits].sort((a, b) => a - b);
-  expect(waits).toEqual(sorted);
-}, 120_000);

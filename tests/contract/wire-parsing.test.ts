@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { z } from "zod";
+import { tokenResponse } from "#server/identity-provider/client";
+import { providerMetadata } from "#server/identity-provider/discovery";
+import { claims, discordUser, githubEmails, githubUser } from "#server/identity-provider/providers";
+import { postmarkAnswer } from "#server/mail/postmark-mailer";
+import { resendAnswer } from "#server/mail/resend-mailer";
+
+test.each<[string, z.ZodType, Record<string, unknown>]>([
+  ["token response", tokenResponse, { access_token: "a", token_type: "Bearer" }],
+  [
+    "provider metadata",
+    providerMetadata,
+    {
+      issuer: "https://sso.example",
+      authorization_endpoint: "https://sso.example/authorize",
+      token_endpoint: "https://sso.example/token",
+      userinfo_endpoint: "https://sso.example/me",
+    },
+  ],
+  ["claims", claims, { sub: "1", email: "a@b.example", email_verified: true, name: "A", picture: "https://b.example" }],
+  ["GitHub user", githubUser, { id: "1", login: "a", name: "A", avatar_url: "https://b.example" }],
+  [
+    "Discord user",
+    discordUser,
+    { id: "1", username: "a", global_name: "A", avatar: "a_1", email: "a@b.example", verified: true },
+  ],
+  ["Resend's answer", resendAnswer, { id: "1" }],
+  ["Postmark's answer", postmarkAnswer, { ErrorCode: 0 }],
+])("a %s is parsed field by field; no object passes for a string", (_what, shape, answer) => {
+  expect(shape.parse({ ...answer, not_documented: {} })).toEqual(answer);
+  for (const field of Object.keys(answer)) {
+    const parsed = shape.safeParse({ ...answer, [field]: { toString: answer[field] } });
+    expect(parsed.success ? Object(parsed.data)[field] : null).toBeOneOf([null, false]);
+  }
+});
+
+test("GitHub's emails are parsed entry by entry", () => {
+  const entry = { email: "a@b.example", primary: true, verified: true };
+  expect(
+    githubEmails.parse([{ ...entry, visibility: "private" }, { email: {}, primary: {}, verified: {} }, 1]),
+  ).toEqual([
+    entry,
+    { email: null, primary: false, verified: false },
+    { email: null, primary: false, verified: false },
+  ]);
+  expect(githubEmails.safeParse({ 0: entry }).success).toBe(false);
+});

@@ -1,0 +1,92 @@
+import { expectTypeOf, test } from "vitest";
+import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/identity-provider/client";
+import type { ProviderMetadata } from "#server/identity-provider/discovery";
+import type { Claims, DiscordUser, GithubEmails, GithubUser, Profile } from "#server/identity-provider/providers";
+import type { PostmarkAnswer, PostmarkEmail } from "#server/mail/postmark-mailer";
+import type { ResendAnswer, ResendEmail } from "#server/mail/resend-mailer";
+
+test("what is sent to a provider has the types of RFC 6749", () => {
+  expectTypeOf<AuthorizationRequest>().toEqualTypeOf<{
+    client_id: string;
+    redirect_uri: string;
+    response_type: "code";
+    scope: string;
+    state: string;
+    code_challenge?: string;
+    code_challenge_method?: "S256";
+  }>();
+  expectTypeOf<TokenRequest>().toEqualTypeOf<{
+    code: string;
+    client_id: string;
+    client_secret: string;
+    redirect_uri: string;
+    grant_type: "authorization_code";
+    code_verifier?: string;
+  }>();
+});
+
+test("a provider's answers have the types that they are parsed to", () => {
+  expectTypeOf<TokenResponse>().toEqualTypeOf<{
+    access_token: string;
+    token_type?: string | undefined;
+    error?: undefined;
+  }>();
+  expectTypeOf<ProviderMetadata>().toEqualTypeOf<{
+    issuer: string;
+    authorization_endpoint: string;
+    token_endpoint: string;
+    userinfo_endpoint: string;
+    authorization_response_iss_parameter_supported?: boolean | undefined;
+  }>();
+  expectTypeOf<Claims>().toEqualTypeOf<{
+    sub: string;
+    email: string | null;
+    email_verified: boolean;
+    name: string | null;
+    picture: string | null;
+  }>();
+  expectTypeOf<GithubUser>().toEqualTypeOf<{
+    id: string;
+    login: string | null;
+    name: string | null;
+    avatar_url: string | null;
+  }>();
+  expectTypeOf<GithubEmails>().toEqualTypeOf<{ email: string | null; primary: boolean; verified: boolean }[]>();
+  expectTypeOf<DiscordUser>().toEqualTypeOf<{
+    id: string;
+    username: string | null;
+    global_name: string | null;
+    avatar: string | null;
+    email: string | null;
+    verified: boolean;
+  }>();
+  expectTypeOf<Profile>().toEqualTypeOf<{
+    id: string;
+    email: string | null;
+    emailVerified: boolean;
+    name: string | null;
+    pictureUrl: string | null;
+  }>();
+});
+
+test("the mail services' requests and answers have their documented types", () => {
+  expectTypeOf<ResendEmail>().toEqualTypeOf<{
+    from: string;
+    to: [string];
+    subject: string;
+    text: string;
+    html: string;
+  }>();
+  expectTypeOf<ResendAnswer>().toEqualTypeOf<{ id: string }>();
+  expectTypeOf<PostmarkEmail>().toEqualTypeOf<{
+    From: string;
+    To: string;
+    Subject: string;
+    TextBody: string;
+    HtmlBody: string;
+    MessageStream: "outbound";
+    TrackOpens: false;
+    TrackLinks: "None";
+  }>();
+  expectTypeOf<PostmarkAnswer>().toEqualTypeOf<{ ErrorCode: 0 }>();
+});
