@@ -68,7 +68,8 @@ describe("a sign-in older than 15 minutes", () => {
     async (fields) => {
       await age("created_at", "16 minutes");
       const answer = await call(dashboard.action, post("/dashboard", fields as Record<string, string>, { cookie }));
-      expect(answer).toMatchObject({ status: 302, location: "/login", cookies: { session: "" } });
+      expect(answer).toMatchObject({ status: 302, location: "/login" });
+      expect(answer.cookies).toEqual({ session: "" });
       expect(await latchkey.execute("select email from users")).toEqual([{ email }]);
       expect(await latchkey.execute("select 1 from sessions")).toEqual([]);
     },

@@ -165,8 +165,8 @@ describe.each(providerNames)("%s", (name) => {
     answerUntil(provider, provider.steps.at(-1)!.name, (body) => ({ body }));
 
     const outcome = await comeBack();
-    expect(outcome).toMatchObject({ location: "/login?notice=idp_failed", cookies: { oauth_state: "" } });
-    expect(outcome.cookies).not.toHaveProperty("session");
+    expect(outcome.location).toBe("/login?notice=idp_failed");
+    expect(outcome.cookies).toEqual({ oauth_state: "" });
     expect(await latchkey.snapshot()).toEqual(before);
     expect(log.events()).toEqual([{ event: "idp.failed", reason: "linked_to_another_id" }]);
   });
@@ -197,7 +197,7 @@ describe("discovery", () => {
     const before = await latchkey.snapshot();
 
     const outcome = await call(authIdp.loader, get("/auth/idp"));
-    expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed", cookies: {} });
+    expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
     expect(outcome.headers.getSetCookie()).toEqual([]);
     expect(await latchkey.snapshot()).toEqual(before);
     expect(outgoing.addresses()).toEqual(called);

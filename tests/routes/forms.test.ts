@@ -44,6 +44,13 @@ function raw(path: string, body: BodyInit | null, type: string | null, cookie: s
   return request;
 }
 
+/** The status, where no cookie is set or cleared. */
+async function statusWithoutCookies(action: unknown, request: Request): Promise<number> {
+  const { status, cookies } = await call(action, request);
+  expect(cookies).toEqual({});
+  return status;
+}
+
 const urlencoded = "application/x-www-form-urlencoded";
 
 describe.each(forms)("the form of %s", (path, action) => {
@@ -51,7 +58,7 @@ describe.each(forms)("the form of %s", (path, action) => {
     const { cookie, fields } = await effectiveFields();
     const before = await latchkey.snapshot();
     const foreign = post(path, fields, { cookie, headers: { "latchkey-cross-site": "true" } });
-    expect(await call(action, foreign)).toMatchObject({ status: 403, cookies: {} });
+    expect(await statusWithoutCookies(action, foreign)).toBe(403);
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
@@ -61,7 +68,7 @@ describe.each(forms)("the form of %s", (path, action) => {
       const { cookie, fields } = await effectiveFields();
       const before = await latchkey.snapshot();
       const body = new TextEncoder().encode(new URLSearchParams(fields).toString());
-      expect(await call(action, raw(path, body, type, cookie))).toMatchObject({ status: 415, cookies: {} });
+      expect(await statusWithoutCookies(action, raw(path, body, type, cookie))).toBe(415);
       expect(await latchkey.snapshot()).toEqual(before);
     },
   );
@@ -74,21 +81,21 @@ describe.each(forms)("the form of %s", (path, action) => {
     body.set(start);
     const declared = raw(path, body, urlencoded, cookie);
     declared.headers.set("Content-Length", "16385");
-    expect(await call(action, declared)).toMatchObject({ status: 413, cookies: {} });
+    expect(await statusWithoutCookies(action, declared)).toBe(413);
     const stream = new ReadableStream({
       pull(controller) {
         controller.enqueue(body.slice(0, 4096)); // and never ends
       },
     });
-    expect(await call(action, raw(path, stream, urlencoded, cookie))).toMatchObject({ status: 413, cookies: {} });
+    expect(await statusWithoutCookies(action, raw(path, stream, urlencoded, cookie))).toBe(413);
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
   test.each(["PUT", "PATCH", "DELETE"])("by %s is not allowed and changes nothing", async (method) => {
     const { cookie, fields } = await effectiveFields();
     const before = await latchkey.snapshot();
-    const refused = await call(action, raw(path, new URLSearchParams(fields).toString(), urlencoded, cookie, method));
-    expect(refused).toMatchObject({ status: 405, cookies: {} });
+    const refused = raw(path, new URLSearchParams(fields).toString(), urlencoded, cookie, method);
+    expect(await statusWithoutCookies(action, refused)).toBe(405);
     expect(await latchkey.snapshot()).toEqual(before);
   });
 });

@@ -103,7 +103,8 @@ describe("a refused login", () => {
     const before = await latchkey.snapshot();
     for (const posted of [missing, [...fields, [field, "other"] as [string, string]]]) {
       const refused = await call(login.action, post("/login", posted));
-      expect(refused).toMatchObject({ status: 422, cookies: {} });
+      expect(refused.status).toBe(422);
+      expect(refused.cookies).toEqual({});
       expect(refused.data.errors).toEqual({ [field]: "This field is missing, or was sent twice." });
       expect(refused.data.typed).not.toHaveProperty("password");
     }
@@ -117,7 +118,8 @@ describe("too many failures", () => {
     await failTimes(10, (index) => (index % 2 ? "ada@example.com" : " ADA@example.com"));
     for (const password of ["wrong", goodPassword]) {
       const throttled = await logIn("ada@example.com", password);
-      expect(throttled).toMatchObject({ status: 429, cookies: {}, data: { typed: { email: "ada@example.com" } } });
+      expect(throttled).toMatchObject({ status: 429, data: { typed: { email: "ada@example.com" } } });
+      expect(throttled.cookies).toEqual({});
       const wait = Number(throttled.headers.get("Retry-After"));
       expect(wait).toBeGreaterThan(14 * 60);
       expect(wait).toBeLessThanOrEqual(15 * 60);

@@ -212,7 +212,8 @@ describe("the link", () => {
     const link = await registrationLink(latchkey);
     const before = await latchkey.snapshot();
     const refused = await finish({ ...link, ...fields });
-    expect(refused).toMatchObject({ status: 422, cookies: {} });
+    expect(refused.status).toBe(422);
+    expect(refused.cookies).toEqual({});
     expect(refused.data).toEqual({ typed: { ...link }, errors });
     expect(await latchkey.snapshot()).toEqual(before);
     expect((await finish({ ...link, ...newPassword })).status).toBe(302);

@@ -100,7 +100,8 @@ describe("a new session", () => {
       login.action,
       post("/login", { email: "ada@example.com", password: "wrong" }, { cookie }),
     );
-    expect(refused).toMatchObject({ status: 422, cookies: {} });
+    expect(refused.status).toBe(422);
+    expect(refused.cookies).toEqual({});
     expect((await open(cookie)).status).toBe(200);
   });
 
@@ -241,7 +242,8 @@ describe("logging out", () => {
   test("by GET is not allowed and ends nothing", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const refused = await call(logout.loader, get("/logout", { cookie }));
-    expect(refused).toMatchObject({ status: 405, cookies: {} });
+    expect(refused.status).toBe(405);
+    expect(refused.cookies).toEqual({});
     expect(refused.headers.get("Allow")).toBe("POST");
     expect((await open(cookie)).status).toBe(200);
   });
