@@ -15,7 +15,7 @@ import {
   providerNames,
   type Step,
 } from "./providers";
-import { code, comeBack, state } from "./sign-in";
+import { code, comeBack, comeBackWith, state } from "./sign-in";
 
 const latchkey = startLatchkey();
 const outgoing = recordOutgoingCalls();
@@ -64,12 +64,12 @@ function answerUntil({ steps }: ProviderCase, step: Step["name"], answer: (json:
 }
 
 /** Comes back from the consent screen to a service that has an account with the profile's address. */
-async function expectRefusal(provider: ProviderCase, called: string[], reason: string) {
+async function expectRefusal(provider: ProviderCase, called: string[], reason: string, back = comeBack) {
   latchkey.configure(provider.settings);
   await createUser(latchkey.em(), { email: provider.user.email, password: null });
   const before = await latchkey.snapshot();
 
-  const outcome = await comeBack();
+  const outcome = await back();
   expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed", data: "" });
   expect(outcome.headers.getSetCookie()).toEqual(["oauth_state=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax"]);
   expect(await latchkey.snapshot()).toEqual(before);
@@ -187,6 +187,62 @@ test.each([
   const provider = providerCases.github();
   const called = answerUntil(provider, "emails", () => ({ body: JSON.stringify(emails) }));
   await expectRefusal(provider, called, "no_verified_email");
+});
+
+test.each(["code", "state", "error", "iss"])(
+  "a callback with %s twice is refused, and nobody is called",
+  async (name) => {
+    const twice: Record<string, [string, string][]> = {
+      code: [["code", code]],
+      state: [["state", state]],
+      error: [
+        ["error", ""],
+        ["error", ""],
+      ],
+      iss: [
+        ["iss", "https://accounts.google.com"],
+        ["iss", "https://accounts.google.com"],
+      ],
+    };
+    await expectRefusal(providerCases.google(), [], "repeated_parameter", () => comeBackWith(twice[name]!));
+  },
+);
+
+describe("an answer that names its issuer (RFC 9207)", () => {
+  test.each([
+    ["google", "https://evil.example"],
+    ["google", ""],
+    ["google", "https://accounts.google.com/"],
+    ["gitlab", "https://accounts.google.com"],
+  ] as const)("%s: is refused from %j, and nobody is called", async (name, iss) => {
+    await expectRefusal(providerCases[name](), [], "issuer", () => comeBackWith([["iss", iss]]));
+  });
+
+  test("oidc: is refused from another issuer, and nobody is called", async () => {
+    const provider = oidc();
+    const iss = `${provider.settings.IDP_ISSUER}/`;
+    await expectRefusal(provider, [], "issuer", () => comeBackWith([["iss", iss]]));
+  });
+
+  test("oidc: is refused without the name that the issuer promises with every answer", async () => {
+    const provider = oidc();
+    const called = answerUntil(provider, "discovery", (json) => ({
+      body: JSON.stringify({ ...JSON.parse(json), authorization_response_iss_parameter_supported: true }),
+    }));
+    await expectRefusal(provider, called, "issuer");
+  });
+});
+
+test("with PKCE, a browser that kept no verifier is refused, and nobody is called", async () => {
+  const provider = providerCases.google();
+  latchkey.configure({ ...provider.settings, IDP_PKCE: "true" });
+  const before = await latchkey.snapshot();
+  const refused = await comeBack();
+  expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed", data: "" });
+  expect(refused.cookies).toEqual({ oauth_state: "", oauth_verifier: "" });
+  expect(await latchkey.snapshot()).toEqual(before);
+  expect(outgoing.addresses()).toEqual([]);
+  expect(log.events()).toEqual([{ event: "idp.failed", reason: "verifier" }]);
 });
 
 describe("discovery", () => {

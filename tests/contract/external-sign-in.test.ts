@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import * as authIdp from "~/routes/auth.idp._index";
 import { createUser } from "../support/accounts";
@@ -13,7 +14,7 @@ import {
   providerCases,
   providerNames,
 } from "./providers";
-import { code, comeBack } from "./sign-in";
+import { code, comeBack, comeBackWith } from "./sign-in";
 
 const latchkey = startLatchkey();
 const outgoing = recordOutgoingCalls();
@@ -197,6 +198,96 @@ test.each(providerNames)("%s: the verified address links the account that has it
   answerAll(provider);
   expect(await comeBack()).toMatchObject({ location: "/dashboard" });
   expect(await latchkey.execute("select * from users")).toEqual([{ ...before, ...provider.user }]);
+});
+
+test("a linked account's owner is told by one mail, and a new or a returning user by none", async () => {
+  const provider = providerCases.google();
+  latchkey.configure(provider.settings);
+  const id = await createUser(latchkey.em(), { email: "ada@example.com" });
+  for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com" }], []]) {
+    answerAll(provider);
+    expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await latchkey.jobs()).toEqual(jobs);
+    await latchkey.drain();
+    expect(latchkey.mails()).toEqual([
+      expect.objectContaining({ to: "ada@example.com", subject: "Sign-in with Google was added", link: null }),
+    ]);
+  }
+
+  await latchkey.execute("delete from users where id = ?", [id]);
+  answerAll(provider);
+  expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await latchkey.jobs()).toEqual([]);
+});
+
+describe("with PKCE (RFC 7636)", () => {
+  test.each(providerNames)("%s: the challenge is the verifier's SHA-256, and the verifier stays", async (name) => {
+    const provider = providerCases[name]();
+    latchkey.configure({ ...provider.settings, IDP_PKCE: "true" });
+    answerAll(provider);
+
+    const sent = await call(authIdp.loader, get("/auth/idp"));
+    const verifier = sent.cookies.oauth_verifier ?? "";
+    expect(verifier).toMatch(/^[\w.~-]{43,128}$/);
+    expect(sorted(new URL(sent.location ?? "").searchParams)).toEqual([
+      ["client_id", clientId],
+      ["code_challenge", createHash("sha256").update(verifier, "ascii").digest("base64url")],
+      ["code_challenge_method", "S256"],
+      ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
+      ["response_type", "code"],
+      ["scope", provider.scope],
+      ["state", sent.cookies.oauth_state],
+    ]);
+    expect(sent.headers.getSetCookie()).toEqual([
+      `oauth_state=${sent.cookies.oauth_state}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+      `oauth_verifier=${verifier}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+    ]);
+  });
+
+  test.each(providerNames)("%s: the token request is a form of exactly the six fields", async (name) => {
+    const provider = providerCases[name]();
+    latchkey.configure({ ...provider.settings, IDP_PKCE: "true" });
+    answerAll(provider);
+
+    const oauth_verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"; // RFC 7636, appendix B
+    const done = await comeBackWith([], { oauth_verifier });
+    expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(done.cookies).toEqual({
+      oauth_state: "",
+      oauth_verifier: "",
+      session: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(outgoing.addresses()).toEqual(addresses(provider));
+    expect(sorted(new URLSearchParams(outgoing.calls().find(({ method }) => method === "POST")?.body))).toEqual([
+      ["client_id", clientId],
+      ["client_secret", clientSecret],
+      ["code", code],
+      ["code_verifier", oauth_verifier],
+      ["grant_type", "authorization_code"],
+      ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
+    ]);
+  });
+});
+
+describe("an answer that names its issuer (RFC 9207)", () => {
+  test.each([
+    ["google", "https://accounts.google.com"],
+    ["gitlab", "https://gitlab.com"],
+  ] as const)("%s: is taken from %s", async (name, iss) => {
+    const provider = providerCases[name]();
+    latchkey.configure(provider.settings);
+    answerAll(provider);
+    expect(await comeBackWith([["iss", iss]])).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+
+  test("oidc: is taken from the configured issuer, where that promises its name too", async () => {
+    const provider = oidc();
+    provider.steps[0]!.answer = { ...provider.steps[0]!.answer, authorization_response_iss_parameter_supported: true };
+    latchkey.configure(provider.settings);
+    answerAll(provider);
+    const back = await comeBackWith([["iss", provider.settings.IDP_ISSUER ?? ""]]);
+    expect(back).toMatchObject({ status: 302, location: "/dashboard" });
+  });
 });
 
 const unproven: [string, unknown][] = [

@@ -6,6 +6,16 @@ export const state = "5".repeat(64);
 
 /** The browser comes back from the provider's consent screen. */
 export function comeBack(origin = "http://localhost:3000"): Promise<Outcome> {
-  const answer = new URLSearchParams({ code, state });
-  return call(callback.loader, get(`${origin}/auth/idp/callback?${answer}`, { cookie: `oauth_state=${state}` }));
+  return comeBackWith([], {}, origin);
+}
+
+/** The same with more parameters in the address, some perhaps for the second time, and more cookies. */
+export function comeBackWith(
+  more: [string, string][],
+  cookies: Record<string, string> = {},
+  origin = "http://localhost:3000",
+): Promise<Outcome> {
+  const answer = new URLSearchParams([["code", code], ["state", state], ...more]);
+  const cookie = Object.entries({ oauth_state: state, ...cookies }).map((pair) => pair.join("="));
+  return call(callback.loader, get(`${origin}/auth/idp/callback?${answer}`, { cookie: cookie.join("; ") }));
 }

@@ -1,7 +1,10 @@
-import { mkdir, realpath, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import net, { type AddressInfo, type Server } from "node:net";
-import { dirname, join } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDatabase, freePort, spawnServer, startServer, type TestDatabase } from "../support/server";
 
@@ -35,6 +38,8 @@ async function occupy(server: Server, host?: string): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   return (server.address() as AddressInfo).port;
 }
+
+const execute = promisify(execFile);
 
 const nowhere = { DATABASE_URL: "pglite:/dev/null/never-opened" };
 
@@ -94,6 +99,17 @@ describe("a configuration that is not usable ends the start with status 1 and on
     expect(output).toBe(`The configuration is not usable:\n${problems.map((line) => `  - ${line}\n`).join("")}`);
     expect(output).not.toContain("hush-hush");
   });
+});
+
+test("the port and the settings come from the .env of the folder, the environment first", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
+  const port = await occupy(createServer());
+  await writeFile(join(folder, ".env"), `PORT=${port}\nDATABASE_URL=mysql://not-this-one\n`);
+  const command = [resolve("server/serve.js"), resolve("build/index.js")];
+  const env = { PATH: process.env.PATH, NODE_ENV: "production", ...nowhere };
+  const failed = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
+  expect(failed).toMatchObject({ code: 1, stdout: "", stderr: `Port ${port} cannot be used: EADDRINUSE.\n` });
+  await rm(folder, { recursive: true });
 });
 
 describe("what makes a start impossible is said in one line, with status 1", () => {

@@ -146,7 +146,10 @@ describe("a person whom the provider vouches for", () => {
     expect(await users()).toMatchObject([{ email: "ada@example.com" }]);
   });
 
-  test("returns by the provider's id to the same account, whatever the address is by now", async () => {
+  test.each([
+    ["without a session", async () => undefined],
+    ["with a session", async (userId: string) => signedIn(latchkey.em(), userId)],
+  ])("returns %s by the provider's id to the same account, whatever the address is by now", async (_how, browser) => {
     await signInWith(ada);
     const before = await users();
     await createUser(latchkey.em(), { email: "bob@example.com" });
@@ -156,7 +159,7 @@ describe("a person whom the provider vouches for", () => {
       { sub: "1001", email: "ada@example.com", email_verified: false },
       { sub: "1001" },
     ]) {
-      expectSignedIn(await signInWith(profile));
+      expectSignedIn(await signInWith(profile, await browser(String(before[0]?.id))));
     }
     expect(await users()).toMatchObject([...before, { email: "bob@example.com", idp_id: null }]);
     expect(await latchkey.execute("select distinct user_id from sessions")).toEqual([{ user_id: before[0]?.id }]);
@@ -176,6 +179,15 @@ describe("a person whom the provider vouches for", () => {
     });
     const byPassword = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
     expect(byPassword.status).toBe(302);
+  });
+
+  test("with a password account that has a name and a picture keeps both when it is linked", async () => {
+    await createUser(latchkey.em());
+    const own = { name: "Countess Lovelace", picture_url: "https://pictures.example/countess.png" };
+    await latchkey.execute("update users set name = ?, picture_url = ?", [own.name, own.picture_url]);
+    const [before] = await users();
+    expectSignedIn(await signInWith(ada));
+    expect(await users()).toEqual([{ ...before, ...own, idp_id: "1001" }]);
   });
 
   test("starts a new session and ends the one that the browser came with", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { authenticate, logIn as finishLogin } from "#server/features/login.server";
+import { resetPassword as resetPasswordOf } from "#server/features/password-reset.server";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
@@ -326,6 +327,15 @@ describe("a link that is not valid", () => {
     await expectDead(link);
     await latchkey.execute("update password_resets set expires_at = now() + interval '1 minute'");
     expect((await reset({ ...link, ...newPassword })).status).toBe(302);
+  });
+
+  test("that expires between its check and its use is refused and changes nothing", async () => {
+    await createUser(latchkey.em());
+    const link = await resetLink(latchkey);
+    await latchkey.execute("update password_resets set expires_at = now() - interval '1 millisecond'");
+    const before = await latchkey.snapshot();
+    expect(await resetPasswordOf(link, password)).toBe(false);
+    expect(await latchkey.snapshot()).toEqual(before);
   });
 
   test("is refused before the password is looked at", async () => {

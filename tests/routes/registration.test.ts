@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { completeRegistration } from "#server/features/registration.server";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
@@ -182,6 +183,14 @@ describe("the link", () => {
     for (const other of spellings.filter((spelling) => spelling !== token)) await expectDead({ email, token: other });
     for (const other of ["bob@example.com", "eve@example.com", ""]) await expectDead({ email: other, token });
     expect((await finish({ email, token, ...newPassword })).status).toBe(302);
+  });
+
+  test("that expires between its check and its use is refused and changes nothing", async () => {
+    const link = await registrationLink(latchkey);
+    await latchkey.execute("update registrations set expires_at = now() - interval '1 millisecond'");
+    const before = await latchkey.snapshot();
+    expect(await completeRegistration(link, password, { userAgent: null, sessionToken: null })).toBeNull();
+    expect(await latchkey.snapshot()).toEqual(before);
   });
 
   test("expired, is refused and changes nothing", async () => {

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { config } from "#server/config";
 import { orm } from "#server/database/unit-of-work";
@@ -6,16 +9,21 @@ import { log } from "#server/log";
 import { start } from "#server/start.server";
 import { createDatabase, freePort } from "../support/server";
 
-test("start brings the service up once in a process, and SIGTERM takes it down with status 0", async () => {
+test("start brings the service up once in a process, with its folder's .env, and SIGTERM takes it down with status 0", async () => {
   log.level = "silent";
+  const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
+  await writeFile(join(folder, ".env"), "APP_URL=https://named-in.example\nPORT=1\n");
+  const home = process.cwd();
+  process.chdir(folder);
   const database = await createDatabase();
   const port = await freePort();
   vi.stubEnv("DATABASE_URL", database.url);
   vi.stubEnv("PORT", String(port));
+  vi.stubEnv("APP_URL", undefined);
   const others = process.listeners("SIGTERM");
 
-  await Promise.all([start(), start()]);
-  expect(config()).toMatchObject({ port, databaseUrl: database.url });
+  await Promise.all([start(), start()]).finally(() => process.chdir(home));
+  expect(config()).toMatchObject({ port, databaseUrl: database.url, appUrl: "https://named-in.example" });
   expect(await isReady()).toBe(true);
   const [onSigterm, ...more] = process.listeners("SIGTERM").filter((listener) => !others.includes(listener));
   expect(more).toEqual([]);
@@ -25,4 +33,5 @@ test("start brings the service up once in a process, and SIGTERM takes it down w
   expect(await ended).toBe(0);
   await expect(orm().em.fork().execute("select 1")).rejects.toThrow();
   await database.drop();
+  await rm(folder, { recursive: true });
 });

@@ -1,8 +1,7 @@
-import pg from "pg";
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { issueLink } from "#server/accounts/mailed-links";
 import { PasswordReset } from "#server/database/entities";
-import { runStatement, type Statement } from "#server/database/run-statement";
+import { runStatement } from "#server/database/run-statement";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
@@ -12,6 +11,7 @@ import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordOutgoingCalls } from "../support/outgoing-calls";
 import { call, get, type Outcome, post } from "../support/route-calls";
+import { type SentStatement, statementsOf } from "../support/statements";
 
 const latchkey = startLatchkey({
   IDP_CLIENT_ID: "client",
@@ -68,15 +68,6 @@ const succeeds: Record<string, Partial<Outcome>> = {
   "POST /login": { status: 302, location: "/dashboard" },
 };
 
-/** Every statement that `work` sent to PostgreSQL, transactions' own aside. */
-async function statementsOf(work: () => Promise<unknown>): Promise<Statement[]> {
-  const query = vi.spyOn(pg.Client.prototype, "query");
-  await work();
-  const sent = query.mock.calls.map(([statement]) => statement as unknown as Statement);
-  query.mockRestore();
-  return sent.filter(({ text }) => /^\s*(?:select|insert|update|delete|with)\b/i.test(text));
-}
-
 interface Plan {
   "Node Type": string;
   "Relation Name"?: string;
@@ -87,7 +78,7 @@ interface Plan {
 const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 
 /** The plan where PostgreSQL may read a table from end to end only if it has no other way. */
-function explain({ text, values }: Statement): Promise<Plan[]> {
+function explain({ text, values }: SentStatement): Promise<Plan[]> {
   return latchkey.em().transactional(async (em) => {
     await em.execute("set local enable_seqscan = off");
     const statement = { text: `explain (format json) ${text}`, values };

@@ -1,0 +1,80 @@
+import { Argon2id } from "oslo/password";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import * as forgotPassword from "~/routes/forgot-password";
+import * as login from "~/routes/login";
+import * as register from "~/routes/register";
+import * as completeRegistration from "~/routes/register_.complete";
+import * as resetPassword from "~/routes/reset-password";
+import { createUser } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { registrationLink, resetLink } from "../support/mailed-links";
+import { call, get, post } from "../support/route-calls";
+import { statementsOf } from "../support/statements";
+
+const latchkey = startLatchkey();
+
+const known = "ada@example.com";
+const unknown = "nobody@example.com";
+
+beforeEach(async () => {
+  await createUser(latchkey.em(), { email: known });
+  await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "42" });
+});
+
+describe.each([
+  ["/forgot-password", forgotPassword.action, { status: 200 }],
+  ["/register", register.action, { status: 200 }],
+  ["/login", login.action, { status: 422 }],
+] as const)("POST %s", (path, action, outcome) => {
+  const send = async (email: string) => {
+    expect(await call(action, post(path, { email, password: "not the right one" }))).toMatchObject(outcome);
+  };
+
+  /** The statements, with what differs in their values left out. */
+  const statements = async (email: string) =>
+    (await statementsOf(() => send(email))).map(({ text, values }) => [text, values?.length]);
+
+  test("sends the same statements for a known and an unknown address", async () => {
+    await send("the-first@example.com"); // fills the queue's cache
+    const sent = await statements(unknown);
+    expect(sent).not.toEqual([]);
+    expect(await statements(known)).toEqual(sent);
+  });
+});
+
+test("a request for a mail reads no user: the job does", async () => {
+  for (const [path, action] of [
+    ["/forgot-password", forgotPassword.action],
+    ["/register", register.action],
+  ] as const) {
+    const sent = await statementsOf(() => call(action, post(path, { email: known })));
+    expect(sent).not.toEqual([]);
+    for (const { text } of sent) expect(text).not.toMatch(/\busers\b/);
+  }
+});
+
+test.each([
+  ["a wrong password", known],
+  ["an unknown address", unknown],
+  ["an account without a password", "bob@example.com"],
+  ["no address", "no address"],
+])("a login with %s verifies one hash of the parameters in force", async (_what, email) => {
+  const verify = vi.spyOn(Argon2id.prototype, "verify");
+  expect((await call(login.action, post("/login", { email, password: "not the right one" }))).status).toBe(422);
+  expect(verify.mock.calls).toEqual([
+    [expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/), "not the right one"],
+  ]);
+});
+
+test.each(["GET", "HEAD"])("a mailed link opened by %s sends no statement", async (method) => {
+  for (const [path, loader, link] of [
+    ["/reset-password", resetPassword.loader, await resetLink(latchkey, known)],
+    ["/register/complete", completeRegistration.loader, await registrationLink(latchkey, unknown)],
+  ] as const) {
+    const open = async () => {
+      const opened = new Request(get(`${path}?${new URLSearchParams(link)}`), { method });
+      expect(await call(loader, opened)).toMatchObject({ status: 200, data: link });
+    };
+    expect(await statementsOf(open)).toEqual([]);
+  }
+});
