@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { leave, signInExternally } from "../support/external-sign-in";
 import { password, runLatchkey } from "../support/running-latchkey";
-import { claimedJson, json, runScriptedProvider } from "../support/scripted-provider";
+import { json, runScriptedProvider } from "../support/scripted-provider";
 import { twice } from "../support/twice";
 
 const provider = await runScriptedProvider();
@@ -104,16 +104,13 @@ test("external sign-in: started, succeeded, linked, unlinked, failed", async () 
   ]);
 });
 
-test.each([
-  ["state", () => latchkey.visit().get("/auth/idp/callback?code=c&state=x")],
-  ["repeated_parameter", () => latchkey.visit().get("/auth/idp/callback?code=c&code=d")],
-])("external sign-in failed: %s", async (reason, work) => {
-  expect(await latchkey.eventsOf(work)).toEqual([inRequest("idp.failed", { reason })]);
+test("external sign-in failed: state", async () => {
+  const forged = () => latchkey.visit().get("/auth/idp/callback?code=c&state=x");
+  expect(await latchkey.eventsOf(forged)).toEqual([inRequest("idp.failed", { reason: "state" })]);
 });
 
 test.each([
   ["denied", "error=access_denied&error_description=%0a%7B%22event%22%3A%22login.succeeded%22%7D"],
-  ["issuer", "code=c&iss=https%3A%2F%2Fevil.example"],
   ["no_code", ""],
 ])("external sign-in failed: %s", async (reason, query) => {
   const visitor = latchkey.visit();
@@ -121,20 +118,6 @@ test.each([
   const events = await latchkey.eventsOf(() => visitor.get(`/auth/idp/callback?state=${state}&${query}`));
   expect(events.at(-1)).toEqual(inRequest("idp.failed", { reason }));
   expect(events.filter(({ event }) => event === "idp.failed")).toHaveLength(1);
-});
-
-test.each([
-  ["exchange: status 400", { token: json({ error: "invalid_grant" }, 400) }],
-  ["exchange: status 500", { token: claimedJson("s3cret-of-the-client", 500) }],
-  ["exchange: not_json", { token: claimedJson("<html>") }],
-  ["exchange: unexpected", { token: json({ error: "bad_verification_code" }) }],
-  ["exchange: redirect 302", { token: claimedJson("", 302) }],
-  ["profile: unexpected", { profile: json([]) }],
-])("external sign-in failed: %s", async (reason, script) => {
-  provider.say(script);
-  const events = await latchkey.eventsOf(() => signInExternally(latchkey.visit()));
-  expect(events.map(({ event }) => event)).toEqual(["idp.started", "idp.failed"]);
-  expect(events[1]).toEqual(inRequest("idp.failed", { reason }));
 });
 
 test("sessions ended by their owner, and an account deleted", async () => {

@@ -106,7 +106,7 @@ test("the port and the settings come from the .env of the folder, the environmen
   const port = await occupy(createServer());
   await writeFile(join(folder, ".env"), `PORT=${port}\nDATABASE_URL=mysql://not-this-one\n`);
   const command = [resolve("server/serve.js"), resolve("build/index.js")];
-  const env = { PATH: process.env.PATH, NODE_ENV: "production", ...nowhere };
+  const env = { PATH: process.env.PATH, NODE_ENV: "production" as const, ...nowhere };
   const failed = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
   expect(failed).toMatchObject({ code: 1, stdout: "", stderr: `Port ${port} cannot be used: EADDRINUSE.\n` });
   await rm(folder, { recursive: true });

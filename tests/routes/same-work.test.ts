@@ -30,9 +30,9 @@ describe.each([
     expect(await call(action, post(path, { email, password: "not the right one" }))).toMatchObject(outcome);
   };
 
-  /** The statements, with what differs in their values left out. */
+  /** The statements without their values, some of which MikroORM writes into the text. */
   const statements = async (email: string) =>
-    (await statementsOf(() => send(email))).map(({ text, values }) => [text, values?.length]);
+    (await statementsOf(() => send(email))).map(({ text, values }) => [text.replaceAll(email, ""), values?.length]);
 
   test("sends the same statements for a known and an unknown address", async () => {
     await send("the-first@example.com"); // fills the queue's cache

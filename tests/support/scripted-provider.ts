@@ -35,7 +35,7 @@ export const ada = { sub: "ada-at-the-provider", email: "ada@example.com", email
 
 const honest: Script = { token: json({ access_token: "an-access-token", token_type: "Bearer" }), profile: json(ada) };
 
-export async function startScriptedProvider(metadata: Record<string, unknown> = {}): Promise<ScriptedProvider> {
+export async function startScriptedProvider(): Promise<ScriptedProvider> {
   let script = honest;
   let tokenRequests: Record<string, string>[] = [];
 
@@ -59,7 +59,6 @@ export async function startScriptedProvider(metadata: Record<string, unknown> = 
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
     userinfo_endpoint: `${issuer}/userinfo`,
-    ...metadata,
   };
   const client = { IDP_CLIENT_ID: "latchkey", IDP_CLIENT_SECRET: "s3cret-of-the-client" };
 
@@ -91,8 +90,8 @@ export async function startScriptedProvider(metadata: Record<string, unknown> = 
 }
 
 /** {@link startScriptedProvider} for the tests of one file: reset before each, stopped behind the last. */
-export async function runScriptedProvider(metadata?: Record<string, unknown>): Promise<ScriptedProvider> {
-  const provider = await startScriptedProvider(metadata);
+export async function runScriptedProvider(): Promise<ScriptedProvider> {
+  const provider = await startScriptedProvider();
   beforeEach(provider.reset);
   afterAll(provider.stop);
   return provider;
