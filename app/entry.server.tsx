@@ -5,24 +5,10 @@ import { isRouteErrorResponse, RemixServer } from "@remix-run/react";
 import { renderToString } from "react-dom/server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
+import { contentSecurityPolicy, formTargetHeader } from "./content-security-policy";
 import { NonceContext } from "./nonce";
 
 await start();
-
-function contentSecurityPolicy(nonce: string): string {
-  const liveReload = process.env.NODE_ENV === "development" ? " ws:" : "";
-  return [
-    "default-src 'self'",
-    `script-src 'self' 'nonce-${nonce}'`,
-    "style-src 'self'",
-    "img-src 'self' https: data:",
-    `connect-src 'self'${liveReload}`,
-    "object-src 'none'",
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ].join("; ");
-}
 
 /** The body of a plain-text answer that a loader threw (`app/responses.ts`); `null` for a page. */
 function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
@@ -56,7 +42,8 @@ export default async function handleDocumentRequest(
     </NonceContext.Provider>,
   );
   headers.set("Content-Type", "text/html; charset=utf-8");
-  headers.set("Content-Security-Policy", contentSecurityPolicy(nonce));
+  headers.set("Content-Security-Policy", contentSecurityPolicy(nonce, headers.get(formTargetHeader)));
+  headers.delete(formTargetHeader);
   return new Response(`<!DOCTYPE html>${page}`, { headers, status });
 }
 

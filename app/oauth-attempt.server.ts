@@ -1,35 +1,80 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Attempt } from "#server/features/external-sign-in.server";
+import { type Attempt, ExternalSignInError } from "#server/features/external-sign-in.server";
+import { connectBinding, type Owner } from "#server/features/provider-link.server";
 import { originOf } from "#server/http/request-facts.server";
 import { readCookie, writeCookie } from "./cookies.server";
+import { getUser, sessionToken } from "./session.server";
 
 const lifetime = 600; // seconds
 
+type AttemptCookie = "oauth_state" | "oauth_verifier" | "oauth_connect";
+
 export const redirectUri = (request: Request) => `${originOf(request)}/auth/idp/callback`;
 
-function attemptCookie(request: Request, name: "oauth_state" | "oauth_verifier", value: string): string {
-  return writeCookie(request, name, value, { path: "/auth/idp", maxAge: value === "" ? 0 : lifetime });
+const attemptCookie = (request: Request, name: AttemptCookie, value: string) =>
+  writeCookie(request, name, value, { path: "/auth/idp", maxAge: lifetime });
+
+const clearedCookie = (request: Request, name: AttemptCookie) =>
+  writeCookie(request, name, "", { path: "/auth/idp", maxAge: 0 });
+
+/** Clears the cookies of an attempt that this browser has, and `oauth_state` on every outcome. */
+export function clearedAttemptCookies(request: Request): Headers {
+  const headers = new Headers({ "Set-Cookie": clearedCookie(request, "oauth_state") });
+  for (const name of ["oauth_verifier", "oauth_connect"] as const) {
+    if (readCookie(request, name) !== null) headers.append("Set-Cookie", clearedCookie(request, name));
+  }
+  return headers;
 }
 
-/** The cookies that bind the provider's response to this browser. */
-export function attemptCookies(request: Request, { state, codeVerifier }: Attempt): Headers {
+function stateCookies(request: Request, { state, codeVerifier }: Attempt): Headers {
   const headers = new Headers({ "Set-Cookie": attemptCookie(request, "oauth_state", state) });
   if (codeVerifier !== null) headers.append("Set-Cookie", attemptCookie(request, "oauth_verifier", codeVerifier));
   return headers;
 }
 
-/** Clears the cookies of an attempt, whatever its outcome. */
-export function clearedAttemptCookies(request: Request): Headers {
-  return attemptCookies(request, { state: "", codeVerifier: codeVerifierOf(request) === null ? null : "" });
+/** The cookies of a sign-in. They end an attempt to connect. */
+export function signInCookies(request: Request, attempt: Attempt): Headers {
+  const headers = stateCookies(request, attempt);
+  if (isConnecting(request)) headers.append("Set-Cookie", clearedCookie(request, "oauth_connect"));
+  return headers;
+}
+
+/** The cookies of an attempt to connect the provider to the account of this session. */
+export function connectCookies(request: Request, attempt: Attempt): Headers {
+  const headers = stateCookies(request, attempt);
+  const binding = connectBinding(sessionToken(request) ?? "", attempt.state);
+  headers.append("Set-Cookie", attemptCookie(request, "oauth_connect", binding));
+  return headers;
+}
+
+function equals(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** Whether the response's `state` is the one of this browser, compared in constant time. */
-export function isOwnState(request: Request, state: string | null): boolean {
+export function isOwnState(request: Request, state: string | null): state is string {
   const own = readCookie(request, "oauth_state");
-  if (!own || !state) return false;
-  const [a, b] = [Buffer.from(own), Buffer.from(state)];
-  return a.length === b.length && timingSafeEqual(a, b);
+  return own !== null && state !== null && equals(own, state);
 }
 
 /** The PKCE verifier of this browser; `null` for none. */
 export const codeVerifierOf = (request: Request) => readCookie(request, "oauth_verifier");
+
+/** Whether this browser tries to connect the provider to its account, and not to sign in. */
+export const isConnecting = (request: Request) => readCookie(request, "oauth_connect") !== null;
+
+/**
+ * The owner who started the attempt to connect; `null` for a sign-in.
+ *
+ * @throws ExternalSignInError when another session started it, or its session has ended
+ */
+export async function connectingOwner(request: Request, state: string): Promise<Owner | null> {
+  const binding = readCookie(request, "oauth_connect");
+  if (binding === null) return null;
+  const signedIn = await getUser(request);
+  if (!signedIn || !equals(binding, connectBinding(sessionToken(request) ?? "", state))) {
+    throw new ExternalSignInError("another_session");
+  }
+  return { userId: signedIn.user.id, sessionId: signedIn.sessionId };
+}

@@ -3,6 +3,12 @@ import { data } from "@remix-run/react";
 /** A refused form: its page again, with what is wrong. */
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });
 
+/** A wait in words, rounded up to minutes. */
+export function minutesFrom(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+}
+
 /** Thrown where a route takes no such method; RFC 9110, section 15.5.6. */
 export function methodNotAllowed(allow: "GET, HEAD" | "POST"): Response {
   return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: { Allow: allow } });

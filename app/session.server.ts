@@ -6,13 +6,14 @@ const recentSignIn = 15 * 60_000; // ms
 
 const cookieName = (request: Request) => (isHttps(request) ? "__Host-session" : "session");
 
-const sessionToken = (request: Request) => readCookie(request, cookieName(request));
+/** The token of the session cookie; `null` for none. */
+export const sessionToken = (request: Request) => readCookie(request, cookieName(request));
 
 const sessionCookie = (request: Request, token: string, expires: Date) =>
   writeCookie(request, cookieName(request), token, { path: "/", expires });
 
 /** The live session of the request and its user; `null` for a visitor. */
-async function getUser(request: Request): Promise<SignedIn | null> {
+export async function getUser(request: Request): Promise<SignedIn | null> {
   const token = sessionToken(request);
   return token ? resumeSession(token) : null;
 }
@@ -27,9 +28,13 @@ export async function requireUser(request: Request): Promise<SignedIn> {
 /** Whether the loader runs for the page of a refused form: Remix keeps the form's headers. */
 const followsForm = (request: Request) => request.headers.has("Content-Type");
 
-/** @throws Response to the account page for a signed-in user */
+/**
+ * @throws Response to the account page for a signed-in user; it also says that an external sign-in failed
+ */
 export async function requireGuest(request: Request): Promise<void> {
-  if (!followsForm(request) && (await getUser(request))) throw redirect("/dashboard");
+  if (followsForm(request) || !(await getUser(request))) return;
+  const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
+  throw redirect(failed ? "/dashboard?notice=idp_failed" : "/dashboard");
 }
 
 /**
@@ -39,7 +44,7 @@ export async function requireGuest(request: Request): Promise<void> {
  * @throws Response to the login page when the sign-in is older than 15 minutes
  */
 export async function requireRecentSignIn(request: Request, { signedInAt }: SignedIn): Promise<void> {
-  if (signedInAt.getTime() < Date.now() - recentSignIn) throw await signOut(request);
+  if (signedInAt.getTime() < Date.now() - recentSignIn) throw await signOut(request, "/login?notice=sign_in_again");
 }
 
 /** What a sign-in has to know of the request's browser. */

@@ -18,12 +18,23 @@ export type ExternalSignInFailure =
   | "no_code"
   | "no_verified_email"
   | "linked_to_another_id"
+  | "disconnected"
+  | "already_connected"
+  | "another_session"
+  | "id_of_another_account"
   | "database"
   | "unexpected"
   | `${"discovery" | "exchange" | "profile"}: ${CallFailureReason}`;
 
 /** Why sessions ended. */
-export type SessionEnd = "logout" | "ended_by_user" | "replaced" | "password_reset" | "account_deleted" | "expired";
+export type SessionEnd =
+  | "logout"
+  | "ended_by_user"
+  | "replaced"
+  | "password_reset"
+  | "account_deleted"
+  | "unlinked"
+  | "expired";
 
 /** Every authentication event that is logged. No event holds an address or a token. */
 export type AuthenticationEvent =

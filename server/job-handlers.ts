@@ -1,5 +1,6 @@
-import { mailProviderLinked } from "./features/external-sign-in.server";
+import { mailAccountDeleted } from "./features/account.server";
 import { mailPasswordChanged, mailPasswordReset } from "./features/password-reset.server";
+import { mailProviderLinked, mailProviderUnlinked } from "./features/provider-link.server";
 import { purgeExpired } from "./features/purge.server";
 import { mailRegistration } from "./features/registration.server";
 import type { JobHandler } from "./queue/jobs";
@@ -14,6 +15,10 @@ export const handleJob: JobHandler = (job) => {
       return mailPasswordChanged(job.email);
     case "mail_provider_linked":
       return mailProviderLinked(job.email);
+    case "mail_provider_unlinked":
+      return mailProviderUnlinked(job.email);
+    case "mail_account_deleted":
+      return mailAccountDeleted(job.email);
     case "purge_expired":
       return purgeExpired();
   }

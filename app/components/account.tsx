@@ -1,5 +1,6 @@
 import { ActionForm } from "./action-form";
 import { EmailField } from "./field";
+import { Notice } from "./notice";
 
 interface PersonProps {
   name: string | null;
@@ -27,14 +28,22 @@ export function Person({ name, email, picture }: PersonProps) {
   );
 }
 
+/** Says how an attempt to connect the provider ended. */
+export function AccountNotice({ notice, provider }: { notice: string | null; provider: string }) {
+  if (notice === "idp_connected") return <Notice role="status">{provider} was connected.</Notice>;
+  if (notice !== "idp_failed") return null;
+  return <Notice role="alert">Signing in with {provider} did not work. Nothing was changed.</Notice>;
+}
+
 interface WaysInProps {
   password: boolean;
   linked: boolean;
+  canConnect: boolean;
   provider: string;
 }
 
 /** How the user signs in; the provider can be disconnected only where a password remains. */
-export function WaysIn({ password, linked, provider }: WaysInProps) {
+export function WaysIn({ password, linked, canConnect, provider }: WaysInProps) {
   return (
     <section aria-labelledby="ways-in">
       <h2 id="ways-in">How you sign in</h2>
@@ -51,10 +60,18 @@ export function WaysIn({ password, linked, provider }: WaysInProps) {
             {password && (
               <details>
                 <summary>Disconnect</summary>
-                <p>You will sign in with your password alone.</p>
+                <p>{`You will sign in with your password alone, and every other session ends. Signing in with ${provider} will not work until you connect it again here.`}</p>
                 <ActionForm fields={{ intent: "unlink-provider" }} submit={`Disconnect ${provider}`} danger />
               </details>
             )}
+          </li>
+        )}
+        {canConnect && (
+          <li>
+            <p>
+              {provider} <span className="muted">· not connected</span>
+            </p>
+            <ActionForm fields={{ intent: "connect-provider" }} submit={`Connect ${provider}`} />
           </li>
         )}
       </ul>
@@ -68,7 +85,7 @@ export function WaysIn({ password, linked, provider }: WaysInProps) {
   );
 }
 
-export function DeleteAccount({ error }: { error: string | undefined }) {
+export function DeleteAccount({ error, typed }: { error: string | undefined; typed: string | undefined }) {
   return (
     <section aria-labelledby="delete-account">
       <h2 id="delete-account">Delete your account</h2>
@@ -79,7 +96,13 @@ export function DeleteAccount({ error }: { error: string | undefined }) {
       <details open={error !== undefined}>
         <summary>Delete my account</summary>
         <ActionForm fields={{ intent: "delete-account" }} submit="Delete my account for good" danger>
-          <EmailField label="Type your email address to confirm" required autoComplete="off" error={error} />
+          <EmailField
+            label="Type your email address to confirm"
+            required
+            autoComplete="off"
+            defaultValue={typed}
+            error={error}
+          />
         </ActionForm>
       </details>
     </section>

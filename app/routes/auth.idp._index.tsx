@@ -1,13 +1,13 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { logExternalSignInFailure, providerLabel, startExternalSignIn } from "#server/features/external-sign-in.server";
-import { attemptCookies, redirectUri } from "~/oauth-attempt.server";
+import { redirectUri, signInCookies } from "~/oauth-attempt.server";
 import { methodNotAllowed, plainText } from "~/responses";
 
 export async function loader({ request }: LoaderFunctionArgs) {
   if (providerLabel() === null) throw plainText("External sign-in is not configured.\n", 400);
   try {
     const attempt = await startExternalSignIn(redirectUri(request));
-    return redirect(attempt.consentUrl, { headers: attemptCookies(request, attempt) });
+    return redirect(attempt.consentUrl, { headers: signInCookies(request, attempt) });
   } catch (error) {
     logExternalSignInFailure(error);
     return redirect("/login?notice=idp_failed");

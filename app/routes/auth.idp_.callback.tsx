@@ -7,13 +7,27 @@ import {
   signInToAccount,
   verifyIssuer,
 } from "#server/features/external-sign-in.server";
-import { clearedAttemptCookies, codeVerifierOf, isOwnState, redirectUri } from "~/oauth-attempt.server";
+import { connectProvider } from "#server/features/provider-link.server";
+import {
+  clearedAttemptCookies,
+  codeVerifierOf,
+  connectingOwner,
+  isConnecting,
+  isOwnState,
+  redirectUri,
+} from "~/oauth-attempt.server";
 import { methodNotAllowed } from "~/responses";
-import { browserOf, signIn } from "~/session.server";
+import { browserOf, getUser, signIn } from "~/session.server";
 
 /** RFC 6749, section 3.1: no parameter comes twice. */
 function isRepeated(parameters: URLSearchParams): boolean {
   return ["state", "iss", "error", "code"].some((name) => parameters.getAll(name).length > 1);
+}
+
+/** Where a failure is said: to an owner who connects a provider on the account page, to everybody else at the login. */
+async function failurePage(request: Request): Promise<string> {
+  const owner = isConnecting(request) && (await getUser(request).catch(() => null));
+  return owner ? "/dashboard?notice=idp_failed" : "/login?notice=idp_failed";
 }
 
 export async function loader({ request }: LoaderFunctionArgs) {
@@ -21,23 +35,26 @@ export async function loader({ request }: LoaderFunctionArgs) {
   const headers = clearedAttemptCookies(request);
   try {
     if (isRepeated(response)) throw new ExternalSignInError("repeated_parameter");
-    if (!isOwnState(request, response.get("state"))) throw new ExternalSignInError("state");
+    const state = response.get("state");
+    if (!isOwnState(request, state)) throw new ExternalSignInError("state");
     await verifyIssuer(response.get("iss"));
     if (response.has("error")) throw new ExternalSignInError("denied");
     const code = response.get("code");
     if (!code) throw new ExternalSignInError("no_code");
+    const owner = await connectingOwner(request, state);
 
-    const accessToken = await exchangeCode({
-      code,
-      redirectUri: redirectUri(request),
-      codeVerifier: codeVerifierOf(request),
-    });
+    const authorization = { code, redirectUri: redirectUri(request), codeVerifier: codeVerifierOf(request) };
+    const accessToken = await exchangeCode(authorization);
     const profile = await fetchProfile(accessToken);
+    if (owner) {
+      await connectProvider(owner, profile);
+      return redirect("/dashboard?notice=idp_connected", { headers });
+    }
     const session = await signInToAccount(profile, browserOf(request));
     return signIn(request, session, headers);
   } catch (error) {
     logExternalSignInFailure(error);
-    return redirect("/login?notice=idp_failed", { headers });
+    return redirect(await failurePage(request), { headers });
   }
 }
 

@@ -12,7 +12,7 @@ import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
 import { readForm, text } from "~/form.server";
 import { respond } from "~/respond.server";
-import { unprocessable } from "~/responses";
+import { minutesFrom, unprocessable } from "~/responses";
 import { browserOf, requireGuest, signIn } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Log in · Latchkey" }];
@@ -30,8 +30,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 const wrong = "Email or password is incorrect.";
 
 function tooManyAttempts(typed: Record<string, string>, wait: number) {
-  const minutes = Math.ceil(wait / 60);
-  const message = `Too many attempts. Try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}, or reset your password.`;
+  const message = `Too many attempts. Try again in ${minutesFrom(wait)}, or reset your password.`;
   return data({ typed, errors: {}, message }, { status: 429, headers: { "Retry-After": String(wait) } });
 }
 
@@ -55,6 +54,9 @@ export function action({ request }: ActionFunctionArgs) {
 function LoginNotice({ notice, provider }: { notice: string | null; provider: string | null }) {
   if (notice === "password_reset") {
     return <Notice role="status">Your password was changed. Log in with the new one.</Notice>;
+  }
+  if (notice === "sign_in_again") {
+    return <Notice role="status">You logged in more than 15 minutes ago. Log in again to go on.</Notice>;
   }
   if (notice !== "idp_failed") return null;
   return (

@@ -77,3 +77,8 @@ export function logReplacedSession({ replacedUserId }: NewSession): void {
 export function endAllSessions(em: EntityManager, userId: string): Promise<number> {
   return em.nativeDelete(Session, { user: userId });
 }
+
+/** Ends every session of the user but one. @returns how many there were */
+export function endSessionsExcept(em: EntityManager, userId: string, sessionId: string): Promise<number> {
+  return em.nativeDelete(Session, { user: userId, id: { $ne: sessionId } });
+}

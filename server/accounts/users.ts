@@ -6,6 +6,7 @@ interface NewUser {
   email: string;
   passwordHash?: string;
   idpId?: string;
+  idpIssuer?: string;
   name?: string | null;
   pictureUrl?: string | null;
 }

@@ -1,18 +1,13 @@
 import { parseAddress } from "../accounts/email-address";
 import { endAllSessions } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
+import { config } from "../config";
 import { PasswordReset, Registration, User } from "../database/entities";
-import { query, unitOfWork } from "../database/unit-of-work";
+import { unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
-
-/** @returns false, and nothing changed, when the provider is the account's only way to sign in */
-export async function unlinkProvider(userId: string): Promise<boolean> {
-  const unlinked = await query((em) =>
-    em.nativeUpdate(User, { id: userId, passwordHash: { $ne: null } }, { idpId: null }),
-  );
-  if (unlinked > 0) logEvent({ event: "idp.unlinked", userId });
-  return unlinked > 0;
-}
+import { sendMail } from "../mail/mailer";
+import { accountDeletedMail } from "../mail/messages";
+import { enqueue } from "../queue/job-queue";
 
 /**
  * Removes the user, the sessions, and every mailed link of the address.
@@ -30,9 +25,15 @@ export async function deleteAccount(user: { id: string; email: string }, typedEm
     await em.nativeDelete(PasswordReset, { email });
     const sessions = await endAllSessions(em, id);
     await em.nativeDelete(User, { id });
+    await enqueue(em, { task: "mail_account_deleted", email });
     return sessions;
   });
   logEvent({ event: "session.ended", userId: id, reason: "account_deleted", count: ended });
   logEvent({ event: "account.deleted", userId: id });
   return true;
+}
+
+/** The job of a deletion. */
+export async function mailAccountDeleted(email: string): Promise<void> {
+  await sendMail(email, accountDeletedMail(config().appUrl));
 }

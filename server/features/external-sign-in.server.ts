@@ -1,9 +1,12 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { parseAddress } from "../accounts/email-address";
+import { lockAddress } from "../accounts/mailed-links";
+import { type Identity, identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
 import { type Browser, logReplacedSession, type NewSession, startSession } from "../accounts/sessions";
 import { mintToken } from "../accounts/tokens";
 import { createUser, lockUser } from "../accounts/users";
 import { config } from "../config";
+import { Registration, type User } from "../database/entities";
 import { DatabaseUnavailable } from "../database/unavailable";
 import { unitOfWork } from "../database/unit-of-work";
 import type { ExternalSignInFailure } from "../events";
@@ -11,8 +14,6 @@ import { CallError } from "../http/json-client";
 import { type AuthorizationCode, IdentityProvider } from "../identity-provider/client";
 import type { Profile } from "../identity-provider/providers";
 import { logEvent, logUnexpected } from "../log";
-import { sendMail } from "../mail/mailer";
-import { providerLinkedMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 
 /** External sign-in did not succeed. */
@@ -44,6 +45,11 @@ function identityProvider(): IdentityProvider {
 /** The configured provider's name for people; `null` when external sign-in is off. */
 export function providerLabel(): string | null {
   return config().identityProvider && identityProvider().label;
+}
+
+/** The origin of the provider's consent screen; `null` when external sign-in is off. */
+export function consentOrigin(): string | null {
+  return config().identityProvider && identityProvider().consentOrigin;
 }
 
 /** What binds the provider's response to the browser that asked for it. */
@@ -96,33 +102,50 @@ export function fetchProfile(accessToken: string): Promise<Profile> {
   return during("profile", identityProvider().fetchProfile(accessToken));
 }
 
-interface Account {
-  userId: string;
-  isNewLink: boolean;
-}
-
-/** The address that a user may be found or created by: stated to be verified by the provider itself. */
+/** The address that a user may be found or created by: the provider itself states that it is verified. */
 function verifiedAddress({ email, emailVerified }: Profile): string {
   const address = emailVerified && email !== null ? parseAddress(email) : null;
   if (address === null) throw new ExternalSignInError("no_verified_email");
   return address;
 }
 
+interface Account {
+  userId: string;
+  isNewLink: boolean;
+}
+
+/** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
+async function linkByAddress(em: EntityManager, user: User, identity: Identity, profile: Profile): Promise<Account> {
+  if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
+  if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
+  link(user, identity, profile);
+  await enqueue(em, { task: "mail_provider_linked", email: user.email });
+  return { userId: user.id, isNewLink: true };
+}
+
+async function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<Account> {
+  const { name, pictureUrl } = profile;
+  await lockAddress(em, email);
+  await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
+  const userId = await createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
+  return { userId, isNewLink: false };
+}
+
 /** Finds the profile's user by the provider's id, else by the verified address, else creates one. */
 async function findOrCreateAccount(em: EntityManager, profile: Profile): Promise<Account> {
-  const { id: idpId, name, pictureUrl } = profile;
-  const returning = await lockUser(em, { idpId });
-  if (returning) return { userId: returning.id, isNewLink: false };
+  const identity = identityOf(profile);
+  const returning = await lockUserOf(em, identity);
+  if (returning) {
+    returning.idpIssuer = identity.issuer;
+    returning.pictureUrl = profile.pictureUrl ?? returning.pictureUrl;
+    return { userId: returning.id, isNewLink: false };
+  }
   const email = verifiedAddress(profile);
   const existing = await lockUser(em, { email });
-  if (!existing) return { userId: await createUser(em, { email, idpId, name, pictureUrl }), isNewLink: false };
-  if (existing.idpId === idpId) return { userId: existing.id, isNewLink: false }; // linked while this waited for the row
-  if (existing.idpId) throw new ExternalSignInError("linked_to_another_id");
-  existing.idpId = idpId;
-  existing.name ??= name;
-  existing.pictureUrl ??= pictureUrl;
-  await enqueue(em, { task: "mail_provider_linked", email });
-  return { userId: existing.id, isNewLink: true };
+  if (!existing) return createAccount(em, email, identity, profile);
+  const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
+  if (linkedMeanwhile) return { userId: existing.id, isNewLink: false };
+  return linkByAddress(em, existing, identity, profile);
 }
 
 /**
@@ -145,11 +168,6 @@ export async function signInToAccount(profile: Profile, browser: Browser): Promi
   logReplacedSession(session);
   logEvent({ event: "idp.succeeded", userId });
   return session;
-}
-
-/** The job of a new link: tells the owner, because somebody else may have made it. */
-export async function mailProviderLinked(email: string): Promise<void> {
-  await sendMail(email, providerLinkedMail(config().appUrl, providerLabel() ?? "another service"));
 }
 
 function failureOf(error: unknown): ExternalSignInFailure {

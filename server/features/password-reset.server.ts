@@ -17,15 +17,19 @@ import { enqueue } from "../queue/job-queue";
  * address does nothing.
  *
  * @param client the client's address, for its limit
+ * @returns `null`, or the seconds until the next request is allowed
  */
-export async function requestPasswordReset(typedEmail: string, client: string): Promise<void> {
+export async function requestPasswordReset(typedEmail: string, client: string): Promise<number | null> {
   const email = parseAddress(typedEmail);
-  if (email === null) return;
-  if ((await countAttempt(resetLimit, email, client)) !== null) {
-    return logEvent({ event: "password_reset.refused", reason: "throttled" });
+  if (email === null) return null;
+  const wait = await countAttempt(resetLimit, email, client);
+  if (wait !== null) {
+    logEvent({ event: "password_reset.refused", reason: "throttled" });
+    return wait;
   }
   await query((em) => enqueue(em, { task: "mail_password_reset", email }));
   logEvent({ event: "password_reset.requested" });
+  return null;
 }
 
 /** The job of a request: mails a new link to the stored address. An address without an account gets no mail. */

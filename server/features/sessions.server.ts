@@ -1,4 +1,5 @@
-import { endSessionOfToken, isLive, live, livenessAt } from "../accounts/sessions";
+import { configuredIssuer } from "../accounts/provider-identities";
+import { endSessionOfToken, endSessionsExcept, isLive, live, livenessAt } from "../accounts/sessions";
 import { Session } from "../database/entities";
 import { prepared, query } from "../database/unit-of-work";
 import { logEvent } from "../log";
@@ -14,6 +15,7 @@ interface SignedInUser {
   name: string | null;
   pictureUrl: string | null;
   hasPassword: boolean;
+  /** Whether the user has an id of the configured provider, or of any provider when external sign-in is off. */
   isLinked: boolean;
 }
 
@@ -29,7 +31,8 @@ export interface SignedIn {
 const liveSession = `
   select s.id as "sessionId", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
     u.id, u.email, u.name, u.picture_url as "pictureUrl",
-    u.password_hash is not null as "hasPassword", u.idp_id is not null as "isLinked"
+    u.password_hash is not null as "hasPassword",
+    u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked"
   from sessions s join users u on u.id = s.user_id
   where s.token_hash = ? and ${isLive}`;
 
@@ -39,7 +42,7 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
   const [row] = await prepared<SignedInUser & { sessionId: string; createdAt: string; lastSeenAt: string }>(
     "live-session",
     liveSession,
-    [sha256(token), ...livenessAt(now)],
+    [configuredIssuer(), sha256(token), ...livenessAt(now)],
   );
   if (!row) return null;
   const { sessionId, createdAt, lastSeenAt, ...user } = row;
@@ -79,6 +82,6 @@ export async function endSession(userId: string, sessionId: string): Promise<boo
 
 /** Ends every session of the user but `keptSessionId`. */
 export async function endOtherSessions(userId: string, keptSessionId: string): Promise<void> {
-  const ended = await query((em) => em.nativeDelete(Session, { user: userId, id: { $ne: keptSessionId } }));
+  const ended = await query((em) => endSessionsExcept(em, userId, keptSessionId));
   if (ended > 0) logEvent({ event: "session.ended", userId, reason: "ended_by_user", count: ended });
 }

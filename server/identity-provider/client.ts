@@ -73,6 +73,17 @@ export class IdentityProvider {
     return this.#provider.label;
   }
 
+  /**
+   * The origin of the consent screen, without discovery: an OpenID Connect provider's is taken to be its issuer's.
+   * `IDP_AUTHORIZE_URL` names another one.
+   */
+  get consentOrigin(): string {
+    const { authorizeUrl } = this.#config;
+    if (authorizeUrl) return new URL(authorizeUrl).origin;
+    if (this.#config.provider === "oidc") return new URL(this.#config.issuer).origin;
+    return new URL(providers[this.#config.provider].endpoints.authorizeUrl).origin;
+  }
+
   async #endpoints(): Promise<Endpoints> {
     const { authorizeUrl, tokenUrl, profileUrl } = this.#config;
     if (authorizeUrl && tokenUrl && profileUrl) return { authorizeUrl, tokenUrl, profileUrl };

@@ -118,8 +118,8 @@ export function providerLinkedMail(appUrl: string, provider: string): Message {
   const dashboard = `${appUrl}/dashboard`;
   const reset = `${appUrl}/forgot-password`;
   const told = `${provider} can now be used to sign in to your account.`;
-  const act = "If it was not you, reset your password, which signs every browser out:";
-  const remove = `Then log in and disconnect ${provider} on your account's page:`;
+  const act = "If it was not you, reset your password first. That signs every browser out:";
+  const remove = `Then log in and disconnect ${provider} on your account page. That signs out whoever used it in the meantime, and ${provider} cannot be connected again without you:`;
   const subject = `Sign-in with ${provider} was added`;
   return {
     subject,
@@ -131,5 +131,38 @@ export function providerLinkedMail(appUrl: string, provider: string): Message {
       paragraph(remove),
       button("Your account", dashboard),
     ]),
+  };
+}
+
+export function providerUnlinkedMail(appUrl: string, provider: string): Message {
+  const dashboard = `${appUrl}/dashboard`;
+  const reset = `${appUrl}/forgot-password`;
+  const told = `${provider} can no longer be used to sign in to your account, and every other browser was signed out.`;
+  const act = "If it was not you, reset your password. That signs every browser out:";
+  const again = `Then log in. You can connect ${provider} again on your account page:`;
+  const subject = `Sign-in with ${provider} was removed`;
+  return {
+    subject,
+    text: `${told}\n\n${act}\n\n${reset}\n\n${again}\n\n${dashboard}\n`,
+    html: html(subject, [
+      paragraph(told),
+      paragraph(act),
+      button("Reset your password", reset),
+      paragraph(again),
+      button("Your account", dashboard),
+    ]),
+  };
+}
+
+export function accountDeletedMail(appUrl: string): Message {
+  const register = `${appUrl}/register`;
+  const told = "Your account was deleted, with everything in it. It cannot be brought back.";
+  const act =
+    "If it was not you, somebody could sign in to your account: change the password of your mailbox and of every account that shared its password. You can create a new account here:";
+  const subject = "Your account was deleted";
+  return {
+    subject,
+    text: `${told}\n\n${act}\n\n${register}\n`,
+    html: html(subject, [paragraph(told), paragraph(act), button("Create a new account", register)]),
   };
 }

@@ -1,7 +1,13 @@
 /** A job's data: what to do, and for which address. Never a token or a password. */
 export type Job =
   | {
-      task: "mail_password_reset" | "mail_registration" | "mail_password_changed" | "mail_provider_linked";
+      task:
+        | "mail_password_reset"
+        | "mail_registration"
+        | "mail_password_changed"
+        | "mail_provider_linked"
+        | "mail_provider_unlinked"
+        | "mail_account_deleted";
       email: string;
     }
   | { task: "purge_expired" };

@@ -1,0 +1,43 @@
+import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
+import { config } from "../config";
+import { User } from "../database/entities";
+import type { Profile } from "../identity-provider/providers";
+
+/** A provider's id of a person, and whose id it is: two providers may use the same numbers. */
+export interface Identity {
+  id: string;
+  issuer: string;
+}
+
+/** The issuer of the configured provider; `null` when external sign-in is off. */
+export function configuredIssuer(): string | null {
+  const { identityProvider } = config();
+  return identityProvider && (identityProvider.issuer ?? identityProvider.provider);
+}
+
+/** The identity that a profile of the configured provider has. */
+export function identityOf(profile: Profile): Identity {
+  const issuer = configuredIssuer();
+  if (issuer === null) throw new Error("External sign-in is off.");
+  return { id: profile.id, issuer };
+}
+
+/** Whether the user has an id of this issuer. An id without an issuer was stored before issuers were. */
+export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer: string): boolean {
+  return user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
+}
+
+/** The user with this identity, whose row stays as it is until the caller's transaction ends. */
+export function lockUserOf(em: EntityManager, { id, issuer }: Identity): Promise<User | null> {
+  const where = { idpId: id, $or: [{ idpIssuer: issuer }, { idpIssuer: null }] };
+  return em.findOne(User, where, { orderBy: { idpIssuer: "asc nulls last" }, lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+/** Gives the user this identity. An existing name and picture stay. */
+export function link(user: User, { id, issuer }: Identity, { name, pictureUrl }: Profile): void {
+  user.idpId = id;
+  user.idpIssuer = issuer;
+  user.idpBlockedAt = null;
+  user.name ??= name;
+  user.pictureUrl ??= pictureUrl;
+}

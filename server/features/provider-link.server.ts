@@ -1,0 +1,86 @@
+import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
+import { endSessionsExcept, live } from "../accounts/sessions";
+import { lockUser } from "../accounts/users";
+import { config } from "../config";
+import { Session } from "../database/entities";
+import { unitOfWork } from "../database/unit-of-work";
+import type { Profile } from "../identity-provider/providers";
+import { logEvent } from "../log";
+import { sendMail } from "../mail/mailer";
+import { providerLinkedMail, providerUnlinkedMail } from "../mail/messages";
+import { enqueue } from "../queue/job-queue";
+import { sha256 } from "../sha256";
+import { ExternalSignInError, providerLabel } from "./external-sign-in.server";
+
+/** Who acts on an account: its user, and the session that asks. */
+export interface Owner {
+  userId: string;
+  sessionId: string;
+}
+
+/**
+ * Binds an attempt to the session that started it: a cookie with this value can only be made with the session's token
+ * and the attempt's state, so that a planted cookie does not connect an attacker's identity.
+ */
+export function connectBinding(sessionToken: string, state: string): string {
+  return sha256(`oauth_connect:${sessionToken}:${state}`);
+}
+
+/**
+ * Links the profile's id to the signed-in user, whatever address the profile has.
+ *
+ * @throws ExternalSignInError, and nothing changed, when the user is linked already, the session has ended, or the id
+ * is another account's
+ */
+export async function connectProvider({ userId, sessionId }: Owner, profile: Profile): Promise<void> {
+  const identity = identityOf(profile);
+  await unitOfWork(async (em) => {
+    const user = await lockUser(em, { id: userId });
+    if (!user || (await em.count(Session, { id: sessionId, user: userId, ...live() })) === 0) {
+      throw new ExternalSignInError("another_session");
+    }
+    if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
+    if (await lockUserOf(em, identity)) throw new ExternalSignInError("id_of_another_account");
+    link(user, identity, profile);
+    await enqueue(em, { task: "mail_provider_linked", email: user.email });
+  }).catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
+    throw error;
+  });
+  logEvent({ event: "idp.linked", userId });
+}
+
+/**
+ * Takes the provider's id off the account, ends every other session, and blocks linking by address: a sign-in with the
+ * provider must not undo the owner's decision.
+ *
+ * @returns false, and nothing changed, when the provider is the account's only way to sign in
+ */
+export async function unlinkProvider({ userId, sessionId }: Owner): Promise<boolean> {
+  const ended = await unitOfWork(async (em) => {
+    const user = await lockUser(em, { id: userId });
+    if (!user?.passwordHash || user.idpId === null) return null;
+    user.idpId = null;
+    user.idpIssuer = null;
+    user.idpBlockedAt = new Date();
+    await enqueue(em, { task: "mail_provider_unlinked", email: user.email });
+    return endSessionsExcept(em, userId, sessionId);
+  });
+  if (ended === null) return false;
+  logEvent({ event: "idp.unlinked", userId });
+  if (ended > 0) logEvent({ event: "session.ended", userId, reason: "unlinked", count: ended });
+  return true;
+}
+
+const providerName = () => providerLabel() ?? "another service";
+
+/** The job of a new link: tells the owner, because somebody else may have made it. */
+export async function mailProviderLinked(email: string): Promise<void> {
+  await sendMail(email, providerLinkedMail(config().appUrl, providerName()));
+}
+
+/** The job of a removed link. */
+export async function mailProviderUnlinked(email: string): Promise<void> {
+  await sendMail(email, providerUnlinkedMail(config().appUrl, providerName()));
+}

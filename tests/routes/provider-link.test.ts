@@ -1,0 +1,286 @@
+import nock from "nock";
+import { beforeEach, describe, expect, test } from "vitest";
+import * as start from "~/routes/auth.idp._index";
+import * as callback from "~/routes/auth.idp_.callback";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import { createUser, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { call, get, type Outcome, post } from "../support/route-calls";
+
+const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
+const ada = { sub: "1001", email: "ada@example.com", email_verified: true };
+
+interface UserRow {
+  id: string;
+  email: string;
+  idp_id: string | null;
+  idp_issuer: string | null;
+  idp_blocked_at: string | null;
+}
+
+const users = () => latchkey.execute<UserRow>("select * from users order by email");
+
+const act = (cookie: string, intent: string) => call(dashboard.action, post("/dashboard", { intent }, { cookie }));
+
+function providerAnswers(profile: object): void {
+  nock("https://oauth2.googleapis.com").post("/token").reply(200, { access_token: "at", token_type: "Bearer" });
+  nock("https://openidconnect.googleapis.com").get("/v1/userinfo").reply(200, profile);
+}
+
+const cookiesOf = (outcome: Outcome) =>
+  Object.entries(outcome.cookies)
+    .map(([name, value]) => `${name}=${value}`)
+    .join("; ");
+
+const stateOf = (outcome: Outcome) => new URL(outcome.location ?? "").searchParams.get("state") ?? "";
+
+const comeBack = (cookie: string, query: Record<string, string>) =>
+  call(callback.loader, get(`/auth/idp/callback?${new URLSearchParams(query)}`, { cookie }));
+
+/** Signs in with the provider, in a browser with this session or none. */
+async function signIn(profile: object, session = ""): Promise<Outcome> {
+  const started = await call(start.loader, get("/auth/idp", { cookie: session }));
+  providerAnswers(profile);
+  return comeBack(`${session}; ${cookiesOf(started)}`, { code: "c", state: stateOf(started) });
+}
+
+/** Connects the provider on the account page of this session. */
+async function connect(profile: object, session: string): Promise<Outcome> {
+  const started = await act(session, "connect-provider");
+  providerAnswers(profile);
+  return comeBack(`${session}; ${cookiesOf(started)}`, { code: "c", state: stateOf(started) });
+}
+
+describe("disconnecting", () => {
+  test("takes the id off, blocks linking by address, ends every other session and tells the owner", async () => {
+    const id = await createUser(latchkey.em(), { idpId: "1001" });
+    const cookie = await signedIn(latchkey.em(), id);
+    await signedIn(latchkey.em(), id);
+    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
+    await signedIn(latchkey.em(), bob);
+
+    expect((await act(cookie, "unlink-provider")).status).toBe(200);
+
+    expect((await users())[0]).toMatchObject({ idp_id: null, idp_issuer: null, idp_blocked_at: expect.any(String) });
+    const sessions = await latchkey.execute<{ user_id: string }>("select user_id from sessions");
+    expect(sessions.map(({ user_id }) => user_id).sort()).toEqual([id, bob].sort());
+    expect((await call(dashboard.loader, get("/dashboard", { cookie }))).status).toBe(200);
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was removed" }]);
+  });
+
+  test("an external sign-in with the verified address does not link the account again", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "1001" }));
+    await act(cookie, "unlink-provider");
+    await latchkey.drain();
+    const before = await latchkey.snapshot();
+    const refused = await signIn(ada);
+    expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+    expect(refused.cookies).toEqual({ oauth_state: "" });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("somebody who linked an id of his own is out after reset, login and disconnecting", async () => {
+    const id = await createUser(latchkey.em());
+    const intruder = `session=${(await signIn(ada)).cookies.session}`;
+    await latchkey.execute("delete from sessions"); // the reset
+    const back = `session=${(await signIn(ada)).cookies.session}`;
+    const owner = await signedIn(latchkey.em(), id);
+    await act(owner, "unlink-provider");
+    for (const cookie of [intruder, back]) {
+      expect(await call(dashboard.loader, get("/dashboard", { cookie }))).toMatchObject({ location: "/login" });
+    }
+    expect((await signIn(ada)).location).toBe("/login?notice=idp_failed");
+  });
+});
+
+describe("connecting", () => {
+  let cookie: string;
+
+  beforeEach(async () => {
+    cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  });
+
+  test("goes to the consent screen with a state of its own and a second cookie for ten minutes", async () => {
+    const started = await act(cookie, "connect-provider");
+    expect(started.status).toBe(302);
+    expect(started.location).toMatch(/^https:\/\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/);
+    expect(started.headers.getSetCookie()).toEqual([
+      `oauth_state=${stateOf(started)}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+      expect.stringMatching(/^oauth_connect=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax$/),
+    ]);
+  });
+
+  test("attaches the id whatever address the profile has, keeps the session and tells the owner", async () => {
+    const before = await latchkey.execute("select * from sessions");
+    const connected = await connect({ sub: "1001", email: "other@example.com", email_verified: false }, cookie);
+    expect(connected).toMatchObject({ status: 302, location: "/dashboard?notice=idp_connected" });
+    expect(connected.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
+    expect(await users()).toMatchObject([{ email: "ada@example.com", idp_id: "1001", idp_issuer: "google" }]);
+    expect(await latchkey.execute("select * from sessions")).toEqual(before);
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was added" }]);
+  });
+
+  test("after disconnecting takes the block away, and external sign-in works again", async () => {
+    await connect(ada, cookie);
+    await act(cookie, "unlink-provider");
+    await connect(ada, cookie);
+    expect(await users()).toMatchObject([{ idp_id: "1001", idp_blocked_at: null }]);
+    expect((await signIn(ada)).location).toBe("/dashboard");
+  });
+
+  test("is refused to whoever is linked already", async () => {
+    await connect(ada, cookie);
+    expect(await act(cookie, "connect-provider")).toMatchObject({
+      status: 422,
+      data: { errors: { provider: expect.any(String) } },
+    });
+  });
+
+  test("is refused when external sign-in is off", async () => {
+    latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" });
+    expect(await act(cookie, "connect-provider")).toMatchObject({ status: 422, location: null });
+  });
+
+  test("asks for a recent sign-in", async () => {
+    await latchkey.execute("update sessions set created_at = created_at - interval '16 minutes'");
+    const refused = await act(cookie, "connect-provider");
+    expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
+    expect(refused.cookies).toEqual({ session: "" });
+  });
+
+  /** Connects, then changes nothing: the callback's outcome with these cookies. */
+  async function expectRefused(cookies: (started: Outcome) => string, profile: object, location: string) {
+    const started = await act(cookie, "connect-provider");
+    const before = await latchkey.snapshot();
+    providerAnswers(profile);
+    const refused = await comeBack(cookies(started), { code: "c", state: stateOf(started) });
+    expect(refused).toMatchObject({ status: 302, location });
+    expect(Object.keys(refused.cookies)).not.toContain("session");
+    expect(await latchkey.snapshot()).toEqual(before);
+  }
+
+  test("an id of somebody else changes nothing", async () => {
+    await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
+    const own = (started: Outcome) => `${cookie}; ${cookiesOf(started)}`;
+    await expectRefused(own, ada, "/dashboard?notice=idp_failed");
+  });
+
+  test("another session than the one that asked changes nothing", async () => {
+    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
+    const other = await signedIn(latchkey.em(), bob);
+    await expectRefused((started) => `${other}; ${cookiesOf(started)}`, ada, "/dashboard?notice=idp_failed");
+  });
+
+  test("without a session changes nothing", async () => {
+    await expectRefused((started) => cookiesOf(started), ada, "/login?notice=idp_failed");
+  });
+
+  test("a planted state with the browser's own binding connects nothing", async () => {
+    const started = await act(cookie, "connect-provider");
+    const state = "ab".repeat(32);
+    const planted = `${cookie}; oauth_state=${state}; oauth_connect=${started.cookies.oauth_connect}`;
+    const before = await latchkey.snapshot();
+    providerAnswers(ada);
+    expect((await comeBack(planted, { code: "c", state })).location).toBe("/dashboard?notice=idp_failed");
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("a denied consent is said on the account page", async () => {
+    const started = await act(cookie, "connect-provider");
+    const query = { error: "access_denied", state: stateOf(started) };
+    const denied = await comeBack(`${cookie}; ${cookiesOf(started)}`, query);
+    expect(denied).toMatchObject({ status: 302, location: "/dashboard?notice=idp_failed" });
+    expect(denied.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
+  });
+
+  test("an attempt to sign in ends an attempt to connect", async () => {
+    const started = await act(cookie, "connect-provider");
+    const signing = await call(start.loader, get("/auth/idp", { cookie: `${cookie}; ${cookiesOf(started)}` }));
+    expect(signing.cookies).toEqual({ oauth_state: stateOf(signing), oauth_connect: "" });
+  });
+
+  test("two accounts that connect one id at once: one gets it", async () => {
+    const other = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const attempts = [await act(cookie, "connect-provider"), await act(other, "connect-provider")];
+    providerAnswers(ada);
+    providerAnswers(ada);
+    const outcomes = await Promise.all(
+      [cookie, other].map((session, index) => {
+        const attempt = attempts[index] as Outcome;
+        return comeBack(`${session}; ${cookiesOf(attempt)}`, { code: "c", state: stateOf(attempt) });
+      }),
+    );
+    expect(outcomes.map(({ location }) => location).sort()).toEqual([
+      "/dashboard?notice=idp_connected",
+      "/dashboard?notice=idp_failed",
+    ]);
+    expect((await users()).filter(({ idp_id }) => idp_id === "1001")).toHaveLength(1);
+  });
+});
+
+describe("the issuer of an id", () => {
+  test("is stored with it, and filled in at the next sign-in where it is missing", async () => {
+    await createUser(latchkey.em(), { idpId: "1001" });
+    expect((await signIn(ada)).location).toBe("/dashboard");
+    expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: "google" }]);
+  });
+
+  test("after a change of provider, the same number is somebody else", async () => {
+    await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "1001" });
+    await latchkey.execute("update users set idp_issuer = 'github'");
+    expect((await signIn(ada)).location).toBe("/dashboard");
+    expect(await users()).toMatchObject([
+      { email: "ada@example.com", idp_id: "1001", idp_issuer: "google" },
+      { email: "bob@example.com", idp_id: "1001", idp_issuer: "github" },
+    ]);
+  });
+
+  test("after a change of provider, a verified address finds the account and replaces its link", async () => {
+    const id = await createUser(latchkey.em(), { idpId: "77" });
+    await latchkey.execute("update users set idp_issuer = 'github'");
+    expect((await signIn(ada)).location).toBe("/dashboard");
+    expect(await users()).toMatchObject([{ id, idp_id: "1001", idp_issuer: "google" }]);
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ subject: "Sign-in with Google was added" }]);
+  });
+
+  test("an id of another issuer than the configured one is no link on the account page", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "77" }));
+    await latchkey.execute("update users set idp_issuer = 'github'");
+    const page = await call(dashboard.loader, get("/dashboard", { cookie }));
+    expect(page.data).toMatchObject({ user: { linked: false }, canConnect: true });
+  });
+});
+
+test("a returning user's picture follows the profile; one that the profile does not have stays", async () => {
+  const picture = "https://pictures.example/new.png";
+  await createUser(latchkey.em(), { idpId: "1001" });
+  await signIn({ ...ada, picture });
+  expect(await users()).toMatchObject([{ picture_url: picture }]);
+  await signIn(ada);
+  expect(await users()).toMatchObject([{ picture_url: picture }]);
+});
+
+test("a signed-in user whose external sign-in failed is told so on the account page", async () => {
+  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  expect(await call(login.loader, get("/login?notice=idp_failed", { cookie }))).toMatchObject({
+    status: 302,
+    location: "/dashboard?notice=idp_failed",
+  });
+  const page = await call(dashboard.loader, get("/dashboard?notice=idp_failed", { cookie }));
+  expect(page.data).toMatchObject({ notice: "idp_failed" });
+});
+
+test("past the limit the owner is told when to ask for a link again", async () => {
+  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  for (let count = 0; count < 5; count++) expect((await act(cookie, "send-password-link")).status).toBe(200);
+  const refused = await act(cookie, "send-password-link");
+  expect(refused).toMatchObject({
+    status: 429,
+    data: { errors: { passwordLink: "Too many links were asked for. Try again in 15 minutes." } },
+  });
+  expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
+});
