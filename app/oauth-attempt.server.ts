@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { type Attempt, ExternalSignInError } from "#server/features/external-sign-in.server";
+import { type Attempt, ExternalSignInError, usesPkce } from "#server/features/external-sign-in.server";
 import { connectBinding, type Owner } from "#server/features/provider-link.server";
 import { originOf } from "#server/http/request-facts.server";
 import { readCookie, writeCookie } from "./cookies.server";
@@ -17,12 +17,11 @@ const attemptCookie = (request: Request, name: AttemptCookie, value: string) =>
 const clearedCookie = (request: Request, name: AttemptCookie) =>
   writeCookie(request, name, "", { path: "/auth/idp", maxAge: 0 });
 
-/** Clears the cookies of an attempt that this browser has, and `oauth_state` on every outcome. */
+/** Clears the cookies of an attempt, whatever its outcome. */
 export function clearedAttemptCookies(request: Request): Headers {
   const headers = new Headers({ "Set-Cookie": clearedCookie(request, "oauth_state") });
-  for (const name of ["oauth_verifier", "oauth_connect"] as const) {
-    if (readCookie(request, name) !== null) headers.append("Set-Cookie", clearedCookie(request, name));
-  }
+  if (usesPkce()) headers.append("Set-Cookie", clearedCookie(request, "oauth_verifier"));
+  if (isConnecting(request)) headers.append("Set-Cookie", clearedCookie(request, "oauth_connect"));
   return headers;
 }
 

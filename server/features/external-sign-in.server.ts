@@ -52,6 +52,11 @@ export function consentOrigin(): string | null {
   return config().identityProvider && identityProvider().consentOrigin;
 }
 
+/** Whether the provider is asked with PKCE. */
+export function usesPkce(): boolean {
+  return config().identityProvider?.pkce ?? false;
+}
+
 /** What binds the provider's response to the browser that asked for it. */
 export interface Attempt {
   /** RFC 6749, section 10.12. */
@@ -68,7 +73,7 @@ export interface Attempt {
  */
 export async function startExternalSignIn(redirectUri: string): Promise<Attempt & { consentUrl: string }> {
   const state = mintToken();
-  const codeVerifier = config().identityProvider?.pkce ? mintToken() : null;
+  const codeVerifier = usesPkce() ? mintToken() : null;
   const consentUrl = await during("discovery", identityProvider().authorizationUrl(redirectUri, state, codeVerifier));
   logEvent({ event: "idp.started" });
   return { state, codeVerifier, consentUrl };
@@ -89,7 +94,7 @@ export async function verifyIssuer(iss: string | null): Promise<void> {
  * @throws ExternalSignInError
  */
 export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
-  if (config().identityProvider?.pkce && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
+  if (usesPkce() && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
   return during("exchange", identityProvider().exchangeCode(authorization));
 }
 

@@ -9,6 +9,7 @@ import {
   accessToken,
   clientId,
   clientSecret,
+  issuerOf,
   oidc,
   type ProviderCase,
   providerCases,
@@ -197,7 +198,9 @@ test.each(providerNames)("%s: the verified address links the account that has it
   latchkey.configure(provider.settings);
   answerAll(provider);
   expect(await comeBack()).toMatchObject({ location: "/dashboard" });
-  expect(await latchkey.execute("select * from users")).toEqual([{ ...before, ...provider.user }]);
+  expect(await latchkey.execute("select * from users")).toEqual([
+    { ...before, ...provider.user, idp_issuer: issuerOf(provider) },
+  ]);
 });
 
 test("a linked account's owner is told by one mail, and a new or a returning user by none", async () => {
@@ -308,11 +311,13 @@ describe.each(providerNames)("%s", (name) => {
       password: null,
       idpId: provider.user.idp_id,
     });
-    const before = await latchkey.execute("select * from users");
+    const [before] = await latchkey.execute<object>("select * from users");
     latchkey.configure(provider.settings);
     answerAll(provider);
     expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(await latchkey.execute("select * from users")).toEqual(before);
+    expect(await latchkey.execute("select * from users")).toEqual([
+      { ...before, idp_issuer: issuerOf(provider), picture_url: provider.user.picture_url },
+    ]);
     expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: id }]);
   });
 

@@ -190,3 +190,6 @@ export const providerCases = {
 } satisfies Record<ProviderName, () => ProviderCase>;
 
 export const providerNames = Object.keys(providerCases) as ProviderName[];
+
+/** The issuer that is stored with an id of this provider. */
+export const issuerOf = ({ settings }: ProviderCase) => settings.IDP_ISSUER ?? settings.IDP_PROVIDER ?? "google";

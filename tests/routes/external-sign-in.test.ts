@@ -131,6 +131,8 @@ describe("a person whom the provider vouches for", () => {
         email: "ada@example.com",
         password_hash: null,
         idp_id: "1001",
+        idp_issuer: "google",
+        idp_blocked_at: null,
         name: "Ada Lovelace",
         picture_url: "https://pictures.example/ada.png",
         created_at: expect.anything(),
@@ -171,7 +173,14 @@ describe("a person whom the provider vouches for", () => {
     const outcome = await signInWith({ ...ada, email: "Ada@EXAMPLE.com" });
     expectSignedIn(outcome);
     expect(await users()).toEqual([
-      { ...before, id, idp_id: "1001", name: "Ada Lovelace", picture_url: "https://pictures.example/ada.png" },
+      {
+        ...before,
+        id,
+        idp_id: "1001",
+        idp_issuer: "google",
+        name: "Ada Lovelace",
+        picture_url: "https://pictures.example/ada.png",
+      },
     ]);
     const cookie = `session=${outcome.cookies.session}`;
     expect((await call(dashboard.loader, get("/dashboard", { cookie }))).data).toMatchObject({
@@ -187,7 +196,7 @@ describe("a person whom the provider vouches for", () => {
     await latchkey.execute("update users set name = ?, picture_url = ?", [own.name, own.picture_url]);
     const [before] = await users();
     expectSignedIn(await signInWith(ada));
-    expect(await users()).toEqual([{ ...before, ...own, idp_id: "1001" }]);
+    expect(await users()).toEqual([{ ...before, ...own, idp_id: "1001", idp_issuer: "google" }]);
   });
 
   test("starts a new session and ends the one that the browser came with", async () => {

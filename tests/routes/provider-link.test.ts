@@ -273,14 +273,3 @@ test("a signed-in user whose external sign-in failed is told so on the account p
   const page = await call(dashboard.loader, get("/dashboard?notice=idp_failed", { cookie }));
   expect(page.data).toMatchObject({ notice: "idp_failed" });
 });
-
-test("past the limit the owner is told when to ask for a link again", async () => {
-  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-  for (let count = 0; count < 5; count++) expect((await act(cookie, "send-password-link")).status).toBe(200);
-  const refused = await act(cookie, "send-password-link");
-  expect(refused).toMatchObject({
-    status: 429,
-    data: { errors: { passwordLink: "Too many links were asked for. Try again in 15 minutes." } },
-  });
-  expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
-});
