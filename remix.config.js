@@ -1,11 +1,11 @@
-// `remix dev` sets it before it reads this file: no other build has the pages that show mails.
+// Set by `remix dev`. Other builds leave out the pages that show mails.
 const development = process.env.NODE_ENV === "development";
 
 /** @type {import('@remix-run/dev').AppConfig} */
 export default {
   serverModuleFormat: "esm",
   serverPlatform: "node",
-  serverDependenciesToBundle: ["zod"], // 95 files, which each start would read one by one
+  serverDependenciesToBundle: ["zod"], // else each start reads 95 files
   ignoredRouteFiles: development ? ["**/.*"] : ["**/.*", "**/dev.*"],
   watchPaths: ["./server/**/*", "./mikro-orm.config.ts"],
   future: {

@@ -1,6 +1,6 @@
 import Bowser from "bowser";
 
-/** A `User-Agent` as people know it, e.g. `Firefox on Linux`. */
+/** The name of a `User-Agent` for people, e.g. `Firefox on Linux`. */
 export function browserName(userAgent: string | null): string {
   if (!userAgent) return "An unknown browser";
   const { browser, os } = Bowser.parse(userAgent);

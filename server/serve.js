@@ -1,4 +1,4 @@
-// remix-serve reads PORT before it loads the build, takes a random one when there is none, and knows no `.env`.
+// remix-serve reads PORT before it loads the build, takes a random port without it, and does not read `.env`.
 import { existsSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 
@@ -7,7 +7,7 @@ process.env.NODE_ENV ??= "production";
 process.env.PORT ||= "3000";
 process.argv[2] ??= "build/index.js";
 
-// Most of what a request makes dies with it. V8 would let the old part of the heap grow to several times what lives.
+// Most objects live as long as one request. Without this, V8 lets the heap grow to several times the live size (measured).
 setFlagsFromString("--heap-growing-percent=50");
 
 await import("@remix-run/serve/dist/cli.js");

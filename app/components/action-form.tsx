@@ -9,7 +9,7 @@ interface ActionFormProps {
   children?: ReactNode;
 }
 
-/** One of the account's actions: a button, with what has to be known for it. */
+/** The form of one account action: a button and its fields. */
 export function ActionForm({ fields, submit, danger, children }: ActionFormProps) {
   return (
     <Form method="post" action="/dashboard">

@@ -5,7 +5,7 @@ import { Page } from "./page";
 interface ErrorText {
   title: string;
   text: string;
-  /** The one thing to do next: another look at this address, or the start page. */
+  /** The label of the one link: to the same address again, or to the start page. */
   next: "Try again" | "Open the form again" | "Go to the start page";
 }
 
@@ -37,7 +37,7 @@ const unexpected: ErrorText = {
 
 export const errorText = (status: number): ErrorText => texts[status] ?? unexpected;
 
-/** Full loads: what failed may have left the page half alive. */
+/** Its link is a full page load, because the failed page's scripts may not work. */
 export function ErrorPage({ status }: { status: number }) {
   const { pathname, search } = useLocation();
   const { title, text, next } = errorText(status);

@@ -1,4 +1,4 @@
-/** A plain link: `form-action 'self'` would stop a form that is redirected to the provider. */
+/** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
 export function ExternalSignIn({ provider }: { provider: string | null }) {
   return (
     <>

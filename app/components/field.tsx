@@ -4,13 +4,13 @@ export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   label: string;
   name: string;
   error?: string | undefined;
-  /** Said under the input, and again whenever it changes. */
+  /** Shown under the input. Screen readers announce each change. */
   hint?: ReactNode;
-  /** Stands inside the input, at its end. */
+  /** Shown inside the input, at its end. */
   end?: ReactNode;
 }
 
-/** A labelled input with its hint and its error, tied together for assistive technology. */
+/** A labelled input with its hint and its error, which `aria-describedby` links to it. */
 export function Field({ label, error, hint, end, "aria-describedby": describedBy, ...input }: FieldProps) {
   const id = useId();
   const described = [describedBy, error && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean);
@@ -42,7 +42,7 @@ export function Field({ label, error, hint, end, "aria-describedby": describedBy
 
 type EmailFieldProps = Partial<Omit<FieldProps, "type">>;
 
-/** An address that a password manager knows the account by. */
+/** The email field. Password managers take it for the user name. */
 export function EmailField(input: EmailFieldProps) {
   return (
     <Field

@@ -1,4 +1,4 @@
-/** A key whose shaft and foot are the L of Latchkey. */
+/** The logo: a key in the form of an L. */
 export function Logo() {
   return (
     <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -8,11 +8,11 @@ interface MailedLinkPageProps {
   title: string;
   action: "/reset-password" | "/register/complete";
   submit: string;
-  /** Where one asks for another link. */
+  /** The page that mails a new link. */
   again: "/forgot-password" | "/register";
 }
 
-/** What a mailed link opens: the form for a new password, or the way to a new link. */
+/** The page behind a mailed link: the form for a new password, or the form for a new link. */
 export function MailedLinkPage({ title, action, submit, again }: MailedLinkPageProps) {
   const link = useLoaderData<LinkParameters>();
   const refused = useActionData<LinkRefusal>();

@@ -14,7 +14,7 @@ interface NewPasswordFormProps {
   submit: string;
 }
 
-/** A mailed link's form: the address for password managers, the token, and the new password twice. */
+/** The form behind a mailed link: the address (for password managers), the token, and the new password twice. */
 export function NewPasswordForm({ action, email, token, errors = {}, submit }: NewPasswordFormProps) {
   const [password, setPassword] = useState("");
   return (

@@ -6,7 +6,7 @@ interface NoticeProps {
   children: ReactNode;
 }
 
-/** Says what happened: `status` in passing, `alert` when something went wrong. */
+/** A message about the last action: `status` for a success, `alert` for a failure. */
 export function Notice({ id, role, children }: NoticeProps) {
   return (
     <div id={id} role={role} className="notice" tabIndex={-1}>

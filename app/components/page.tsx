@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Logo } from "./logo";
 
-/** The frame of every page: one heading, and what belongs to it. */
+/** The layout of every page: the logo, one heading and the content. */
 export function Page({ title, wide, children }: { title: string; wide?: boolean; children: ReactNode }) {
   return (
     <>

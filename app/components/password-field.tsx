@@ -3,7 +3,7 @@ import { type KeyboardEvent, useState } from "react";
 import { useHydrated } from "~/hydrated";
 import { Field, type FieldProps } from "./field";
 
-/** A password that can be shown, and a word when Caps Lock is on. It is hidden again before it is sent. */
+/** A password field that can show its text and warns of Caps Lock. The text is hidden again before it is sent. */
 export function PasswordField({ hint, ...input }: Omit<FieldProps, "type" | "end">) {
   const [shown, setShown] = useState(false);
   const [capsLock, setCapsLock] = useState(false);

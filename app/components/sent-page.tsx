@@ -12,7 +12,7 @@ interface SentPageProps {
   isMailLogged: boolean;
 }
 
-/** The same for every address: whether there is an account is for its owner's mailbox alone. */
+/** The page after a link was asked for. It is the same whether or not the address has an account. */
 export function SentPage({ sent, outcome, again, isMailLogged }: SentPageProps) {
   const askedAgain = useSearchParams()[0].has("again");
   const address = sent.email ? <strong>{sent.email}</strong> : "that address";

@@ -14,7 +14,7 @@ function Moment({ at }: { at: string }) {
   return <time dateTime={at}>{`${day.format(new Date(at))}, ${at.slice(11, 16)} UTC`}</time>;
 }
 
-/** Where the user is signed in, each with the way to end it. */
+/** The user's sessions, each with a button that ends it. */
 export function SessionList({ sessions }: { sessions: SessionItem[] }) {
   return (
     <section aria-labelledby="sessions">

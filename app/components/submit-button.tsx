@@ -3,12 +3,12 @@ import { useNavigation } from "@remix-run/react";
 interface SubmitButtonProps {
   children: string;
   className?: "quiet" | "danger";
-  /** What sets its form apart from the page's others: where it posts to, or the fields it sends. */
+  /** Distinguishes its form from the others of the page: the form's action, or the fields that it sends. */
   action?: string;
   sends?: Record<string, string>;
 }
 
-/** Sends its form, and no other meanwhile: busy until the answer is shown. */
+/** Submits its form. While any form of the page is being submitted, a click does nothing. */
 export function SubmitButton({ children, className, action, sends = {} }: SubmitButtonProps) {
   const { formAction, formData } = useNavigation();
   const waiting = formData !== undefined;

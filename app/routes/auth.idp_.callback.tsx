@@ -24,7 +24,7 @@ function isRepeated(parameters: URLSearchParams): boolean {
   return ["state", "iss", "error", "code"].some((name) => parameters.getAll(name).length > 1);
 }
 
-/** Where a failure is said: to an owner who connects a provider on the account page, to everybody else at the login. */
+/** The page that says that it failed: the account page for an owner who connects a provider, else the login page. */
 async function failurePage(request: Request): Promise<string> {
   const owner = isConnecting(request) && (await getUser(request).catch(() => null));
   return owner ? "/dashboard?notice=idp_failed" : "/login?notice=idp_failed";

@@ -15,7 +15,7 @@ const requestTimeout = 30_000; // ms, for a whole request
 /** A server may ignore these (RFC 9110, sections 13 and 14); express answers some of them with a stack on stderr. */
 const ignoredHeaders = ["range", "if-match", "if-unmodified-since"];
 
-/** Replaces what a client may have claimed about its connection by what is known of it. */
+/** Replaces the forwarded headers that a client sent by the facts of its connection. */
 function setFacts(request: IncomingMessage, url: URL, config: Config): void {
   const { headers } = request;
   const client = clientAddress(request, config);
@@ -33,7 +33,7 @@ function setFacts(request: IncomingMessage, url: URL, config: Config): void {
   }
 }
 
-/** Sends a request that no route can take to the page that says why. */
+/** Rewrites a request that no route can take to the page that says why. */
 function refuse(request: IncomingMessage, response: ServerResponse, target: Target | null): void {
   const refusal = refusalFor(request.method ?? "", target);
   if (target) request.url = target.path + target.query;

@@ -1,4 +1,4 @@
-/** What a mail says. */
+/** The content of a mail. */
 export interface Message {
   subject: string;
   text: string;

@@ -9,7 +9,7 @@ const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;"
 
 const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
 
-// The pages' colours, written into the elements: many clients know no stylesheet.
+// Inline styles with the pages' colours: many mail clients ignore style sheets.
 const ink = "#1c2422";
 const muted = "#55615d";
 const accent = "#0b6355";
@@ -19,7 +19,7 @@ const paragraph = (text: string) => `<p style="margin:0 0 16px">${text}</p>`;
 
 const aside = (text: string) => `<p style="margin:0 0 8px;font-size:14px;color:${muted}">${text}</p>`;
 
-/** A button, and its address once more for clients that show none. */
+/** A button, and its URL as text for clients that do not show buttons. */
 function button(label: string, url: string): string {
   const href = escapeHtml(url);
   return `<p style="margin:0 0 16px"><a href="${href}" style="display:inline-block;padding:12px 20px;border-radius:8px;background-color:${accent};color:#ffffff;font-weight:600;text-decoration:none">${label}</a></p>
@@ -87,13 +87,13 @@ export function registrationMail(appUrl: string, email: string, token: string): 
 export function accountExistsMail(appUrl: string): Message {
   const login = `${appUrl}/login`;
   const reset = `${appUrl}/forgot-password`;
-  const told = "Somebody, probably you, asked to create an account with this address. You already have one.";
+  const what = "Somebody, probably you, asked to create an account with this address. You already have one.";
   const subject = "You already have an account";
   return {
     subject,
-    text: `${told}\n\nLog in:\n\n${login}\n\nReset your password:\n\n${reset}\n\n${ignore}\n`,
+    text: `${what}\n\nLog in:\n\n${login}\n\nReset your password:\n\n${reset}\n\n${ignore}\n`,
     html: html(subject, [
-      paragraph(told),
+      paragraph(what),
       button("Log in", login),
       paragraph("Forgot the password?"),
       button("Reset your password", reset),
@@ -104,28 +104,28 @@ export function accountExistsMail(appUrl: string): Message {
 
 export function passwordChangedMail(appUrl: string): Message {
   const reset = `${appUrl}/forgot-password`;
-  const told = "The password of your account was changed, and every session was signed out.";
+  const what = "The password of your account was changed, and every session was signed out.";
   const act = "If it was not you, reset your password now:";
   const subject = "Your password was changed";
   return {
     subject,
-    text: `${told}\n\n${act}\n\n${reset}\n`,
-    html: html(subject, [paragraph(told), paragraph(act), button("Reset your password", reset)]),
+    text: `${what}\n\n${act}\n\n${reset}\n`,
+    html: html(subject, [paragraph(what), paragraph(act), button("Reset your password", reset)]),
   };
 }
 
 export function providerLinkedMail(appUrl: string, provider: string): Message {
   const dashboard = `${appUrl}/dashboard`;
   const reset = `${appUrl}/forgot-password`;
-  const told = `${provider} can now be used to sign in to your account.`;
+  const what = `${provider} can now be used to sign in to your account.`;
   const act = "If it was not you, reset your password first. That signs every browser out:";
   const remove = `Then log in and disconnect ${provider} on your account page. That signs out whoever used it in the meantime, and ${provider} cannot be connected again without you:`;
   const subject = `Sign-in with ${provider} was added`;
   return {
     subject,
-    text: `${told}\n\n${act}\n\n${reset}\n\n${remove}\n\n${dashboard}\n`,
+    text: `${what}\n\n${act}\n\n${reset}\n\n${remove}\n\n${dashboard}\n`,
     html: html(subject, [
-      paragraph(told),
+      paragraph(what),
       paragraph(act),
       button("Reset your password", reset),
       paragraph(remove),
@@ -137,15 +137,15 @@ export function providerLinkedMail(appUrl: string, provider: string): Message {
 export function providerUnlinkedMail(appUrl: string, provider: string): Message {
   const dashboard = `${appUrl}/dashboard`;
   const reset = `${appUrl}/forgot-password`;
-  const told = `${provider} can no longer be used to sign in to your account, and every other browser was signed out.`;
+  const what = `${provider} can no longer be used to sign in to your account, and every other browser was signed out.`;
   const act = "If it was not you, reset your password. That signs every browser out:";
   const again = `Then log in. You can connect ${provider} again on your account page:`;
   const subject = `Sign-in with ${provider} was removed`;
   return {
     subject,
-    text: `${told}\n\n${act}\n\n${reset}\n\n${again}\n\n${dashboard}\n`,
+    text: `${what}\n\n${act}\n\n${reset}\n\n${again}\n\n${dashboard}\n`,
     html: html(subject, [
-      paragraph(told),
+      paragraph(what),
       paragraph(act),
       button("Reset your password", reset),
       paragraph(again),
@@ -156,13 +156,13 @@ export function providerUnlinkedMail(appUrl: string, provider: string): Message 
 
 export function accountDeletedMail(appUrl: string): Message {
   const register = `${appUrl}/register`;
-  const told = "Your account was deleted, with everything in it. It cannot be brought back.";
+  const what = "Your account was deleted, with everything in it. It cannot be brought back.";
   const act =
     "If it was not you, somebody could sign in to your account: change the password of your mailbox and of every account that shared its password. You can create a new account here:";
   const subject = "Your account was deleted";
   return {
     subject,
-    text: `${told}\n\n${act}\n\n${register}\n`,
-    html: html(subject, [paragraph(told), paragraph(act), button("Create a new account", register)]),
+    text: `${what}\n\n${act}\n\n${register}\n`,
+    html: html(subject, [paragraph(what), paragraph(act), button("Create a new account", register)]),
   };
 }

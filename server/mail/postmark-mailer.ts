@@ -15,7 +15,7 @@ export interface PostmarkEmail {
   TrackLinks: "None";
 }
 
-/** A refusal may come with status 200 and an error code of its own. */
+/** Postmark may refuse a mail with status 200 and an error code. */
 export const postmarkAnswer = z.object({ ErrorCode: z.literal(0) });
 export type PostmarkAnswer = z.infer<typeof postmarkAnswer>;
 
