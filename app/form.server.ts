@@ -38,7 +38,7 @@ async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 async function readFormData(request: Request): Promise<FormData> {
-  if (request.method !== "POST") throw methodNotAllowed("POST");
+  if (request.method !== "POST") throw methodNotAllowed("GET, HEAD, POST");
   if (isCrossSite(request)) throw refuse(403, "Forbidden");
   const type = request.headers.get("Content-Type") ?? "";
   if (!formTypes.test(type)) throw refuse(415, "Unsupported Media Type");

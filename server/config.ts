@@ -228,7 +228,7 @@ export function loadConfig(environment: Environment): Config {
   const identityProvider = (externalSignIn ? identityProviderSettings : off).safeParse(env);
   if (!parsed.success || !address.success || !mail.success || !identityProvider.success) {
     const credentials = (externalSignIn ? z.object(client) : off).safeParse(env); // the union stops at an unknown provider
-    const problems = [parsed, address, mail, credentials, identityProvider].flatMap(problemsOf);
+    const problems = [parsed, mail, address, credentials, identityProvider].flatMap(problemsOf);
     throw new ConfigurationError([...new Set(problems)]);
   }
   const { NODE_ENV, APP_URL, DATABASE_URL, PORT, TRUST_PROXY } = parsed.data;

@@ -1,12 +1,15 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { refusalOf } from "#server/http/request-facts.server";
+import { isUnreadable } from "#server/http/request-facts.server";
+import { methodNotAllowed } from "~/responses";
 
 export function loader({ request }: LoaderFunctionArgs) {
-  throw new Response(null, { status: refusalOf(request) ?? 404 });
+  throw new Response(null, { status: isUnreadable(request) ? 400 : 404 });
 }
 
-export function action(request: ActionFunctionArgs) {
-  return loader(request);
+/** A form finds no page here either. What only the other methods find here are the static files. */
+export function action(args: ActionFunctionArgs) {
+  if (args.request.method !== "POST") throw methodNotAllowed("GET, HEAD");
+  return loader(args);
 }
 
 /** Only for the page of the error. */

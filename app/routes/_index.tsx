@@ -1,6 +1,5 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { respond } from "~/respond.server";
-import { methodNotAllowed } from "~/responses";
 import { requireGuest } from "~/session.server";
 
 export function loader({ request }: LoaderFunctionArgs) {
@@ -8,10 +7,6 @@ export function loader({ request }: LoaderFunctionArgs) {
     await requireGuest(request);
     return redirect("/login");
   });
-}
-
-export function action() {
-  throw methodNotAllowed("GET, HEAD");
 }
 
 /** Only for the page of a refused method. */

@@ -1,13 +1,8 @@
 import type { MetaFunction } from "@remix-run/node";
 import { Link } from "@remix-run/react";
 import { Page } from "~/components/page";
-import { methodNotAllowed } from "~/responses";
 
 export const meta: MetaFunction = () => [{ title: "Your account was deleted · Latchkey" }];
-
-export function action() {
-  throw methodNotAllowed("GET, HEAD");
-}
 
 export default function AccountDeleted() {
   return (

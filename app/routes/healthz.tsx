@@ -1,12 +1,8 @@
-import { methodNotAllowed, plainText } from "~/responses";
+import { plainText } from "~/responses";
 
 /** Whether the process answers. */
 export function loader() {
   throw plainText("ok\n", 200);
-}
-
-export function action() {
-  throw methodNotAllowed("GET, HEAD");
 }
 
 /** Only for the page of a refused method. */

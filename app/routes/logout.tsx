@@ -9,6 +9,7 @@ export function loader() {
 }
 
 export function action({ request }: ActionFunctionArgs) {
+  if (request.method !== "POST") return loader();
   return respond(async () => {
     await readFields(request, []);
     return signOut(request);

@@ -1,13 +1,9 @@
 import { isReady } from "#server/features/health.server";
-import { methodNotAllowed, plainText } from "~/responses";
+import { plainText } from "~/responses";
 
 /** Whether the database answers and is migrated. */
 export async function loader() {
   throw (await isReady()) ? plainText("ready\n", 200) : plainText("not ready\n", 503);
-}
-
-export function action() {
-  throw methodNotAllowed("GET, HEAD");
 }
 
 /** Only for the page of a refused method. */

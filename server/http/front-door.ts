@@ -6,7 +6,7 @@ import { enterRequest } from "../log";
 import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
 import { clientAddress, comesFromAnotherSite, connectionUrl } from "./connection";
 import { factHeaders } from "./request-facts.server";
-import { parseTarget, refusalFor, type Target } from "./request-target";
+import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
 
 const headersTimeout = 20_000; // ms, for a request's head
@@ -33,15 +33,19 @@ function setFacts(request: IncomingMessage, url: URL, config: Config): void {
   }
 }
 
-/** Rewrites a request that no route can take to the page that says why. */
-function refuse(request: IncomingMessage, response: ServerResponse, target: Target | null): void {
-  const refusal = refusalFor(request.method ?? "", target);
-  if (target) request.url = target.path + target.query;
-  if (refusal === null) return;
-  request.headers[factHeaders.refused] = String(refusal.status);
-  if (refusal.allow) response.setHeader("Allow", refusal.allow);
-  request.url = "/refused";
-  request.method = "GET"; // the Fetch Standard forbids a Request with TRACE
+const read = ["GET", "HEAD"];
+const taken = [...read, "POST"];
+
+/** Leads every request to a route, which refuses what it does not take. */
+function setTarget(request: IncomingMessage, target: Target | null): void {
+  const method = request.method ?? "";
+  const unreadable = !isReadable(target);
+  if (unreadable) request.headers[factHeaders.unreadable] = "true";
+  const manifest = target?.path === manifestPath;
+  const refused = !(manifest ? read : taken).includes(method);
+  // No route takes PUT. The Fetch Standard forbids a Request with TRACE, and Remix calls no route with OPTIONS.
+  if (refused) request.method = "PUT";
+  request.url = unreadable || (manifest && refused) ? "/unreadable" : target.path + target.query;
 }
 
 function receive(request: IncomingMessage, response: ServerResponse, config: Config): void {
@@ -50,7 +54,7 @@ function receive(request: IncomingMessage, response: ServerResponse, config: Con
   for (const name of ignoredHeaders) delete request.headers[name];
   setFacts(request, url, config);
   recordForAccessLog(request, target);
-  refuse(request, response, target);
+  setTarget(request, target);
   setSecurityHeaders(request, response, url.protocol === "https:");
 }
 

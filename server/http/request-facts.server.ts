@@ -6,7 +6,7 @@ export const factHeaders = {
   origin: "latchkey-origin",
   client: "latchkey-client",
   crossSite: "latchkey-cross-site",
-  refused: "latchkey-refused",
+  unreadable: "latchkey-unreadable",
 } as const;
 
 /** Scheme and authority that the browser used, e.g. `https://example.org`. */
@@ -24,8 +24,7 @@ export function isCrossSite(request: Request): boolean {
   return request.headers.has(factHeaders.crossSite);
 }
 
-/** The status with which the front door refused the request; `null` when it did not. */
-export function refusalOf(request: Request): 400 | 405 | null {
-  const status = Number(request.headers.get(factHeaders.refused));
-  return status === 400 || status === 405 ? status : null;
+/** Whether the request's target could not be read. */
+export function isUnreadable(request: Request): boolean {
+  return request.headers.has(factHeaders.unreadable);
 }

@@ -28,19 +28,13 @@ function isDecodable(path: string): boolean {
 /** Queries that no page sends. Remix writes them into the log as they came, line breaks included. */
 function breaksLog(path: string, query: URLSearchParams): boolean {
   if (query.has("_data")) return true; // Remix's data requests before single fetch: each logs an error
-  return path === "/__manifest" && query.getAll("p").some((page) => !/^\/[\w./-]*$/.test(page));
+  return path === manifestPath && query.getAll("p").some((page) => !/^\/[\w./-]*$/.test(page));
 }
 
-export interface Refusal {
-  status: 400 | 405;
-  allow?: string;
+/** Whether Remix can take a target to a route. */
+export function isReadable(target: Target | null): target is Target {
+  return target !== null && isDecodable(target.path) && !breaksLog(target.path, new URLSearchParams(target.query));
 }
 
-const methods = ["GET", "HEAD", "POST"];
-
-/** Why a request cannot reach a route; `null` when it can. */
-export function refusalFor(method: string, target: Target | null): Refusal | null {
-  if (!methods.includes(method)) return { status: 405, allow: methods.join(", ") };
-  if (!target || !isDecodable(target.path)) return { status: 400 };
-  return breaksLog(target.path, new URLSearchParams(target.query)) ? { status: 400 } : null;
-}
+/** Remix answers here before any route, whatever the method. */
+export const manifestPath = "/__manifest";

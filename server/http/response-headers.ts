@@ -27,6 +27,8 @@ export function setSecurityHeaders(request: IncomingMessage, response: ServerRes
   const writeHead = response.writeHead;
   response.writeHead = function (this: ServerResponse, ...head: unknown[]) {
     if (!this.hasHeader("Cache-Control")) this.setHeader("Cache-Control", "no-store");
+    // Remix refuses for a route without an action, and names no methods.
+    if (this.statusCode === 405 && !this.hasHeader("Allow")) this.setHeader("Allow", "GET, HEAD");
     if (!this.hasHeader("Content-Security-Policy")) this.setHeader("Content-Security-Policy", emptyContentPolicy);
     return Reflect.apply(writeHead, this, head);
   };

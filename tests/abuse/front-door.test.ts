@@ -68,8 +68,8 @@ describe("request lines", () => {
   });
 
   test("a refused method names those that are taken (RFC 9110, section 15.5.6)", async () => {
-    expect(await send(`PUT /login HTTP/1.1\r\n${ownHost}\r\n`)).toMatch(/\r\nAllow: GET, HEAD, POST\r\n/);
-    expect(await send(post("/healthz", ""))).toMatch(/\r\nAllow: GET, HEAD\r\n/);
+    expect(await send(`PUT /login HTTP/1.1\r\n${ownHost}\r\n`)).toMatch(/\r\nAllow: GET, HEAD, POST\r\n/i);
+    expect(await send(post("/healthz", ""))).toMatch(/\r\nAllow: GET, HEAD\r\n/i);
     expect(await send(get("/logout"))).toMatch(/\r\nAllow: POST\r\n/i);
   });
 
@@ -153,8 +153,8 @@ describe("Host", () => {
 
 describe("headers of ours", () => {
   const smuggled = [
-    "latchkey-refused: 400",
-    "Latchkey-Refused: 405",
+    "latchkey-unreadable: true",
+    "Latchkey-Unreadable: true",
     "LATCHKEY-CROSS-SITE: true",
     "latchkey-origin: https://evil.example",
     "latchkey-origin: https://evil2.example",

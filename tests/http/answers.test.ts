@@ -169,7 +169,7 @@ describe("an answer without a page", () => {
     ] as const) {
       const well = await send(path);
       expect(well).toMatchObject({ status: 200, body });
-      expect(well.headers.get("Content-Type")).toBe("text/plain;charset=UTF-8");
+      expect(well.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
       expect(well.headers.get("Cache-Control")).toBe("no-store");
       expectSecurityHeaders(well.headers);
     }
@@ -210,10 +210,17 @@ describe("a wrong method", () => {
     ["PATCH", "/reset-password", all],
     ["OPTIONS", "/login", all],
     ["TRACE", "/login", all],
-    ["PROPFIND", "/nowhere", all],
+    ["PROPFIND", "/nowhere", read],
     ["OPTIONS", "*", read],
-    ["PUT", "/build/x.js", all],
+    ["PUT", "/build/x.js", read],
+    ["PUT", "/favicon.svg", read],
     ["TRACE", "/healthz", read],
+    ["OPTIONS", "/", read],
+    ["PUT", "/account-deleted", read],
+    ["TRACE", "/%E0%A4%A", read],
+    ["DELETE", "/logout", "POST"],
+    ["PUT", "/__manifest", read],
+    ["POST", "/__manifest", read],
   ])("%s %s is answered 405 with a page, and what is allowed", async (method, target, allow) => {
     const refused = await exchange([
       `${method} ${target} HTTP/1.1`,
@@ -275,7 +282,7 @@ describe("a strange request", () => {
 
   test("with the headers of the front door's own cannot pass for refused, foreign or encrypted", async () => {
     const page = await send("/auth/idp/callback", {
-      headers: { "latchkey-origin": "https://evil.example", "latchkey-refused": "405" },
+      headers: { "latchkey-origin": "https://evil.example", "latchkey-unreadable": "true" },
     });
     expect(page.status).toBe(302);
     expect(page.setCookies[0]).not.toContain("Secure");

@@ -48,13 +48,11 @@ test("without a database the pages are 503 and nothing is ready, and with it aga
   expect((await call(login.loader, get("/login", { cookie: "session=anything" }))).status).toBe(200);
 });
 
-test("an unknown address is 404; one that the front door refused gets the front door's status", async () => {
+test("an unknown address is 404; one that the front door could not read is 400", async () => {
   expect((await call(notFound.loader, get("/nowhere"))).status).toBe(404);
   expect((await call(notFound.action, post("/nowhere", {}))).status).toBe(404);
-  for (const status of [400, 405]) {
-    const refused = get("/refused", { headers: { "latchkey-refused": String(status) } });
-    expect((await call(notFound.loader, refused)).status).toBe(status);
-  }
+  const unreadable = get("/unreadable", { headers: { "latchkey-unreadable": "true" } });
+  expect((await call(notFound.loader, unreadable)).status).toBe(400);
 });
 
 test("the start page leads to the login page, and the well-known address to the reset", async () => {
@@ -66,7 +64,9 @@ test("the start page leads to the login page, and the well-known address to the 
 test("a wrong method is 405 and names the right ones", async () => {
   for (const [route, allow] of [
     [await call(logout.loader, get("/logout")), "POST"],
-    [await call(changePassword.action, post("/.well-known/change-password", {})), "GET, HEAD"],
+    [await call(logout.action, new Request("http://localhost:3000/logout", { method: "PUT" })), "POST"],
+    [await call(login.action, new Request("http://localhost:3000/login", { method: "PUT" })), "GET, HEAD, POST"],
+    [await call(notFound.action, new Request("http://localhost:3000/nowhere", { method: "PUT" })), "GET, HEAD"],
     [await call(callback.action, post("/auth/idp/callback", {})), "GET, HEAD"],
   ] as const) {
     expect(route.status).toBe(405);
