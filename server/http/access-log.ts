@@ -4,10 +4,19 @@ import type { Target } from "./request-target";
 
 const logged = new WeakMap<object, { method: string; path: string }>();
 
-/** Records what the access line says of a request: its method and path as they came, without the query string. */
+/**
+ * What the access line says of a path. Mail programs mangle links: they encode the `?` before a token once or twice, as
+ * `%3F`, `%253F` or `=3F`, or make it an `&`. So a path ends where no path of ours goes on, and a token in it is
+ * replaced.
+ */
+export function loggedPath(path: string): string {
+  const [plain = ""] = /^[\w/.-]*/.exec(path) ?? [];
+  return plain.replace(/[0-9a-f]{32,}/gi, "[hex]");
+}
+
+/** Records what the access line says of a request: its method and path. */
 export function recordForAccessLog(request: IncomingMessage, target: Target | null): void {
-  const path = (target?.path ?? request.url ?? "").split(/\?|%3f/i, 1)[0] ?? ""; // some mail programs encode the `?`
-  logged.set(request, { method: request.method ?? "", path });
+  logged.set(request, { method: request.method ?? "", path: loggedPath(target?.path ?? request.url ?? "") });
 }
 
 /** remix-serve logs with this same morgan. Its own tokens would log the query string, which may hold a token or a code. */

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import net from "node:net";
 import { describe, expect, test } from "vitest";
 import { sendBytes, statusOf } from "../support/raw-http";
@@ -455,6 +456,23 @@ describe("logs", () => {
     await send(post("/reset-password", `email=${canary}%40example.com&token=${canary}&password=${canary}`));
     await latchkey.flushed();
     expect(latchkey.output()).not.toContain(canary);
+  });
+
+  test.each([
+    ["/reset-password%253Femail=a&token=TOKEN", "/reset-password"],
+    ["/reset-password&email=a%40example.com&token=TOKEN", "/reset-password"],
+    ["/reset-password=3Femail=3Da%40example.com&token=3DTOKEN", "/reset-password"],
+    ["/register/complete/token/TOKEN", "/register/complete/token/[hex]"],
+    ["/register/complete;token=TOKEN", "/register/complete"],
+    ["/nowhere/xTOKEN.data", "/nowhere/x[hex].data"],
+  ])("a mangled link leaves no token: %s", async (mangled, logged) => {
+    const token = randomBytes(32).toString("hex");
+    for (const spelled of [token, token.toUpperCase()]) await send(get(mangled.replace("TOKEN", spelled)));
+    const line = new RegExp(`^GET ${logged.replace(/[[\].]/g, "\\$&")} 404 `, "m");
+    await latchkey.waitFor(line);
+    await latchkey.flushed();
+    expect(latchkey.output().toLowerCase()).not.toContain(token);
+    expect(latchkey.output()).not.toContain("a%40example");
   });
 
   test("a refused request is logged as it was asked", async () => {
