@@ -82,7 +82,7 @@ test("a mail that fails is tried again with a new token, after a restart too", a
   await register(first, "f@example.com");
   const failed = await mailService.held("f@example.com");
   failed.answer({ kind: "answer", status: 500, body: '{"ErrorCode":500}' });
-  await first.waitFor(/A job failed and will be tried again/);
+  await first.waitFor(/A job failed and will be retried/);
   expect(await first.stop()).toBe(0);
   expect(first.output()).not.toContain(failed.token);
 
