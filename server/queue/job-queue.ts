@@ -10,8 +10,8 @@ const concurrency = 4; // jobs at a time
 const pollInterval = 5_000; // ms, for retries and for the jobs that another instance left
 const purgeInterval = 600_000; // ms
 
-// Retries wait 10–20 s, then twice as long each time: 13 of them take from 23 to 45 hours.
-const retries = { retryLimit: 13, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
+// Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
+const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
 
 /** How long a job waits before it starts, in ms: a random time between the two. */
 interface Delay {
