@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, vi } from "vitest";
-import { type Config, type Environment, loadConfig, provideConfig } from "#server/config";
+import type { Config, Environment } from "#server/config";
 import { connect, type Database } from "#server/database/orm";
 import { provideOrm } from "#server/database/unit-of-work";
 import { handleJob } from "#server/job-handlers";
-import { log } from "#server/log";
-import { createMailer, provideMailer } from "#server/mail/mailer";
 import { JobQueue, provideQueue } from "#server/queue/job-queue";
+import { configure } from "./configure";
 import { mailsIn } from "./printed-mails";
 import { connectToCopy } from "./template-copy";
 
@@ -36,15 +35,7 @@ export function startLatchkey(environment: Environment = {}) {
   let queue: JobQueue;
   let output = "";
 
-  const configure = (more: Environment): Config => {
-    const config = loadConfig({ NODE_ENV: "test", ...environment, ...more });
-    provideConfig(config);
-    provideMailer(createMailer(config.mail));
-    return config;
-  };
-
   beforeAll(async () => {
-    log.level = "silent";
     database = await connect(await connectToCopy());
     queue = new JobQueue(database.orm, handleJob);
     await queue.open();
@@ -54,7 +45,7 @@ export function startLatchkey(environment: Environment = {}) {
 
   beforeEach(async () => {
     await database.orm.em.fork().execute(`truncate ${tables.join(", ")} cascade`);
-    configure({});
+    configure(environment);
     output = "";
     vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
       output += String(chunk);
@@ -69,7 +60,7 @@ export function startLatchkey(environment: Environment = {}) {
 
   return {
     /** Replaces the configuration until the end of the test. */
-    configure,
+    configure: (more: Environment): Config => configure({ ...environment, ...more }),
     em: () => database.orm.em.fork(),
     execute: <T>(sql: string, values: unknown[] = []) => database.orm.em.fork().execute<T[]>(sql, values),
     snapshot: () => snapshot(database),
