@@ -1,10 +1,22 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
 /** Two transactions at once need two connections, and the embedded database is one. */
 const onPostgres = /^postgres/.test(process.env.DATABASE_URL ?? "");
 
 const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+const template = "tests/support/template-database.ts";
+const freshBuild = "tests/support/fresh-build.ts";
+
+const project = (
+  name: string,
+  folders: string[],
+  options: TestProjectInlineConfiguration["test"] = {},
+): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, include: folders.map((name) => `tests/${name}/**/*.test.{ts,tsx}`), ...options },
+});
 
 export default defineConfig({
   resolve: {
@@ -14,16 +26,24 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["tests/**/*.test.{ts,tsx}"],
-    exclude: ["tests/browser/**", "tests/faults/**", ...(onPostgres ? [] : ["tests/postgres/**"])],
-    typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
-    globalSetup: ["tests/support/template-database.ts"],
+    projects: [
+      project("contract", ["contract"], {
+        typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
+      }),
+      project("pages", ["pages"]),
+      project("routes", ["routes", "jobs", "properties", ...(onPostgres ? ["postgres"] : [])], {
+        globalSetup: [template],
+      }),
+      project("http", ["http"], { globalSetup: [freshBuild, template] }),
+    ],
     setupFiles: ["tests/support/setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
-    maxWorkers: 2,
+    maxWorkers: "100%",
+    // createRemixStub cannot set React Router's flag v7_startTransition, as Remix's own router does; each file warns of it.
+    onConsoleLog: (log) => !log.includes("v7_startTransition"),
     coverage: {
       include: ["app/**/*.{ts,tsx}", "server/**/*.ts"],
       exclude: ["app/entry.client.tsx", "server/migrations/**"],

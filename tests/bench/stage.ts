@@ -1,5 +1,5 @@
 import pg from "pg";
-import { createDatabase } from "../support/server";
+import { createEmptyDatabase } from "../support/server";
 import { until } from "../support/until";
 import { type Program, remixServeListens, startProgram } from "./processes";
 import { grow, seed } from "./seed";
@@ -31,7 +31,7 @@ export async function openStage({ instances = 1, grown = false, profile }: Stage
   if (!process.env.DATABASE_URL?.startsWith("postgres")) {
     throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
   }
-  const { url: databaseUrl, drop } = await createDatabase();
+  const { url: databaseUrl, drop } = await createEmptyDatabase();
   const provider = await startProgram([...tsx, "tests/bench/provider.ts"], {}, /listens/);
   const settings = {
     DATABASE_URL: databaseUrl,

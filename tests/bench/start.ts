@@ -1,4 +1,4 @@
-import { createDatabase } from "../support/server";
+import { createEmptyDatabase } from "../support/server";
 import { median } from "./measure";
 import { remixServeListens, startProgram } from "./processes";
 
@@ -34,10 +34,10 @@ const empty: Settings = {
 
 /** Milliseconds of each start, by what was started; each round starts everything once. */
 export async function measureStarts(): Promise<Record<string, number>> {
-  const postgres = await createDatabase();
+  const postgres = await createEmptyDatabase();
   const times = new Map<string, number[]>();
   for (let round = 0; round <= rounds; round++) {
-    const embedded = await createDatabase("embedded");
+    const embedded = await createEmptyDatabase("embedded");
     const starts = {
       "remix-serve, an empty route": empty,
       PostgreSQL: latchkey(postgres.url),

@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type IdentityProvider, startIdentityProvider } from "../support/identity-provider";
-import { createDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
 
 const flags = [
   "--headless",
@@ -40,7 +40,7 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
     const port = await freePort();
     [browser, database, provider] = await Promise.all([
       startBrowser(),
-      createDatabase(),
+      createEmptyDatabase(),
       startIdentityProvider(`http://localhost:${port}/auth/idp/callback`),
     ]);
     const given = typeof settings === "function" ? settings() : settings;

@@ -1,4 +1,5 @@
 import type { Environment, ProviderName } from "#server/config";
+import type { Profile } from "#server/identity-provider/providers";
 
 /** One call that Latchkey makes to a provider, and an answer to it as the provider documents it. */
 export interface Step {
@@ -14,9 +15,9 @@ export interface ProviderCase {
   scope: string;
   /** The calls of a sign-in, in their order. */
   steps: Step[];
-  /** The row that the last answers make. */
-  user: { email: string; idp_id: string; name: string | null; picture_url: string | null };
-  /** The field of the profile that holds the id. */
+  /** What the last answers become. */
+  profile: Profile;
+  /** The field of the answer that holds the profile's id. */
   idField: string;
 }
 
@@ -53,11 +54,12 @@ function openIdProvider(name: "google" | "gitlab", consentUrl: string, tokenUrl:
         },
       },
     ],
-    user: {
-      email: "ada@example.com",
-      idp_id: "110169484474386276334",
+    profile: {
+      email: "Ada@Example.com",
+      emailVerified: true,
+      id: "110169484474386276334",
       name: "Ada Lovelace",
-      picture_url: "https://images.example/a/ada=s96-c?x=1&y=%20",
+      pictureUrl: "https://images.example/a/ada=s96-c?x=1&y=%20",
     },
     idField: "sub",
   });
@@ -98,11 +100,12 @@ const github = (): ProviderCase => ({
       ],
     },
   ],
-  user: {
+  profile: {
     email: "ada@example.com",
-    idp_id: "583231",
+    emailVerified: true,
+    id: "583231",
     name: "ada",
-    picture_url: "https://avatars.example/u/583231?v=4",
+    pictureUrl: "https://avatars.example/u/583231?v=4",
   },
   idField: "id",
 });
@@ -133,11 +136,12 @@ const discord = (): ProviderCase => ({
       },
     },
   ],
-  user: {
+  profile: {
     email: "ada@example.com",
-    idp_id: "80351110224678912",
+    emailVerified: true,
+    id: "80351110224678912",
     name: "Ada Lovelace",
-    picture_url: "https://cdn.discordapp.com/avatars/80351110224678912/a_8342729096ea3675442027381ff50dfe.png",
+    pictureUrl: "https://cdn.discordapp.com/avatars/80351110224678912/a_8342729096ea3675442027381ff50dfe.png",
   },
   idField: "id",
 });
@@ -190,6 +194,3 @@ export const providerCases = {
 } satisfies Record<ProviderName, () => ProviderCase>;
 
 export const providerNames = Object.keys(providerCases) as ProviderName[];
-
-/** The issuer that is stored with an id of this provider. */
-export const issuerOf = ({ settings }: ProviderCase) => settings.IDP_ISSUER ?? settings.IDP_PROVIDER ?? "google";

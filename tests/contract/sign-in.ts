@@ -1,8 +1,26 @@
+import { beforeEach, vi } from "vitest";
+import type { Profile } from "#server/identity-provider/providers";
 import * as callback from "~/routes/auth.idp_.callback";
 import { call, get, type Outcome } from "../support/route-calls";
 
 export const code = "4/0A&b=c+d e%20f é𝄞";
 export const state = "5".repeat(64);
+export const sessionToken = "e".repeat(64);
+
+// These tests need no database: the sign-in to the account is replaced. tests/routes has its rules, with a database.
+const signInToAccount = vi.hoisted(() => vi.fn());
+vi.mock("#server/features/external-sign-in.server", async (original) => ({
+  ...(await original<object>()),
+  signInToAccount,
+}));
+
+beforeEach(() => {
+  const session = { token: sessionToken, expiresAt: new Date("2026-12-24T12:00:00Z"), replacedUserId: null };
+  signInToAccount.mockReset().mockResolvedValue(session);
+});
+
+/** The profiles that were signed in with. */
+export const profiles = (): Profile[] => signInToAccount.mock.calls.map(([profile]) => profile);
 
 /** The browser comes back from the provider's consent screen. */
 export function comeBack(origin = "http://localhost:3000"): Promise<Outcome> {

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createDatabase, type TestDatabase } from "../support/server";
+import { createEmptyDatabase, type TestDatabase } from "../support/server";
 
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createEmptyDatabase();
 });
 
 afterAll(() => database.drop());

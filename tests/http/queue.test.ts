@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { send } from "../support/http";
 import { type MailService, startMailService } from "../support/mail-service";
-import { createDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { createDatabase } from "../support/template-copy";
 import { until } from "../support/until";
 
 const running = ["a@example.com", "b@example.com", "c@example.com", "d@example.com"];

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
-import { createDatabase, freePort, spawnServer, startServer, type TestDatabase } from "../support/server";
+import { createEmptyDatabase, freePort, spawnServer, startServer, type TestDatabase } from "../support/server";
 
 let database: TestDatabase | undefined;
 let occupant: Server | undefined;
@@ -156,7 +156,7 @@ describe("what makes a start impossible is said in one line, with status 1", () 
     ["is no folder", "", "errno 54"], // ENOTDIR of WASI
     ["is incomplete", "PG_VERSION", "PGlite failed to initialize properly"],
   ])("a data folder whose database %s", async (_what, file, reason) => {
-    database = await createDatabase("embedded");
+    database = await createEmptyDatabase("embedded");
     const folder = database.url.slice("pglite:".length);
     const path = join(folder, "pglite", file);
     await mkdir(dirname(path), { recursive: true });
@@ -173,7 +173,7 @@ describe("what makes a start impossible is said in one line, with status 1", () 
   });
 
   test("a data folder that another process has open, which goes on undisturbed", async () => {
-    const { url, drop } = await createDatabase("embedded");
+    const { url, drop } = await createEmptyDatabase("embedded");
     database = { url, drop };
     const first = await startServer({ DATABASE_URL: url });
     const output = await failedStart({ DATABASE_URL: url });
@@ -184,7 +184,7 @@ describe("what makes a start impossible is said in one line, with status 1", () 
 });
 
 test("a data folder whose process was killed is taken over by the next one", async () => {
-  const { url, drop } = await createDatabase("embedded");
+  const { url, drop } = await createEmptyDatabase("embedded");
   database = { url, drop };
   const killed = await startServer({ DATABASE_URL: url });
   await killed.kill();

@@ -1,20 +1,29 @@
 import { expect, test } from "vitest";
 import * as forgotPassword from "~/routes/forgot-password";
+import * as resetPassword from "~/routes/reset-password";
 import { createUser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { recordOutgoingCalls } from "../support/outgoing-calls";
 import { call, post } from "../support/route-calls";
+import { twice } from "../support/twice";
 
 const latchkey = startLatchkey({
   APP_URL: "https://latchkey.example",
   MAIL_FROM: "mail@latchkey.example",
   MAIL_DRIVER: "resend",
-  RESEND_API_KEY: "secret",
+  RESEND_API_KEY: "re_secret",
 });
 const outgoing = recordOutgoingCalls();
+const log = recordLog();
 
 const email = "ada@example.com";
+const resend = "https://api.resend.com/emails";
 const day = 86_400; // s
+
+const jobs = () => latchkey.execute<object>("select * from pgboss.job where data->>'task' = 'mail_password_reset'");
+
+const tokenOf = (sent?: { body: string }) => /token=([0-9a-f]{64})\b/.exec(sent?.body ?? "")?.[1] ?? "no token";
 
 test("a mail that fails is tried at least ten times over at least a day, with growing waits, then given up", async () => {
   await createUser(latchkey.em(), { password: null });
@@ -22,7 +31,7 @@ test("a mail that fails is tried at least ten times over at least a day, with gr
 
   const waits: number[] = [];
   for (;;) {
-    outgoing.answer("POST", "https://api.resend.com/emails", { broken: true });
+    outgoing.answer("POST", resend, { broken: true });
     await latchkey.drain();
     const [job] = await latchkey.execute<{ state: string; wait: number }>(
       "select state::text, extract(epoch from start_after - now())::float as wait from pgboss.job where data->>'email' = ?",
@@ -40,4 +49,29 @@ test("a mail that fails is tried at least ten times over at least a day, with gr
   expect(waits[0]).toBeGreaterThan(0);
   expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThanOrEqual(day);
   expect(latchkey.mails()).toEqual([]);
+});
+
+test("a mail that fails is tried again with a new token, and neither the job nor the log holds one", async () => {
+  await createUser(latchkey.em(), { email, password: null });
+  await call(forgotPassword.action, post("/forgot-password", { email }));
+  outgoing.answer("POST", resend, { status: 500 });
+  await latchkey.drain();
+  const [failed] = await jobs();
+  expect(failed).toMatchObject({ state: "retry", data: { task: "mail_password_reset", email }, retry_count: 0 });
+  const first = tokenOf(outgoing.calls()[0]);
+  for (const secret of [first, "re_secret"]) {
+    expect(JSON.stringify(failed)).not.toContain(secret);
+    expect(log.lines().join()).not.toContain(secret);
+  }
+  expect(log.events()).toEqual([{ event: "password_reset.requested" }]);
+
+  await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
+  outgoing.answer("POST", resend, { body: '{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}' });
+  await latchkey.drain();
+  const second = tokenOf(outgoing.calls()[1]);
+  expect(outgoing.calls()).toHaveLength(2);
+  expect(second).not.toBe(first);
+  const link = post("/reset-password", { email, token: second, ...twice("another good password") });
+  expect(await call(resetPassword.action, link)).toMatchObject({ location: "/login?notice=password_reset" });
+  expect(log.events().slice(0, 2)).toEqual([{ event: "password_reset.requested" }, { event: "password_reset.sent" }]);
 });

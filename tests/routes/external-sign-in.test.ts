@@ -6,11 +6,13 @@ import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { registrationLink } from "../support/mailed-links";
 import { call, get, type Outcome, post } from "../support/route-calls";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 
 const on = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" };
 const state = "cd".repeat(32);
@@ -143,8 +145,25 @@ describe("a person whom the provider vouches for", () => {
     expect(latchkey.mails()).toEqual([]);
   });
 
+  test("is stored with the issuer of the settings, where the provider is found by its issuer", async () => {
+    const issuer = "https://sso.example";
+    latchkey.configure({ ...on, IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
+    const endpoints = {
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      userinfo_endpoint: `${issuer}/me`,
+    };
+    nock(issuer)
+      .get("/.well-known/openid-configuration")
+      .reply(200, { issuer, ...endpoints });
+    nock(issuer).post("/token").reply(200, { access_token: "at" });
+    nock(issuer).get("/me").reply(200, ada);
+    expectSignedIn(await comeBack({ code: "the-code", state }));
+    expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: issuer }]);
+  });
+
   test("has the address stored in its one spelling", async () => {
-    await signInWith({ ...ada, email: "ADA@Example.com" });
+    await signInWith({ ...ada, email: " ADA@Example.com " });
     expect(await users()).toMatchObject([{ email: "ada@example.com" }]);
   });
 
@@ -238,6 +257,22 @@ describe("a person whom the provider vouches for", () => {
   });
 });
 
+test("a linked account's owner is told by one mail, and a new or a returning user by none", async () => {
+  const id = await createUser(latchkey.em());
+  for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com" }], []]) {
+    expectSignedIn(await signInWith(ada));
+    expect(await latchkey.jobs()).toEqual(jobs);
+    await latchkey.drain();
+    expect(latchkey.mails()).toEqual([
+      expect.objectContaining({ to: "ada@example.com", subject: "Sign-in with Google was added", link: null }),
+    ]);
+  }
+
+  await latchkey.execute("delete from users where id = ?", [id]);
+  expectSignedIn(await signInWith(ada));
+  expect(await latchkey.jobs()).toEqual([]);
+});
+
 describe("a callback that is refused", () => {
   const wrongStates: [string, Record<string, string>, string][] = [
     ["another state", { code: "c", state: "ef".repeat(32) }, `oauth_state=${state}`],
@@ -275,6 +310,27 @@ describe("a callback that is refused", () => {
     providerAnswers(ada);
     await expectRefused(() => comeBack({ code: "c", state }));
     expect(nock.pendingMocks()).toHaveLength(2);
+  });
+
+  test.each([
+    ["unverified", { email_verified: false }],
+    ["missing", { email: undefined }],
+    ["no address", { email: "ada" }],
+    ["two", { email: "ada@example.com, eve@example.com" }],
+    ["outside ASCII", { email: "ada@examp\u212ae.com" }],
+    ["with NUL", { email: "ada@example.com\0" }],
+    ["overlong", { email: `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.example.com` }],
+  ])("because the address is %s links and creates nothing", async (_why, changed) => {
+    await createUser(latchkey.em());
+    await createUser(latchkey.em(), { email: "ada@exampke.com" });
+    await expectRefused(() => signInWith({ ...ada, ...changed }));
+    expect(log.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
+  });
+
+  test("because the account is linked to another id changes nothing", async () => {
+    await createUser(latchkey.em(), { idpId: "2002" });
+    await expectRefused(() => signInWith(ada));
+    expect(log.events()).toEqual([{ event: "idp.failed", reason: "linked_to_another_id" }]);
   });
 
   test("keeps the session that the browser has", async () => {

@@ -5,17 +5,15 @@ import { expect, test, vi } from "vitest";
 import { config } from "#server/config";
 import { orm } from "#server/database/unit-of-work";
 import { isReady } from "#server/features/health.server";
-import { log } from "#server/log";
 import { start } from "#server/start.server";
-import { createDatabase, freePort } from "../support/server";
+import { createEmptyDatabase, freePort } from "../support/server";
 
 test("start brings the service up once in a process, with its folder's .env, and SIGTERM takes it down with status 0", async () => {
-  log.level = "silent";
   const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
   await writeFile(join(folder, ".env"), "APP_URL=https://named-in.example\nPORT=1\n");
   const home = process.cwd();
   process.chdir(folder);
-  const database = await createDatabase();
+  const database = await createEmptyDatabase();
   const port = await freePort();
   vi.stubEnv("DATABASE_URL", database.url);
   vi.stubEnv("PORT", String(port));

@@ -1,34 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, beforeEach, inject, vi } from "vitest";
-import { type Config, type Environment, loadConfig, provideConfig } from "#server/config";
-import { type Connection, embeddedConnection } from "#server/database/connection";
-import { listenOnSocket } from "#server/database/embedded";
+import { afterAll, beforeAll, beforeEach, vi } from "vitest";
+import type { Config, Environment } from "#server/config";
 import { connect, type Database } from "#server/database/orm";
 import { provideOrm } from "#server/database/unit-of-work";
 import { handleJob } from "#server/job-handlers";
-import { log } from "#server/log";
-import { createMailer, provideMailer } from "#server/mail/mailer";
 import { JobQueue, provideQueue } from "#server/queue/job-queue";
-import { administer, databaseUrlOf } from "./postgres";
+import { configure } from "./configure";
 import { mailsIn } from "./printed-mails";
-
-let databases = 0;
-
-async function copyOfTemplate(): Promise<Connection> {
-  const template = inject("template");
-  if (template.kind === "embedded") {
-    const { PGlite } = await import("@electric-sql/pglite");
-    const pglite = await PGlite.create({ loadDataDir: new Blob([await readFile(template.dump)]) });
-    return embeddedConnection(await listenOnSocket(pglite));
-  }
-  const name = `latchkey_test_${process.pid}_${databases++}`;
-  await administer(template.url, `create database ${name} template ${template.name}`);
-  return {
-    kind: "postgresql",
-    address: { clientUrl: databaseUrlOf(template.url, name) },
-    close: () => administer(template.url, `drop database ${name} with (force)`),
-  };
-}
+import { connectToCopy } from "./template-copy";
 
 const tables = [
   "users",
@@ -57,16 +35,8 @@ export function startLatchkey(environment: Environment = {}) {
   let queue: JobQueue;
   let output = "";
 
-  const configure = (more: Environment): Config => {
-    const config = loadConfig({ NODE_ENV: "test", ...environment, ...more });
-    provideConfig(config);
-    provideMailer(createMailer(config.mail));
-    return config;
-  };
-
   beforeAll(async () => {
-    log.level = "silent";
-    database = await connect(await copyOfTemplate());
+    database = await connect(await connectToCopy());
     queue = new JobQueue(database.orm, handleJob);
     await queue.open();
     provideOrm(database.orm);
@@ -75,7 +45,7 @@ export function startLatchkey(environment: Environment = {}) {
 
   beforeEach(async () => {
     await database.orm.em.fork().execute(`truncate ${tables.join(", ")} cascade`);
-    configure({});
+    configure(environment);
     output = "";
     vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
       output += String(chunk);
@@ -90,7 +60,7 @@ export function startLatchkey(environment: Environment = {}) {
 
   return {
     /** Replaces the configuration until the end of the test. */
-    configure,
+    configure: (more: Environment): Config => configure({ ...environment, ...more }),
     em: () => database.orm.em.fork(),
     execute: <T>(sql: string, values: unknown[] = []) => database.orm.em.fork().execute<T[]>(sql, values),
     snapshot: () => snapshot(database),

@@ -2,7 +2,8 @@ import { afterAll, beforeAll } from "vitest";
 import { type Sent, send } from "./http";
 import { mailsIn, type SentMail } from "./printed-mails";
 import { exchange } from "./raw-http";
-import { createDatabase, type RunningServer, startServer, type TestDatabase } from "./server";
+import { type RunningServer, startServer, type TestDatabase } from "./server";
+import { createDatabase } from "./template-copy";
 import { twice } from "./twice";
 import { Visitor } from "./visitor";
 
@@ -20,12 +21,15 @@ export interface LoggedEvent {
 export const password = "correct horse battery staple";
 
 /** The production build, running on a database of its own for the tests of one file, behind a proxy that it trusts. */
-export function runLatchkey(settings: Record<string, string> = {}) {
+export function runLatchkey(
+  settings: Record<string, string> = {},
+  openDatabase: () => Promise<TestDatabase> = createDatabase,
+) {
   let database: TestDatabase;
   let server: RunningServer;
 
   beforeAll(async () => {
-    database = await createDatabase();
+    database = await openDatabase();
     server = await startServer({ TRUST_PROXY: "true", ...settings, DATABASE_URL: database.url });
   });
 

@@ -31,8 +31,8 @@ export interface TestDatabase {
 
 let databases = 0;
 
-/** An empty database for one server: embedded, or on the PostgreSQL that `DATABASE_URL` names. */
-export async function createDatabase(kind?: "embedded"): Promise<TestDatabase> {
+/** An empty database for a first start: embedded, or on the PostgreSQL that `DATABASE_URL` names. */
+export async function createEmptyDatabase(kind?: "embedded"): Promise<TestDatabase> {
   const url = process.env.DATABASE_URL;
   if (kind === "embedded" || !url || url.startsWith("pglite:")) {
     const folder = await mkdtemp(join(tmpdir(), "latchkey-data-"));

@@ -1,5 +1,8 @@
 import nock from "nock";
 import { afterEach, beforeEach, expect, vi } from "vitest";
+import { log } from "#server/log";
+
+log.level = "silent";
 
 // No test reaches the network, and none passes with an error on the console that it did not expect.
 beforeEach(() => {

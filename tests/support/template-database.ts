@@ -6,14 +6,22 @@ import { loadConfig } from "#server/config";
 import { migrate } from "#server/database/migrate";
 import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
+import { processValue } from "#server/process-value";
 import { JobQueue } from "#server/queue/job-queue";
 import { administer, databaseUrlOf } from "./postgres";
 
+/** A migrated database to copy: the data folder and the dump of an embedded one, or its name on PostgreSQL. */
+type Template = { kind: "embedded"; folder: string; dump: string } | { kind: "postgres"; url: string; name: string };
+
 declare module "vitest" {
   interface ProvidedContext {
-    /** A migrated database that each test file gets a copy of. */
-    template: { kind: "embedded"; dump: string } | { kind: "postgres"; url: string; name: string };
+    template: Template;
   }
+}
+
+interface Made {
+  template: Template;
+  remove(): Promise<void>;
 }
 
 async function fill(databaseUrl: string): Promise<void> {
@@ -25,24 +33,36 @@ async function fill(databaseUrl: string): Promise<void> {
   await database.close();
 }
 
-/** Migrates one database and hands it to every test file as a template: PGlite as a dump, PostgreSQL by name. */
+async function makeOnPostgres(url: string): Promise<Made> {
+  const name = `latchkey_template_${process.pid}`;
+  await administer(url, `create database ${name}`);
+  await fill(databaseUrlOf(url, name));
+  const remove = () => administer(url, `drop database if exists ${name} with (force)`);
+  return { template: { kind: "postgres", url, name }, remove };
+}
+
+async function makeEmbedded(): Promise<Made> {
+  const home = await mkdtemp(join(tmpdir(), "latchkey-template-"));
+  const folder = join(home, "data");
+  await fill(loadConfig({ DATABASE_URL: `pglite:${folder}` }).databaseUrl);
+  const { PGlite } = await import("@electric-sql/pglite");
+  const database = await PGlite.create(join(folder, "pglite"));
+  const dump = join(home, "dump.tar");
+  await writeFile(dump, Buffer.from(await (await database.dumpDataDir("none")).arrayBuffer()));
+  await database.close();
+  const remove = () => rm(home, { recursive: true, force: true });
+  return { template: { kind: "embedded", folder, dump }, remove };
+}
+
+/** Several projects of one run set it up; they share it. */
+const made = processValue<Promise<Made>>("test-template");
+
+/** Migrates one database, which each test file gets a copy of. */
 export default async function setup(project: TestProject) {
   log.level = "silent";
   const url = process.env.DATABASE_URL;
-  if (url && !url.startsWith("pglite:")) {
-    const name = `latchkey_template_${process.pid}`;
-    await administer(url, `create database ${name}`);
-    await fill(databaseUrlOf(url, name));
-    project.provide("template", { kind: "postgres", url, name });
-    return () => administer(url, `drop database ${name} with (force)`);
-  }
-  const folder = await mkdtemp(join(tmpdir(), "latchkey-template-"));
-  await fill(loadConfig({ DATABASE_URL: `pglite:${folder}/data` }).databaseUrl);
-  const { PGlite } = await import("@electric-sql/pglite");
-  const database = await PGlite.create(`${folder}/data/pglite`);
-  const dump = join(folder, "dump.tar");
-  await writeFile(dump, Buffer.from(await (await database.dumpDataDir("none")).arrayBuffer()));
-  await database.close();
-  project.provide("template", { kind: "embedded", dump });
-  return () => rm(folder, { recursive: true });
+  made.current ??= url && !url.startsWith("pglite:") ? makeOnPostgres(url) : makeEmbedded();
+  const { template, remove } = await made.current;
+  project.provide("template", template);
+  return remove;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { log } from "#server/log";
 import { type MailService, startMailService } from "../support/mail-service";
-import { createDatabase, startServer } from "../support/server";
+import { createEmptyDatabase, startServer } from "../support/server";
 import { HttpClient } from "./http-client";
 import { quantile } from "./mann-whitney";
 import { addAccounts, addJobs } from "./seed";
@@ -28,7 +28,7 @@ async function timeToMail(http: HttpClient, mailService: MailService, email: str
 }
 
 async function idle(): Promise<number[]> {
-  const database = await createDatabase();
+  const database = await createEmptyDatabase();
   const mailService = await startMailService();
   const emails = newAddresses(samples);
   await addAccounts(database.url, emails);
@@ -45,7 +45,7 @@ async function idle(): Promise<number[]> {
 
 /** The mail service holds the first four mails of the backlog until the measured requests are on their way. */
 async function behindBacklog(): Promise<number[]> {
-  const database = await createDatabase();
+  const database = await createEmptyDatabase();
   const mailService = await startMailService({ kind: "silence" });
   const backlog = newAddresses(waiting);
   const emails = newAddresses(samples / rounds);

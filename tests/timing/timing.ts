@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
 import { type MailService, startMailService } from "../support/mail-service";
-import { createDatabase, type RunningServer, startServer } from "../support/server";
+import { createEmptyDatabase, type RunningServer, startServer } from "../support/server";
 import { HttpClient } from "./http-client";
 import { mannWhitney, quantile } from "./mann-whitney";
 import { addAccounts } from "./seed";
@@ -95,7 +95,7 @@ async function countJobs(databaseUrl: string, emails: string[]): Promise<number>
 }
 
 async function runProvider(provider: "answers" | "stalls", mailService: MailService): Promise<boolean> {
-  const database = await createDatabase();
+  const database = await createEmptyDatabase();
   const warmUp = newAddresses(100);
   const runs = cases.length * 3;
   const accounts = Array.from({ length: runs }, () => newAddresses(samples));

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { signInExternally } from "../support/external-sign-in";
+import { password, runLatchkey } from "../support/running-latchkey";
+import { ada, runScriptedProvider } from "../support/scripted-provider";
+import { createEmptyDatabase } from "../support/server";
+import { twice } from "../support/twice";
+
+// What shows that a version of Node can build and run the service; `.ci/run` runs it on each version.
+
+const provider = await runScriptedProvider();
+const latchkey = runLatchkey(provider.settings.oidc, createEmptyDatabase);
+
+test(`Node ${process.version}: a forgotten password is reset`, async () => {
+  const email = "grace@example.com";
+  await latchkey.register(email);
+  const link = await latchkey.resetLink(email);
+  const visitor = latchkey.visit();
+  const reset = await visitor.post("/reset-password", { ...link, ...twice("another good password") });
+  expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
+  expect((await visitor.post("/login", { email, password })).status).toBe(422);
+  expect(await visitor.post("/login", { email, password: "another good password" })).toMatchObject({
+    status: 302,
+    location: "/dashboard",
+  });
+});
+
+test(`Node ${process.version}: an external sign-in ends at the dashboard`, async () => {
+  const visitor = latchkey.visit();
+  expect(await signInExternally(visitor)).toMatchObject({ status: 302, location: "/dashboard" });
+  const page = await visitor.get("/dashboard");
+  expect(page.status).toBe(200);
+  expect(page.body).toContain(ada.email);
+});

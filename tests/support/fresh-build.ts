@@ -1,0 +1,25 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+const sources = ["app", "server", "remix.config.js", "package-lock.json"];
+
+/** The path and everything below it, folders too: theirs is the time of a file's removal. */
+function below(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return [path, ...readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name))];
+}
+
+function staleness(): string | null {
+  const built = statSync("build/index.js", { throwIfNoEntry: false })?.mtimeMs;
+  if (built === undefined) return "There is no build";
+  const newer = sources.flatMap(below).find((path) => statSync(path).mtimeMs > built);
+  return newer === undefined ? null : `The build is older than ${newer}`;
+}
+
+/** Refuses to test a build that is not made of the present sources. */
+export default function setup(): void {
+  const stale = staleness();
+  if (stale === null) return;
+  console.error(`${stale}: \`npm run build\` makes it.`);
+  process.exit(1);
+}

@@ -1,0 +1,37 @@
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inject } from "vitest";
+import { type Connection, embeddedConnection } from "#server/database/connection";
+import { listenOnSocket } from "#server/database/embedded";
+import { administer, databaseUrlOf } from "./postgres";
+import type { TestDatabase } from "./server";
+
+let databases = 0;
+
+async function copyOnPostgres(url: string, template: string): Promise<TestDatabase> {
+  const name = `latchkey_test_${process.pid}_${databases++}`;
+  await administer(url, `create database ${name} template ${template}`);
+  return { url: databaseUrlOf(url, name), drop: () => administer(url, `drop database ${name} with (force)`) };
+}
+
+/** A migrated database for the tests of one file; the embedded one is in memory. */
+export async function connectToCopy(): Promise<Connection> {
+  const template = inject("template");
+  if (template.kind === "embedded") {
+    const { PGlite } = await import("@electric-sql/pglite");
+    const pglite = await PGlite.create({ loadDataDir: new Blob([await readFile(template.dump)]) });
+    return embeddedConnection(await listenOnSocket(pglite));
+  }
+  const { url, drop } = await copyOnPostgres(template.url, template.name);
+  return { kind: "postgresql", address: { clientUrl: url }, close: drop };
+}
+
+/** A migrated database for one server; the embedded one is a data folder. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const template = inject("template");
+  if (template.kind === "postgres") return copyOnPostgres(template.url, template.name);
+  const folder = await mkdtemp(join(tmpdir(), "latchkey-data-"));
+  await cp(template.folder, folder, { recursive: true });
+  return { url: `pglite:${folder}`, drop: () => rm(folder, { recursive: true, force: true }) };
+}
