@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { startIdentityProvider } from "./identity-provider";
 
-// Latchkey with a real identity provider on loopback: sign in there with any name and any password.
+/** Starts an OpenID Connect provider on port 4000 of loopback, and Latchkey with the settings of a client of it. */
 const port = process.env.PORT ?? "3000";
 const provider = await startIdentityProvider(`http://localhost:${port}/auth/idp/callback`, 4000);
 
