@@ -58,7 +58,7 @@ export default {
       from: { path: "^app/components/" },
       to: { path: "^app/.+\\.server\\.tsx?$", dependencyTypesNot: ["type-only"] },
     },
-    { name: "no-test-code", severity: "error", from: { path: "^(app|server)/" }, to: { path: "^tests/" } },
+    { name: "no-test-code", severity: "error", from: { path: "^(app|server)/" }, to: { path: "^(demo|tests)/" } },
   ],
   options: {
     doNotFollow: { path: "node_modules" },

@@ -46,7 +46,7 @@ export default defineConfig({
     onConsoleLog: (log) => !log.includes("v7_startTransition"),
     coverage: {
       include: ["app/**/*.{ts,tsx}", "server/**/*.ts"],
-      exclude: ["app/entry.client.tsx", "server/migrations/**"],
+      exclude: ["app/entry.client.tsx", "server/database/migrations/**"],
       thresholds: { lines: 90 },
     },
   },

@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { type IdentityProvider, startIdentityProvider } from "../support/identity-provider";
+import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
 import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
 
 const flags = [

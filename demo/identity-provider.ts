@@ -26,7 +26,7 @@ function configuration(callbackUrl: string): ConstructorParameters<typeof Provid
     ],
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture"] },
     pkce: { required: () => false },
-    cookies: { keys: ["only-for-tests-and-the-demo"] },
+    cookies: { keys: ["only-for-the-demo-and-the-tests"] },
     // Whoever signs in owns the address that is typed; a bare name becomes one at example.com.
     findAccount: (_context, sub) => ({
       accountId: sub,

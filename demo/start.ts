@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
 import { startIdentityProvider } from "./identity-provider";
 
-// Latchkey with a real identity provider on loopback: sign in there with any name and any password.
+/** Starts an OpenID Connect provider on port 4000 of loopback, and the built Latchkey as a client of it. */
 const port = process.env.PORT ?? "3000";
 const provider = await startIdentityProvider(`http://localhost:${port}/auth/idp/callback`, 4000);
 
-const latchkey = spawn("npm", ["start"], {
+const latchkey = spawn(process.execPath, ["server/serve.js"], {
   stdio: "inherit",
-  shell: process.platform === "win32",
   env: { ...process.env, PORT: port, ...provider.settings },
 });
 
