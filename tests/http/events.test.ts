@@ -95,6 +95,7 @@ test("external sign-in: started, succeeded, linked, unlinked, failed", async () 
   ]);
   expect(await latchkey.eventsOf(() => visitor.post("/dashboard", { intent: "unlink-provider" }))).toEqual([
     inRequest("idp.unlinked", { userId }),
+    inRequest("session.ended", { userId, reason: "unlinked", count: 1 }), // the browser that registered
   ]);
 
   provider.say({ profile: json({ sub: "federated", email, email_verified: false }) });
