@@ -176,7 +176,7 @@ test("with PKCE, a browser that kept no verifier is refused, and nobody is calle
   configure({ ...provider.settings, IDP_PKCE: "true" });
   const refused = await comeBack();
   expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed", data: "" });
-  expect(refused.cookies).toEqual({ oauth_state: "" });
+  expect(refused.cookies).toEqual({ oauth_state: "", oauth_verifier: "" });
   expect(profiles()).toEqual([]);
   expect(outgoing.addresses()).toEqual([]);
   expect(log.events()).toEqual([{ event: "idp.failed", reason: "verifier" }]);
