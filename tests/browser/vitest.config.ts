@@ -5,6 +5,7 @@ export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
     include: ["tests/browser/**/*.test.ts"],
+    globalSetup: ["tests/support/fresh-build.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 1,

@@ -8,6 +8,7 @@ export default defineConfig({
   },
   test: {
     include: ["tests/faults/*.test.ts"],
+    globalSetup: ["tests/support/fresh-build.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: false,

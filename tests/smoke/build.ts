@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-/** Builds with the Node that runs the tests. */
+/** Builds for production with the Node that runs the tests. */
 export default async function setup() {
-  await promisify(execFile)(process.execPath, ["node_modules/@remix-run/dev/dist/cli.js", "build"]);
+  const env: NodeJS.ProcessEnv = { ...process.env, NODE_ENV: "production" };
+  await promisify(execFile)(process.execPath, ["node_modules/@remix-run/dev/dist/cli.js", "build"], { env });
 }
