@@ -4,8 +4,9 @@ import { StartError } from "./start-error";
 
 const embeddedDatabase = "pglite:./data";
 
-/** The entries of `identity-provider/providers.ts`. */
-export const providerNames = ["google", "github", "gitlab", "discord", "oidc"] as const;
+/** The entries of `identity-provider/providers.ts`; the endpoints of `oidc` come from its issuer's discovery document. */
+const knownEndpoints = ["google", "github", "gitlab", "discord"] as const;
+export const providerNames = [...knownEndpoints, "oidc"] as const;
 export type ProviderName = (typeof providerNames)[number];
 
 interface IdentityProviderSettings {
@@ -185,7 +186,7 @@ const identityProviderSettings = z
     [
       z.object({
         ...client,
-        IDP_PROVIDER: z.enum(["google", "github", "gitlab", "discord"]).default("google"),
+        IDP_PROVIDER: z.enum(knownEndpoints).default("google"),
         IDP_ISSUER: optional,
       }),
       z.object({ ...client, IDP_PROVIDER: z.literal("oidc"), IDP_ISSUER: required("IDP_PROVIDER is oidc") }),
