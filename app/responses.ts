@@ -13,7 +13,7 @@ export function minutesFrom(seconds: number): string {
  * Thrown where a route does not take the method (RFC 9110, section 15.5.6). A route without an action does not need
  * it: Remix refuses for it, and the front door adds `Allow`.
  */
-export function methodNotAllowed(allow: "GET, HEAD" | "GET, HEAD, POST" | "POST"): Response {
+export function methodNotAllowed(allow: "GET" | "GET, HEAD" | "GET, HEAD, POST" | "POST"): Response {
   return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: { Allow: allow } });
 }
 

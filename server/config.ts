@@ -47,7 +47,8 @@ export interface Config {
   /** `postgresql://…`, or `pglite:FOLDER` for the embedded database. */
   readonly databaseUrl: string;
   readonly port: number;
-  readonly trustProxy: boolean;
+  /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
+  readonly trustedProxies: number;
   readonly mail: MailConfig;
   /** `null`: external sign-in is off. */
   readonly identityProvider: IdentityProviderConfig | null;
@@ -66,6 +67,13 @@ const flag = z
   .enum(["true", "false"], "must be true or false")
   .default("false")
   .transform((value) => value === "true");
+
+/** `true` is one proxy. */
+const trustedProxies = z
+  .string()
+  .regex(/^(?:true|false|\d)$/, "must be true, false or the number of proxies, at most 9")
+  .default("false")
+  .transform((value) => (value === "true" ? 1 : Number(value) || 0));
 
 function isWebUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
@@ -102,7 +110,7 @@ const settings = z.object({
     .transform(Number)
     .refine((port) => port >= 1 && port <= 65_535, "must be a port number")
     .default(3000),
-  TRUST_PROXY: flag,
+  TRUST_PROXY: trustedProxies,
   MAIL_DRIVER: z.enum(["log", "resend", "postmark"], knownDrivers).default("log"),
   MAIL_FROM: z
     .string()
@@ -238,7 +246,7 @@ export function loadConfig(environment: Environment): Config {
     appUrl: APP_URL ?? `http://localhost:${PORT}`,
     databaseUrl: DATABASE_URL,
     port: PORT,
-    trustProxy: TRUST_PROXY,
+    trustedProxies: TRUST_PROXY,
     mail: Object.freeze(mail.data),
     identityProvider: Object.freeze(identityProvider.data),
   });

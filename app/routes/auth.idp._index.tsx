@@ -4,6 +4,7 @@ import { redirectUri, signInCookies } from "~/oauth-attempt.server";
 import { methodNotAllowed, plainText } from "~/responses";
 
 export async function loader({ request }: LoaderFunctionArgs) {
+  if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt
   if (providerLabel() === null) throw plainText("External sign-in is not configured.\n", 400);
   try {
     const attempt = await startExternalSignIn(redirectUri(request));
@@ -15,7 +16,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
 }
 
 export function action() {
-  throw methodNotAllowed("GET, HEAD");
+  throw methodNotAllowed("GET");
 }
 
 /** Only for the page of a refused method. */

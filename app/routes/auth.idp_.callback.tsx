@@ -31,6 +31,7 @@ async function failurePage(request: Request): Promise<string> {
 }
 
 export async function loader({ request }: LoaderFunctionArgs) {
+  if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview completes no sign-in
   const { searchParams: response } = new URL(request.url);
   const headers = clearedAttemptCookies(request);
   try {
@@ -59,7 +60,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
 }
 
 export function action() {
-  throw methodNotAllowed("GET, HEAD");
+  throw methodNotAllowed("GET");
 }
 
 /** Only for the page of a refused method. */

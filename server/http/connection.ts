@@ -3,9 +3,19 @@ import type { TLSSocket } from "node:tls";
 import ipaddr from "ipaddr.js";
 import type { Config } from "../config";
 
-/** The last value is the one that the trusted proxy added. */
-function lastValue(header: string | string[] | undefined): string | undefined {
-  return header?.toString().split(",").at(-1)?.trim();
+/**
+ * The value of the outermost trusted proxy. Each proxy adds one at the right, so that with `proxies` of them it stands
+ * that many from the right. Of fewer values, e.g. where each proxy replaces the header, it is the first.
+ */
+function forwardedValue({ headers }: IncomingMessage, name: string, proxies: number): string | undefined {
+  if (proxies === 0) return undefined;
+  const values = headers[name]?.toString().split(",") ?? [];
+  return values.slice(-proxies)[0]?.trim();
+}
+
+/** Some proxies add the client's port: `203.0.113.5:5555`, `[2001:db8::1]:443`. */
+function withoutPort(address: string): string {
+  return address.replace(/^\[(.*)\](?::\d+)?$/, "$1").replace(/^([\d.]+):\d+$/, "$1");
 }
 
 function parseAuthority(scheme: string, host: string | undefined): URL | null {
@@ -19,7 +29,7 @@ function parseAuthority(scheme: string, host: string | undefined): URL | null {
  * @param authority of an absolute-form request target
  */
 export function connectionUrl(request: IncomingMessage, authority: string | undefined, config: Config): URL {
-  const forwarded = (name: string) => (config.trustProxy ? lastValue(request.headers[name]) : undefined);
+  const forwarded = (name: string) => forwardedValue(request, name, config.trustedProxies);
   const encrypted = (request.socket as Partial<TLSSocket>).encrypted === true;
   const scheme = forwarded("x-forwarded-proto") ?? (encrypted ? "https" : "http");
   const host = forwarded("x-forwarded-host") ?? authority ?? request.headers.host;
@@ -28,16 +38,20 @@ export function connectionUrl(request: IncomingMessage, authority: string | unde
 
 /** The client's address; of an IPv6 address the /64, which one subscriber has. */
 export function clientAddress(request: IncomingMessage, config: Config): string {
-  const forwarded = config.trustProxy ? lastValue(request.headers["x-forwarded-for"]) : undefined;
-  const text = forwarded && ipaddr.isValid(forwarded) ? forwarded : (request.socket.remoteAddress ?? "");
+  const forwarded = withoutPort(forwardedValue(request, "x-forwarded-for", config.trustedProxies) ?? "");
+  const text = ipaddr.isValid(forwarded) ? forwarded : (request.socket.remoteAddress ?? "");
   if (!ipaddr.isValid(text)) return "unknown";
   const address = ipaddr.process(text);
   if (address.kind() === "ipv4") return address.toString();
   return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString();
 }
 
-/** Fetch Standard, "`Origin` header", and Fetch Metadata: browsers send them, and a page cannot forge them. */
+/**
+ * Fetch Standard, "`Origin` header", and Fetch Metadata: browsers send them, and a page cannot forge them. Another host
+ * of the same site is another site here.
+ */
 export function comesFromAnotherSite({ headers }: IncomingMessage, ownOrigin: string): boolean {
-  if (headers.origin === undefined) return headers["sec-fetch-site"] === "cross-site";
+  const site = headers["sec-fetch-site"] ?? "none";
+  if (headers.origin === undefined) return site !== "none" && site !== "same-origin";
   return !URL.canParse(headers.origin) || new URL(headers.origin).origin !== ownOrigin;
 }

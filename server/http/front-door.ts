@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import diagnostics from "node:diagnostics_channel";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config";
 import { enterRequest } from "../log";
 import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
@@ -8,9 +8,7 @@ import { clientAddress, comesFromAnotherSite, connectionUrl } from "./connection
 import { factHeaders } from "./request-facts.server";
 import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
-
-const headersTimeout = 20_000; // ms, for a request's head
-const requestTimeout = 30_000; // ms, for a whole request
+import { limitRequestTimes } from "./time-limits";
 
 /** A server may ignore these (RFC 9110, sections 13 and 14); express answers some of them with a stack on stderr. */
 const ignoredHeaders = ["range", "if-match", "if-unmodified-since"];
@@ -52,6 +50,7 @@ function receive(request: IncomingMessage, response: ServerResponse, config: Con
   const target = parseTarget(request.url ?? "");
   const url = connectionUrl(request, target?.authority, config);
   for (const name of ignoredHeaders) delete request.headers[name];
+  if (request.method !== "POST") delete request.headers["content-type"]; // on loaders it says that a form was refused
   setFacts(request, url, config);
   recordForAccessLog(request, target);
   setTarget(request, target);
@@ -62,7 +61,6 @@ function receive(request: IncomingMessage, response: ServerResponse, config: Con
 interface RequestStart {
   request: IncomingMessage;
   response: ServerResponse;
-  server: Server;
 }
 
 export interface FrontDoor {
@@ -75,13 +73,12 @@ export interface FrontDoor {
  * the process on this channel before any listener gets it.
  */
 export function openFrontDoor(config: Config): FrontDoor {
+  limitRequestTimes();
   const open = new Set<ServerResponse>();
   let closing: (() => void) | undefined;
 
   diagnostics.subscribe("http.server.request.start", (message) => {
-    const { request, response, server } = message as RequestStart;
-    server.headersTimeout = headersTimeout;
-    server.requestTimeout = requestTimeout;
+    const { request, response } = message as RequestStart;
     enterRequest(randomUUID());
     open.add(response);
     response.once("close", () => {

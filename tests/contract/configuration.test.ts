@@ -27,7 +27,7 @@ test("an empty environment gives every default", () => {
     appUrl: "http://localhost:3000",
     databaseUrl: "pglite:./data",
     port: 3000,
-    trustProxy: false,
+    trustedProxies: 0,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
     identityProvider: null,
   } satisfies Config);
@@ -57,7 +57,7 @@ test("every setting is read", () => {
     appUrl: "https://latchkey.example",
     databaseUrl: "postgresql://latchkey@db.example/latchkey",
     port: 8080,
-    trustProxy: true,
+    trustedProxies: 1,
     mail: {
       driver: "resend",
       from: "mail@latchkey.example",
@@ -128,7 +128,9 @@ describe("a malformed setting is named", () => {
     ["PORT", "0", "must be a port number"],
     ["PORT", "65536", "must be a port number"],
     ["PORT", "3000.5", "must be a port number"],
-    ["TRUST_PROXY", "yes", "must be true or false"],
+    ["TRUST_PROXY", "yes", "must be true, false or the number of proxies, at most 9"],
+    ["TRUST_PROXY", "-1", "must be true, false or the number of proxies, at most 9"],
+    ["TRUST_PROXY", "1.5", "must be true, false or the number of proxies, at most 9"],
     ["MAIL_DRIVER", "smtp", "must be log, resend or postmark"],
     ["MAIL_FROM", "Latchkey", "must be an address, or a name and an <address>"],
     ["MAIL_FROM", "a@b.example\r\nBcc: c@d.example", "must be an address, or a name and an <address>"],

@@ -152,6 +152,26 @@ describe("Host", () => {
   );
 });
 
+describe("a slow client", () => {
+  /** Seconds until the server closes a connection on which no more comes. */
+  const held = (bytes: string) =>
+    new Promise<number>((resolve) => {
+      const start = performance.now();
+      const socket = net.connect(latchkey.port(), "127.0.0.1", () => socket.write(bytes));
+      socket.resume().once("close", () => resolve((performance.now() - start) / 1_000));
+    });
+
+  test("is held for 20 seconds over a head, and 30 over a request", { timeout: 40_000 }, async () => {
+    const head = "POST /login HTTP/1.1\r\nHost: localhost\r\n";
+    const [silent, slowHead, slowBody] = await Promise.all(
+      ["", head, `${head}${form}Content-Length: 9\r\n\r\na`].map(held),
+    );
+    expect(silent).toBeLessThan(20);
+    expect(slowHead).toBeLessThan(20);
+    expect(slowBody).toBeLessThan(30);
+  });
+});
+
 describe("headers of ours", () => {
   const smuggled = [
     "latchkey-unreadable: true",
@@ -307,6 +327,27 @@ describe("bodies", () => {
     socket.resetAndDestroy();
     await latchkey.flushed();
     expect(latchkey.output()).not.toContain("Unexpected error");
+  });
+});
+
+describe("a Content-Type without a form", () => {
+  test.each(["/login", "/register"])(
+    "on GET %s changes nothing: a signed-in user goes to the account",
+    async (path) => {
+      const visitor = await proxied.register(`typed-${path.slice(1)}@example.com`);
+      for (const type of ["application/x-www-form-urlencoded", "text/html", "x"]) {
+        expect(await visitor.get(path, { "Content-Type": type })).toMatchObject({
+          status: 302,
+          location: "/dashboard",
+        });
+        expect((await visitor.get(`${path}.data`, { "Content-Type": type })).body).toContain("/dashboard");
+      }
+    },
+  );
+
+  test("a refused form keeps its page, for a signed-in user too", async () => {
+    const visitor = await proxied.register("typed-form@example.com");
+    expect((await visitor.post("/login", { email: "a@example.com", password: "x" })).status).toBe(422);
   });
 });
 

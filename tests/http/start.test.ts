@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import net, { type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -84,7 +84,7 @@ describe("a configuration that is not usable ends the start with status 1 and on
       { APP_URL: "latchkey.example", TRUST_PROXY: "yes", MAIL_DRIVER: "pigeon", IDP_PROVIDER: "mail" },
       [
         "APP_URL must be an http or https URL",
-        "TRUST_PROXY must be true or false",
+        "TRUST_PROXY must be true, false or the number of proxies, at most 9",
         "MAIL_DRIVER must be log, resend or postmark",
         "IDP_PROVIDER must be one of google, github, gitlab, discord, oidc",
       ],
@@ -181,6 +181,18 @@ describe("what makes a start impossible is said in one line, with status 1", () 
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
     expect(await first.stop()).toBe(0);
   });
+});
+
+test("what the embedded database writes is for its owner alone", async () => {
+  const { url, drop } = await createDatabase("embedded");
+  database = { url, drop };
+  const server = await startServer({ DATABASE_URL: url });
+  expect(await server.stop()).toBe(0);
+  const folder = url.slice("pglite:".length);
+  const files = await readdir(folder, { recursive: true });
+  const modes = await Promise.all(files.map(async (name) => [name, (await stat(join(folder, name))).mode & 0o077]));
+  expect(files.length).toBeGreaterThan(100);
+  expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
 });
 
 test("a data folder whose process was killed is taken over by the next one", async () => {

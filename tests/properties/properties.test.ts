@@ -559,7 +559,7 @@ function stringify(value: unknown): string {
 
 describe("the front door", () => {
   test("lets no header through that breaks what stands behind it", async () => {
-    openFrontDoor({ ...latchkey.configure({ TRUST_PROXY: "true" }) });
+    openFrontDoor({ ...latchkey.configure({ TRUST_PROXY: "2" }) });
     const server = createServer((request, response) => {
       const { host, "latchkey-origin": origin, "latchkey-client": client } = request.headers;
       const url = new URL(`http://${host}${request.url}`);
@@ -590,7 +590,8 @@ describe("the front door", () => {
         Origin: fc.oneof(printable, fc.webUrl()),
         "X-Forwarded-For": fc.oneof(
           address,
-          fc.tuple(address, address).map((pair) => pair.join(", ")),
+          fc.array(address, { maxLength: 4 }).map((list) => list.join(", ")),
+          fc.tuple(fc.ipV6(), fc.nat(65_535)).map(([text, port]) => `[${text}]:${port}`),
         ),
         "X-Forwarded-Host": authority,
         "X-Forwarded-Proto": fc.oneof(printable, fc.constantFrom("http", "https")),
@@ -626,8 +627,6 @@ describe("the front door", () => {
       { numRuns: 300 },
     );
     outcomes.expectAtLeast({ accepted: 150, refused: 5 });
-    expect(server.requestTimeout).toBe(30_000);
-    expect(server.headersTimeout).toBe(20_000);
     await new Promise((resolve) => server.close(resolve));
   });
 });

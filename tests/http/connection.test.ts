@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { describe, expect, test } from "vitest";
+import { loadConfig } from "#server/config";
+import { clientAddress, connectionUrl } from "#server/http/connection";
+
+const proxyAddress = "10.0.0.9";
+
+const requestWith = (headers: IncomingHttpHeaders) =>
+  ({ headers: { host: "inner.example", ...headers }, socket: { remoteAddress: proxyAddress } }) as IncomingMessage;
+
+const client = (forwardedFor: string | undefined, TRUST_PROXY: string) =>
+  clientAddress(requestWith({ "x-forwarded-for": forwardedFor }), loadConfig({ TRUST_PROXY }));
+
+describe("the client's address", () => {
+  test.each([
+    ["no proxy", "false", "198.51.100.7", proxyAddress],
+    ["one proxy", "true", "203.0.113.5", "203.0.113.5"],
+    ["one proxy, and a client that claims another address", "1", "198.51.100.7, 203.0.113.5", "203.0.113.5"],
+    ["two proxies: a CDN and its address", "2", "203.0.113.5, 192.0.2.1", "203.0.113.5"],
+    ["two proxies, and a client that claims an address", "2", "198.51.100.7, 203.0.113.5, 192.0.2.1", "203.0.113.5"],
+    ["three proxies", "3", "203.0.113.5, 192.0.2.1, 192.0.2.2", "203.0.113.5"],
+    ["fewer values than proxies", "3", "203.0.113.5, 192.0.2.1", "203.0.113.5"],
+    ["a port", "1", "203.0.113.5:5555", "203.0.113.5"],
+    ["a port in a list", "2", "[2001:db8:1:2::7]:443, 192.0.2.1:80", "2001:db8:1:2::"],
+    ["an IPv6 address with a port", "1", "[2001:db8:1:2::7]:443", "2001:db8:1:2::"],
+    ["an IPv6 address in brackets", "1", "[2001:db8:1:2::7]", "2001:db8:1:2::"],
+    ["an IPv6 address that ends in digits", "1", "2001:db8:1:2:3:4:5:443", "2001:db8:1:2::"],
+    ["an IPv4 address in IPv6", "1", "::ffff:203.0.113.5", "203.0.113.5"],
+    ["no header", "2", undefined, proxyAddress],
+    ["no address", "1", "unknown", proxyAddress],
+    ["an open bracket", "1", "[2001:db8::1", proxyAddress],
+  ])("%s (TRUST_PROXY=%s)", (_what, trusted, header, expected) => {
+    expect(client(header, trusted)).toBe(expected);
+  });
+
+  test("clients behind a CDN and a proxy are not one client", () => {
+    const seen = [1, 2, 3].map((last) => client(`203.0.113.${last}:80, 192.0.2.1`, "2"));
+    expect(new Set(seen).size).toBe(3);
+  });
+});
+
+describe("the origin that the browser used", () => {
+  const origin = (proto: string, host: string, TRUST_PROXY: string) =>
+    connectionUrl(
+      requestWith({ "x-forwarded-proto": proto, "x-forwarded-host": host }),
+      undefined,
+      loadConfig({ TRUST_PROXY }),
+    ).origin;
+
+  test.each([
+    ["none is trusted", "https", "front.example", "false", "http://inner.example"],
+    ["one proxy", "http, https", "evil.example, front.example", "true", "https://front.example"],
+    ["two proxies that add", "https, http", "front.example, inner.example", "2", "https://front.example"],
+    ["two proxies that add", "http, https, http", "evil.example, front.example, b", "2", "https://front.example"],
+    ["two proxies that replace", "https", "front.example", "2", "https://front.example"],
+  ])("%s: %s, %s (TRUST_PROXY=%s)", (_what, proto, host, trusted, expected) => {
+    expect(origin(proto, host, trusted)).toBe(expected);
+  });
+});

@@ -1,0 +1,29 @@
+import { createServer } from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { limitRequestTimes, timeLimits } from "#server/http/time-limits";
+
+test("the longest that a head and a request can take, the checking interval included", () => {
+  expect(timeLimits.headersTimeout + timeLimits.connectionsCheckingInterval).toBeLessThan(20_000);
+  expect(timeLimits.requestTimeout + timeLimits.connectionsCheckingInterval).toBeLessThan(30_000);
+});
+
+test("a server that is made after it closes slow connections, the first of the process too", async () => {
+  limitRequestTimes({ headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 10 });
+  const server = createServer((request, response) => request.resume().once("end", () => response.end()));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const sent = (bytes: string) =>
+    new Promise<string>((resolve) => {
+      let answer = "";
+      const socket = net.connect(port, "127.0.0.1", () => socket.write(bytes));
+      socket.on("data", (chunk) => {
+        answer += chunk;
+      });
+      socket.once("close", () => resolve(answer));
+    });
+  const head = "POST /login HTTP/1.1\r\nHost: localhost\r\n";
+  expect(await sent(head)).toMatch(/^HTTP\/1\.1 408 /);
+  expect(await sent(`${head}Content-Length: 10\r\n\r\na=b`)).toMatch(/^HTTP\/1\.1 408 /);
+  await new Promise((resolve) => server.close(resolve));
+});
