@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import type net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,13 +31,23 @@ export async function listenOnSocket(database: PGlite): Promise<EmbeddedDatabase
   };
 }
 
+/** PGlite gives the files of a new database mode 0666, whatever the umask is. */
+async function makePrivate(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  await Promise.all(files.map(({ parentPath, name }) => chmod(join(parentPath, name), 0o600)));
+}
+
 async function open(folder: string): Promise<PGlite> {
   const { PGlite } = await import("@electric-sql/pglite");
-  return PGlite.create(join(folder, "pglite")).catch(({ message, errno }: NodeJS.ErrnoException) => {
+  process.umask(0o077); // for the files that PGlite creates from here on
+  const database = await PGlite.create(join(folder, "pglite")).catch(({ message, errno }: NodeJS.ErrnoException) => {
     const reason = message?.split("\n")[0] ?? `errno ${errno}`; // Emscripten's file errors have no message
     const causes = "it is damaged, unreadable or of another version, or the disk is full";
     throw new StartError(`The database in ${folder} cannot be opened (${reason}): ${causes}.`);
   });
+  await makePrivate(folder);
+  return database;
 }
 
 /**

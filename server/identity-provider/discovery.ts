@@ -19,13 +19,33 @@ export interface Discovered extends Endpoints {
   namesIssuer: boolean;
 }
 
-const found = new Map<string, Promise<Discovered>>();
+const lifetime = 24 * 3_600_000; // ms
+const pause = 60_000; // ms, between attempts to replace an old answer
+
+interface Found {
+  endpoints: Discovered;
+  /** ms since the epoch. */
+  freshUntil: number;
+}
+
+const found = new Map<string, Found>();
+const running = new Map<string, Promise<Discovered>>();
+
+const isHttps = (url: string) => /^https:/i.test(url);
+
+/** Section 4.3; and an https issuer sends neither a secret nor a token over http. */
+function isTrustworthy(metadata: ProviderMetadata, issuer: string): boolean {
+  const { authorization_endpoint, token_endpoint, userinfo_endpoint } = metadata;
+  const endpoints = [authorization_endpoint, token_endpoint, userinfo_endpoint];
+  const encrypted = !isHttps(issuer) || endpoints.every(isHttps);
+  return metadata.issuer === issuer && encrypted;
+}
 
 async function discover(issuer: string): Promise<Discovered> {
   const metadata = await callJson(
     `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
     { method: "GET" },
-    providerMetadata.refine((answer) => answer.issuer === issuer), // section 4.3
+    providerMetadata.refine((answer) => isTrustworthy(answer, issuer)),
   );
   return {
     authorizeUrl: metadata.authorization_endpoint,
@@ -35,17 +55,32 @@ async function discover(issuer: string): Promise<Discovered> {
   };
 }
 
+async function refresh(issuer: string): Promise<Discovered> {
+  try {
+    const endpoints = await discover(issuer);
+    found.set(issuer, { endpoints, freshUntil: Date.now() + lifetime });
+    return endpoints;
+  } catch (error) {
+    const old = found.get(issuer);
+    if (!old) throw error;
+    found.set(issuer, { ...old, freshUntil: Date.now() + pause });
+    return old.endpoints;
+  }
+}
+
 /**
- * The endpoints of an issuer. They are fetched once; after a failure the next call fetches them again.
+ * The endpoints of an issuer. They are fetched once a day; where that fails, the last answer stays. Without one the next
+ * call fetches again.
  *
  * @throws CallError
  */
 export function discoverEndpoints(issuer: string): Promise<Discovered> {
-  let endpoints = found.get(issuer);
+  const known = found.get(issuer);
+  if (known && Date.now() < known.freshUntil) return Promise.resolve(known.endpoints);
+  let endpoints = running.get(issuer);
   if (!endpoints) {
-    endpoints = discover(issuer);
-    found.set(issuer, endpoints);
-    endpoints.catch(() => found.delete(issuer));
+    endpoints = refresh(issuer).finally(() => running.delete(issuer));
+    running.set(issuer, endpoints);
   }
   return endpoints;
 }

@@ -33,7 +33,7 @@ export interface Provider {
 }
 
 // PostgreSQL has no NUL, and UTF-8 no lone surrogate: two ids that differ in one would be stored as the same.
-const id = z.union([z.string().regex(/^[^\p{Cc}\p{Cs}]{1,255}$/u), z.number().int().transform(String)]);
+const id = z.union([z.string().regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,255}$/u), z.int().transform(String)]);
 const email = z.string().nullable().catch(null);
 const verified = z.boolean().catch(false);
 const text = z

@@ -205,6 +205,9 @@ describe("discovery", () => {
     ["a token endpoint that is no address", { token_endpoint: "/token" }],
     ["an authorization endpoint that runs a script", { authorization_endpoint: "javascript:alert(1)" }],
     ["a userinfo endpoint in a file", { userinfo_endpoint: "file:///etc/passwd" }],
+    ["an authorization endpoint on http", { authorization_endpoint: "http://sso.example/authorize" }],
+    ["a token endpoint on http", { token_endpoint: "http://sso.example/token" }],
+    ["a userinfo endpoint on http", { userinfo_endpoint: "http://sso.example/me" }],
   ])("with %s is a failure", async (_fault, changed) => {
     const provider = oidc();
     const called = answerUntil(provider, "discovery", (json) => ({

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import * as authIdp from "~/routes/auth.idp._index";
 import { configure } from "../support/configure";
-import { recordOutgoingCalls } from "../support/outgoing-calls";
+import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
 import { call, get } from "../support/route-calls";
 import {
   accessToken,
@@ -347,6 +347,56 @@ test("an issuer whose discovery failed is asked again", async () => {
   answerAll(provider);
   expect(await comeBack()).toMatchObject({ location: "/dashboard" });
   expect(outgoing.addresses()).toEqual([addresses(provider)[0], ...addresses(provider)]);
+});
+
+describe("a discovery document", () => {
+  const hour = 3_600_000;
+  const tokenUrls = () => outgoing.addresses().filter((address) => address.endsWith("/token"));
+  const moved = (provider: ProviderCase) => {
+    provider.steps[0]!.answer = { ...provider.steps[0]!.answer, token_endpoint: "https://moved.example/token" };
+    provider.steps[1]!.url = "https://moved.example/token";
+  };
+
+  /** A sign-in at the provider, its calls answered but for discovery. */
+  async function signInAt(provider: ProviderCase, discovery?: Answer) {
+    const [first, ...others] = provider.steps;
+    if (discovery) outgoing.answer("GET", first!.url, discovery);
+    for (const { method, url, answer } of others) outgoing.answer(method, url, { body: JSON.stringify(answer) });
+    expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
+  }
+
+  const documentOf = (provider: ProviderCase) => ({ body: JSON.stringify(provider.steps[0]!.answer) });
+
+  test("is used for a day, and then fetched again", async () => {
+    const provider = oidc();
+    configure(provider.settings);
+    const start = Date.now();
+    const clock = vi.spyOn(Date, "now");
+    await signInAt(provider, documentOf(provider));
+    clock.mockReturnValue(start + 23 * hour);
+    await signInAt(provider);
+    moved(provider);
+    clock.mockReturnValue(start + 25 * hour);
+    await signInAt(provider, documentOf(provider));
+    expect(tokenUrls().at(-1)).toBe("POST https://moved.example/token");
+    expect(outgoing.addresses().filter((address) => address.includes(".well-known"))).toHaveLength(2);
+  });
+
+  test("that cannot be fetched again stays in use, and a minute later it is asked for once more", async () => {
+    const provider = oidc();
+    configure(provider.settings);
+    const start = Date.now();
+    const clock = vi.spyOn(Date, "now");
+    await signInAt(provider, documentOf(provider));
+    clock.mockReturnValue(start + 25 * hour);
+    await signInAt(provider, { status: 503 });
+    await signInAt(provider);
+    moved(provider);
+    clock.mockReturnValue(start + 25 * hour + 61_000);
+    await signInAt(provider, documentOf(provider));
+    expect(tokenUrls().at(-1)).toBe("POST https://moved.example/token");
+    expect(outgoing.addresses().filter((address) => address.includes(".well-known"))).toHaveLength(3);
+  });
 });
 
 test("an issuer that ends in a slash is discovered below it and named with it", async () => {

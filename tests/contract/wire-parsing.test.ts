@@ -35,6 +35,36 @@ test.each<[string, z.ZodType, Record<string, unknown>]>([
   }
 });
 
+test.each([
+  ["a number", 1, "1"],
+  ["the largest safe integer", Number.MAX_SAFE_INTEGER, String(Number.MAX_SAFE_INTEGER)],
+  ["a word", "ada lovelace", "ada lovelace"],
+  ["255 characters", "a".repeat(255), "a".repeat(255)],
+])("an id may be %s", (_what, id, parsed) => {
+  expect(claims.parse({ sub: id }).sub).toBe(parsed);
+  expect(githubUser.parse({ id }).id).toBe(parsed);
+  expect(discordUser.parse({ id }).id).toBe(parsed);
+});
+
+test.each([
+  ["nothing", undefined],
+  ["null", null],
+  ["empty", ""],
+  ["white space", " \t "],
+  ["a blank", " "],
+  ["an ideographic space", "\u3000\u00a0"],
+  ["256 characters", "a".repeat(256)],
+  ["an unsafe integer, which is another one's too", 2 ** 53],
+  ["a fraction", 1.5],
+  ["infinite", Number.POSITIVE_INFINITY],
+  ["a truth value", true],
+  ["a list", ["1"]],
+])("an id is not %s", (_what, id) => {
+  expect(claims.safeParse({ sub: id }).success).toBe(false);
+  expect(githubUser.safeParse({ id }).success).toBe(false);
+  expect(discordUser.safeParse({ id }).success).toBe(false);
+});
+
 test("GitHub's emails are parsed entry by entry", () => {
   const entry = { email: "a@b.example", primary: true, verified: true };
   expect(

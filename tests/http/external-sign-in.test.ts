@@ -54,6 +54,23 @@ test("the browser leaves with a state that only it holds, and comes back signed 
   expect(provider.tokenRequests()).toEqual([tokenRequest(latchkey, "the-code")]);
 });
 
+test("HEAD completes no sign-in: no outgoing call, no cookie, no session, and the state may still be used", async () => {
+  const visitor = latchkey.visit();
+  const started = await visitor.get("/auth/idp");
+  const state = new URL(started.location ?? "").searchParams.get("state") ?? "";
+  const events = await latchkey.eventsOf(async () => {
+    for (const path of ["/auth/idp/callback", "/auth/idp/callback.data", "/auth/idp", "/auth/idp.data"]) {
+      const head = await latchkey.send(`${path}?code=c&state=${state}`, { method: "HEAD", cookie: visitor.cookie });
+      expect({ path, status: head.status }).toEqual({ path, status: 405 });
+      if (!path.endsWith(".data")) expect(head.headers.get("Allow")).toBe("GET");
+      expect(head).toMatchObject({ location: null, setCookies: [] });
+    }
+  });
+  expect(events).toEqual([]);
+  expect(provider.tokenRequests()).toEqual([]);
+  expect((await comeBack(visitor, { code: "c", state })).location).toBe("/dashboard");
+});
+
 describe("login CSRF: an answer that this browser did not ask for", () => {
   const forged: [string, (state: string) => string][] = [
     ["without a state", () => "code=c"],

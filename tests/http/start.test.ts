@@ -184,7 +184,7 @@ describe("what makes a start impossible is said in one line, with status 1", () 
 });
 
 test("what the embedded database writes is for its owner alone", async () => {
-  const { url, drop } = await createDatabase("embedded");
+  const { url, drop } = await createEmptyDatabase("embedded");
   database = { url, drop };
   const server = await startServer({ DATABASE_URL: url });
   expect(await server.stop()).toBe(0);

@@ -97,6 +97,13 @@ describe("GET /auth/idp", () => {
     ]);
   });
 
+  test("by HEAD starts no attempt", async () => {
+    const head = new Request("http://localhost:3000/auth/idp", { method: "HEAD" });
+    const refused = await call(authorize.loader, head);
+    expect(refused).toMatchObject({ status: 405, location: null, cookies: {} });
+    expect(refused.headers.get("Allow")).toBe("GET");
+  });
+
   test("mints another state each time and changes nothing in the database", async () => {
     const before = await latchkey.snapshot();
     const first = await call(authorize.loader, get("/auth/idp"));
