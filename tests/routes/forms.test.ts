@@ -100,6 +100,36 @@ describe.each(forms)("the form of %s", (path, action) => {
   });
 });
 
+const required: [string, unknown, string[]][] = [
+  ["/forgot-password", forgotPassword.action, ["email"]],
+  ["/register", register.action, ["email"]],
+  ["/reset-password", resetPassword.action, ["email", "token", "password", "passwordConfirmation"]],
+  ["/register/complete", complete.action, ["email", "token", "password", "passwordConfirmation"]],
+  ["/login", login.action, ["email", "password"]],
+  ["/dashboard", dashboard.action, ["intent", "email"]],
+];
+
+test.each(required)(
+  "the form of %s, empty or without one of its fields, changes nothing",
+  async (path, action, names) => {
+    const { cookie, fields } = await effectiveFields();
+    const before = await latchkey.snapshot();
+    const parts = names.map((missing) => Object.entries(fields).filter(([name]) => name !== missing));
+    for (const part of [[], ...parts]) {
+      const request = raw(path, new URLSearchParams(part).toString(), urlencoded, cookie);
+      expect(await statusWithoutCookies(action, request)).toBe(names.length === 1 ? 200 : 422);
+    }
+    expect(await latchkey.snapshot()).toEqual(before);
+  },
+);
+
+test("the order of a form's fields means nothing", async () => {
+  const { fields } = await effectiveFields();
+  const reversed = new URLSearchParams(Object.entries(fields).reverse()).toString();
+  const done = await call(resetPassword.action, raw("/reset-password", reversed, urlencoded, ""));
+  expect(done).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
+});
+
 test("a form of exactly 16 KiB is read", async () => {
   await createUser(latchkey.em());
   const fields = `${new URLSearchParams({ email: "ada@example.com", password: goodPassword })}&filler=`;
