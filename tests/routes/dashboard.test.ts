@@ -247,6 +247,7 @@ describe("a sign-in older than 15 minutes", () => {
     const { sessions, ...before } = await latchkey.snapshot();
     const refused = await act(cookie, intent, { email: "ada@example.com" });
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
+    expect(refused.cookies).toEqual({ session: "" });
     const { sessions: left, ...after } = await latchkey.snapshot();
     expect(after).toEqual(before);
     expect(left).toEqual([]); // or the login page, which is for guests, could not be reached

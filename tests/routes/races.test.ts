@@ -9,7 +9,7 @@ import { endOtherSessions } from "#server/features/sessions.server";
 import { createUser, goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 
-const latchkey = startLatchkey();
+const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
 const email = "ada@example.com";
 const newPassword = "an entirely new password";
 const byOldPassword = "a browser that knew the old password";

@@ -7,7 +7,7 @@ import { purgeExpired } from "#server/features/purge.server";
 import * as dashboard from "~/routes/dashboard";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, post } from "../support/route-calls";
+import { call, get } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 const email = "ada@example.com";
@@ -60,20 +60,6 @@ describe("age", () => {
     await purgeExpired();
     expect(await latchkey.execute("select 1 from sessions")).toHaveLength(1);
   });
-});
-
-describe("a sign-in older than 15 minutes", () => {
-  test.each([{ intent: "unlink-provider" }, { intent: "delete-account", email }])(
-    "does not do for $intent: the session ends, the account stays",
-    async (fields) => {
-      await age("created_at", "16 minutes");
-      const answer = await call(dashboard.action, post("/dashboard", fields as Record<string, string>, { cookie }));
-      expect(answer).toMatchObject({ status: 302, location: "/login" });
-      expect(answer.cookies).toEqual({ session: "" });
-      expect(await latchkey.execute("select email from users")).toEqual([{ email }]);
-      expect(await latchkey.execute("select 1 from sessions")).toEqual([]);
-    },
-  );
 });
 
 test("a login that is on its way while the password is reset starts no session", async () => {
