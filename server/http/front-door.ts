@@ -31,16 +31,16 @@ function setFacts(request: IncomingMessage, url: URL, config: Config): void {
   }
 }
 
-const read = ["GET", "HEAD"];
-const taken = [...read, "POST"];
+const readMethods = ["GET", "HEAD"];
+const routeMethods = [...readMethods, "POST"];
 
-/** Leads every request to a route, which refuses what it does not take. */
+/** Rewrites what no route can take, so that a route refuses it with a page. */
 function setTarget(request: IncomingMessage, target: Target | null): void {
   const method = request.method ?? "";
   const unreadable = !isReadable(target);
   if (unreadable) request.headers[factHeaders.unreadable] = "true";
   const manifest = target?.path === manifestPath;
-  const refused = !(manifest ? read : taken).includes(method);
+  const refused = !(manifest ? readMethods : routeMethods).includes(method);
   // No route takes PUT. The Fetch Standard forbids a Request with TRACE, and Remix calls no route with OPTIONS.
   if (refused) request.method = "PUT";
   request.url = unreadable || (manifest && refused) ? "/unreadable" : target.path + target.query;
