@@ -21,7 +21,10 @@ export type MailServiceBehaviour =
   | { kind: "answer"; status: number; body: string }
   | { kind: "hang_up" }
   /** Takes the mail and says nothing until the behaviour changes. */
-  | { kind: "silence" };
+  | { kind: "silence" }
+  | { kind: "slow"; milliseconds: number; then: MailServiceBehaviour }
+  /** Later attempts for the same address are accepted. */
+  | { kind: "first_attempt"; behaviour: MailServiceBehaviour };
 
 /** Postmark as far as Latchkey knows it, on loopback, in every mood. */
 export interface MailService {
@@ -36,6 +39,10 @@ export interface MailService {
   when(condition: () => boolean): Promise<void>;
   /** The first mail to the address, as soon as it is accepted. */
   to(email: string): Promise<ReceivedMail>;
+  /** The first mail to the address, as soon as it arrives, whatever its answer. */
+  attempted(email: string): Promise<ReceivedMail>;
+  /** How many mails wait for their answer. */
+  unanswered(): number;
   /** Takes the first mail to the address that waits in silence, as soon as there is one: it is answered by itself. */
   held(email: string): Promise<HeldMail>;
   stop(): Promise<void>;
@@ -52,12 +59,30 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
   const mails: ReceivedMail[] = [];
   const waiting: Waiting[] = [];
   const listeners = new Set<() => void>();
+  const firstAttempts = new Map<string, ReceivedMail>();
   let behaviour = initial;
   let attempts = 0;
+  let slow = 0;
 
-  const answer = ({ mail, response }: Waiting, how: MailServiceBehaviour) => {
+  const notify = () => {
+    for (const listener of listeners) listener();
+  };
+
+  const answer = ({ mail, response }: Waiting, how: MailServiceBehaviour): void => {
     if (how.kind === "silence") return void waiting.push({ mail, response });
     if (how.kind === "hang_up") return void response.destroy();
+    if (how.kind === "first_attempt") {
+      const isFirst = firstAttempts.get(mail.to) === mail;
+      return void answer({ mail, response }, isFirst ? how.behaviour : { kind: "accept" });
+    }
+    if (how.kind === "slow") {
+      slow++;
+      return void setTimeout(() => {
+        slow--;
+        answer({ mail, response }, how.then);
+        notify();
+      }, how.milliseconds);
+    }
     const { status, body } = how.kind === "accept" ? { status: 200, body: accepted } : how;
     if (response.destroyed) return;
     if (how.kind === "accept") mails.push(mail);
@@ -72,8 +97,9 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       const { To, Subject, TextBody } = JSON.parse(Buffer.concat(chunks).toString());
       const token = /token=([0-9a-f]{64})/.exec(TextBody)?.[1] ?? "";
       const mail = { to: To, subject: Subject, text: TextBody, token, at: performance.now() };
+      if (!firstAttempts.has(To)) firstAttempts.set(To, mail);
       answer({ mail, response }, behaviour);
-      for (const listener of listeners) listener();
+      notify();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -103,7 +129,7 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
     behave(next) {
       behaviour = next;
       for (const one of waiting.splice(0)) answer(one, behaviour);
-      for (const listener of listeners) listener();
+      notify();
     },
     when,
     async to(email) {
@@ -111,6 +137,11 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       await when(() => find() !== undefined);
       return find()!;
     },
+    async attempted(email) {
+      await when(() => firstAttempts.has(email));
+      return firstAttempts.get(email)!;
+    },
+    unanswered: () => slow + waiting.length,
     async held(email) {
       const find = () => waiting.find(({ mail }) => mail.to === email);
       await when(() => find() !== undefined);

@@ -27,7 +27,7 @@ interface Made {
 async function fill(databaseUrl: string): Promise<void> {
   const database = await openDatabase(databaseUrl);
   await migrate(database.orm);
-  const queue = new JobQueue(database.orm, async () => {});
+  const queue = new JobQueue(database.orm, async () => undefined);
   await queue.open();
   await queue.stop();
   await database.close();

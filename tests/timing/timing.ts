@@ -1,26 +1,30 @@
-import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
 import { type MailService, startMailService } from "../support/mail-service";
 import { createEmptyDatabase, type RunningServer, startServer } from "../support/server";
 import { HttpClient } from "./http-client";
-import { mannWhitney, quantile } from "./mann-whitney";
-import { addAccounts } from "./seed";
+import { type Judge, judgeIn, type Times } from "./judge";
+import { runQueueCases } from "./queue";
+import { addAccounts, newAddresses } from "./seed";
 
-// Whether the time of an answer tells if an address has an account: OWASP ASVS 5.0, 6.3.8.
-
-const significance = 0.01;
+// Whether the time of an answer, or of a mail to another address, tells if an address has an account: OWASP ASVS 5.0,
+// 6.3.8.
 
 log.level = "warn";
 
-const { samples, alternate } = readArguments();
+const { samples, probes, alternate, only } = readArguments();
 
 function readArguments() {
   const { values } = parseArgs({
-    options: { samples: { type: "string", default: "2000" }, alternate: { type: "boolean", default: false } },
+    options: {
+      samples: { type: "string", default: "2000" },
+      probes: { type: "string", default: "200" },
+      alternate: { type: "boolean", default: false },
+      only: { type: "string" },
+    },
   });
-  return { samples: Number(values.samples), alternate: values.alternate };
+  return { ...values, samples: Number(values.samples), probes: Number(values.probes) };
 }
 
 interface Case {
@@ -34,14 +38,11 @@ const cases: Case[] = [
   { path: "/login", status: 422 },
 ];
 
-const newAddresses = (count: number) =>
-  Array.from({ length: count }, () => `${randomBytes(8).toString("hex")}@example.com`);
-
 class Failure extends Error {}
 
 /** Posts each pair of a known and an unknown address, in random order, one request at a time; times in ms. */
-async function measure(http: HttpClient, { path, status }: Case, known: string[]) {
-  const times = { known: [] as number[], unknown: [] as number[] };
+async function measure(http: HttpClient, { path, status }: Case, known: string[]): Promise<Times> {
+  const times: Times = { known: [], unknown: [] };
   const unknown = newAddresses(known.length);
   const post = async (kind: "known" | "unknown", email: string) => {
     const fields = path === "/login" ? { email, password: "not the password" } : { email };
@@ -55,24 +56,6 @@ async function measure(http: HttpClient, { path, status }: Case, known: string[]
     for (const one of pair) await one();
   }
   return times;
-}
-
-/** @returns whether the difference was significant in fewer than two of three runs */
-async function judge(http: HttpClient, one: Case, provider: string, takeKnown: () => string[]): Promise<boolean> {
-  let significant = 0;
-  for (let run = 1; run <= 3; run++) {
-    const { known, unknown } = await measure(http, one, takeKnown());
-    const p = mannWhitney(known, unknown);
-    if (p < significance) significant++;
-    const ms = (sample: number[]) => `${quantile(sample, 0.5).toFixed(2)} ms`;
-    say(`| POST ${one.path} | ${provider} | ${ms(known)} | ${ms(unknown)} | ${p.toFixed(3)} |`);
-    if (significant === 0 || run - significant === 2) return true;
-  }
-  return significant < 2;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }
 
 function assertUnlimited(server: RunningServer): void {
@@ -94,7 +77,7 @@ async function countJobs(databaseUrl: string, emails: string[]): Promise<number>
   }
 }
 
-async function runProvider(provider: "answers" | "stalls", mailService: MailService): Promise<boolean> {
+async function runProvider(provider: "answers" | "stalls", mailService: MailService, judge: Judge): Promise<boolean> {
   const database = await createEmptyDatabase();
   const warmUp = newAddresses(100);
   const runs = cases.length * 3;
@@ -112,7 +95,8 @@ async function runProvider(provider: "answers" | "stalls", mailService: MailServ
         if (one.path !== "/login") mailed.push(...known);
         return known;
       };
-      sound = (await judge(http, one, provider, takeKnown)) && sound;
+      const label = `POST ${one.path} | ${provider}`;
+      sound = (await judge(label, () => measure(http, one, takeKnown()))) && sound;
     }
     assertUnlimited(server);
     if (provider === "answers") {
@@ -132,21 +116,20 @@ async function runProvider(provider: "answers" | "stalls", mailService: MailServ
   }
 }
 
-async function main(): Promise<boolean> {
-  say(`${samples} known and ${samples} unknown addresses each`);
-  say("");
-  say("| Request | Mail provider | Known, median | Unknown, median | p |");
-  say("|---|---|---|---|---|");
+async function runAnswerCases(): Promise<boolean> {
+  const judge = judgeIn("Request | Mail provider");
   let sound = true;
   for (const [provider, kind] of [
     ["answers", "accept"],
     ["stalls", "silence"],
   ] as const) {
     const mailService = await startMailService({ kind });
-    sound = (await runProvider(provider, mailService)) && sound;
+    sound = (await runProvider(provider, mailService, judge)) && sound;
     await mailService.stop();
   }
   return sound;
 }
 
-process.exit((await main()) ? 0 : 1);
+const answers = only === "queue" || (await runAnswerCases());
+const queue = only === "answers" || (await runQueueCases(probes));
+process.exit(answers && queue ? 0 : 1);

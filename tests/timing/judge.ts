@@ -1,0 +1,39 @@
+import { mannWhitney, quantile } from "./mann-whitney";
+
+const significance = 0.01;
+
+/** In ms. */
+export interface Times {
+  known: number[];
+  unknown: number[];
+}
+
+/**
+ * Measures up to three times and prints a row for each.
+ *
+ * @returns whether the difference was significant in fewer than two of three runs
+ */
+export type Judge = (label: string, measure: () => Promise<Times>) => Promise<boolean>;
+
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Prints the head of a table, whose rows are a judge's. */
+export function judgeIn(columns: string): Judge {
+  say("");
+  say(`| ${columns} | Known: number, median | Unknown: number, median | p |`);
+  say(`|${"---|".repeat(columns.split("|").length + 3)}`);
+  const summary = (sample: number[]) => `${sample.length}, ${quantile(sample, 0.5).toFixed(2)} ms`;
+  return async (label, measure) => {
+    let significant = 0;
+    for (let run = 1; run <= 3; run++) {
+      const { known, unknown } = await measure();
+      const p = mannWhitney(known, unknown);
+      if (p < significance) significant++;
+      say(`| ${label} | ${summary(known)} | ${summary(unknown)} | ${p.toFixed(3)} |`);
+      if (significant === 0 || run - significant === 2) return true;
+    }
+    return significant < 2;
+  };
+}

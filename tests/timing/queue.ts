@@ -1,0 +1,97 @@
+import { type MailService, type MailServiceBehaviour, startMailService } from "../support/mail-service";
+import { createEmptyDatabase, startServer } from "../support/server";
+import { HttpClient } from "./http-client";
+import { judgeIn, type Times } from "./judge";
+import { addAccounts, newAddresses } from "./seed";
+
+// Whether the mails to an attacker's own addresses, requested right after mails to somebody else's, tell by their time
+// if that other address has an account.
+
+const requestsForTarget = 5; // the limit of an address
+const ownMails = 8;
+
+interface Case {
+  name: string;
+  mailService: MailServiceBehaviour;
+  /** More mails to own addresses, so that the queue has no place left. */
+  more?: number;
+}
+
+const after = (milliseconds: number, then: MailServiceBehaviour): MailServiceBehaviour => ({
+  kind: "slow",
+  milliseconds,
+  then,
+});
+
+const cases: Case[] = [
+  { name: "answers after 120 ms", mailService: after(120, { kind: "accept" }) },
+  { name: "answers after 250 ms", mailService: after(250, { kind: "accept" }) },
+  { name: "answers after 600 ms", mailService: after(600, { kind: "accept" }) },
+  {
+    name: "fails each mail once, after 250 ms",
+    mailService: { kind: "first_attempt", behaviour: after(250, { kind: "answer", status: 500, body: "{}" }) },
+  },
+  { name: "stalls for a second, queue full", mailService: after(1_000, { kind: "accept" }), more: 12 },
+];
+
+/** @returns the time from the first request to the arrival of the last mail to an own address, in ms */
+async function probe(http: HttpClient, mailService: MailService, target: string, own: string[]): Promise<number> {
+  const start = performance.now();
+  const requests = Array.from({ length: requestsForTarget }, () => http.post("/forgot-password", { email: target }));
+  for (const email of own) requests.push(http.post("/register", { email }));
+  const arrivals = await Promise.all(own.map((email) => mailService.attempted(email)));
+  for (const { status } of await Promise.all(requests)) {
+    if (status !== 200) throw new Error(`A request was answered ${status}.`);
+  }
+  await mailService.when(() => mailService.unanswered() === 0);
+  return Math.max(...arrivals.map(({ at }) => at)) - start;
+}
+
+/** A server of its own for one case. */
+async function stage({ mailService: behaviour, more = 0 }: Case, probes: number) {
+  const database = await createEmptyDatabase();
+  const mailService = await startMailService(behaviour);
+  const runs = Array.from({ length: 3 }, () => newAddresses(probes / 2));
+  await addAccounts(database.url, runs.flat());
+  const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
+  const http = new HttpClient(server.port, 4);
+  const run = (target: string) => probe(http, mailService, target, newAddresses(ownMails + more));
+  const runUnknown = () => run(newAddresses(1)[0]!);
+
+  return {
+    /** Probes the next accounts and as many unknown addresses, each pair in random order. */
+    async measure(): Promise<Times> {
+      const times: Times = { known: [], unknown: [] };
+      for (let warmUp = 0; warmUp < 5; warmUp++) await runUnknown();
+      for (const account of runs.pop() ?? []) {
+        const pair = [
+          async () => times.known.push(await run(account)),
+          async () => times.unknown.push(await runUnknown()),
+        ];
+        if (Math.random() < 0.5) pair.reverse();
+        for (const one of pair) await one();
+      }
+      return times;
+    },
+    async end() {
+      http.close();
+      await server.kill();
+      await mailService.stop();
+      await database.drop();
+    },
+  };
+}
+
+export async function runQueueCases(probes: number): Promise<boolean> {
+  const judge = judgeIn("Mail service");
+  let sound = true;
+  for (const one of cases) {
+    const { measure, end } = await stage(one, probes);
+    try {
+      sound = (await judge(one.name, measure)) && sound;
+    } finally {
+      await end();
+    }
+  }
+  return sound;
+}
