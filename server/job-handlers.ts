@@ -5,7 +5,7 @@ import { purgeExpired } from "./features/purge.server";
 import { mailRegistration } from "./features/registration.server";
 import type { JobHandler } from "./queue/jobs";
 
-export const handleJob: JobHandler = (job) => {
+export const handleJob: JobHandler = async (job) => {
   switch (job.task) {
     case "mail_password_reset":
       return mailPasswordReset(job.email);
@@ -20,6 +20,6 @@ export const handleJob: JobHandler = (job) => {
     case "mail_account_deleted":
       return mailAccountDeleted(job.email);
     case "purge_expired":
-      return purgeExpired();
+      await purgeExpired();
   }
 };

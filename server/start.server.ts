@@ -9,7 +9,8 @@ import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
 import { createMailer, provideMailer } from "./mail/mailer";
 import { processValue } from "./process-value";
-import { JobQueue, provideQueue, randomDelay } from "./queue/job-queue";
+import { randomDelay } from "./queue/delay";
+import { JobQueue, provideQueue } from "./queue/job-queue";
 import { StartError } from "./start-error";
 
 const shutdownLimit = 9_000; // ms, for the requests and jobs that run at SIGTERM

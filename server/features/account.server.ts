@@ -8,6 +8,7 @@ import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { accountDeletedMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
+import type { MailCall } from "../queue/jobs";
 
 /**
  * Removes the user, the sessions, and every mailed link of the address.
@@ -34,6 +35,6 @@ export async function deleteAccount(user: { id: string; email: string }, typedEm
 }
 
 /** The job of a deletion. */
-export async function mailAccountDeleted(email: string): Promise<void> {
-  await sendMail(email, accountDeletedMail(config().appUrl));
+export async function mailAccountDeleted(email: string): Promise<MailCall> {
+  return () => sendMail(email, accountDeletedMail(config().appUrl));
 }

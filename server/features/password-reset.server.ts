@@ -8,9 +8,10 @@ import { config } from "../config";
 import { PasswordReset, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
-import { sendMail } from "../mail/mailer";
+import { sendMail, simulateMail } from "../mail/mailer";
 import { passwordChangedMail, resetMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
+import type { MailCall } from "../queue/jobs";
 
 /**
  * Asks for a reset link. The work is the same for every address, known or not: two counts and one job. Text that is no
@@ -33,12 +34,14 @@ export async function requestPasswordReset(typedEmail: string, client: string): 
 }
 
 /** The job of a request: mails a new link to the stored address. An address without an account gets no mail. */
-export async function mailPasswordReset(email: string): Promise<void> {
+export async function mailPasswordReset(email: string): Promise<MailCall> {
   const user = await query((em) => em.findOne(User, { email }));
-  if (!user) return;
+  if (!user) return simulateMail;
   const token = await query((em) => issueLink(em, PasswordReset, user.email));
-  await sendMail(user.email, resetMail(config().appUrl, user.email, token));
-  logEvent({ event: "password_reset.sent", userId: user.id });
+  return async () => {
+    await sendMail(user.email, resetMail(config().appUrl, user.email, token));
+    logEvent({ event: "password_reset.sent", userId: user.id });
+  };
 }
 
 /** Whether the link can still be used. Reads only. */
@@ -79,6 +82,6 @@ export async function resetPassword(link: MailedLink, newPassword: string): Prom
 }
 
 /** The job of a completed reset: tells the owner, because somebody else may have done it. */
-export async function mailPasswordChanged(email: string): Promise<void> {
-  await sendMail(email, passwordChangedMail(config().appUrl));
+export async function mailPasswordChanged(email: string): Promise<MailCall> {
+  return () => sendMail(email, passwordChangedMail(config().appUrl));
 }

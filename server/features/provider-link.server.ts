@@ -10,6 +10,7 @@ import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { providerLinkedMail, providerUnlinkedMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
+import type { MailCall } from "../queue/jobs";
 import { sha256 } from "../sha256";
 import { ExternalSignInError, providerLabel } from "./external-sign-in.server";
 
@@ -76,11 +77,11 @@ export async function unlinkProvider({ userId, sessionId }: Owner): Promise<bool
 const providerName = () => providerLabel() ?? "another service";
 
 /** The job of a new link: tells the owner, because somebody else may have made it. */
-export async function mailProviderLinked(email: string): Promise<void> {
-  await sendMail(email, providerLinkedMail(config().appUrl, providerName()));
+export async function mailProviderLinked(email: string): Promise<MailCall> {
+  return () => sendMail(email, providerLinkedMail(config().appUrl, providerName()));
 }
 
 /** The job of a removed link. */
-export async function mailProviderUnlinked(email: string): Promise<void> {
-  await sendMail(email, providerUnlinkedMail(config().appUrl, providerName()));
+export async function mailProviderUnlinked(email: string): Promise<MailCall> {
+  return () => sendMail(email, providerUnlinkedMail(config().appUrl, providerName()));
 }

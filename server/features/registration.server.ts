@@ -12,6 +12,7 @@ import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { accountExistsMail, registrationMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
+import type { MailCall } from "../queue/jobs";
 
 /**
  * Asks for a link that proves the mailbox. The work is the same for every address, known or not. Text that is no
@@ -30,16 +31,20 @@ export async function requestRegistration(typedEmail: string, client: string): P
 }
 
 /** The job of a request: mails the link, or tells the owner of an account that there is one. */
-export async function mailRegistration(email: string): Promise<void> {
+export async function mailRegistration(email: string): Promise<MailCall> {
   const { appUrl } = config();
   const user = await query((em) => em.findOne(User, { email }));
   if (user) {
-    await sendMail(user.email, accountExistsMail(appUrl));
-    return logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
+    return async () => {
+      await sendMail(user.email, accountExistsMail(appUrl));
+      logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
+    };
   }
   const token = await query((em) => issueLink(em, Registration, email));
-  await sendMail(email, registrationMail(appUrl, email, token));
-  logEvent({ event: "registration.sent" });
+  return async () => {
+    await sendMail(email, registrationMail(appUrl, email, token));
+    logEvent({ event: "registration.sent" });
+  };
 }
 
 /** Whether the link can still be used. Reads only. */

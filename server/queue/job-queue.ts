@@ -3,38 +3,28 @@ import PgBoss from "pg-boss";
 import { duringJob, errorFields, log } from "../log";
 import { processValue } from "../process-value";
 import { bossDatabase } from "./boss";
+import { type Delay, noDelay, startAfter } from "./delay";
 import type { Job, JobHandler } from "./jobs";
 
 const queue = "latchkey";
-const concurrency = 4; // jobs at a time
+export const concurrency = 20; // jobs at a time, and so calls to the mail service; its connections must not be fewer
+export const databaseConcurrency = 4; // of them, those in the database; the embedded one is a single connection
 const pollInterval = 5_000; // ms, for retries and for the jobs that another instance left
 const purgeInterval = 600_000; // ms
 
 // Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
 const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
 
-/** How long a job waits before it starts, in ms: a random time between the two. */
-interface Delay {
-  from: number;
-  to: number;
-}
-
-/** Before now: pg-boss fetches jobs that were due earlier, and PGlite's clock has a resolution of one millisecond. */
-const noDelay: Delay = { from: -1, to: -1 };
-
-/** The delay as pg-boss's interval text: as a number, pg-boss takes a negative one for none. */
-const startAfter = (delay: number) => `${delay / 1000}`;
-
-/**
- * A job for a known address does more work than one for an unknown address. Started at once, it would slow down the
- * answer to its own request, or to the next one, and the time would tell which addresses have an account. A random
- * delay that is long against a request spreads that work over unrelated requests.
- */
-export const randomDelay: Delay = { from: 50, to: 450 };
-
 /**
  * Jobs in the service's own database, worked in this process. A job is enqueued in its caller's transaction and worked
  * at least once; after a failure it is retried with growing waits.
+ *
+ * A job has two parts: its work in the database, for few jobs at a time, and its mail call, outside those places. It
+ * is fetched only when one of all places is free and keeps that until it ends, so no job waits between the parts, where
+ * it could expire. When the places are full, mails wait for each other, and an attacker could see in the mails to
+ * addresses of his own how long a job for another address takes. So a job for an address that gets no mail keeps its
+ * place as long as a recent mail call took, and fails and is retried as that call did. More places alone would only
+ * make the attack need more clients, above all while the mail service stalls.
  */
 export class JobQueue {
   readonly #boss: PgBoss;
@@ -43,6 +33,7 @@ export class JobQueue {
   readonly #running = new Set<Promise<void>>();
   #poll: NodeJS.Timeout | undefined;
   #free = concurrency;
+  #freeInDatabase = databaseConcurrency;
   #mayHaveMore = false;
   #fetching = false;
   #stopped = true;
@@ -98,7 +89,12 @@ export class JobQueue {
 
   #wake(): void {
     this.#mayHaveMore = true;
-    if (!this.#fetching && !this.#stopped && this.#free > 0) this.#run(this.#fetchDue());
+    if (!this.#fetching && !this.#stopped && this.#places() > 0) this.#run(this.#fetchDue());
+  }
+
+  /** How many jobs may begin. */
+  #places(): number {
+    return Math.min(this.#free, this.#freeInDatabase);
   }
 
   /** Logs a rejection, which would end the process; the next poll tries again. */
@@ -113,8 +109,8 @@ export class JobQueue {
     this.#fetching = true;
     try {
       await this.#schedulePurge();
-      while (this.#mayHaveMore && !this.#stopped && this.#free > 0) {
-        const asked = this.#free;
+      while (this.#mayHaveMore && !this.#stopped && this.#places() > 0) {
+        const asked = this.#places();
         this.#mayHaveMore = false;
         const jobs = await this.#fetch(asked);
         for (const job of jobs) this.#begin(job);
@@ -127,7 +123,12 @@ export class JobQueue {
 
   #begin(job: PgBoss.Job<Job>): void {
     this.#free--;
-    const work = this.#work(job).finally(() => {
+    this.#freeInDatabase--;
+    const leaveDatabase = () => {
+      this.#freeInDatabase++;
+      if (this.#mayHaveMore) this.#wake();
+    };
+    const work = this.#work(job, leaveDatabase).finally(() => {
       this.#free++;
       if (this.#mayHaveMore) this.#wake();
     });
@@ -138,9 +139,12 @@ export class JobQueue {
     return this.#boss.fetch<Job>(queue, { batchSize });
   }
 
-  async #work(job: PgBoss.Job<Job>): Promise<void> {
+  async #work(job: PgBoss.Job<Job>, leaveDatabase = () => {}): Promise<void> {
     try {
-      await duringJob(job.id, () => this.#handle(job.data));
+      await duringJob(job.id, async () => {
+        const callMail = await this.#handle(job.data).finally(leaveDatabase);
+        await callMail?.();
+      });
     } catch (error) {
       log.warn({ jobId: job.id, task: job.data.task, ...errorFields(error) }, "A job failed and will be retried.");
       await this.#boss.fail(queue, job.id, errorFields(error));

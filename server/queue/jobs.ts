@@ -12,4 +12,8 @@ export type Job =
     }
   | { task: "purge_expired" };
 
-export type JobHandler = (job: Job) => Promise<void>;
+/** The second part of a job: its call to the mail service. */
+export type MailCall = () => Promise<void>;
+
+/** The first part of a job: its work in the database. Resolves with the second part, if there is one. */
+export type JobHandler = (job: Job) => Promise<MailCall | undefined>;

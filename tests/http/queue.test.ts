@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
+import { concurrency } from "#server/queue/job-queue";
 import { send } from "../support/http";
 import { type MailService, startMailService } from "../support/mail-service";
 import { type RunningServer, startServer, type TestDatabase } from "../support/server";
 import { createDatabase } from "../support/template-copy";
 import { until } from "../support/until";
 
-const running = ["a@example.com", "b@example.com", "c@example.com", "d@example.com"];
-const waiting = "e@example.com";
+const running = Array.from({ length: concurrency }, (_, n) => `running${n + 10}@example.com`);
+const waiting = "waiting@example.com";
 const mailJobs = "data ->> 'task' = 'mail_registration'";
 
 /** A database and a mail service for one test, and one server on them at a time; gone at the end of the block. */
@@ -48,14 +49,12 @@ async function register({ url }: RunningServer, email: string) {
   expect((await send(url, "/register", { form: { email } })).status).toBe(200);
 }
 
-test("killed with four mails being sent and a fifth waiting, the process sends all five after the restart (their minute aged by SQL)", async () => {
+test("killed with as many mails being sent as there may be and one more waiting, the process sends them all after the restart (their minute aged by SQL)", async () => {
   await using stage = await Stage.set();
   const { mailService } = stage;
   const killed = await stage.start();
-  for (const email of running) {
-    await register(killed, email);
-    await mailService.held(email);
-  }
+  await Promise.all(running.map((email) => register(killed, email)));
+  await Promise.all(running.map((email) => mailService.held(email)));
   await register(killed, waiting);
   await killed.kill();
 

@@ -1,11 +1,11 @@
-import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { log } from "#server/log";
+import { concurrency } from "#server/queue/job-queue";
 import { type MailService, startMailService } from "../support/mail-service";
 import { createEmptyDatabase, startServer } from "../support/server";
 import { HttpClient } from "./http-client";
 import { quantile } from "./mann-whitney";
-import { addAccounts, addJobs } from "./seed";
+import { addAccounts, addJobs, newAddresses } from "./seed";
 
 // From the first byte of POST /forgot-password to the mail service having read the mail.
 
@@ -15,9 +15,6 @@ const { values } = parseArgs({
 const samples = Number(values.samples);
 const waiting = Number(values.waiting);
 const rounds = 5;
-
-const newAddresses = (count: number) =>
-  Array.from({ length: count }, () => `${randomBytes(8).toString("hex")}@example.com`);
 
 log.level = "warn";
 
@@ -43,7 +40,7 @@ async function idle(): Promise<number[]> {
   return times;
 }
 
-/** The mail service holds the first four mails of the backlog until the measured requests are on their way. */
+/** The mail service holds the first mails of the backlog until the measured requests are on their way. */
 async function behindBacklog(): Promise<number[]> {
   const database = await createEmptyDatabase();
   const mailService = await startMailService({ kind: "silence" });
@@ -53,7 +50,7 @@ async function behindBacklog(): Promise<number[]> {
   await addJobs(database.url, backlog);
   const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
   const http = new HttpClient(server.port, emails.length);
-  await mailService.when(() => mailService.attempts() === 4);
+  await mailService.when(() => mailService.attempts() === concurrency);
   mailService.behave({ kind: "accept" });
   const times = await Promise.all(emails.map((email) => timeToMail(http, mailService, email)));
   http.close();

@@ -1,0 +1,110 @@
+import { setTimeout } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { orm, query } from "#server/database/unit-of-work";
+import type { Mail } from "#server/mail/mail";
+import { provideMailer } from "#server/mail/mailer";
+import { RecentCalls } from "#server/mail/recent-calls";
+import { concurrency, databaseConcurrency, enqueue, JobQueue } from "#server/queue/job-queue";
+import { startLatchkey } from "../support/latchkey";
+import { until } from "../support/until";
+
+const latchkey = startLatchkey();
+
+const requestRegistration = (email: string) => query((em) => enqueue(em, { task: "mail_registration", email }));
+const requestReset = (email: string) => query((em) => enqueue(em, { task: "mail_password_reset", email }));
+
+/** How many jobs there are in each state. */
+async function states(): Promise<Record<string, number>> {
+  const rows = await latchkey.execute<{ state: string; count: number }>(
+    "select state::text, count(*)::int from pgboss.job where data->>'email' is not null group by state",
+  );
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+}
+
+interface HeldCall {
+  mail: Mail;
+  accept(): void;
+  fail(): void;
+}
+
+/** A mail service that answers when the test says so. */
+function holdMails(): HeldCall[] {
+  const calls: HeldCall[] = [];
+  provideMailer(
+    (mail) =>
+      new Promise((resolve, reject) => calls.push({ mail, accept: resolve, fail: () => reject(new Error("down")) })),
+  );
+  return calls;
+}
+
+test("jobs in the database and calls to the mail service are bounded, and more jobs wait in the queue", async () => {
+  const ends: (() => void)[] = [];
+  let inDatabase = 0;
+  let mostInDatabase = 0;
+  const queue = new JobQueue(orm(), async () => {
+    mostInDatabase = Math.max(mostInDatabase, ++inDatabase);
+    await latchkey.execute("select 1");
+    inDatabase--;
+    return () => new Promise((resolve) => ends.push(resolve));
+  });
+  await queue.open();
+  for (let n = 0; n < concurrency + 10; n++) await requestReset(`user${n}@example.com`);
+  queue.work();
+  await query((em) => queue.enqueue(em, { task: "mail_password_reset", email: "last@example.com" }));
+
+  await until(() => ends.length === concurrency, "as many mail calls as there may be");
+  expect(await states()).toEqual({ active: concurrency, created: 11 });
+  expect(mostInDatabase).toBe(databaseConcurrency);
+  ends.shift()!();
+  await until(() => ends.length === concurrency, "the next mail call");
+  expect(await states()).toEqual({ active: concurrency, created: 10 });
+
+  const stopped = queue.stop();
+  for (const end of ends) end();
+  await stopped;
+  expect(await states()).toEqual({ created: 10 });
+});
+
+test("a job for an unknown address lasts as long as a running mail call", async () => {
+  const calls = holdMails();
+  const simulate = vi.spyOn(RecentCalls.prototype, "simulate");
+  await requestRegistration("new@example.com");
+  const registration = latchkey.drain();
+  await until(() => calls.length === 1, "the mail call");
+  await requestReset("nobody@example.com");
+  const reset = latchkey.drain();
+  await until(() => simulate.mock.calls.length === 1, "the job without a mail");
+  // A job that has ended would be deleted by one of the statements between these.
+  for (let look = 0; look < 5; look++) expect(await states()).toEqual({ active: 2 });
+  calls[0]!.accept();
+  await Promise.all([registration, reset]);
+  expect(await states()).toEqual({});
+  expect(calls.map(({ mail }) => mail.to)).toEqual(["new@example.com"]);
+});
+
+test("a job for an unknown address fails as the mail calls do, and its retry mails nobody", async () => {
+  const calls = holdMails();
+  await requestRegistration("new@example.com");
+  const registration = latchkey.drain();
+  await until(() => calls.length === 1, "the mail call");
+  calls[0]!.fail();
+  await registration;
+  await requestReset("nobody@example.com");
+  await latchkey.drain();
+  expect(await states()).toEqual({ retry: 2 });
+
+  latchkey.configure({});
+  await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second'");
+  await latchkey.drain();
+  expect(await states()).toEqual({});
+  expect(latchkey.mails().map(({ to }) => to)).toEqual(["new@example.com"]);
+});
+
+test("a simulated call takes as long as one that has ended, and no time before the first", async () => {
+  const recentCalls = new RecentCalls();
+  await recentCalls.simulate();
+  await recentCalls.make(() => setTimeout(60));
+  const start = performance.now();
+  await recentCalls.simulate();
+  expect(performance.now() - start).toBeGreaterThanOrEqual(59);
+});
