@@ -81,7 +81,7 @@ export const EmailChange = defineEntity({
   },
 });
 
-/** The table of rate-limiter-flexible, which writes its columns by position: key, points, expire (ms). */
+/** How many attempts were counted under a key, and when the count ends (ms since 1970). */
 export const RateLimit = defineEntity({
   name: "RateLimit",
   tableName: "rate_limits",

@@ -1,7 +1,7 @@
 import { LockMode } from "@mikro-orm/postgresql";
 import { parseAddress } from "../accounts/email-address";
 import { hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
-import { countAttempt, forgiveAttempt, loginLimit } from "../accounts/rate-limits";
+import { countAttempt, countersOf, loginLimit, takeBackCount } from "../accounts/rate-limits";
 import { type Browser, logReplacedSession, type NewSession, startSession } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
 import { User } from "../database/entities";
@@ -65,7 +65,7 @@ export async function logIn(
     logEvent({ event: "login.failed", userId: id, reason: "password_changed" });
     return null;
   }
-  await forgiveAttempt(loginLimit, email, client);
+  await takeBackCount(countersOf(loginLimit, email, client));
   logReplacedSession(session);
   logEvent({ event: "login.succeeded", userId: id });
   return session;
