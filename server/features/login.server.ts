@@ -1,4 +1,3 @@
-import { LockMode } from "@mikro-orm/postgresql";
 import { parseAddress } from "../accounts/email-address";
 import { hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
 import { countAttempt, countersOf, loginLimit, takeBackCount } from "../accounts/rate-limits";
@@ -58,7 +57,7 @@ export async function logIn(
   browser: Browser,
 ): Promise<NewSession | null> {
   const session = await unitOfWork(async (em) => {
-    const user = await lockUser(em, { id, passwordHash }, LockMode.PESSIMISTIC_READ);
+    const user = await lockUser(em, { id, passwordHash });
     return user && startSession(em, user.id, browser);
   });
   if (!session) {

@@ -1,5 +1,5 @@
 import { configuredIssuer } from "../accounts/provider-identities";
-import { endSessionOfToken, endSessionsExcept, isLive, live, livenessAt } from "../accounts/sessions";
+import { endSessionOfToken, endSessionsExcept, isLive, live, livenessAt, mostSessions } from "../accounts/sessions";
 import { Session } from "../database/entities";
 import { prepared, query } from "../database/unit-of-work";
 import { logEvent } from "../log";
@@ -61,6 +61,7 @@ export function activeSessions(userId: string) {
       {
         fields: ["id", "userAgent", "createdAt", "lastSeenAt"],
         orderBy: { lastSeenAt: "desc", createdAt: "desc" },
+        limit: mostSessions,
         disableIdentityMap: true,
       },
     ),
