@@ -30,6 +30,13 @@ export interface NewSession {
   endedCount: number;
 }
 
+/** A sign-in that leaves a device behind. */
+export interface DeviceSignIn {
+  session: NewSession;
+  /** The raw token of the browser's device, which only the cookie holds. */
+  deviceToken: string;
+}
+
 /** The condition for a live session; its values are those of `livenessAt`. */
 export const isLive = "expires_at > ? and last_seen_at > ?";
 

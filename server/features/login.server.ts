@@ -1,21 +1,40 @@
+import { browserName } from "../accounts/browser-name";
+import { findDevice, rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
-import { countAttempt, countersOf, loginLimit, takeBackCount } from "../accounts/rate-limits";
-import { type Browser, logReplacedSession, type NewSession, startSession } from "../accounts/sessions";
+import { type Counters, count, countersOf, deviceCounters, loginLimit, takeBackCount } from "../accounts/rate-limits";
+import { type Browser, type DeviceSignIn, logReplacedSession, startSession } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
+import { config } from "../config";
 import { User } from "../database/entities";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
+import { sendMail } from "../mail/mailer";
+import { newSignInMail } from "../mail/messages";
+import { enqueue } from "../queue/job-queue";
+
+/** Where a login comes from. */
+export interface LoginOrigin {
+  /** The client's address, for its limit. */
+  client: string;
+  /** The token of the browser's device cookie. */
+  deviceToken: string | null;
+}
+
+/** What was counted for a login, or the seconds until the next one is allowed. */
+type CountedLogin = { counters: Counters; wait: null } | { wait: number };
 
 /**
- * Counts a login before its password is verified.
- *
- * @returns `null`, or the seconds until the next login is allowed
+ * Counts a login before its password is verified: under the browser's device, when it belongs to the account of the
+ * address, otherwise under the address and the client.
  */
-export async function countLogin(email: string, client: string): Promise<number | null> {
-  const wait = await countAttempt(loginLimit, email, client);
-  if (wait !== null) logEvent({ event: "login.throttled" });
-  return wait;
+export async function countLogin(email: string, { client, deviceToken }: LoginOrigin): Promise<CountedLogin> {
+  const device = await findDevice(deviceToken, parseAddress(email));
+  const counters = device ? deviceCounters(device) : countersOf(loginLimit, email, client);
+  const wait = await count(counters);
+  if (wait === null) return { counters, wait };
+  logEvent({ event: "login.throttled" });
+  return { wait };
 }
 
 /** A user whose password was right, and the hash that it was right for. */
@@ -45,27 +64,40 @@ export async function authenticate(typedEmail: string, password: string): Promis
 }
 
 /**
- * Starts the session of an authenticated user, and takes the counted attempt back.
+ * Starts the session of an authenticated user, remembers the browser, and tells the owner of a browser that the account
+ * did not know, in one transaction. Takes the counted attempt back.
  *
  * @returns `null` when the password was changed, or the account deleted, since it was verified: a login that is on its
  * way must not survive a reset, which ends every session
  */
 export async function logIn(
   { id, passwordHash }: Authenticated,
-  email: string,
-  client: string,
+  counters: Counters,
   browser: Browser,
-): Promise<NewSession | null> {
-  const session = await unitOfWork(async (em) => {
+  deviceToken: string | null,
+): Promise<DeviceSignIn | null> {
+  const done = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id, passwordHash });
-    return user && startSession(em, user.id, browser);
+    if (!user) return null;
+    const session = await startSession(em, id, browser);
+    const device = await rememberDevice(em, id, deviceToken);
+    if (device.isUnknown) {
+      const signIn = { browser: browserName(browser.userAgent), at: new Date().toISOString() };
+      await enqueue(em, { task: "mail_new_sign_in", email: user.email, ...signIn });
+    }
+    return { session, deviceToken: device.token };
   });
-  if (!session) {
+  if (!done) {
     logEvent({ event: "login.failed", userId: id, reason: "password_changed" });
     return null;
   }
-  await takeBackCount(countersOf(loginLimit, email, client));
-  logReplacedSession(session);
+  await takeBackCount(counters);
+  logReplacedSession(done.session);
   logEvent({ event: "login.succeeded", userId: id });
-  return session;
+  return done;
+}
+
+/** The job of a login from a browser that the account did not know: tells the owner. */
+export async function mailNewSignIn(email: string, browser: string, at: string): Promise<void> {
+  await sendMail(email, newSignInMail(config().appUrl, browser, new Date(at)));
 }

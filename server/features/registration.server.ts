@@ -1,9 +1,10 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { consumeLink, isLinkValid, issueLink, lockAddress, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
-import { type Browser, logReplacedSession, type NewSession, startSession } from "../accounts/sessions";
+import { type Browser, type DeviceSignIn, logReplacedSession, startSession } from "../accounts/sessions";
 import { createUser } from "../accounts/users";
 import { config } from "../config";
 import { Registration, User } from "../database/entities";
@@ -50,7 +51,7 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
 }
 
 /**
- * Consumes the link, creates the user and starts a session, in one transaction.
+ * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction.
  *
  * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now
  */
@@ -58,7 +59,7 @@ export async function completeRegistration(
   link: MailedLink,
   password: string,
   browser: Browser,
-): Promise<NewSession | null> {
+): Promise<DeviceSignIn | null> {
   const email = parseAddress(link.email);
   if (email === null) return null;
   const passwordHash = await hashPassword(password);
@@ -66,7 +67,9 @@ export async function completeRegistration(
     await lockAddress(em, email);
     if (!(await consumeLink(em, Registration, link))) return null;
     const userId = await createUser(em, { email, passwordHash });
-    return { userId, session: await startSession(em, userId, browser) };
+    const session = await startSession(em, userId, browser);
+    const { token: deviceToken } = await rememberDevice(em, userId, null);
+    return { userId, session, deviceToken };
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return null;
     throw error;
@@ -77,5 +80,5 @@ export async function completeRegistration(
   }
   logReplacedSession(done.session);
   logEvent({ event: "registration.completed", userId: done.userId });
-  return done.session;
+  return done;
 }

@@ -5,6 +5,7 @@ import { prepared, query } from "../database/unit-of-work";
 import { logEvent } from "../log";
 import { sha256 } from "../sha256";
 
+export { browserName } from "../accounts/browser-name";
 export type { Browser, NewSession } from "../accounts/sessions";
 
 const seenInterval = 3_600_000; // ms between two writes of `last_seen_at`

@@ -48,7 +48,7 @@ describe("the right password", () => {
     const id = await createUser(latchkey.em());
     const done = await logIn("ada@example.com", goodPassword, { "User-Agent": "Firefox" });
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(Object.keys(done.cookies)).toEqual(["session"]);
+    expect(Object.keys(done.cookies)).toEqual(["session", "device"]);
     expect(await latchkey.execute("select user_id, user_agent from sessions")).toEqual([
       { user_id: id, user_agent: "Firefox" },
     ]);

@@ -151,7 +151,7 @@ describe("the link", () => {
     const other = await registrationLink(latchkey, "bob@example.com");
     const done = await finish({ ...links[0], ...newPassword });
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(done.headers.getSetCookie()).toHaveLength(1);
+    expect(done.headers.getSetCookie()).toHaveLength(2);
     expect(done.cookies.session).toMatch(/^[0-9a-f]{64}$/);
     const [user] = await latchkey.execute("select email, idp_id, name, picture_url from users");
     expect(user).toEqual({ email: "grace@example.com", idp_id: null, name: null, picture_url: null });
