@@ -46,7 +46,7 @@ export function action({ request }: ActionFunctionArgs) {
     const counted = await countLogin(email, { client: clientOf(request), deviceToken: device });
     if (counted.wait !== null) return tooManyAttempts(typed, counted.wait);
 
-    const user = await authenticate(email, password);
+    const user = await authenticate(email, password, request.signal, counted.counters);
     const done = user && (await logIn(user, counted.counters, browserOf(request), device));
     if (!done) return unprocessable({ typed, errors: {}, message: wrong });
     return withDevice(request, signIn(request, done.session), done.deviceToken);

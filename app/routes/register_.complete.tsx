@@ -26,7 +26,7 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
 
-    const done = await completeRegistration(link, newPassword.password, browserOf(request));
+    const done = await completeRegistration(link, newPassword.password, browserOf(request), request.signal);
     if (!done) return unprocessable<LinkRefusal>({ typed, invalidLink });
     return withDevice(request, signIn(request, done.session), done.deviceToken);
   });

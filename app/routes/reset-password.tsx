@@ -26,7 +26,7 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
 
-    const deviceToken = await resetPassword(link, newPassword.password);
+    const deviceToken = await resetPassword(link, newPassword.password, request.signal);
     if (deviceToken === null) return unprocessable<LinkRefusal>({ typed, invalidLink });
     return withDevice(request, redirect("/login?notice=password_reset"), deviceToken);
   });

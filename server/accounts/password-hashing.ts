@@ -6,34 +6,74 @@ const argon2id = new Argon2id(parameters);
 
 // Argon2 runs in libuv's pool of four threads, which also resolves names. A rush of logins that filled the pool would
 // stop every new connection to the database, the mail service and the identity provider.
-const concurrency = Math.min(3, availableParallelism());
-const waiting: (() => void)[] = [];
+const concurrency = Math.max(2, Math.min(3, availableParallelism()));
+const mostWaiting = 64;
+
+/** Too many hashes wait already. The same work may succeed in a moment. */
+export class HashingOverloaded extends Error {
+  override name = "HashingOverloaded";
+}
+
+/** Whoever waits, in order. */
+const waiting = new Set<() => void>();
 let running = 0;
 
+/** Waits for a place. A client that hangs up leaves the line. */
+function place(signal: AbortSignal | undefined): Promise<void> {
+  if (waiting.size >= mostWaiting) throw new HashingOverloaded("Too many hashes wait.");
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      waiting.delete(enter);
+      reject(signal?.reason);
+    };
+    const enter = () => {
+      signal?.removeEventListener("abort", leave);
+      resolve();
+    };
+    waiting.add(enter);
+    signal?.addEventListener("abort", leave, { once: true });
+  });
+}
+
 /** Runs `work` when fewer than `concurrency` others run. */
-async function withinConcurrency<T>(work: () => Promise<T>): Promise<T> {
+async function withinConcurrency<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  signal?.throwIfAborted();
   if (running < concurrency) running++;
-  else await new Promise<void>((resolve) => waiting.push(resolve));
+  else await place(signal);
   try {
     return await work();
   } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else running--;
+    const [next] = waiting;
+    if (next) {
+      waiting.delete(next);
+      next();
+    } else running--;
   }
 }
 
-/** A PHC string of the password, with the parameters in force. */
-export const hashPassword = (password: string): Promise<string> => withinConcurrency(() => argon2id.hash(password));
+/**
+ * A PHC string of the password, with the parameters in force.
+ *
+ * @param signal aborted when nobody waits for the result any more
+ * @throws HashingOverloaded
+ */
+export function hashPassword(password: string, signal?: AbortSignal): Promise<string> {
+  return withinConcurrency(signal, () => argon2id.hash(password));
+}
 
 /** The hash that is verified for an unknown user: of a random password, with the parameters in force. */
 const decoyHash = argon2id.hash(crypto.randomUUID());
 decoyHash.catch(() => {});
 
-/** Verifies a hash even where there is none, so that the time does not tell whether there is an account. */
-export async function verifyPassword(hash: string | null, password: string): Promise<boolean> {
+/**
+ * Verifies a hash even where there is none, so that the time does not tell whether there is an account.
+ *
+ * @param signal aborted when nobody waits for the result any more
+ * @throws HashingOverloaded
+ */
+export async function verifyPassword(hash: string | null, password: string, signal?: AbortSignal): Promise<boolean> {
   const stored = hash ?? (await decoyHash);
-  const matches = await withinConcurrency(() => argon2id.verify(stored, password));
+  const matches = await withinConcurrency(signal, () => argon2id.verify(stored, password));
   return hash !== null && matches;
 }
 

@@ -1,7 +1,7 @@
 import { browserName } from "../accounts/browser-name";
 import { findDevice, rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
-import { hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
+import { HashingOverloaded, hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
 import { type Counters, count, countersOf, deviceCounters, loginLimit, takeBackCount } from "../accounts/rate-limits";
 import { type Browser, type DeviceSignIn, logReplacedSession, startSession } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
@@ -47,20 +47,35 @@ export interface Authenticated {
 // would tell which addresses have an account.
 const credentials = `select id, password_hash as "passwordHash" from users where email = ?`;
 
-/** The user of these credentials, as typed; `null`, after the same time, for every other pair. */
-export async function authenticate(typedEmail: string, password: string): Promise<Authenticated | null> {
+/**
+ * The user of these credentials, as typed; `null`, after the same time, for every other pair.
+ *
+ * @param signal aborted when nobody waits for the result any more
+ * @param counters what was counted for this login: taken back when the password is not verified
+ * @throws HashingOverloaded
+ */
+export async function authenticate(
+  typedEmail: string,
+  password: string,
+  signal?: AbortSignal,
+  counters: Counters = [],
+): Promise<Authenticated | null> {
   const email = parseAddress(typedEmail);
   const [user] = await prepared<{ id: string; passwordHash: string | null }>("credentials", credentials, [email]);
   const stored = user?.passwordHash ?? null;
-  if (!(await verifyPassword(stored, password)) || !user || !stored) {
+  const matches = await verifyPassword(stored, password, signal).catch(async (error: unknown) => {
+    if (error instanceof HashingOverloaded) await takeBackCount(counters);
+    throw error;
+  });
+  if (!matches || !user || !stored) {
     logEvent({ event: "login.failed", reason: "wrong_credentials" });
     return null;
   }
   if (!isOutdated(stored)) return { id: user.id, passwordHash: stored };
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, signal);
   const renewed = await query((em) => em.nativeUpdate(User, { id: user.id, passwordHash: stored }, { passwordHash }));
   // Another login renewed the hash, or a reset replaced it: the stored hash decides again.
-  return renewed === 0 ? authenticate(typedEmail, password) : { id: user.id, passwordHash };
+  return renewed === 0 ? authenticate(typedEmail, password, signal, counters) : { id: user.id, passwordHash };
 }
 
 /**

@@ -53,13 +53,19 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
  * Consumes the link, stores the new password, removes every reset link of the address, ends every session of the user
  * and forgets every device but this browser, in one transaction.
  *
+ * @param signal aborted when nobody waits for the result any more
  * @returns the token of the browser's device, the only one that the user has now; `null`, and nothing changed, when the
  * link was used or has expired in the meantime
+ * @throws HashingOverloaded
  */
-export async function resetPassword(link: MailedLink, newPassword: string): Promise<string | null> {
+export async function resetPassword(
+  link: MailedLink,
+  newPassword: string,
+  signal?: AbortSignal,
+): Promise<string | null> {
   const email = parseAddress(link.email);
   if (email === null) return null;
-  const passwordHash = await hashPassword(newPassword);
+  const passwordHash = await hashPassword(newPassword, signal);
   const done = await unitOfWork(async (em) => {
     // Locked before the sessions end: otherwise a login with the old hash could start one after them.
     const user = await lockUser(em, { email });

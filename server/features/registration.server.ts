@@ -43,9 +43,12 @@ export async function mailRegistration(email: string): Promise<void> {
   logEvent({ event: "registration.sent" });
 }
 
-/** Whether the link can still be used. Reads only. */
+/** Whether the link can still be used: not when its address has an account by now. Reads only. */
 export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean> {
-  const valid = await query((em) => isLinkValid(em, Registration, link));
+  const valid = await query(
+    async (em) =>
+      (await isLinkValid(em, Registration, link)) && (await em.count(User, { email: parseAddress(link.email) })) === 0,
+  );
   if (!valid) logEvent({ event: "registration.refused", reason: "invalid_link" });
   return valid;
 }
@@ -53,16 +56,19 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
 /**
  * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction.
  *
+ * @param signal aborted when nobody waits for the result any more
  * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now
+ * @throws HashingOverloaded
  */
 export async function completeRegistration(
   link: MailedLink,
   password: string,
   browser: Browser,
+  signal?: AbortSignal,
 ): Promise<DeviceSignIn | null> {
   const email = parseAddress(link.email);
   if (email === null) return null;
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, signal);
   const done = await unitOfWork(async (em) => {
     await lockAddress(em, email);
     if (!(await consumeLink(em, Registration, link))) return null;
