@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import { passwordKindIndex } from "./password-kinds";
 
 export const User = defineEntity({
   name: "User",
@@ -15,6 +16,7 @@ export const User = defineEntity({
     createdAt: p.datetime(),
   },
   uniques: [{ name: "users_idp_unique", properties: ["idpId", "idpIssuer"] }],
+  indexes: [passwordKindIndex],
   checks: [
     {
       name: "users_email_normalized",
