@@ -59,20 +59,23 @@ describe("a failed login", () => {
     ],
   ];
 
-  test.each(senders)("%s sends the same three statements, whether the address has devices or no account", async (_what, cookieOf) => {
-    const cookie = await cookieOf();
-    expect((await logIn(known, goodPassword)).cookies.device).toMatch(/^[0-9a-f]{64}$/);
-    const sent = async (email: string) =>
-      (
-        await statementsOf(async () => {
-          expect((await logIn(email, "wrong", cookie)).status).toBe(422);
-        })
-      ).map(({ text }) => text);
-    const texts = await sent(known);
-    expect(texts).toHaveLength(3);
-    expect(texts[0]).toContain("from devices");
-    expect(await sent(unknown)).toEqual(texts);
-  });
+  test.each(senders)(
+    "%s sends the same three statements, whether the address has devices or no account",
+    async (_what, cookieOf) => {
+      const cookie = await cookieOf();
+      expect((await logIn(known, goodPassword)).cookies.device).toMatch(/^[0-9a-f]{64}$/);
+      const sent = async (email: string) =>
+        (
+          await statementsOf(async () => {
+            expect((await logIn(email, "wrong", cookie)).status).toBe(422);
+          })
+        ).map(({ text }) => text);
+      const texts = await sent(known);
+      expect(texts).toHaveLength(3);
+      expect(texts[0]).toContain("from devices");
+      expect(await sent(unknown)).toEqual(texts);
+    },
+  );
 });
 
 test("a request for a mail reads no user: the job does", async () => {
