@@ -7,7 +7,7 @@ import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { call, get, post } from "../support/route-calls";
 
-const latchkey = startLatchkey();
+const latchkey = startLatchkey({ IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" });
 const logged = recordLog();
 
 const logIn = (email = "ada@example.com", cookie?: string) =>
