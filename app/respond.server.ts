@@ -1,15 +1,21 @@
-import { DatabaseUnavailable } from "#server/features/health.server";
+import { DatabaseUnavailable, HashingOverloaded } from "#server/features/health.server";
+
+const fullLine = 2; // seconds in which a full line of hashes is worked off
+
+const unavailable = (headers: Record<string, string> = {}) =>
+  new Response(null, { status: 503, statusText: "Service Unavailable", headers });
 
 /**
  * Runs a loader or an action.
  *
- * @throws Response 503 when the database is unavailable
+ * @throws Response 503 when the database is unavailable, or too many passwords wait to be hashed
  */
 export async function respond<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof DatabaseUnavailable)) throw error;
-    throw new Response(null, { status: 503, statusText: "Service Unavailable" });
+    if (error instanceof DatabaseUnavailable) throw unavailable();
+    if (error instanceof HashingOverloaded) throw unavailable({ "Retry-After": String(fullLine) });
+    throw error;
   }
 }

@@ -31,6 +31,7 @@ export type SessionEnd =
   | "logout"
   | "ended_by_user"
   | "replaced"
+  | "too_many"
   | "password_reset"
   | "account_deleted"
   | "unlinked"

@@ -1,4 +1,5 @@
 import { mailAccountDeleted } from "./features/account.server";
+import { mailNewSignIn } from "./features/login.server";
 import { mailPasswordChanged, mailPasswordReset } from "./features/password-reset.server";
 import { mailProviderLinked, mailProviderUnlinked } from "./features/provider-link.server";
 import { purgeExpired } from "./features/purge.server";
@@ -19,6 +20,8 @@ export const handleJob: JobHandler = async (job) => {
       return mailProviderUnlinked(job.email);
     case "mail_account_deleted":
       return mailAccountDeleted(job.email);
+    case "mail_new_sign_in":
+      return mailNewSignIn(job.email, job.browser, job.at);
     case "purge_expired":
       await purgeExpired();
   }

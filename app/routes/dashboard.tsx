@@ -1,9 +1,8 @@
 import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
 import { data, Form, useActionData, useLoaderData } from "@remix-run/react";
 import { consentOrigin, providerLabel } from "#server/features/external-sign-in.server";
-import { activeSessions } from "#server/features/sessions.server";
+import { activeSessions, browserName } from "#server/features/sessions.server";
 import { accountForm, runAccountAction } from "~/account-actions.server";
-import { browserName } from "~/browser-name.server";
 import { AccountNotice, DeleteAccount, Person, WaysIn } from "~/components/account";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";

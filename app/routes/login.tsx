@@ -10,6 +10,7 @@ import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
+import { deviceToken, withDevice } from "~/device.server";
 import { readForm, text } from "~/form.server";
 import { respond } from "~/respond.server";
 import { minutesFrom, unprocessable } from "~/responses";
@@ -40,14 +41,15 @@ export function action({ request }: ActionFunctionArgs) {
     const { typed } = form;
     if (!form.ok) return unprocessable({ typed, errors: form.errors, message: null });
 
-    const client = clientOf(request);
     const { email, password } = form.values;
-    const wait = await countLogin(email, client);
-    if (wait !== null) return tooManyAttempts(typed, wait);
+    const device = deviceToken(request);
+    const counted = await countLogin(email, { client: clientOf(request), deviceToken: device });
+    if (counted.wait !== null) return tooManyAttempts(typed, counted.wait);
 
-    const user = await authenticate(email, password);
-    const session = user && (await logIn(user, email, client, browserOf(request)));
-    return session ? signIn(request, session) : unprocessable({ typed, errors: {}, message: wrong });
+    const user = await authenticate(email, password, request.signal, counted.counters);
+    const done = user && (await logIn(user, counted.counters, browserOf(request), device));
+    if (!done) return unprocessable({ typed, errors: {}, message: wrong });
+    return withDevice(request, signIn(request, done.session), done.deviceToken);
   });
 }
 

@@ -2,6 +2,7 @@ import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remi
 import { passwordProblem } from "#server/features/password-policy.server";
 import { completeRegistration, isRegistrationLinkValid } from "#server/features/registration.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
+import { withDevice } from "~/device.server";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
 import { respond } from "~/respond.server";
@@ -25,8 +26,9 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
 
-    const session = await completeRegistration(link, newPassword.password, browserOf(request));
-    return session ? signIn(request, session) : unprocessable<LinkRefusal>({ typed, invalidLink });
+    const done = await completeRegistration(link, newPassword.password, browserOf(request), request.signal);
+    if (!done) return unprocessable<LinkRefusal>({ typed, invalidLink });
+    return withDevice(request, signIn(request, done.session), done.deviceToken);
   });
 }
 

@@ -3,6 +3,7 @@ import { redirect } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { isResetLinkValid, resetPassword } from "#server/features/password-reset.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
+import { withDevice } from "~/device.server";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
 import { respond } from "~/respond.server";
@@ -25,8 +26,9 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
 
-    if (!(await resetPassword(link, newPassword.password))) return unprocessable<LinkRefusal>({ typed, invalidLink });
-    return redirect("/login?notice=password_reset");
+    const deviceToken = await resetPassword(link, newPassword.password, request.signal);
+    if (deviceToken === null) return unprocessable<LinkRefusal>({ typed, invalidLink });
+    return withDevice(request, redirect("/login?notice=password_reset"), deviceToken);
   });
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { Argon2id } from "oslo/password";
 
@@ -6,35 +7,98 @@ const argon2id = new Argon2id(parameters);
 
 // Argon2 runs in libuv's pool of four threads, which also resolves names. A rush of logins that filled the pool would
 // stop every new connection to the database, the mail service and the identity provider.
-const concurrency = Math.min(3, availableParallelism());
-const waiting: (() => void)[] = [];
+const concurrency = Math.max(2, Math.min(3, availableParallelism()));
+const mostWaiting = 64;
+
+/** Too many hashes wait already. The same work may succeed in a moment. */
+export class HashingOverloaded extends Error {
+  override name = "HashingOverloaded";
+}
+
+/** Whoever waits, in order. */
+const waiting = new Set<() => void>();
 let running = 0;
 
+/** Waits for a place. A client that hangs up leaves the line. */
+function place(signal: AbortSignal | undefined): Promise<void> {
+  if (waiting.size >= mostWaiting) throw new HashingOverloaded("Too many hashes wait.");
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      waiting.delete(enter);
+      reject(signal?.reason);
+    };
+    const enter = () => {
+      signal?.removeEventListener("abort", leave);
+      resolve();
+    };
+    waiting.add(enter);
+    signal?.addEventListener("abort", leave, { once: true });
+  });
+}
+
 /** Runs `work` when fewer than `concurrency` others run. */
-async function withinConcurrency<T>(work: () => Promise<T>): Promise<T> {
+async function withinConcurrency<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  signal?.throwIfAborted();
   if (running < concurrency) running++;
-  else await new Promise<void>((resolve) => waiting.push(resolve));
+  else await place(signal);
   try {
     return await work();
   } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else running--;
+    const [next] = waiting;
+    if (next) {
+      waiting.delete(next);
+      next();
+    } else running--;
   }
 }
 
-/** A PHC string of the password, with the parameters in force. */
-export const hashPassword = (password: string): Promise<string> => withinConcurrency(() => argon2id.hash(password));
+/**
+ * A PHC string of the password, with the parameters in force.
+ *
+ * @param signal aborted when nobody waits for the result any more
+ * @throws HashingOverloaded
+ */
+export function hashPassword(password: string, signal?: AbortSignal): Promise<string> {
+  return withinConcurrency(signal, () => argon2id.hash(password));
+}
 
-/** The hash that is verified for an unknown user: of a random password, with the parameters in force. */
-const decoyHash = argon2id.hash(crypto.randomUUID());
-decoyHash.catch(() => {});
+/** The algorithm and the parameters of a hash; `server/database/password-kinds.ts` says the same in SQL. */
+const kindOf = (hash: string) => /^\$argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+/.exec(hash)?.[0];
 
-/** Verifies a hash even where there is none, so that the time does not tell whether there is an account. */
-export async function verifyPassword(hash: string | null, password: string): Promise<boolean> {
-  const stored = hash ?? (await decoyHash);
-  const matches = await withinConcurrency(() => argon2id.verify(stored, password));
-  return hash !== null && matches;
+const { memorySize, iterations, parallelism } = parameters;
+const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${parallelism}`;
+
+const randomText = (bytes: number) => randomBytes(bytes).toString("base64").replaceAll("=", "");
+
+/** A hash of no password, which takes as long to verify as any other of its kind. */
+const decoyOf = (kind: string) => `${kind}$${randomText(16)}$${randomText(32)}`;
+
+/**
+ * Verifies a password in a time that does not tell whether there is a hash, nor of which kind. When the parameters have
+ * been raised, hashes of both kinds are stored until their owners log in. So a refused password costs one verification
+ * for each kind that is stored, in one order, whoever it is for: of the user's own kind the hash, of the others a decoy.
+ * A decoy by the parameters in force alone would take longer than the hash of a user who has not logged in since.
+ *
+ * @param hash `null` for an unknown user, or one without a password
+ * @param kinds every kind of hash that is stored
+ * @param signal aborted when nobody waits for the result any more
+ * @throws HashingOverloaded
+ */
+export function verifyPassword(
+  hash: string | null,
+  password: string,
+  kinds: readonly string[] = [],
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const own = hash === null ? undefined : kindOf(hash);
+  const verified = new Set([...kinds, own ?? kinds[0] ?? kindInForce]);
+  return withinConcurrency(signal, async () => {
+    for (const kind of verified) {
+      const stored = hash !== null && kind === own ? hash : decoyOf(kind);
+      if (await argon2id.verify(stored, password)) return true;
+    }
+    return false;
+  });
 }
 
 /** Whether a stored PHC string was made with weaker parameters than those in force. */

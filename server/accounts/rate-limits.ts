@@ -1,84 +1,138 @@
-import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
-import { orm, query } from "../database/unit-of-work";
+import ipaddr from "ipaddr.js";
+import { RateLimit } from "../database/entities";
+import { prepared, query } from "../database/unit-of-work";
 import { sha256 } from "../sha256";
 import { normalizeAddress } from "./email-address";
 
-const window = 15 * 60; // seconds
+const quarterHour = 15 * 60; // seconds
+const day = 24 * 3_600; // seconds
 
-/** How many attempts an address and a client have in one window. */
+/** What one kind of attempt may come to. */
 interface Limit {
-  perAddress: RateLimiterPostgres;
-  perClient: RateLimiterPostgres;
+  name: string;
+  /** In a quarter of an hour. */
+  perClient: number;
+  /** In a quarter of an hour. */
+  perAddress: number;
+  /** In a day. */
+  perAddressAndDay?: number;
 }
 
-/** The ORM's knex pool. Read at each use, because the counters are created before the ORM. */
-const storeClient = {
-  get client() {
-    return orm().em.getKnex().client;
-  },
-};
+export const resetLimit: Limit = { name: "reset", perClient: 50, perAddress: 5, perAddressAndDay: 20 };
+export const registrationLimit: Limit = { name: "registration", perClient: 50, perAddress: 5, perAddressAndDay: 20 };
+export const loginLimit: Limit = { name: "login", perClient: 100, perAddress: 10 };
 
-function counter(keyPrefix: string, points: number): RateLimiterPostgres {
-  return new RateLimiterPostgres({
-    storeClient,
-    storeType: "knex",
-    tableName: "rate_limits",
-    tableCreated: true,
-    clearExpiredByTimeout: false,
-    keyPrefix,
-    points,
-    duration: window,
-  });
+const loginsPerDevice = 10; // in a quarter of an hour
+
+/** A row of `rate_limits`. */
+interface Counter {
+  key: string;
+  /** A counter counts only when every one of an earlier stage has room: what is refused uses up no later limit. */
+  stage: 0 | 1 | 2;
+  maximum: number;
+  /** Seconds. */
+  window: number;
 }
 
-const limit = (name: string, { perAddress, perClient }: { perAddress: number; perClient: number }): Limit => ({
-  perAddress: counter(`${name}:address`, perAddress),
-  perClient: counter(`${name}:client`, perClient),
-});
-
-export const resetLimit = limit("reset", { perAddress: 5, perClient: 50 });
-export const registrationLimit = limit("registration", { perAddress: 5, perClient: 50 });
-export const loginLimit = limit("login", { perAddress: 10, perClient: 100 });
+/** The counters of one attempt, in the order in which their rows are locked. */
+export type Counters = Counter[];
 
 /** A key of fixed length: the typed text is not stored and may be longer than the column. */
-const keyOf = (typed: string) => sha256(normalizeAddress(typed));
+const keyOf = ({ name }: Limit, typed: string) => `${name}:address:${sha256(normalizeAddress(typed))}`;
 
-async function consume(limiter: RateLimiterPostgres, key: string): Promise<number | null> {
-  try {
-    await limiter.consume(key);
-    return null;
-  } catch (refusal) {
-    if (refusal instanceof RateLimiterRes) return Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
-    throw refusal;
-  }
+/** The networks that a client's address belongs to: a provider hands out whole /48s of IPv6 addresses. */
+function networksOf(client: string): { network: string; factor: number }[] {
+  const own = { network: client, factor: 1 };
+  if (!ipaddr.IPv6.isValid(client)) return [own];
+  return [{ network: `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/48`)}/48`, factor: 4 }, own];
 }
+
+/** @param client an IPv4 address, or the network of an IPv6 address's /64 */
+export function countersOf(limit: Limit, address: string, client: string): Counters {
+  const counters: Counters = networksOf(client).map(({ network, factor }) => ({
+    key: `${limit.name}:client:${network}`,
+    stage: 0,
+    maximum: limit.perClient * factor,
+    window: quarterHour,
+  }));
+  const key = keyOf(limit, address);
+  counters.push({ key, stage: 1, maximum: limit.perAddress, window: quarterHour });
+  if (limit.perAddressAndDay) {
+    counters.push({ key: `${key}:day`, stage: 2, maximum: limit.perAddressAndDay, window: day });
+  }
+  return counters;
+}
+
+/**
+ * The counter of logins from a browser that the account knows. Neither the address nor the client is counted, so that
+ * nobody else's attempts can keep the owner out.
+ */
+export const deviceCounters = (deviceTokenHash: string): Counters => [
+  { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
+];
+
+const now = "(extract(epoch from now()) * 1000)::bigint";
+
+const counted = (stage: number, condition = "true") => `
+  insert into rate_limits as counter (key, points, expire)
+  select key, 1, ${now} + seconds * 1000 from asked where stage = ${stage} and ${condition} order by position
+  on conflict (key) do update set
+    points = case when counter.expire <= ${now} then 1 else counter.points + 1 end,
+    expire = case when counter.expire <= ${now} then excluded.expire else counter.expire end
+  returning key, points, expire`;
+
+const isFull = (stage: string) => `exists (select from ${stage} join asked using (key) where points > maximum)`;
+
+// One statement counts them all: with a statement and a commit for each, four counters took 0.27 ms and 0.14 ms of CPU,
+// and take 0.21 ms and 0.09 ms so (rate-limiter-flexible 11.4, 1,500 attempts, PostgreSQL 15 without fsync).
+const countAll = `
+  with asked as (
+    select * from unnest(?::text[], ?::int[], ?::int[], ?::int[])
+      with ordinality as asked (key, stage, maximum, seconds, position)
+  ),
+  first as (${counted(0)}),
+  second as (${counted(1, `not ${isFull("first")}`)}),
+  third as (${counted(2, `not ${isFull("first")} and not ${isFull("second")}`)})
+  select max(expire) - ${now} as wait
+  from (select * from first union all select * from second union all select * from third) as counted
+  join asked using (key) where points > maximum`;
+
+const columns = (counters: Counters) => [
+  counters.map(({ key }) => key),
+  counters.map(({ stage }) => stage),
+  counters.map(({ maximum }) => maximum),
+  counters.map(({ window }) => window),
+];
 
 /**
  * Counts one attempt, atomically, before the work that it allows: attempts that arrive at once cannot all see room.
  *
  * @returns `null`, or the seconds until the next attempt is allowed
  */
-export function countAttempt(
-  { perAddress, perClient }: Limit,
-  address: string,
-  client: string,
-): Promise<number | null> {
-  return query(async () => {
-    const wait = await consume(perClient, client);
-    return wait ?? consume(perAddress, keyOf(address));
-  });
+export async function count(counters: Counters): Promise<number | null> {
+  const [row] = await prepared<{ wait: string | null }>("count-attempt", countAll, columns(counters));
+  return row?.wait == null ? null : Math.max(1, Math.ceil(Number(row.wait) / 1000));
 }
 
-/** Takes back an attempt that was not a failure. */
-export function forgiveAttempt({ perAddress, perClient }: Limit, address: string, client: string): Promise<void> {
-  return query(async () => {
-    await perClient.reward(client);
-    await perAddress.reward(keyOf(address));
-  });
+// Locks in the order in which `countAll` does: otherwise both could deadlock.
+const takeBack = `
+  update rate_limits set points = points - 1 where key in (
+    select key from rate_limits where key = any(?::text[]) and points > 0 and expire > ${now}
+    order by array_position(?::text[], key::text) for update)`;
+
+/** Takes back a counted attempt that was not a failure. */
+export async function takeBackCount(counters: Counters): Promise<void> {
+  const keys = counters.map(({ key }) => key);
+  await prepared("take-back-attempt", takeBack, [keys, keys]);
 }
 
-export function clearAttempts({ perAddress }: Limit, address: string): Promise<void> {
-  return query(async () => {
-    await perAddress.delete(keyOf(address));
+/** Counts one attempt for an address and a client; see {@link count}. */
+export const countAttempt = (limit: Limit, address: string, client: string): Promise<number | null> =>
+  count(countersOf(limit, address, client));
+
+/** Forgets what was counted for an address in the last quarter of an hour. */
+export function clearAttempts(limit: Limit, address: string): Promise<void> {
+  return query(async (em) => {
+    await em.nativeDelete(RateLimit, { key: keyOf(limit, address) });
   });
 }

@@ -2,11 +2,15 @@ import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { Session } from "../database/entities";
 import { logEvent } from "../log";
 import { sha256 } from "../sha256";
+import { keepMostRecent } from "./most-recent";
 import { mintToken } from "./tokens";
 
 const day = 24 * 3_600_000; // ms
 const absoluteLifetime = 30 * day; // from the sign-in
 const idleLifetime = 14 * day; // from the last use
+
+/** How many sessions a user may have. */
+export const mostSessions = 50;
 
 /** What a sign-in knows of the browser. */
 export interface Browser {
@@ -19,8 +23,18 @@ export interface NewSession {
   /** The raw token, which only the cookie holds. */
   token: string;
   expiresAt: Date;
-  /** The user of the session that it replaces. */
+  userId: string;
+  /** The user of the session that the browser came with. */
   replacedUserId: string | null;
+  /** How many of the user's sessions ended because there were too many. */
+  endedCount: number;
+}
+
+/** A sign-in that leaves a device behind. */
+export interface DeviceSignIn {
+  session: NewSession;
+  /** The raw token of the browser's device, which only the cookie holds. */
+  deviceToken: string;
 }
 
 /** The condition for a live session; its values are those of `livenessAt`. */
@@ -45,7 +59,10 @@ export async function endSessionOfToken(em: EntityManager, token: string): Promi
   return ended ? session.user.id : null;
 }
 
-/** Starts a session with a new token and ends the one that the browser came with (session fixation). */
+/**
+ * Starts a session with a new token, ends the one that the browser came with (session fixation), and those beyond the
+ * most that a user may have. The caller holds the user's row: of two sign-ins at once neither would see the other's.
+ */
 export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
   const replacedUserId = browser.sessionToken ? await endSessionOfToken(em, browser.sessionToken) : null;
   const token = mintToken();
@@ -60,12 +77,14 @@ export async function startSession(em: EntityManager, userId: string, browser: B
     lastSeenAt: now,
     expiresAt,
   });
-  return { token, expiresAt, replacedUserId };
+  const endedCount = await keepMostRecent(em, Session, "id", userId, mostSessions);
+  return { token, expiresAt, userId, replacedUserId, endedCount };
 }
 
-/** Logs the session that a sign-in replaced. Called after the commit. */
-export function logReplacedSession({ replacedUserId }: NewSession): void {
+/** Logs the sessions that a sign-in ended. Called after the commit. */
+export function logReplacedSession({ userId, replacedUserId, endedCount }: NewSession): void {
   if (replacedUserId) logEvent({ event: "session.ended", userId: replacedUserId, reason: "replaced", count: 1 });
+  if (endedCount > 0) logEvent({ event: "session.ended", userId, reason: "too_many", count: endedCount });
 }
 
 /**

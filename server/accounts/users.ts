@@ -35,7 +35,6 @@ export async function createUser(em: EntityManager, user: NewUser): Promise<stri
 export function lockUser(
   em: EntityManager,
   where: Partial<Pick<User, "id" | "email" | "idpId" | "passwordHash">>,
-  lockMode: LockMode.PESSIMISTIC_READ | LockMode.PESSIMISTIC_WRITE = LockMode.PESSIMISTIC_WRITE,
 ): Promise<User | null> {
-  return em.findOne(User, where, { lockMode });
+  return em.findOne(User, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }

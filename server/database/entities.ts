@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import { passwordKindIndex } from "./password-kinds";
 
 export const User = defineEntity({
   name: "User",
@@ -15,6 +16,7 @@ export const User = defineEntity({
     createdAt: p.datetime(),
   },
   uniques: [{ name: "users_idp_unique", properties: ["idpId", "idpIssuer"] }],
+  indexes: [passwordKindIndex],
   checks: [
     {
       name: "users_email_normalized",
@@ -81,7 +83,7 @@ export const EmailChange = defineEntity({
   },
 });
 
-/** The table of rate-limiter-flexible, which writes its columns by position: key, points, expire (ms). */
+/** How many attempts were counted under a key, and when the count ends (ms since 1970). */
 export const RateLimit = defineEntity({
   name: "RateLimit",
   tableName: "rate_limits",

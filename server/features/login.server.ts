@@ -1,22 +1,42 @@
-import { LockMode } from "@mikro-orm/postgresql";
+import { browserName } from "../accounts/browser-name";
+import { findDevice, rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
-import { hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
-import { countAttempt, forgiveAttempt, loginLimit } from "../accounts/rate-limits";
-import { type Browser, logReplacedSession, type NewSession, startSession } from "../accounts/sessions";
+import { HashingOverloaded, hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
+import { type Counters, count, countersOf, deviceCounters, loginLimit, takeBackCount } from "../accounts/rate-limits";
+import { type Browser, type DeviceSignIn, logReplacedSession, startSession } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
+import { config } from "../config";
 import { User } from "../database/entities";
+import { passwordKinds } from "../database/password-kinds";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
+import { sendMail } from "../mail/mailer";
+import { newSignInMail } from "../mail/messages";
+import { enqueue } from "../queue/job-queue";
+import type { MailCall } from "../queue/jobs";
+
+/** Where a login comes from. */
+export interface LoginOrigin {
+  /** The client's address, for its limit. */
+  client: string;
+  /** The token of the browser's device cookie. */
+  deviceToken: string | null;
+}
+
+/** What was counted for a login, or the seconds until the next one is allowed. */
+type CountedLogin = { counters: Counters; wait: null } | { wait: number };
 
 /**
- * Counts a login before its password is verified.
- *
- * @returns `null`, or the seconds until the next login is allowed
+ * Counts a login before its password is verified: under the browser's device, when it belongs to the account of the
+ * address, otherwise under the address and the client.
  */
-export async function countLogin(email: string, client: string): Promise<number | null> {
-  const wait = await countAttempt(loginLimit, email, client);
-  if (wait !== null) logEvent({ event: "login.throttled" });
-  return wait;
+export async function countLogin(email: string, { client, deviceToken }: LoginOrigin): Promise<CountedLogin> {
+  const device = await findDevice(deviceToken, parseAddress(email));
+  const counters = device ? deviceCounters(device) : countersOf(loginLimit, email, client);
+  const wait = await count(counters);
+  if (wait === null) return { counters, wait };
+  logEvent({ event: "login.throttled" });
+  return { wait };
 }
 
 /** A user whose password was right, and the hash that it was right for. */
@@ -27,46 +47,85 @@ export interface Authenticated {
 
 // Without MikroORM, which takes 0.25 ms longer for a known user's row than for none (median of 2,000 pairs): the time
 // would tell which addresses have an account.
-const credentials = `select id, password_hash as "passwordHash" from users where email = ?`;
+const credentials = `
+  with recursive ${passwordKinds}
+  select users.id, users.password_hash as "passwordHash",
+    array(select kind from kinds where kind is not null) as kinds
+  from (select 1) as always left join users on users.email = ?`;
 
-/** The user of these credentials, as typed; `null`, after the same time, for every other pair. */
-export async function authenticate(typedEmail: string, password: string): Promise<Authenticated | null> {
-  const email = parseAddress(typedEmail);
-  const [user] = await prepared<{ id: string; passwordHash: string | null }>("credentials", credentials, [email]);
-  const stored = user?.passwordHash ?? null;
-  if (!(await verifyPassword(stored, password)) || !user || !stored) {
-    logEvent({ event: "login.failed", reason: "wrong_credentials" });
-    return null;
-  }
-  if (!isOutdated(stored)) return { id: user.id, passwordHash: stored };
-  const passwordHash = await hashPassword(password);
-  const renewed = await query((em) => em.nativeUpdate(User, { id: user.id, passwordHash: stored }, { passwordHash }));
-  // Another login renewed the hash, or a reset replaced it: the stored hash decides again.
-  return renewed === 0 ? authenticate(typedEmail, password) : { id: user.id, passwordHash };
+interface Credentials {
+  id: string | null;
+  passwordHash: string | null;
+  /** Every kind of hash that is stored. */
+  kinds: string[];
 }
 
 /**
- * Starts the session of an authenticated user, and takes the counted attempt back.
+ * The user of these credentials, as typed; `null`, after the same time, for every other pair.
+ *
+ * @param signal aborted when nobody waits for the result any more
+ * @param counters what was counted for this login: taken back when the password is not verified
+ * @throws HashingOverloaded
+ */
+export async function authenticate(
+  typedEmail: string,
+  password: string,
+  signal?: AbortSignal,
+  counters: Counters = [],
+): Promise<Authenticated | null> {
+  const email = parseAddress(typedEmail);
+  const [found] = await prepared<Credentials>("credentials", credentials, [email]);
+  const { id, passwordHash: stored, kinds } = found ?? { id: null, passwordHash: null, kinds: [] };
+  const matches = await verifyPassword(stored, password, kinds, signal).catch(async (error: unknown) => {
+    if (error instanceof HashingOverloaded) await takeBackCount(counters);
+    throw error;
+  });
+  if (!matches || !id || !stored) {
+    logEvent({ event: "login.failed", reason: "wrong_credentials" });
+    return null;
+  }
+  if (!isOutdated(stored)) return { id, passwordHash: stored };
+  const passwordHash = await hashPassword(password, signal);
+  const renewed = await query((em) => em.nativeUpdate(User, { id, passwordHash: stored }, { passwordHash }));
+  // Another login renewed the hash, or a reset replaced it: the stored hash decides again.
+  return renewed === 0 ? authenticate(typedEmail, password, signal, counters) : { id, passwordHash };
+}
+
+/**
+ * Starts the session of an authenticated user, remembers the browser, and tells the owner of a browser that the account
+ * did not know, in one transaction. Takes the counted attempt back.
  *
  * @returns `null` when the password was changed, or the account deleted, since it was verified: a login that is on its
  * way must not survive a reset, which ends every session
  */
 export async function logIn(
   { id, passwordHash }: Authenticated,
-  email: string,
-  client: string,
+  counters: Counters,
   browser: Browser,
-): Promise<NewSession | null> {
-  const session = await unitOfWork(async (em) => {
-    const user = await lockUser(em, { id, passwordHash }, LockMode.PESSIMISTIC_READ);
-    return user && startSession(em, user.id, browser);
+  deviceToken: string | null,
+): Promise<DeviceSignIn | null> {
+  const done = await unitOfWork(async (em) => {
+    const user = await lockUser(em, { id, passwordHash });
+    if (!user) return null;
+    const session = await startSession(em, id, browser);
+    const device = await rememberDevice(em, id, deviceToken);
+    if (device.isUnknown) {
+      const signIn = { browser: browserName(browser.userAgent), at: new Date().toISOString() };
+      await enqueue(em, { task: "mail_new_sign_in", email: user.email, ...signIn });
+    }
+    return { session, deviceToken: device.token };
   });
-  if (!session) {
+  if (!done) {
     logEvent({ event: "login.failed", userId: id, reason: "password_changed" });
     return null;
   }
-  await forgiveAttempt(loginLimit, email, client);
-  logReplacedSession(session);
+  await takeBackCount(counters);
+  logReplacedSession(done.session);
   logEvent({ event: "login.succeeded", userId: id });
-  return session;
+  return done;
+}
+
+/** The job of a login from a browser that the account did not know: tells the owner. */
+export async function mailNewSignIn(email: string, browser: string, at: string): Promise<MailCall> {
+  return () => sendMail(email, newSignInMail(config().appUrl, browser, new Date(at)));
 }

@@ -1,3 +1,4 @@
+import { rememberOnlyDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { consumeLink, isLinkValid, issueLink, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
@@ -52,33 +53,41 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
 }
 
 /**
- * Consumes the link, stores the new password, removes every reset link of the address and ends every session of the
- * user, in one transaction.
+ * Consumes the link, stores the new password, removes every reset link of the address, ends every session of the user
+ * and forgets every device but this browser, in one transaction.
  *
- * @returns false, and nothing changed, when the link was used or has expired in the meantime
+ * @param signal aborted when nobody waits for the result any more
+ * @returns the token of the browser's device, the only one that the user has now; `null`, and nothing changed, when the
+ * link was used or has expired in the meantime
+ * @throws HashingOverloaded
  */
-export async function resetPassword(link: MailedLink, newPassword: string): Promise<boolean> {
+export async function resetPassword(
+  link: MailedLink,
+  newPassword: string,
+  signal?: AbortSignal,
+): Promise<string | null> {
   const email = parseAddress(link.email);
-  if (email === null) return false;
-  const passwordHash = await hashPassword(newPassword);
+  if (email === null) return null;
+  const passwordHash = await hashPassword(newPassword, signal);
   const done = await unitOfWork(async (em) => {
     // Locked before the sessions end: otherwise a login with the old hash could start one after them.
     const user = await lockUser(em, { email });
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
     user.passwordHash = passwordHash;
     const ended = await endAllSessions(em, user.id);
+    const deviceToken = await rememberOnlyDevice(em, user.id);
     await enqueue(em, { task: "mail_password_changed", email });
-    return { userId: user.id, ended };
+    return { userId: user.id, ended, deviceToken };
   });
   if (!done) {
     logEvent({ event: "password_reset.refused", reason: "invalid_link" });
-    return false;
+    return null;
   }
-  const { userId, ended } = done;
+  const { userId, ended, deviceToken } = done;
   await clearAttempts(loginLimit, email);
   logEvent({ event: "password_reset.completed", userId });
   if (ended > 0) logEvent({ event: "session.ended", userId, reason: "password_reset", count: ended });
-  return true;
+  return deviceToken;
 }
 
 /** The job of a completed reset: tells the owner, because somebody else may have done it. */

@@ -1,9 +1,10 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { consumeLink, isLinkValid, issueLink, lockAddress, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
-import { type Browser, logReplacedSession, type NewSession, startSession } from "../accounts/sessions";
+import { type Browser, type DeviceSignIn, logReplacedSession, startSession } from "../accounts/sessions";
 import { createUser } from "../accounts/users";
 import { config } from "../config";
 import { Registration, User } from "../database/entities";
@@ -47,31 +48,39 @@ export async function mailRegistration(email: string): Promise<MailCall> {
   };
 }
 
-/** Whether the link can still be used. Reads only. */
+/** Whether the link can still be used: not when its address has an account by now. Reads only. */
 export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean> {
-  const valid = await query((em) => isLinkValid(em, Registration, link));
+  const valid = await query(
+    async (em) =>
+      (await isLinkValid(em, Registration, link)) && (await em.count(User, { email: parseAddress(link.email) })) === 0,
+  );
   if (!valid) logEvent({ event: "registration.refused", reason: "invalid_link" });
   return valid;
 }
 
 /**
- * Consumes the link, creates the user and starts a session, in one transaction.
+ * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction.
  *
+ * @param signal aborted when nobody waits for the result any more
  * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now
+ * @throws HashingOverloaded
  */
 export async function completeRegistration(
   link: MailedLink,
   password: string,
   browser: Browser,
-): Promise<NewSession | null> {
+  signal?: AbortSignal,
+): Promise<DeviceSignIn | null> {
   const email = parseAddress(link.email);
   if (email === null) return null;
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, signal);
   const done = await unitOfWork(async (em) => {
     await lockAddress(em, email);
     if (!(await consumeLink(em, Registration, link))) return null;
     const userId = await createUser(em, { email, passwordHash });
-    return { userId, session: await startSession(em, userId, browser) };
+    const session = await startSession(em, userId, browser);
+    const { token: deviceToken } = await rememberDevice(em, userId, null);
+    return { userId, session, deviceToken };
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return null;
     throw error;
@@ -82,5 +91,5 @@ export async function completeRegistration(
   }
   logReplacedSession(done.session);
   logEvent({ event: "registration.completed", userId: done.userId });
-  return done.session;
+  return done;
 }

@@ -1,10 +1,11 @@
 import { configuredIssuer } from "../accounts/provider-identities";
-import { endSessionOfToken, endSessionsExcept, isLive, live, livenessAt } from "../accounts/sessions";
+import { endSessionOfToken, endSessionsExcept, isLive, live, livenessAt, mostSessions } from "../accounts/sessions";
 import { Session } from "../database/entities";
 import { prepared, query } from "../database/unit-of-work";
 import { logEvent } from "../log";
 import { sha256 } from "../sha256";
 
+export { browserName } from "../accounts/browser-name";
 export type { Browser, NewSession } from "../accounts/sessions";
 
 const seenInterval = 3_600_000; // ms between two writes of `last_seen_at`
@@ -61,6 +62,7 @@ export function activeSessions(userId: string) {
       {
         fields: ["id", "userAgent", "createdAt", "lastSeenAt"],
         orderBy: { lastSeenAt: "desc", createdAt: "desc" },
+        limit: mostSessions,
         disableIdentityMap: true,
       },
     ),

@@ -114,6 +114,31 @@ export function passwordChangedMail(appUrl: string): Message {
   };
 }
 
+const utc = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
+
+export function newSignInMail(appUrl: string, browser: string, at: Date): Message {
+  const reset = `${appUrl}/forgot-password`;
+  const dashboard = `${appUrl}/dashboard`;
+  const subject = "New sign-in to your account";
+  const told =
+    "Somebody, probably you, signed in to your account with its password, in a browser that it did not know:";
+  const what = `${browser}, ${utc.format(at)} UTC`;
+  const act = "If it was not you, reset your password, which signs every browser out:";
+  const check = "Then log in and disconnect every external sign-in that you did not connect yourself:";
+  return {
+    subject,
+    text: `${told}\n\n${what}\n\n${act}\n\n${reset}\n\n${check}\n\n${dashboard}\n`,
+    html: html(subject, [
+      paragraph(told),
+      paragraph(escapeHtml(what)),
+      paragraph(act),
+      button("Reset your password", reset),
+      paragraph(check),
+      button("Your account", dashboard),
+    ]),
+  };
+}
+
 export function providerLinkedMail(appUrl: string, provider: string): Message {
   const dashboard = `${appUrl}/dashboard`;
   const reset = `${appUrl}/forgot-password`;

@@ -10,6 +10,7 @@ export type Job =
         | "mail_account_deleted";
       email: string;
     }
+  | { task: "mail_new_sign_in"; email: string; browser: string; at: string }
   | { task: "purge_expired" };
 
 /** The second part of a job: its call to the mail service. */

@@ -47,7 +47,10 @@ test("register, log out, forget the password, reset it, log in: nothing secret s
   await send("/register", { form: { email } });
   const registration = await finish(await latchkey.mailTo(email, "Finish creating your account"), first);
   expect(registration.done).toMatchObject({ status: 302, location: "/dashboard" });
-  expect(registration.done.setCookies).toEqual([expect.stringMatching(sessionCookie)]);
+  expect(registration.done.setCookies).toEqual([
+    expect.stringMatching(sessionCookie),
+    expect.stringMatching(/^device=/),
+  ]);
   const registered = cookieOf(registration.done);
 
   const dashboard = await send("/dashboard", { cookie: registered });
@@ -68,7 +71,8 @@ test("register, log out, forget the password, reset it, log in: nothing secret s
 
   await send("/forgot-password", { form: { email } });
   const reset = await finish(await latchkey.mailTo(email, "Reset your password"), second);
-  expect(reset.done).toMatchObject({ status: 302, location: "/login?notice=password_reset", setCookies: [] });
+  expect(reset.done).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
+  expect(reset.done.setCookies).toEqual([expect.stringMatching(/^device=/)]);
   expect((await send("/login?notice=password_reset")).body).toContain("Your password was changed.");
   expect((await send("/dashboard", { cookie: elsewhere })).location).toBe("/login");
   await latchkey.waitFor(/Subject: Your password was changed\n[\s\S]*?--- end mail ---/);
@@ -89,8 +93,9 @@ test("register, log out, forget the password, reset it, log in: nothing secret s
   const rows = await dump(latchkey.databaseUrl());
   expect(rows).toContain(email);
   expect(rows).toContain(sha256(active));
-  const sessions = [registered, elsewhere, cookieOf(back)].map((cookie) => cookie.slice("session=".length));
-  const secrets = [registration.token, reset.token, active, ...sessions, first, second];
+  const cookies = [registered, elsewhere, cookieOf(back)].flatMap((cookie) => cookie.match(/[0-9a-f]{64}/g) ?? []);
+  expect(cookies).toHaveLength(6);
+  const secrets = [registration.token, reset.token, active, ...cookies, first, second];
   for (const secret of secrets) {
     expect(secret.length).toBeGreaterThan(20);
     for (const spelling of [

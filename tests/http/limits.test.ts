@@ -188,6 +188,17 @@ describe("failed logins", () => {
     expect([...owner.cookies.keys()]).toEqual([]);
   });
 
+  test("an attacker keeps no owner out who comes with a known browser", async () => {
+    const email = "besieged@example.com";
+    const owner = await latchkey.register(email);
+    await owner.post("/logout");
+    expect(await oneByOne(11, () => logIn(latchkey.visit(), email))).toEqual([...Array(10).fill(422), 429]);
+    expect((await logIn(latchkey.visit(), email, password)).status).toBe(429);
+    expect((await logIn(owner, email, password)).location).toBe("/dashboard");
+    const stranger = await latchkey.register("own-device@example.com");
+    expect((await logIn(stranger, email, password)).status).toBe(429);
+  });
+
   test("a completed reset frees the login", async () => {
     const email = "freed@example.com";
     await latchkey.register(email);

@@ -94,6 +94,7 @@ describe("behind a proxy that is trusted", () => {
       expect.stringMatching(
         /^__Host-session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax; Secure$/,
       ),
+      expect.stringMatching(/^__Host-device=[0-9a-f]{64}; HttpOnly; Max-Age=34560000; Path=\/; SameSite=Lax; Secure$/),
     ]);
     const cookie = cookieOf(done);
     expect((await send("/dashboard", { cookie, headers: forwarded })).status).toBe(200);

@@ -1,5 +1,5 @@
 import { Argon2id } from "oslo/password";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
@@ -48,7 +48,7 @@ describe("the right password", () => {
     const id = await createUser(latchkey.em());
     const done = await logIn("ada@example.com", goodPassword, { "User-Agent": "Firefox" });
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(Object.keys(done.cookies)).toEqual(["session"]);
+    expect(Object.keys(done.cookies)).toEqual(["session", "device"]);
     expect(await latchkey.execute("select user_id, user_agent from sessions")).toEqual([
       { user_id: id, user_agent: "Firefox" },
     ]);
@@ -210,5 +210,61 @@ describe("a hash with weaker parameters than those in force", () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => logIn("ada@example.com", goodPassword)));
     expect(answers.map(({ status }) => status)).toEqual([302, 302, 302, 302]);
     expect(await latchkey.execute("select * from sessions")).toHaveLength(4);
+  });
+});
+
+describe("a refused password costs the same Argon2 runs for everybody", () => {
+  const weak = new Argon2id({ memorySize: 9_728, iterations: 2, parallelism: 1 });
+  const kinds = { weak: "m=9728,t=2,p=1", inForce: "m=19456,t=2,p=1" };
+
+  async function createWeakUser(email: string): Promise<void> {
+    await createUser(latchkey.em(), { email, password: null });
+    await latchkey.execute("update users set password_hash = ? where email = ?", [
+      await weak.hash(goodPassword),
+      email,
+    ]);
+  }
+
+  /** The parameters of each verification. */
+  async function runsOf(email: string): Promise<string[]> {
+    const verify = vi.spyOn(Argon2id.prototype, "verify");
+    expect((await logIn(email, "wrong")).status).toBe(422);
+    const runs = verify.mock.calls.map(([hash]) => hash.split("$")[3] ?? "");
+    verify.mockRestore();
+    return runs;
+  }
+
+  const everybody = [
+    "weak@example.com",
+    "strong@example.com",
+    "provider@example.com",
+    "nobody@example.com",
+    "no address",
+  ];
+
+  test("while hashes with half the memory and with the parameters in force are stored", async () => {
+    await createWeakUser("weak@example.com");
+    await createUser(latchkey.em(), { email: "strong@example.com" });
+    await createUser(latchkey.em(), { email: "provider@example.com", password: null, idpId: "42" });
+    for (const email of everybody) expect((await runsOf(email)).sort(), email).toEqual([kinds.inForce, kinds.weak]);
+    const first = await runsOf("weak@example.com");
+    for (const email of everybody) expect(await runsOf(email), email).toEqual(first);
+  });
+
+  test("while only hashes with half the memory are stored", async () => {
+    await createWeakUser("weak@example.com");
+    for (const email of everybody) expect(await runsOf(email), email).toEqual([kinds.weak]);
+  });
+
+  test("and one run only once every owner has logged in", async () => {
+    await createWeakUser("weak@example.com");
+    await createUser(latchkey.em(), { email: "strong@example.com" });
+    expect((await logIn("weak@example.com", goodPassword)).status).toBe(302);
+    for (const email of everybody) expect(await runsOf(email), email).toEqual([kinds.inForce]);
+  });
+
+  test("while no hash is stored", async () => {
+    await createUser(latchkey.em(), { email: "provider@example.com", password: null, idpId: "42" });
+    for (const email of everybody) expect(await runsOf(email), email).toEqual([kinds.inForce]);
   });
 });

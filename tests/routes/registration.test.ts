@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { Argon2id } from "oslo/password";
+import { describe, expect, test, vi } from "vitest";
 import { completeRegistration } from "#server/features/registration.server";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
@@ -151,7 +152,7 @@ describe("the link", () => {
     const other = await registrationLink(latchkey, "bob@example.com");
     const done = await finish({ ...links[0], ...newPassword });
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(done.headers.getSetCookie()).toHaveLength(1);
+    expect(done.headers.getSetCookie()).toHaveLength(2);
     expect(done.cookies.session).toMatch(/^[0-9a-f]{64}$/);
     const [user] = await latchkey.execute("select email, idp_id, name, picture_url from users");
     expect(user).toEqual({ email: "grace@example.com", idp_id: null, name: null, picture_url: null });
@@ -203,6 +204,14 @@ describe("the link", () => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
     await expectDead(link);
+  });
+
+  test("whose address has an account by now costs no hash", async () => {
+    const link = await registrationLink(latchkey);
+    await createUser(latchkey.em(), { email: "grace@example.com" });
+    const hash = vi.spyOn(Argon2id.prototype, "hash");
+    await expectDead(link);
+    expect(hash).not.toHaveBeenCalled();
   });
 
   test("whose address got an account in the meantime changes nothing, least of all its password", async () => {

@@ -5,7 +5,7 @@ import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
-import { createUser } from "../support/accounts";
+import { createUser, goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
@@ -40,6 +40,42 @@ describe.each([
     expect(sent).not.toEqual([]);
     expect(await statements(known)).toEqual(sent);
   });
+});
+
+describe("a failed login", () => {
+  const logIn = (email: string, password: string, cookie?: string) =>
+    call(login.action, post("/login", { email, password }, { ...(cookie && { cookie }) }));
+
+  const senders: [string, () => Promise<string | undefined>][] = [
+    ["without a device cookie", async () => undefined],
+    ["with a malformed device cookie", async () => "device=x"],
+    ["with a device cookie that nobody has", async () => `device=${"5".repeat(64)}`],
+    [
+      "with the device cookie of another account",
+      async () => {
+        await createUser(latchkey.em(), { email: "eve@example.com" });
+        return `device=${(await logIn("eve@example.com", goodPassword)).cookies.device}`;
+      },
+    ],
+  ];
+
+  test.each(senders)(
+    "%s sends the same three statements, whether the address has devices or no account",
+    async (_what, cookieOf) => {
+      const cookie = await cookieOf();
+      expect((await logIn(known, goodPassword)).cookies.device).toMatch(/^[0-9a-f]{64}$/);
+      const sent = async (email: string) =>
+        (
+          await statementsOf(async () => {
+            expect((await logIn(email, "wrong", cookie)).status).toBe(422);
+          })
+        ).map(({ text }) => text);
+      const texts = await sent(known);
+      expect(texts).toHaveLength(3);
+      expect(texts[0]).toContain("from devices");
+      expect(await sent(unknown)).toEqual(texts);
+    },
+  );
 });
 
 test("a request for a mail reads no user: the job does", async () => {

@@ -54,6 +54,7 @@ describe("a new session", () => {
     const { headers } = await logIn();
     expect(headers.getSetCookie()).toEqual([
       expect.stringMatching(/^session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax$/),
+      expect.stringMatching(/^device=/),
     ]);
   });
 
@@ -64,6 +65,7 @@ describe("a new session", () => {
       expect.stringMatching(
         /^__Host-session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax; Secure$/,
       ),
+      expect.stringMatching(/^__Host-device=/),
     ]);
   });
 

@@ -23,6 +23,6 @@ export async function createUser(em: EntityManager, account: NewAccount = {}): P
 
 /** Signs the user in; returns the `Cookie` header of that browser. */
 export async function signedIn(em: EntityManager, userId: string, userAgent: string | null = null): Promise<string> {
-  const { token } = await startSession(em, userId, { userAgent, sessionToken: null });
+  const { token } = await em.transactional((tx) => startSession(tx, userId, { userAgent, sessionToken: null }));
   return `session=${token}`;
 }

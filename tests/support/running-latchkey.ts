@@ -73,6 +73,7 @@ export function runLatchkey(
     databaseUrl: () => server.databaseUrl,
     output: () => server.output(),
     waitFor: (pattern: RegExp) => server.waitFor(pattern),
+    nextOutput: () => server.nextOutput(),
     stop: () => server.stop(),
     send: (path: string, sent?: Sent) => send(server.url, path, sent),
     exchange: (lines: string[]) => exchange(server.port, lines),

@@ -17,12 +17,13 @@ export class HttpClient {
     this.#agent = new http.Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  post(path: string, fields: Record<string, string>): Promise<Answer> {
+  post(path: string, fields: Record<string, string>, cookie?: string): Promise<Answer> {
     const body = new URLSearchParams(fields).toString();
     const headers = {
       "Content-Type": "application/x-www-form-urlencoded",
       "Content-Length": Buffer.byteLength(body),
       "X-Forwarded-For": newClientAddress(),
+      ...(cookie && { Cookie: cookie }),
     };
     return new Promise((resolve, reject) => {
       const options = { host: "localhost", port: this.#port, path, method: "POST", agent: this.#agent, headers };

@@ -1,19 +1,28 @@
 import { randomBytes } from "node:crypto";
 import { hashPassword } from "#server/accounts/password-hashing";
-import { User } from "#server/database/entities";
+import { Device, User } from "#server/database/entities";
 import { migrate } from "#server/database/migrate";
 import { openDatabase } from "#server/database/orm";
 import { JobQueue } from "#server/queue/job-queue";
+import { sha256 } from "#server/sha256";
 
 export const newAddresses = (count: number) =>
   Array.from({ length: count }, () => `${randomBytes(8).toString("hex")}@example.com`);
 
-/** Migrates the database, which no server has open yet, and adds an account with a password for each address. */
-export async function addAccounts(databaseUrl: string, emails: string[]): Promise<void> {
+/** The token of the device that each account has. */
+export const deviceTokenOf = (email: string) => sha256(`device of ${email}`);
+
+/**
+ * Migrates the database, which no server has open yet, and adds an account with a password and a device for each
+ * address.
+ *
+ * @param hashed the password's hash; by default with the parameters in force
+ */
+export async function addAccounts(databaseUrl: string, emails: string[], hashed?: string): Promise<void> {
   const database = await openDatabase(databaseUrl);
   try {
     await migrate(database.orm);
-    const passwordHash = await hashPassword("correct horse battery staple");
+    const passwordHash = hashed ?? (await hashPassword("correct horse battery staple"));
     const createdAt = new Date();
     for (let start = 0; start < emails.length; start += 1_000) {
       const users = emails.slice(start, start + 1_000).map((email) => ({
@@ -26,8 +35,16 @@ export async function addAccounts(databaseUrl: string, emails: string[]): Promis
         createdAt,
       }));
       await database.orm.em.fork().insertMany(User, users);
+      const devices = users.map(({ id, email }) => ({
+        tokenHash: sha256(deviceTokenOf(email)),
+        user: id,
+        createdAt,
+        lastSeenAt: createdAt,
+      }));
+      await database.orm.em.fork().insertMany(Device, devices);
     }
     await database.orm.em.fork().execute("analyze users");
+    await database.orm.em.fork().execute("analyze devices");
   } finally {
     await database.close();
   }

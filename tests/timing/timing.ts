@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { Argon2id } from "oslo/password";
 import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
 import { type MailService, startMailService } from "../support/mail-service";
@@ -6,7 +7,7 @@ import { createEmptyDatabase, type RunningServer, startServer } from "../support
 import { HttpClient } from "./http-client";
 import { type Judge, judgeIn, type Times } from "./judge";
 import { runQueueCases } from "./queue";
-import { addAccounts, newAddresses } from "./seed";
+import { addAccounts, deviceTokenOf, newAddresses } from "./seed";
 
 // Whether the time of an answer, or of a mail to another address, tells if an address has an account: OWASP ASVS 5.0,
 // 6.3.8.
@@ -28,25 +29,33 @@ function readArguments() {
 }
 
 interface Case {
+  name: string;
   path: "/forgot-password" | "/register" | "/login";
   status: number;
+  cookie?: string;
 }
 
+const login = { path: "/login", status: 422 } as const;
+const asker = "asker@example.com"; // an account of whoever asks, for its device
+
 const cases: Case[] = [
-  { path: "/forgot-password", status: 200 },
-  { path: "/register", status: 200 },
-  { path: "/login", status: 422 },
+  { name: "POST /forgot-password", path: "/forgot-password", status: 200 },
+  { name: "POST /register", path: "/register", status: 200 },
+  { name: "POST /login", ...login },
+  { name: "POST /login, a device of another account", ...login, cookie: `device=${deviceTokenOf(asker)}` },
 ];
+
+const withOldHashes: Case[] = [{ name: "POST /login, the known have hashes with half the memory", ...login }];
 
 class Failure extends Error {}
 
 /** Posts each pair of a known and an unknown address, in random order, one request at a time; times in ms. */
-async function measure(http: HttpClient, { path, status }: Case, known: string[]): Promise<Times> {
+async function measure(http: HttpClient, { path, status, cookie }: Case, known: string[]): Promise<Times> {
   const times: Times = { known: [], unknown: [] };
   const unknown = newAddresses(known.length);
   const post = async (kind: "known" | "unknown", email: string) => {
     const fields = path === "/login" ? { email, password: "not the password" } : { email };
-    const answer = await http.post(path, fields);
+    const answer = await http.post(path, fields, cookie);
     if (answer.status !== status) throw new Failure(`POST ${path} answered ${answer.status}, not ${status}`);
     times[kind].push(answer.milliseconds);
   };
@@ -77,12 +86,20 @@ async function countJobs(databaseUrl: string, emails: string[]): Promise<number>
   }
 }
 
-async function runProvider(provider: "answers" | "stalls", mailService: MailService, judge: Judge): Promise<boolean> {
+/** @param hashed of the password of every known address; by default with the parameters in force */
+async function runProvider(
+  provider: "answers" | "stalls",
+  mailService: MailService,
+  judge: Judge,
+  cases: Case[],
+  hashed?: string,
+): Promise<boolean> {
   const database = await createEmptyDatabase();
-  const warmUp = newAddresses(100);
+  const warmUp = newAddresses(30 * cases.length);
   const runs = cases.length * 3;
   const accounts = Array.from({ length: runs }, () => newAddresses(samples));
-  await addAccounts(database.url, [...warmUp, ...accounts.flat()]);
+  await addAccounts(database.url, [...warmUp, ...accounts.flat()], hashed);
+  await addAccounts(database.url, [asker]);
   const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
   const http = new HttpClient(server.port);
   try {
@@ -95,7 +112,7 @@ async function runProvider(provider: "answers" | "stalls", mailService: MailServ
         if (one.path !== "/login") mailed.push(...known);
         return known;
       };
-      const label = `POST ${one.path} | ${provider}`;
+      const label = `${one.name} | ${provider}`;
       sound = (await judge(label, () => measure(http, one, takeKnown()))) && sound;
     }
     assertUnlimited(server);
@@ -124,7 +141,12 @@ async function runAnswerCases(): Promise<boolean> {
     ["stalls", "silence"],
   ] as const) {
     const mailService = await startMailService({ kind });
-    sound = (await runProvider(provider, mailService, judge)) && sound;
+    sound = (await runProvider(provider, mailService, judge, cases)) && sound;
+    if (provider === "answers") {
+      const halfMemory = new Argon2id({ memorySize: 9_728, iterations: 2, parallelism: 1 });
+      const hashed = await halfMemory.hash("correct horse battery staple");
+      sound = (await runProvider(provider, mailService, judge, withOldHashes, hashed)) && sound;
+    }
     await mailService.stop();
   }
   return sound;

@@ -1,0 +1,65 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { Device } from "../database/entities";
+import { prepared } from "../database/unit-of-work";
+import { DEVICE_LIFETIME_MS } from "../rules";
+import { sha256 } from "../sha256";
+import { keepMostRecent } from "./most-recent";
+import { isToken, mintToken } from "./tokens";
+
+// OWASP, "Slow Down Online Guessing Attacks with Device Cookies": a browser that has signed in to an account has a
+// limit of its own, so that nobody else's attempts lock it out.
+
+const mostDevices = 20; // of a user
+
+/** MikroORM's condition for devices that were not used for as long as a device's cookie lives. */
+export const unusedDevices = (now: Date) => ({ lastSeenAt: { $lte: new Date(now.getTime() - DEVICE_LIFETIME_MS) } });
+
+// Without MikroORM, which takes longer for a row than for none. A token that nobody has ends this statement before it
+// looks the address up.
+const deviceOfAddress = `
+  select token_hash as "tokenHash" from devices
+  where token_hash = ? and user_id = (select id from users where email = ?)`;
+
+/**
+ * The device of a cookie's token, when it belongs to the account of `email`. One statement, the same for every address
+ * and with or without a cookie.
+ *
+ * @returns the SHA-256 of its token
+ */
+export async function findDevice(token: string | null, email: string | null): Promise<string | null> {
+  const tokenHash = token !== null && isToken(token) ? sha256(token) : null;
+  const [device] = await prepared<{ tokenHash: string }>("device-of-address", deviceOfAddress, [tokenHash, email]);
+  return device?.tokenHash ?? null;
+}
+
+interface SignedInDevice {
+  /** The raw token, which only the cookie holds. */
+  token: string;
+  /** Whether the account has devices, and this was not one of them. */
+  isUnknown: boolean;
+}
+
+/**
+ * Remembers the browser of a sign-in: its device counts as used now, or it gets one. The caller holds the user's row.
+ *
+ * @param token of the device cookie that the browser came with
+ */
+export async function rememberDevice(em: EntityManager, userId: string, token: string | null): Promise<SignedInDevice> {
+  const now = new Date();
+  if (token !== null && isToken(token)) {
+    const known = await em.nativeUpdate(Device, { tokenHash: sha256(token), user: userId }, { lastSeenAt: now });
+    if (known > 0) return { token, isUnknown: false };
+  }
+  const others = await em.count(Device, { user: userId });
+  const newToken = mintToken();
+  await em.insert(Device, { tokenHash: sha256(newToken), user: userId, createdAt: now, lastSeenAt: now });
+  if (others >= mostDevices) await keepMostRecent(em, Device, "tokenHash", userId, mostDevices);
+  return { token: newToken, isUnknown: others > 0 };
+}
+
+/** Forgets every device of the user and remembers one browser. @returns its token; see {@link rememberDevice} */
+export async function rememberOnlyDevice(em: EntityManager, userId: string): Promise<string> {
+  await em.nativeDelete(Device, { user: userId });
+  const { token } = await rememberDevice(em, userId, null);
+  return token;
+}

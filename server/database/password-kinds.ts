@@ -1,0 +1,13 @@
+/** The algorithm and the parameters of a stored hash, e.g. `$argon2id$v=19$m=19456,t=2,p=1`. */
+const kind = `substring(password_hash from '^[$]argon2id[$]v=[0-9]+[$]m=[0-9]+,t=[0-9]+,p=[0-9]+')`;
+
+const name = "users_password_kind_index";
+
+export const passwordKindIndex = { name, expression: `create index "${name}" on "users" (${kind})` };
+
+/** The name `kinds` for a `with recursive`: each kind that is stored, with one look into the index for each. */
+export const passwordKinds = `kinds (kind) as (
+  (select ${kind} from users where ${kind} is not null order by ${kind} limit 1)
+  union all
+  select (select ${kind} from users where ${kind} > kinds.kind order by ${kind} limit 1)
+  from kinds where kinds.kind is not null)`;

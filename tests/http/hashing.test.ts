@@ -1,0 +1,79 @@
+import http from "node:http";
+import { expect, test } from "vitest";
+import { newClientAddress } from "../support/client-address";
+import { password, runLatchkey } from "../support/running-latchkey";
+
+const latchkey = runLatchkey();
+
+const times = <T>(count: number, work: (at: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, at) => work(at)));
+
+test("300 logins at once from 300 clients: each gets an answer, some a 503 with Retry-After, and then all is idle", async () => {
+  await latchkey.register("rush@example.com");
+  let answered = 0;
+  const rush = times(300, async (at) => {
+    const fields = { email: `rush-${at}@example.com`, password: "not the password" };
+    const answer = await latchkey.visit().post("/login", fields);
+    answered++;
+    return answer;
+  });
+  const healthy = await latchkey.send("/healthz");
+  expect(healthy.status).toBe(200);
+  expect(answered).toBeLessThan(300);
+  const answers = await rush;
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status !== 422 && status !== 503)).toEqual([]);
+  expect(statuses.filter((status) => status === 422).length).toBeGreaterThanOrEqual(64);
+  for (const { headers, body } of answers.filter(({ status }) => status === 503)) {
+    expect(headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
+    expect(body).toContain("Back in a moment");
+  }
+  expect(statuses).toContain(503);
+  const next = await latchkey.visit().post("/login", { email: "rush@example.com", password });
+  expect(next.location).toBe("/dashboard");
+});
+
+test("200 logins for one address at once, from 200 clients: ten are evaluated", async () => {
+  const email = "one-address@example.com";
+  await latchkey.register(email);
+  const events = await latchkey.eventsOf(() =>
+    times(200, () => latchkey.visit().post("/login", { email, password: "not the password" })),
+  );
+  expect(events.filter(({ event }) => event === "login.failed")).toHaveLength(10);
+  expect(events.filter(({ event }) => event === "login.throttled")).toHaveLength(190);
+});
+
+/** Posts a login and hangs up when `signal` says so. */
+function postAndHangUp(email: string, signal: AbortSignal): Promise<void> {
+  const body = new URLSearchParams({ email, password: "not the password" }).toString();
+  const headers = {
+    "Content-Type": "application/x-www-form-urlencoded",
+    "Content-Length": body.length,
+    Origin: latchkey.url(),
+    "X-Forwarded-For": newClientAddress(),
+  };
+  return new Promise((resolve) => {
+    const request = http.request(`${latchkey.url()}/login`, { method: "POST", headers, signal }, (response) =>
+      response.resume(),
+    );
+    request.once("error", () => {});
+    request.once("close", resolve);
+    request.end(body);
+  });
+}
+
+test("logins whose clients have hung up are not evaluated", async () => {
+  const email = "patient@example.com";
+  await latchkey.register(email);
+  const visitor = latchkey.visit();
+  const hangUp = new AbortController();
+  const events = await latchkey.eventsOf(async () => {
+    const evaluated = latchkey.output().split("login.failed").length;
+    const posts = times(60, (at) => postAndHangUp(`gone-${at}@example.com`, hangUp.signal));
+    while (latchkey.output().split("login.failed").length === evaluated) await latchkey.nextOutput();
+    hangUp.abort();
+    await posts;
+    expect((await visitor.post("/login", { email, password })).status).toBe(302);
+  });
+  expect(events.filter(({ event }) => event === "login.failed").length).toBeLessThan(30);
+});

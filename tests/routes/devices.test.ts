@@ -1,0 +1,277 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import * as logout from "~/routes/logout";
+import * as completeRegistration from "~/routes/register_.complete";
+import * as resetPassword from "~/routes/reset-password";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { registrationLink, resetLink } from "../support/mailed-links";
+import { call, type Outcome, post } from "../support/route-calls";
+import { sha256 } from "../support/sha256";
+import { twice } from "../support/twice";
+
+const latchkey = startLatchkey();
+
+const email = "ada@example.com";
+const newPassword = "an entirely new password";
+const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0";
+
+interface From {
+  device?: string;
+  client?: string;
+  userAgent?: string;
+  address?: string;
+  headers?: Record<string, string>;
+}
+
+const logIn = (password: string, { device, client, userAgent, address = email, headers = {} }: From = {}) =>
+  call(
+    login.action,
+    post(
+      "/login",
+      { email: address, password },
+      {
+        ...(device && { cookie: `device=${device}` }),
+        headers: {
+          ...(client && { "latchkey-client": client }),
+          ...(userAgent && { "User-Agent": userAgent }),
+          ...headers,
+        },
+      },
+    ),
+  );
+
+async function fail(count: number, from: From = {}): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let at = 0; at < count; at++) statuses.push((await logIn("wrong", from)).status);
+  return statuses;
+}
+
+const devices = () =>
+  latchkey.execute<{ token_hash: string; user_id: string }>("select * from devices order by created_at");
+
+let ada: string;
+
+beforeEach(async () => {
+  ada = await createUser(latchkey.em());
+});
+
+/** Signs in with a browser that the account does not know. */
+async function newDevice(from: From = {}): Promise<string> {
+  const { status, cookies } = await logIn(goodPassword, from);
+  expect(status).toBe(302);
+  return cookies.device ?? "";
+}
+
+describe("the device cookie", () => {
+  const signIns: [string, (headers: Record<string, string>) => Promise<Outcome>][] = [
+    ["a login", (headers) => logIn(goodPassword, { headers })],
+    [
+      "a completed registration",
+      async (headers) => {
+        const fields = { ...(await registrationLink(latchkey)), ...twice(newPassword) };
+        return call(completeRegistration.action, post("/register/complete", fields, { headers }));
+      },
+    ],
+    [
+      "a completed reset",
+      async (headers) => {
+        const fields = { ...(await resetLink(latchkey)), ...twice(newPassword) };
+        return call(resetPassword.action, post("/reset-password", fields, { headers }));
+      },
+    ],
+  ];
+
+  test.each(signIns)("of %s has a random token, and the table only its SHA-256", async (_what, signIn) => {
+    const done = await signIn({});
+    expect(done.status).toBe(302);
+    expect(done.headers.getSetCookie()).toContainEqual(
+      expect.stringMatching(/^device=[0-9a-f]{64}; HttpOnly; Max-Age=34560000; Path=\/; SameSite=Lax$/),
+    );
+    expect((await devices()).map((row) => row.token_hash)).toEqual([sha256(done.cookies.device ?? "")]);
+    expect(JSON.stringify(await latchkey.snapshot())).not.toContain(done.cookies.device);
+  });
+
+  test.each(signIns)("of %s is __Host-device and Secure on https", async (_what, signIn) => {
+    const { headers } = await signIn({ "latchkey-origin": "https://latchkey.example" });
+    expect(headers.getSetCookie()).toContainEqual(
+      expect.stringMatching(/^__Host-device=[0-9a-f]{64}; HttpOnly; Max-Age=34560000; Path=\/; SameSite=Lax; Secure$/),
+    );
+  });
+
+  test("is set by no refused login, reset or registration", async () => {
+    const link = { email, token: "0".repeat(64), ...twice(newPassword) };
+    const refused = [
+      await logIn("wrong"),
+      await call(resetPassword.action, post("/reset-password", link)),
+      await call(completeRegistration.action, post("/register/complete", link)),
+    ];
+    for (const { status, cookies } of refused) expect({ status, cookies }).toEqual({ status: 422, cookies: {} });
+    expect(await devices()).toEqual([]);
+  });
+
+  test("is kept by a logout, and by the next login, which lengthens its life", async () => {
+    const device = await newDevice();
+    await latchkey.execute("update devices set last_seen_at = now() - interval '399 days'");
+    const cookie = `${await signedIn(latchkey.em(), ada)}; device=${device}`;
+    const left = await call(logout.action, post("/logout", {}, { cookie }));
+    expect(Object.keys(left.cookies)).toEqual(["session"]);
+    expect((await logIn(goodPassword, { device })).cookies.device).toBe(device);
+    expect(
+      await latchkey.execute("select token_hash from devices where last_seen_at > now() - interval '1 minute'"),
+    ).toEqual([{ token_hash: sha256(device) }]);
+  });
+
+  test.each([
+    ["of another account", async () => newDevice({ address: "bob@example.com" })],
+    ["that nobody has", async () => "5".repeat(64)],
+    ["that is no token", async () => "x"],
+  ])("with a token %s is replaced: nobody plants a device that he knows", async (_what, plant) => {
+    await createUser(latchkey.em(), { email: "bob@example.com" });
+    const planted = await plant();
+    const { cookies } = await logIn(goodPassword, { device: planted });
+    expect(cookies.device).toMatch(/^[0-9a-f]{64}$/);
+    expect(cookies.device).not.toBe(planted);
+    const own = (await devices()).filter(({ user_id }) => user_id === ada);
+    expect(own.map(({ token_hash }) => token_hash)).toEqual([sha256(cookies.device ?? "")]);
+  });
+
+  test("is remembered for 20 browsers of an account: the one that was used least recently goes", async () => {
+    const tokens: string[] = [];
+    for (let at = 0; at < 20; at++) tokens.push(await newDevice());
+    await logIn(goodPassword, { device: tokens[0]! });
+    await newDevice();
+    const left = (await devices()).map(({ token_hash }) => token_hash);
+    expect(left).toHaveLength(20);
+    expect(left).toContain(sha256(tokens[0]!));
+    expect(left).not.toContain(sha256(tokens[1]!));
+  });
+
+  test("is remembered for 400 days without a login", async () => {
+    const [old, used] = [await newDevice(), await newDevice()];
+    await latchkey.execute(
+      "update devices set last_seen_at = now() - interval '400 days 1 second' where token_hash = ?",
+      [sha256(old)],
+    );
+    await latchkey.execute("update devices set last_seen_at = now() - interval '399 days' where token_hash = ?", [
+      sha256(used),
+    ]);
+    const now = Date.now();
+    vi.spyOn(Date, "now").mockImplementation(() => now + 11 * 60_000);
+    await latchkey.drain();
+    expect((await devices()).map(({ token_hash }) => token_hash)).toEqual([sha256(used)]);
+  });
+
+  test("of a deleted account is forgotten", async () => {
+    await newDevice();
+    const cookie = await signedIn(latchkey.em(), ada);
+    await call(dashboard.action, post("/dashboard", { intent: "delete-account", email }, { cookie }));
+    expect(await latchkey.execute("select * from users")).toEqual([]);
+    expect(await devices()).toEqual([]);
+  });
+});
+
+describe("nobody locks the owner out", () => {
+  test("ten wrong passwords from elsewhere leave the owner's browser its login", async () => {
+    const device = await newDevice();
+    expect(await fail(12)).toEqual([...Array(10).fill(422), 429, 429]);
+    expect((await logIn(goodPassword)).status).toBe(429);
+    expect((await logIn(goodPassword, { device })).status).toBe(302);
+    expect((await logIn("wrong", { device })).status).toBe(422);
+  });
+
+  test("nor does a hundred from the owner's own network", async () => {
+    const device = await newDevice();
+    await latchkey.execute(
+      "insert into rate_limits values ('login:client:192.0.2.1', 100, extract(epoch from now()) * 1000 + 900000)",
+    );
+    expect((await logIn(goodPassword, { client: "192.0.2.1" })).status).toBe(429);
+    expect((await logIn(goodPassword, { client: "192.0.2.1", device })).status).toBe(302);
+  });
+
+  test("a known browser has ten attempts of its own, which count for no other", async () => {
+    const [device, other] = [await newDevice(), await newDevice()];
+    expect(await fail(12, { device })).toEqual([...Array(10).fill(422), 429, 429]);
+    expect((await logIn(goodPassword, { device })).status).toBe(429);
+    expect((await logIn(goodPassword, { device: other })).status).toBe(302);
+    expect(await fail(11)).toEqual([...Array(10).fill(422), 429]);
+  });
+
+  test("twenty at once from a known browser: ten are tried", async () => {
+    const device = await newDevice();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => logIn("wrong", { device })));
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(10);
+  });
+
+  test("a login that succeeds is taken back from the device's count", async () => {
+    const device = await newDevice();
+    for (let at = 0; at < 12; at++) expect((await logIn(goodPassword, { device })).status).toBe(302);
+    expect(await fail(11, { device })).toEqual([...Array(10).fill(422), 429]);
+  });
+
+  test("the device of another account buys no attempts", async () => {
+    await createUser(latchkey.em(), { email: "eve@example.com" });
+    const device = await newDevice({ address: "eve@example.com" });
+    expect(await fail(11, { device })).toEqual([...Array(10).fill(422), 429]);
+  });
+
+  test("a session's token is no device", async () => {
+    const session = (await signedIn(latchkey.em(), ada)).slice("session=".length);
+    await fail(10);
+    expect((await logIn(goodPassword, { device: session })).status).toBe(429);
+  });
+
+  test("a reset forgets every device but the browser that did it", async () => {
+    const device = await newDevice();
+    const fields = { ...(await resetLink(latchkey)), ...twice(newPassword) };
+    const { cookies } = await call(resetPassword.action, post("/reset-password", fields));
+    await fail(10);
+    expect((await logIn(newPassword, { device })).status).toBe(429);
+    expect((await logIn(newPassword, { device: cookies.device ?? "" })).status).toBe(302);
+  });
+});
+
+describe("a login from a browser that the account does not know", () => {
+  const notices = async () => {
+    await latchkey.drain();
+    return latchkey.mails().filter(({ subject }) => subject === "New sign-in to your account");
+  };
+
+  test("is told to the owner, with the browser, the time, and what to do", async () => {
+    await newDevice();
+    expect(await notices()).toEqual([]);
+    await newDevice({ userAgent: firefox });
+    const [mail, ...more] = await notices();
+    expect(more).toEqual([]);
+    expect(mail?.to).toBe(email);
+    expect(mail?.text).toMatch(
+      /^Somebody, probably you, signed in to your account with its password, in a browser that it did not know:\n\nFirefox on Linux, \d{1,2} \w+ \d{4} at \d\d:\d\d UTC\n\nIf it was not you, reset your password, which signs every browser out:\n\nhttp:\/\/localhost:3000\/forgot-password\n\nThen log in and disconnect every external sign-in that you did not connect yourself:\n\nhttp:\/\/localhost:3000\/dashboard$/,
+    );
+  });
+
+  test("is not told when the browser is known, or the password wrong", async () => {
+    const device = await newDevice();
+    await newDevice({ device });
+    await fail(2);
+    expect(await notices()).toEqual([]);
+  });
+
+  test("the steps of the mail work: after the reset the intruder's browser is a stranger without a session", async () => {
+    await newDevice();
+    const intruder = await logIn(goodPassword);
+    const fields = { ...(await resetLink(latchkey)), ...twice(newPassword) };
+    await call(resetPassword.action, post("/reset-password", fields));
+    expect(await latchkey.execute("select * from sessions")).toEqual([]);
+    expect((await devices()).map(({ token_hash }) => token_hash)).not.toContain(sha256(intruder.cookies.device ?? ""));
+  });
+
+  test.each(["Visit http://evil.example/1.0 (now)", "<b>x</b>/1 ", "curl/8.5.0 "])(
+    "puts nothing of the User-Agent %j into the mail",
+    async (userAgent) => {
+      await newDevice();
+      await newDevice({ userAgent });
+      expect((await notices())[0]?.text).toContain("\n\nAn unknown browser, ");
+    },
+  );
+});

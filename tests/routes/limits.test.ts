@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { count, countersOf, loginLimit, takeBackCount } from "#server/accounts/rate-limits";
+import * as forgotPassword from "~/routes/forgot-password";
+import * as login from "~/routes/login";
+import * as register from "~/routes/register";
+import { startLatchkey } from "../support/latchkey";
+import { call, type Outcome, post } from "../support/route-calls";
+
+const latchkey = startLatchkey();
+
+const passMinutes = (minutes: number) =>
+  latchkey.execute(`update rate_limits set expire = expire - ${minutes * 60_000}`);
+
+const from = (client: string) => ({ headers: { "latchkey-client": client } });
+
+/** The network of the `n`th /64 of a /48. */
+const subnet = (n: number, site = "2001:db8:1") => `${site}:${n.toString(16)}::`;
+
+const mails: [string, (email: string, client: string) => Promise<Outcome>][] = [
+  ["reset", (email, client) => call(forgotPassword.action, post("/forgot-password", { email }, from(client)))],
+  ["registration", (email, client) => call(register.action, post("/register", { email }, from(client)))],
+];
+
+describe.each(mails)("%s mails", (_what, ask) => {
+  const jobs = async () => (await latchkey.jobs()).length;
+
+  async function askTimes(count: number, client: (at: number) => string, email: (at: number) => string) {
+    for (let at = 0; at < count; at++) expect((await ask(email(at), client(at))).status).toBe(200);
+  }
+
+  const oneAddress = () => "ada@example.com";
+  const addresses = (at: number) => `user${at}@example.com`;
+
+  test("twenty go to one address in a day; the next day five again", async () => {
+    for (const expected of [5, 10, 15, 20, 20, 20]) {
+      await askTimes(6, () => "192.0.2.1", oneAddress);
+      expect(await jobs()).toBe(expected);
+      await passMinutes(15);
+    }
+    await passMinutes(24 * 60 - 6 * 15 - 1);
+    await askTimes(1, () => "192.0.2.1", oneAddress);
+    expect(await jobs()).toBe(20);
+    await passMinutes(15);
+    await askTimes(6, () => "192.0.2.1", oneAddress);
+    expect(await jobs()).toBe(25);
+  });
+
+  test("requests that are refused use up no part of the address's day", async () => {
+    await askTimes(60, (at) => `192.0.2.${at}`, oneAddress);
+    await passMinutes(15);
+    await askTimes(5, () => "192.0.2.1", oneAddress);
+    expect(await jobs()).toBe(10);
+  });
+
+  test("a client past its limit uses up the limit of no address", async () => {
+    await askTimes(50, () => "192.0.2.1", addresses);
+    await askTimes(10, () => "192.0.2.1", oneAddress);
+    expect(await jobs()).toBe(50);
+    await askTimes(6, () => "192.0.2.2", oneAddress);
+    expect(await jobs()).toBe(55);
+  });
+
+  test("a /48 has four times as many as a /64 of it; another /48 has its own", async () => {
+    await askTimes(220, (at) => subnet(at % 11), addresses);
+    expect(await jobs()).toBe(200);
+    await askTimes(1, () => subnet(99), addresses);
+    expect(await jobs()).toBe(200);
+    await askTimes(1, () => subnet(99, "2001:db8:2"), addresses);
+    expect(await jobs()).toBe(201);
+  });
+
+  test("a /64 past its limit leaves the rest of its /48 to others", async () => {
+    await askTimes(60, () => subnet(1), addresses);
+    expect(await jobs()).toBe(50);
+    await askTimes(50, () => subnet(2), addresses);
+    expect(await jobs()).toBe(100);
+  });
+});
+
+describe("failed logins", () => {
+  const fail = (email: string, client: string) =>
+    call(login.action, post("/login", { email, password: "wrong" }, from(client)));
+
+  test("a /48 has 400, whatever the address and the /64", async () => {
+    await latchkey.execute(
+      "insert into rate_limits values ('login:client:2001:db8:1::/48', 399, extract(epoch from now()) * 1000 + 900000)",
+    );
+    expect((await fail("ada@example.com", subnet(1))).status).toBe(422);
+    const throttled = await fail("bob@example.com", subnet(2));
+    expect(throttled.status).toBe(429);
+    expect(Number(throttled.headers.get("Retry-After"))).toBeGreaterThan(14 * 60);
+    expect((await fail("ada@example.com", subnet(1, "2001:db8:2"))).status).toBe(422);
+  });
+});
+
+test("attempts of one client that are counted and taken back at once: no deadlock", async () => {
+  const counters = countersOf(loginLimit, "ada@example.com", subnet(1));
+  const rounds = Array.from({ length: 40 }, async () => {
+    await count(counters);
+    await takeBackCount(counters);
+  });
+  await Promise.all(rounds);
+  expect(await latchkey.execute("select distinct points from rate_limits")).toEqual([{ points: 0 }]);
+});

@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { signInToAccount } from "#server/features/external-sign-in.server";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
+import { call, get, post } from "../support/route-calls";
+
+const latchkey = startLatchkey({ IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" });
+const logged = recordLog();
+
+const logIn = (email = "ada@example.com", cookie?: string) =>
+  call(login.action, post("/login", { email, password: goodPassword }, { ...(cookie && { cookie }) }));
+
+/** Sessions of which the first was used least recently, and last now. */
+async function addSessions(userId: string, count: number, prefix = "old"): Promise<void> {
+  await latchkey.execute(
+    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+     select gen_random_uuid(), ? || n, ?, now() - interval '2 hours', now() - interval '1 second' * (?::int - n),
+       now() + interval '1 day'
+     from generate_series(1, ?::int) n`,
+    [prefix, userId, count, count],
+  );
+}
+
+const tokenHashes = async (userId: string) =>
+  (await latchkey.execute<{ token_hash: string }>("select token_hash from sessions where user_id = ?", [userId])).map(
+    ({ token_hash }) => token_hash,
+  );
+
+test("the fifty-first session ends the one that was used least recently, and nobody else's", async () => {
+  const [ada, bob] = [await createUser(latchkey.em()), await createUser(latchkey.em(), { email: "bob@example.com" })];
+  await addSessions(bob, 1, "bob");
+  await addSessions(ada, 50);
+  await latchkey.execute("update sessions set last_seen_at = now() - interval '3 days' where token_hash = 'old17'");
+  expect((await logIn()).status).toBe(302);
+  const left = await tokenHashes(ada);
+  expect(left).toHaveLength(50);
+  expect(left).not.toContain("old17");
+  expect(left).toContain("old1");
+  expect(await tokenHashes(bob)).toEqual(["bob1"]);
+  expect(logged.events()).toContainEqual({ event: "session.ended", reason: "too_many" });
+});
+
+test("fifty sessions are kept", async () => {
+  const ada = await createUser(latchkey.em());
+  await addSessions(ada, 49);
+  expect((await logIn()).status).toBe(302);
+  expect(await tokenHashes(ada)).toHaveLength(50);
+  expect(logged.events().filter(({ event }) => event === "session.ended")).toEqual([]);
+});
+
+test("an external sign-in keeps to the limit too", async () => {
+  const ada = await createUser(latchkey.em(), { idpId: "1001" });
+  await addSessions(ada, 60);
+  const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
+  await signInToAccount(profile, { userAgent: null, sessionToken: null });
+  const left = await tokenHashes(ada);
+  expect(left).toHaveLength(50);
+  for (let at = 1; at <= 11; at++) expect(left).not.toContain(`old${at}`);
+});
+
+test.each([1, 2, 3])("logins at once leave no more than fifty (round %i)", async () => {
+  const ada = await createUser(latchkey.em());
+  await addSessions(ada, 45);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => logIn()));
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(302));
+  expect(await tokenHashes(ada)).toHaveLength(50);
+});
+
+test.each([1, 2, 3])("two users at the limit, each in the other's browser: no deadlock (round %i)", async () => {
+  const start = async (email: string) => {
+    const id = await createUser(latchkey.em(), { email });
+    const cookies: string[] = [];
+    for (let at = 0; at < 50; at++) cookies.push(await signedIn(latchkey.em(), id));
+    return cookies;
+  };
+  const [adas, bobs] = [await start("ada@example.com"), await start("bob@example.com")];
+  const answers = await Promise.all([
+    ...adas.slice(0, 4).map((cookie) => logIn("bob@example.com", cookie)),
+    ...bobs.slice(0, 4).map((cookie) => logIn("ada@example.com", cookie)),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(302));
+});
+
+test("the account page lists fifty sessions at most", async () => {
+  const ada = await createUser(latchkey.em());
+  const cookie = await signedIn(latchkey.em(), ada);
+  await addSessions(ada, 6_000);
+  const { data } = await call(dashboard.loader, get("/dashboard", { cookie }));
+  expect(data.sessions).toHaveLength(50);
+});
