@@ -301,6 +301,22 @@ describe("a link that is not valid", () => {
     expect((await reset({ email, token, ...newPassword })).status).toBe(302);
   });
 
+  test("malformed, as the only link there is, it is refused before the password is looked at", async () => {
+    await createUser(latchkey.em());
+    const { email, token } = await resetLink(latchkey);
+    const before = await latchkey.snapshot();
+    for (const link of [
+      { email, token: token.toUpperCase() },
+      { email: "%", token },
+    ]) {
+      const refused = await reset({ ...link, ...twice("short") });
+      expect(refused.status).toBe(422);
+      expect(refused.data).toEqual({ typed: link, invalidLink: dead });
+      expect(await resetPasswordOf(link, password)).toBe(false);
+    }
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
   test("a stored hash of an upper-case spelling opens nothing either", async () => {
     await createUser(latchkey.em());
     const token = "AB".repeat(32);
