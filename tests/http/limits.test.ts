@@ -260,8 +260,11 @@ describe("failed logins", () => {
 
   test("one client has 100, over whatever addresses", async () => {
     const client = "203.0.113.200";
-    const answers = await times(105, (at) => logIn(new Visitor(latchkey.url(), client), `spray-${at}@example.com`));
-    const statuses = answers.map(({ status }) => status);
+    const statuses: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const spray = (at: number) => logIn(new Visitor(latchkey.url(), client), `spray-${round}-${at}@example.com`);
+      statuses.push(...(await times(35, spray)).map(({ status }) => status)); // fewer than hashing has room for
+    }
     expect(statuses.filter((status) => status === 422)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(5);
   });

@@ -11,7 +11,7 @@ import { until } from "../support/until";
 
 // Each needs a second connection while a transaction is open, which the embedded database does not have.
 
-const latchkey = startLatchkey();
+const latchkey = startLatchkey({ IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" });
 const email = "ada@example.com";
 const browser = { userAgent: null, sessionToken: null };
 
