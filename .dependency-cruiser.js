@@ -31,12 +31,12 @@ export default {
     },
     {
       name: "app-imports-features",
-      comment: "Pages import features, the facts of a request, and the rules that pages and server share.",
+      comment: "Pages import features, the facts of a request, and the rules and errors that pages and server share.",
       severity: "error",
       from: { path: "^app/", pathNot: "^app/entry\\.server\\.tsx$" },
       to: {
         path: "^server/",
-        pathNot: ["^server/features/", "^server/http/request-facts\\.server\\.ts$", "^server/rules\\.ts$"],
+        pathNot: ["^server/features/", "^server/http/request-facts\\.server\\.ts$", "^server/(rules|errors)\\.ts$"],
       },
     },
     {

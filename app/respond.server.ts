@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, HashingOverloaded } from "#server/features/health.server";
+import { DatabaseUnavailable, HashingOverloaded } from "#server/errors";
 
 const fullLine = 2; // seconds in which a full line of hashes is worked off
 

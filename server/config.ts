@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { StartError } from "./errors";
 import { processValue } from "./process-value";
-import { StartError } from "./start-error";
 
 const embeddedDatabase = "pglite:./data";
 

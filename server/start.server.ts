@@ -4,6 +4,7 @@ import { type Config, loadConfig, provideConfig } from "./config";
 import { migrate, withStartLock } from "./database/migrate";
 import { openDatabase } from "./database/orm";
 import { provideOrm } from "./database/unit-of-work";
+import { StartError } from "./errors";
 import { openFrontDoor } from "./http/front-door";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
@@ -11,7 +12,6 @@ import { createMailer, provideMailer } from "./mail/mailer";
 import { processValue } from "./process-value";
 import { randomDelay } from "./queue/delay";
 import { JobQueue, provideQueue } from "./queue/job-queue";
-import { StartError } from "./start-error";
 
 const shutdownLimit = 9_000; // ms, for the requests and jobs that run at SIGTERM
 

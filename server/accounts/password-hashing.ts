@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { Argon2id } from "oslo/password";
+import { HashingOverloaded } from "../errors";
 
 const parameters = { memorySize: 19_456, iterations: 2, parallelism: 1 }; // KiB; OWASP Password Storage Cheat Sheet
 const argon2id = new Argon2id(parameters);
@@ -9,11 +10,6 @@ const argon2id = new Argon2id(parameters);
 // stop every new connection to the database, the mail service and the identity provider.
 const concurrency = Math.max(2, Math.min(3, availableParallelism()));
 const mostWaiting = 64;
-
-/** Too many hashes wait already. The same work may succeed in a moment. */
-export class HashingOverloaded extends Error {
-  override name = "HashingOverloaded";
-}
 
 /** Whoever waits, in order. */
 const waiting = new Set<() => void>();

@@ -3,7 +3,7 @@ import type net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
-import { StartError } from "../start-error";
+import { StartError } from "../errors";
 import { claimFolder } from "./folder-lock";
 
 export interface EmbeddedDatabase {

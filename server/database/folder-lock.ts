@@ -2,8 +2,8 @@ import { chmod, mkdir, realpath, rename, rm, stat } from "node:fs/promises";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { StartError } from "../errors";
 import { sha256 } from "../sha256";
-import { StartError } from "../start-error";
 
 function listen(server: net.Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { defineConfig, MikroORM, type Options, Utils } from "@mikro-orm/postgresql";
+import { StartError } from "../errors";
 import { log } from "../log";
-import { StartError } from "../start-error";
 import { type Connection, connectionFor } from "./connection";
 import { entities } from "./entities";
 

@@ -1,9 +1,5 @@
+import { DatabaseUnavailable } from "../errors";
 import { errorFields, log } from "../log";
-
-/** The database cannot be reached, or does not answer in time. The same work may succeed later. */
-export class DatabaseUnavailable extends Error {
-  override name = "DatabaseUnavailable";
-}
 
 /** Node's network errors and PostgreSQL's error classes 08, 53 and 57. */
 const connectionFailures =

@@ -1,9 +1,6 @@
 import { hasEveryMigration } from "../database/migrate";
 import { query } from "../database/unit-of-work";
 
-export { HashingOverloaded } from "../accounts/password-hashing";
-export { DatabaseUnavailable } from "../database/unavailable";
-
 /** Whether the database answers and has every migration that this process knows. */
 export async function isReady(): Promise<boolean> {
   try {

@@ -1,7 +1,7 @@
 import { browserName } from "../accounts/browser-name";
 import { findDevice, rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
-import { HashingOverloaded, hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
+import { hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
 import { type Counters, count, countersOf, deviceCounters, loginLimit, takeBackCount } from "../accounts/rate-limits";
 import { type Browser, type DeviceSignIn, logReplacedSession, startSession } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
@@ -9,6 +9,7 @@ import { config } from "../config";
 import { User } from "../database/entities";
 import { passwordKinds } from "../database/password-kinds";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
+import { HashingOverloaded } from "../errors";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { newSignInMail } from "../mail/messages";

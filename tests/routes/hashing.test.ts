@@ -1,6 +1,7 @@
 import { Argon2id } from "oslo/password";
 import { beforeEach, expect, test, vi } from "vitest";
-import { HashingOverloaded, hashPassword } from "#server/accounts/password-hashing";
+import { hashPassword } from "#server/accounts/password-hashing";
+import { HashingOverloaded } from "#server/errors";
 import * as login from "~/routes/login";
 import { createUser, goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";

@@ -1,0 +1,14 @@
+/** A reason not to start, in one message for the operator; no stack trace is printed. */
+export class StartError extends Error {
+  override name = "StartError";
+}
+
+/** The database cannot be reached, or does not answer in time. The same work may succeed later. */
+export class DatabaseUnavailable extends Error {
+  override name = "DatabaseUnavailable";
+}
+
+/** Too many hashes wait already. The same work may succeed in a moment. */
+export class HashingOverloaded extends Error {
+  override name = "HashingOverloaded";
+}
