@@ -1,6 +1,6 @@
 import { DatabaseUnavailable, HashingOverloaded } from "#server/errors";
 
-const fullLine = 2; // seconds in which a full line of hashes is worked off
+const overloadEnds = 2; // seconds; 64 waiting hashes take less
 
 const unavailable = (headers: Record<string, string> = {}) =>
   new Response(null, { status: 503, statusText: "Service Unavailable", headers });
@@ -15,7 +15,7 @@ export async function respond<T>(work: () => T | Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw unavailable();
-    if (error instanceof HashingOverloaded) throw unavailable({ "Retry-After": String(fullLine) });
+    if (error instanceof HashingOverloaded) throw unavailable({ "Retry-After": String(overloadEnds) });
     throw error;
   }
 }

@@ -11,12 +11,12 @@ const argon2id = new Argon2id(parameters);
 const concurrency = Math.max(2, Math.min(3, availableParallelism()));
 const mostWaiting = 64;
 
-/** Whoever waits, in order. */
+/** The callers that wait, in their order. */
 const waiting = new Set<() => void>();
 let running = 0;
 
-/** Waits for a place. A client that hangs up leaves the line. */
-function place(signal: AbortSignal | undefined): Promise<void> {
+/** Waits until a hash ends. A caller whose client has hung up waits no longer. */
+function waitForTurn(signal: AbortSignal | undefined): Promise<void> {
   if (waiting.size >= mostWaiting) throw new HashingOverloaded("Too many hashes wait.");
   return new Promise((resolve, reject) => {
     const leave = () => {
@@ -36,7 +36,7 @@ function place(signal: AbortSignal | undefined): Promise<void> {
 async function withinConcurrency<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   if (running < concurrency) running++;
-  else await place(signal);
+  else await waitForTurn(signal);
   try {
     return await work();
   } finally {
@@ -72,7 +72,7 @@ const decoyOf = (kind: string) => `${kind}$${randomText(16)}$${randomText(32)}`;
 /**
  * Verifies a password in a time that does not tell whether there is a hash, nor of which kind. When the parameters have
  * been raised, hashes of both kinds are stored until their owners log in. So a refused password costs one verification
- * for each kind that is stored, in one order, whoever it is for: of the user's own kind the hash, of the others a decoy.
+ * for each kind that is stored, in one order, for every user: of the user's own kind the hash, of the others a decoy.
  * A decoy by the parameters in force alone would take longer than the hash of a user who has not logged in since.
  *
  * @param hash `null` for an unknown user, or one without a password

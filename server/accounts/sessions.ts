@@ -82,7 +82,7 @@ export async function startSession(em: EntityManager, userId: string, browser: B
 }
 
 /** Logs the sessions that a sign-in ended. Called after the commit. */
-export function logReplacedSession({ userId, replacedUserId, endedCount }: NewSession): void {
+export function logEndedSessions({ userId, replacedUserId, endedCount }: NewSession): void {
   if (replacedUserId) logEvent({ event: "session.ended", userId: replacedUserId, reason: "replaced", count: 1 });
   if (endedCount > 0) logEvent({ event: "session.ended", userId, reason: "too_many", count: endedCount });
 }

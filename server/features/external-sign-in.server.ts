@@ -2,7 +2,7 @@ import { type EntityManager, UniqueConstraintViolationException } from "@mikro-o
 import { parseAddress } from "../accounts/email-address";
 import { lockAddress } from "../accounts/mailed-links";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
-import { type Browser, logReplacedSession, type NewSession, startSession } from "../accounts/sessions";
+import { type Browser, logEndedSessions, type NewSession, startSession } from "../accounts/sessions";
 import { mintToken } from "../accounts/tokens";
 import { createUser, lockUser } from "../accounts/users";
 import { config } from "../config";
@@ -170,7 +170,7 @@ export async function signInToAccount(profile: Profile, browser: Browser): Promi
     throw error;
   });
   if (isNewLink) logEvent({ event: "idp.linked", userId });
-  logReplacedSession(session);
+  logEndedSessions(session);
   logEvent({ event: "idp.succeeded", userId });
   return session;
 }

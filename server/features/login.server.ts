@@ -3,7 +3,7 @@ import { findDevice, rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
 import { type Counters, count, countersOf, deviceCounters, loginLimit, takeBackCount } from "../accounts/rate-limits";
-import { type Browser, type DeviceSignIn, logReplacedSession, startSession } from "../accounts/sessions";
+import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { User } from "../database/entities";
@@ -121,7 +121,7 @@ export async function logIn(
     return null;
   }
   await takeBackCount(counters);
-  logReplacedSession(done.session);
+  logEndedSessions(done.session);
   logEvent({ event: "login.succeeded", userId: id });
   return done;
 }

@@ -4,7 +4,7 @@ import { parseAddress } from "../accounts/email-address";
 import { consumeLink, isLinkValid, issueLink, lockAddress, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
-import { type Browser, type DeviceSignIn, logReplacedSession, startSession } from "../accounts/sessions";
+import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
 import { createUser } from "../accounts/users";
 import { config } from "../config";
 import { Registration, User } from "../database/entities";
@@ -89,7 +89,7 @@ export async function completeRegistration(
     logEvent({ event: "registration.refused", reason: "invalid_link" });
     return null;
   }
-  logReplacedSession(done.session);
+  logEndedSessions(done.session);
   logEvent({ event: "registration.completed", userId: done.userId });
   return done;
 }
