@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { StartError } from "./errors";
 import { processValue } from "./process-value";
+import { parseSmtpUrl, type SmtpServer } from "./smtp-url";
 
 const embeddedDatabase = "pglite:./data";
 
@@ -35,7 +36,13 @@ export interface MailServiceConfig {
   readonly apiKey: string;
 }
 
-export type MailConfig = { readonly driver: "log"; readonly from: string } | MailServiceConfig;
+export interface SmtpConfig {
+  readonly driver: "smtp";
+  readonly from: string;
+  readonly server: SmtpServer;
+}
+
+export type MailConfig = { readonly driver: "log"; readonly from: string } | SmtpConfig | MailServiceConfig;
 
 /** `process.env`, or an object like it. */
 export type Environment = Record<string, string | undefined>;
@@ -96,7 +103,12 @@ const databaseUrl = z
     error: "must be a postgresql:// URL, or pglite: and a folder",
   });
 
-const knownDrivers = "must be log, resend or postmark";
+/** One message for every fault: the URL holds the password. */
+const smtpUrl = z.string().refine((text) => parseSmtpUrl(text) !== null, {
+  error: "must be smtps://user:password@host:465 or smtp://user:password@host:587",
+});
+
+const knownDrivers = "must be log, smtp, resend or postmark";
 const knownProviders = `must be one of ${providerNames.join(", ")}`;
 
 /** The form of each setting by itself. */
@@ -111,12 +123,13 @@ const settings = z.object({
     .refine((port) => port >= 1 && port <= 65_535, "must be a port number")
     .default(3000),
   TRUST_PROXY: trustedProxies,
-  MAIL_DRIVER: z.enum(["log", "resend", "postmark"], knownDrivers).default("log"),
+  MAIL_DRIVER: z.enum(["log", "smtp", "resend", "postmark"], knownDrivers).default("log"),
   MAIL_FROM: z
     .string()
     .regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, "must be an address, or a name and an <address>")
     .optional(),
   MAIL_API_URL: webUrl.transform((text) => text.replace(/\/+$/, "")).optional(),
+  SMTP_URL: smtpUrl.optional(),
   RESEND_API_KEY: headerValue.optional(),
   POSTMARK_SERVER_TOKEN: headerValue.optional(),
   IDP_PROVIDER: z.enum(providerNames, knownProviders).default("google"),
@@ -133,7 +146,8 @@ const settings = z.object({
 const required = (why: string) => z.string(`is missing: ${why}`);
 const optional = z.string().nullable().default(null);
 
-const mailService = { MAIL_FROM: required("a mail service needs the sender's address"), MAIL_API_URL: optional };
+const sender = required("a mail service needs the sender's address");
+const mailService = { MAIL_FROM: sender, MAIL_API_URL: optional };
 
 /** What each mail driver needs. */
 const mailSettings = z
@@ -143,6 +157,11 @@ const mailSettings = z
       z.object({
         MAIL_DRIVER: z.literal("log").default("log"),
         MAIL_FROM: z.string().default("Latchkey <latchkey@localhost>"),
+      }),
+      z.object({
+        MAIL_DRIVER: z.literal("smtp"),
+        SMTP_URL: required("MAIL_DRIVER is smtp").transform((text) => parseSmtpUrl(text) ?? z.NEVER),
+        MAIL_FROM: sender,
       }),
       z.object({
         MAIL_DRIVER: z.literal("resend"),
@@ -161,6 +180,8 @@ const mailSettings = z
     switch (env.MAIL_DRIVER) {
       case "log":
         return { driver: "log", from: env.MAIL_FROM };
+      case "smtp":
+        return { driver: "smtp", from: env.MAIL_FROM, server: env.SMTP_URL };
       case "resend":
         return { driver: "resend", from: env.MAIL_FROM, apiUrl: env.MAIL_API_URL, apiKey: env.RESEND_API_KEY };
       case "postmark":

@@ -1,3 +1,5 @@
+import type { MailRefusal } from "./events";
+
 /** A reason not to start, in one message for the operator; no stack trace is printed. */
 export class StartError extends Error {
   override name = "StartError";
@@ -11,4 +13,15 @@ export class DatabaseUnavailable extends Error {
 /** Too many hashes wait already. The same work may succeed in a moment. */
 export class HashingOverloaded extends Error {
   override name = "HashingOverloaded";
+}
+
+/** The mail service refused a mail for good: the same mail, sent again, would be refused again. */
+export class MailRefused extends Error {
+  override name = "MailRefused";
+  readonly reason: MailRefusal;
+
+  constructor(reason: MailRefusal) {
+    super(reason);
+    this.reason = reason;
+  }
 }

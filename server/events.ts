@@ -37,6 +37,9 @@ export type SessionEnd =
   | "unlinked"
   | "expired";
 
+/** Why the mail service refused a mail for good. */
+export type MailRefusal = "recipient_refused" | "message_refused";
+
 /** Every authentication event that is logged. No event holds an address or a token. */
 export type AuthenticationEvent =
   | { event: "login.succeeded"; userId: string }
@@ -55,4 +58,5 @@ export type AuthenticationEvent =
   | { event: "idp.succeeded" | "idp.linked" | "idp.unlinked"; userId: string }
   | { event: "idp.failed"; reason: ExternalSignInFailure }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
+  | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }
   | { event: "account.deleted"; userId: string };

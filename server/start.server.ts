@@ -8,12 +8,13 @@ import { StartError } from "./errors";
 import { openFrontDoor } from "./http/front-door";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
-import { createMailer, provideMailer } from "./mail/mailer";
+import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
 import { processValue } from "./process-value";
 import { randomDelay } from "./queue/delay";
 import { JobQueue, provideQueue } from "./queue/job-queue";
 
 const shutdownLimit = 9_000; // ms, for the requests and jobs that run at SIGTERM
+const mailLimit = 7_000; // ms of them, for the mails that are being sent; afterwards they fail and are retried
 
 /** remix-serve would silently take another port, and the mailed links would point to the wrong one. */
 function assertPortIsFree(port: number): Promise<void> {
@@ -63,7 +64,10 @@ async function startService(): Promise<void> {
   provideQueue(queue);
   queue.work();
   stopOnSignal(async () => {
+    const overdue = setTimeout(closeMailer, mailLimit);
     await Promise.all([frontDoor.close(), queue.stop()]);
+    clearTimeout(overdue);
+    await closeMailer();
     await database.close();
   });
   logStart(config);

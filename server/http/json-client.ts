@@ -5,14 +5,17 @@ import type { CallFailureReason } from "../events";
 const deadline = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
 
-/** A call to another service did not give the expected JSON answer. Holds nothing of what was sent or answered. */
+/** A call to another service did not give the expected JSON answer. Holds nothing of what was sent or answered but an error code. */
 export class CallError extends Error {
   override name = "CallError";
   readonly reason: CallFailureReason;
+  /** The service's own error code. */
+  readonly code: string | number | undefined;
 
-  constructor(reason: CallFailureReason) {
+  constructor(reason: CallFailureReason, code?: string | number) {
     super(reason);
     this.reason = reason;
+    this.code = code;
   }
 }
 
@@ -22,6 +25,8 @@ export interface Call {
   body?: string;
   /** Sent as `application/json` instead of `body`. */
   json?: unknown;
+  /** The error code in the body of an answer with status 422. It is logged, so the shape must be strict. */
+  errorCode?: z.ZodType<string | number>;
 }
 
 /** undici drops the signal of a request that was garbage-collected while its body stalls; a listener prevents that. */
@@ -58,6 +63,15 @@ function parse<T>(text: string, shape: z.ZodType<T>): T {
   return parsed.data;
 }
 
+async function readErrorCode(response: Response, { errorCode }: Call, signal: AbortSignal) {
+  if (!errorCode || response.status !== 422) return void (await response.body?.cancel());
+  try {
+    return parse(await readBounded(response, signal), errorCode);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Calls another service once: no retry, no redirect followed, five seconds from the start to the end of the body, one
  * mebibyte of decoded answer at most.
@@ -65,7 +79,8 @@ function parse<T>(text: string, shape: z.ZodType<T>): T {
  * @returns the JSON body as `shape` parses it
  * @throws CallError
  */
-export async function callJson<T>(url: string, { method, headers, body, json }: Call, shape: z.ZodType<T>): Promise<T> {
+export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
+  const { method, headers, body, json } = call;
   const signal = AbortSignal.timeout(deadline);
   let text: string;
   try {
@@ -81,9 +96,9 @@ export async function callJson<T>(url: string, { method, headers, body, json }: 
       signal,
     });
     if (!response.ok) {
-      await response.body?.cancel();
+      const code = await readErrorCode(response, call, signal);
       const kind = response.status >= 300 && response.status < 400 ? "redirect" : "status";
-      throw new CallError(`${kind} ${response.status}`);
+      throw new CallError(`${kind} ${response.status}`, code);
     }
     text = await readBounded(response, signal);
   } catch (error) {

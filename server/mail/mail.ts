@@ -9,9 +9,18 @@ export interface Mail extends Message {
   to: string;
 }
 
-/**
- * A mail driver: hands one mail over to a mail service.
- *
- * @throws CallError when the service did not accept it; the job is retried
- */
-export type Mailer = (mail: Mail) => Promise<void>;
+/** The headers of every mail: automatic replies are not wanted (RFC 3834). */
+export const mailHeaders = { "Auto-Submitted": "auto-generated" } as const;
+
+/** A mail driver. */
+export interface Mailer {
+  /**
+   * Hands one mail over to a mail service.
+   *
+   * @throws MailRefused when the service refuses this mail or its recipient for good
+   * @throws Error when the service did not accept it; the job is retried
+   */
+  send(mail: Mail): Promise<void>;
+  /** Closes connections that are kept open. A mail that is being sent fails. */
+  close?(): Promise<void>;
+}

@@ -5,11 +5,14 @@ import type { Mailer, Message } from "./mail";
 import { postmarkMailer } from "./postmark-mailer";
 import { RecentCalls } from "./recent-calls";
 import { resendMailer } from "./resend-mailer";
+import { smtpMailer } from "./smtp-mailer";
 
 export function createMailer(config: MailConfig): Mailer {
   switch (config.driver) {
     case "log":
       return logMailer(config.from);
+    case "smtp":
+      return smtpMailer(config);
     case "resend":
       return resendMailer(config);
     case "postmark":
@@ -17,11 +20,11 @@ export function createMailer(config: MailConfig): Mailer {
   }
 }
 
-const provided = processValue<{ send: Mailer; recentCalls: RecentCalls }>("mailer");
+const provided = processValue<{ mailer: Mailer; recentCalls: RecentCalls }>("mailer");
 
 /** Makes a driver the one of this process. */
-export function provideMailer(send: Mailer): void {
-  provided.current = { send, recentCalls: new RecentCalls() };
+export function provideMailer(mailer: Mailer): void {
+  provided.current = { mailer, recentCalls: new RecentCalls() };
 }
 
 function current() {
@@ -32,20 +35,26 @@ function current() {
 /**
  * Sends one message through the driver of this process.
  *
- * @throws CallError when the mail service did not accept it
+ * @throws MailRefused when the mail service refuses it for good
+ * @throws Error when the mail service did not accept it
  */
 export function sendMail(to: string, message: Message): Promise<void> {
-  const { send, recentCalls } = current();
-  return recentCalls.make(() => send({ to, ...message }));
+  const { mailer, recentCalls } = current();
+  return recentCalls.make(() => mailer.send({ to, ...message }));
 }
 
 /**
  * What a job does that has no mail to send, because of who has an account: it takes as long as a recent call to the
  * mail service, and fails as that call did, so that it keeps its place in the queue, and is retried, as a job with a
- * mail would be.
+ * mail would be. A call that was refused for good ended its job, so it is not a failure here.
  *
- * @throws CallError
+ * @throws Error
  */
 export function simulateMail(): Promise<void> {
   return current().recentCalls.simulate();
+}
+
+/** Closes the driver of this process. A mail that is being sent fails. */
+export async function closeMailer(): Promise<void> {
+  await provided.current?.mailer.close?.();
 }

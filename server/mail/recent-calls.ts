@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { MailRefused } from "../errors";
 
 const remembered = 16; // calls
 
@@ -28,15 +29,15 @@ export class RecentCalls {
    * Takes as long as one of the calls and ends as it did. A call that still runs counts: by finished ones alone, a
    * service that stalls would be known only after its first timeout.
    *
-   * @throws what that call threw
+   * @throws what that call threw, unless the mail was refused for good
    */
   async simulate(): Promise<void> {
     const start = performance.now();
     const outcome = this.#outcomes[Math.floor(Math.random() * this.#outcomes.length)];
     if (!outcome) return;
-    const { duration } = await outcome;
+    const { duration, failure } = await outcome;
     await setTimeout(duration - (performance.now() - start));
-    await end(outcome);
+    if (!(failure instanceof MailRefused)) await end(outcome);
   }
 }
 

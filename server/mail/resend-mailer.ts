@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { MailServiceConfig } from "../config";
-import { callJson } from "../http/json-client";
-import type { Mailer } from "./mail";
+import { callMailService } from "./call-mail-service";
+import { type Mailer, mailHeaders } from "./mail";
 
 /** `POST /emails`, https://resend.com/docs/api-reference/emails/send-email */
 export interface ResendEmail {
@@ -10,7 +10,16 @@ export interface ResendEmail {
   subject: string;
   text: string;
   html: string;
+  headers: Record<string, string>;
 }
+
+/** https://resend.com/docs/api-reference/errors: the others concern the key, the domain or the quota. */
+const errorCode = z.object({ name: z.string().regex(/^[a-z_]{1,40}$/) }).transform(({ name }) => name);
+const refusals = {
+  validation_error: "message_refused",
+  invalid_parameter: "message_refused",
+  missing_required_field: "message_refused",
+} as const;
 
 export const resendAnswer = z.object({ id: z.string() });
 export type ResendAnswer = z.infer<typeof resendAnswer>;
@@ -19,8 +28,10 @@ export type ResendAnswer = z.infer<typeof resendAnswer>;
 export function resendMailer({ from, apiUrl, apiKey }: MailServiceConfig): Mailer {
   const url = `${apiUrl ?? "https://api.resend.com"}/emails`;
   const headers = { authorization: `Bearer ${apiKey}` };
-  return async ({ to, subject, text, html }) => {
-    const json: ResendEmail = { from, to: [to], subject, text, html };
-    await callJson(url, { method: "POST", headers, json }, resendAnswer);
+  return {
+    async send({ to, subject, text, html }) {
+      const json: ResendEmail = { from, to: [to], subject, text, html, headers: mailHeaders };
+      await callMailService(url, { headers, json, errorCode }, resendAnswer, refusals);
+    },
   };
 }

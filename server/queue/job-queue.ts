@@ -1,6 +1,7 @@
 import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
-import { duringJob, errorFields, log } from "../log";
+import { MailRefused } from "../errors";
+import { duringJob, errorFields, log, logEvent } from "../log";
 import { processValue } from "../process-value";
 import { bossDatabase } from "./boss";
 import { type Delay, noDelay, startAfter } from "./delay";
@@ -121,7 +122,7 @@ export class JobQueue {
     }
   }
 
-  #begin(job: PgBoss.Job<Job>): void {
+  #begin(job: PgBoss.JobWithMetadata<Job>): void {
     this.#free--;
     this.#freeInDatabase--;
     const leaveDatabase = () => {
@@ -135,22 +136,31 @@ export class JobQueue {
     this.#run(work);
   }
 
-  #fetch(batchSize: number): Promise<PgBoss.Job<Job>[]> {
-    return this.#boss.fetch<Job>(queue, { batchSize });
+  #fetch(batchSize: number): Promise<PgBoss.JobWithMetadata<Job>[]> {
+    return this.#boss.fetch<Job>(queue, { batchSize, includeMetadata: true });
   }
 
-  async #work(job: PgBoss.Job<Job>, leaveDatabase = () => {}): Promise<void> {
+  async #work(job: PgBoss.JobWithMetadata<Job>, leaveDatabase = () => {}): Promise<void> {
     try {
       await duringJob(job.id, async () => {
         const callMail = await this.#handle(job.data).finally(leaveDatabase);
         await callMail?.();
       });
     } catch (error) {
-      log.warn({ jobId: job.id, task: job.data.task, ...errorFields(error) }, "A job failed and will be retried.");
-      await this.#boss.fail(queue, job.id, errorFields(error));
-      return;
+      return duringJob(job.id, () => this.#fail(job, error));
     }
     await this.#boss.deleteJob(queue, job.id);
+  }
+
+  /** Retries the job later, or gives it up: it stays in the table, as `cancelled` when refused, else as `failed`. */
+  async #fail({ id, data, retryCount, retryLimit }: PgBoss.JobWithMetadata<Job>, error: unknown): Promise<void> {
+    const refusal = error instanceof MailRefused ? error.reason : null;
+    const givenUp = refusal !== null || retryCount >= retryLimit;
+    const message = givenUp ? "A job failed and is given up." : "A job failed and will be retried.";
+    log.warn({ task: data.task, ...errorFields(error) }, message);
+    await this.#boss.fail(queue, id, errorFields(error));
+    if (refusal !== null) await this.#boss.cancel(queue, id);
+    if (givenUp && "email" in data) logEvent({ event: "mail.failed", reason: refusal ?? "retries_exhausted" });
   }
 
   #nextPurge = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { type Config, type Environment, loadConfig, type MailConfig } from "#server/config";
+import { type Config, type Environment, loadConfig, type MailConfig, type SmtpConfig } from "#server/config";
 
 const identityProvider = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET: "the-client-secret" };
 const resend = { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_the-key", MAIL_FROM: "mail@latchkey.example" };
@@ -85,6 +85,26 @@ test("every setting is read", () => {
   expectTypeOf(config).toEqualTypeOf<Readonly<Config>>();
 });
 
+describe("SMTP_URL names a server", () => {
+  const login = { user: "a b", pass: "p@ss/ü" };
+  test.each<[string, SmtpConfig["server"]]>([
+    [
+      "smtps://a%20b:p%40ss%2F%C3%BC@Mail.example",
+      { host: "mail.example", port: 465, implicitTls: true, loopback: false, login },
+    ],
+    [
+      "smtp://a%20b:p%40ss%2F%C3%BC@mail.example/?tls.rejectUnauthorized=false",
+      { host: "mail.example", port: 587, implicitTls: false, loopback: false, login },
+    ],
+    ["smtp://127.0.0.1:25", { host: "127.0.0.1", port: 25, implicitTls: false, loopback: true, login: null }],
+    ["smtp://localhost", { host: "localhost", port: 587, implicitTls: false, loopback: true, login: null }],
+    ["smtps://a%20b:p%40ss%2Fü@[::1]:4650", { host: "::1", port: 4650, implicitTls: true, loopback: true, login }],
+  ])("%s", (url, server) => {
+    const mail = { driver: "smtp", from: "mail@latchkey.example", server } satisfies MailConfig;
+    expect(loadConfig({ MAIL_DRIVER: "smtp", MAIL_FROM: mail.from, SMTP_URL: url }).mail).toEqual(mail);
+  });
+});
+
 test("the client's credentials alone switch Google on", () => {
   expect(loadConfig(identityProvider).identityProvider).toEqual({
     provider: "google",
@@ -131,7 +151,26 @@ describe("a malformed setting is named", () => {
     ["TRUST_PROXY", "yes", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "-1", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "1.5", "must be true, false or the number of proxies, at most 9"],
-    ["MAIL_DRIVER", "smtp", "must be log, resend or postmark"],
+    ["MAIL_DRIVER", "sendmail", "must be log, smtp, resend or postmark"],
+    ...[
+      "mail.example:587",
+      "http://a:b@mail.example",
+      "smtp:a:b@mail.example",
+      "smtp:///",
+      "smtp://a:b@:25",
+      "smtp://a:b@mail.example/path",
+      "smtp://a:b@mail.example:70000",
+      "smtp://mail.example:587",
+      "smtps://a@mail.example",
+      "smtps://:b@mail.example",
+      "smtp://a:%zz@mail.example",
+      "smtp://127.0.0.1.mail.example",
+      "smtp://128.0.0.1",
+    ].map((url): [string, string, string] => [
+      "SMTP_URL",
+      url,
+      "must be smtps://user:password@host:465 or smtp://user:password@host:587",
+    ]),
     ["MAIL_FROM", "Latchkey", "must be an address, or a name and an <address>"],
     ["MAIL_FROM", "a@b.example\r\nBcc: c@d.example", "must be an address, or a name and an <address>"],
     ["MAIL_API_URL", "mail.example", "must be an http or https URL"],

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "#server/config";
+import type { MailRefusal } from "#server/events";
 import { sendMail } from "#server/mail/mailer";
 import { resetMail } from "#server/mail/messages";
 import type { PostmarkEmail } from "#server/mail/postmark-mailer";
@@ -59,6 +60,8 @@ interface MailService {
   headers: Record<string, string>;
   message: ResendEmail | PostmarkEmail;
   accepted: string;
+  /** Answers with status 422 that concern this mail alone. */
+  refusals: [string, string, MailRefusal][];
   garbage: [string, Answer, string][];
 }
 
@@ -74,9 +77,24 @@ const services: Record<"resend" | "postmark", MailService> = {
       subject: "Reset your password",
       text: resetText,
       html: resetHtml,
+      headers: { "Auto-Submitted": "auto-generated" },
     },
     accepted: '{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}',
-    garbage: [["an object for the id", { body: '{"id":{}}' }, "unexpected"]],
+    refusals: [
+      [
+        "an address that it does not take",
+        '{"statusCode":422,"name":"validation_error","message":"Invalid `to`"}',
+        "message_refused",
+      ],
+      ["a parameter", '{"statusCode":422,"name":"invalid_parameter","message":"a"}', "message_refused"],
+      ["a missing field", '{"statusCode":422,"name":"missing_required_field","message":"a"}', "message_refused"],
+    ],
+    garbage: [
+      ["status 422 for the sender", { status: 422, body: '{"name":"invalid_from_address"}' }, "status 422"],
+      ["status 422 and no name", { status: 422, body: '{"name":{"a":"validation_error"}}' }, "status 422"],
+      ["status 403 for the domain", { status: 403, body: '{"name":"validation_error"}' }, "status 403"],
+      ["an object for the id", { body: '{"id":{}}' }, "unexpected"],
+    ],
   },
   postmark: {
     settings: { MAIL_DRIVER: "postmark", POSTMARK_SERVER_TOKEN: "pm-secret" },
@@ -89,12 +107,21 @@ const services: Record<"resend" | "postmark", MailService> = {
       Subject: "Reset your password",
       TextBody: resetText,
       HtmlBody: resetHtml,
+      Headers: [{ Name: "Auto-Submitted", Value: "auto-generated" }],
       MessageStream: "outbound",
       TrackOpens: false,
       TrackLinks: "None",
     },
     accepted: `{"To":"${email}","SubmittedAt":"2026-11-21T07:25:01Z","MessageID":"0a129aee","ErrorCode":0,"Message":"OK"}`,
-    garbage: [["an error code of its own", { body: '{"ErrorCode":406,"Message":"Inactive recipient"}' }, "unexpected"]],
+    refusals: [
+      ["an invalid mail", '{"ErrorCode":300,"Message":"Invalid \'To\' address"}', "message_refused"],
+      ["an inactive recipient", '{"ErrorCode":406,"Message":"Inactive recipient"}', "recipient_refused"],
+    ],
+    garbage: [
+      ["an error code of its own", { body: '{"ErrorCode":406,"Message":"Inactive recipient"}' }, "unexpected"],
+      ["status 422 for the sender", { status: 422, body: '{"ErrorCode":400,"Message":"No signature"}' }, "status 422"],
+      ["status 422 and text for a code", { status: 422, body: '{"ErrorCode":"300"}' }, "status 422"],
+    ],
   },
 };
 
@@ -103,7 +130,12 @@ const refusals: [string, Answer, string][] = [
   ["status 200 and an empty object", { body: "{}" }, "unexpected"],
   ["status 200 and nothing", { body: "" }, "not_json"],
   ["status 401", { status: 401, body: '{"message":"API key is invalid"}' }, "status 401"],
-  ["status 422", { status: 422, body: '{"ErrorCode":300,"Message":"Invalid \'To\' address"}' }, "status 422"],
+  ["status 422 and garbage", { status: 422, body: "no" }, "status 422"],
+  [
+    "status 422 and no whole body in time",
+    { status: 422, body: '{"name":"', stall: "in the middle of the body" },
+    "status 422",
+  ],
   ["status 429", { status: 429, headers: { "retry-after": "1" }, body: "{}" }, "status 429"],
   ["status 500", { status: 500, body: "oops" }, "status 500"],
   ["a redirect", { status: 307, headers: { location: "https://elsewhere.example/email" }, body: "{}" }, "redirect 307"],
@@ -140,6 +172,15 @@ describe.each(["resend", "postmark"] as const)("%s", (name) => {
     ]);
     expect(JSON.parse(outgoing.calls()[0]?.body ?? "")).toEqual(service.message);
     expect(outgoing.deadlines()).toEqual([5000]);
+  });
+
+  test.each(service.refusals)("%s refused with status 422 is final", async (_what, body, reason) => {
+    configure({ ...settings, ...service.settings });
+    outgoing.answer("POST", service.url, { status: 422, body });
+    const error = await send().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "MailRefused", reason });
+    for (const secret of [token, email, "Invalid", "Inactive"]) expect(inspect(error)).not.toContain(secret);
+    expect(outgoing.addresses()).toEqual([`POST ${service.url}`]);
   });
 
   test.each([...refusals, ...service.garbage])(

@@ -76,6 +76,7 @@ test("the mail services' requests and answers have their documented types", () =
     subject: string;
     text: string;
     html: string;
+    headers: Record<string, string>;
   }>();
   expectTypeOf<ResendAnswer>().toEqualTypeOf<{ id: string }>();
   expectTypeOf<PostmarkEmail>().toEqualTypeOf<{
@@ -84,6 +85,7 @@ test("the mail services' requests and answers have their documented types", () =
     Subject: string;
     TextBody: string;
     HtmlBody: string;
+    Headers: { Name: string; Value: string }[];
     MessageStream: "outbound";
     TrackOpens: false;
     TrackLinks: "None";

@@ -85,7 +85,7 @@ describe("a configuration that is not usable ends the start with status 1 and on
       [
         "APP_URL must be an http or https URL",
         "TRUST_PROXY must be true, false or the number of proxies, at most 9",
-        "MAIL_DRIVER must be log, resend or postmark",
+        "MAIL_DRIVER must be log, smtp, resend or postmark",
         "IDP_PROVIDER must be one of google, github, gitlab, discord, oidc",
       ],
     ],

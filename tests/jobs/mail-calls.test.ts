@@ -1,14 +1,17 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { orm, query } from "#server/database/unit-of-work";
+import { MailRefused } from "#server/errors";
 import type { Mail } from "#server/mail/mail";
 import { provideMailer } from "#server/mail/mailer";
 import { RecentCalls } from "#server/mail/recent-calls";
 import { concurrency, databaseConcurrency, enqueue, JobQueue } from "#server/queue/job-queue";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { until } from "../support/until";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 
 const requestRegistration = (email: string) => query((em) => enqueue(em, { task: "mail_registration", email }));
 const requestReset = (email: string) => query((em) => enqueue(em, { task: "mail_password_reset", email }));
@@ -24,16 +27,16 @@ async function states(): Promise<Record<string, number>> {
 interface HeldCall {
   mail: Mail;
   accept(): void;
-  fail(): void;
+  fail(error?: Error): void;
 }
 
 /** A mail service that answers when the test says so. */
 function holdMails(): HeldCall[] {
   const calls: HeldCall[] = [];
-  provideMailer(
-    (mail) =>
-      new Promise((resolve, reject) => calls.push({ mail, accept: resolve, fail: () => reject(new Error("down")) })),
-  );
+  provideMailer({
+    send: (mail) =>
+      new Promise((accept, fail) => calls.push({ mail, accept, fail: (error = new Error("down")) => fail(error) })),
+  });
   return calls;
 }
 
@@ -98,6 +101,21 @@ test("a job for an unknown address fails as the mail calls do, and its retry mai
   await latchkey.drain();
   expect(await states()).toEqual({});
   expect(latchkey.mails().map(({ to }) => to)).toEqual(["new@example.com"]);
+});
+
+test("a job for an unknown address ends when the mail call was refused for good, and is no failed mail", async () => {
+  const calls = holdMails();
+  await requestRegistration("new@example.com");
+  const registration = latchkey.drain();
+  await until(() => calls.length === 1, "the mail call");
+  calls[0]!.fail(new MailRefused("recipient_refused"));
+  await registration;
+  expect(await states()).toEqual({ cancelled: 1 });
+  expect(log.events()).toEqual([{ event: "mail.failed", reason: "recipient_refused" }]);
+  await requestReset("nobody@example.com");
+  await latchkey.drain();
+  expect(await states()).toEqual({ cancelled: 1 });
+  expect(log.events()).toHaveLength(1);
 });
 
 test("a simulated call takes as long as one that has ended, and no time before the first", async () => {

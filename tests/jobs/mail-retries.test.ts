@@ -49,6 +49,25 @@ test("a mail that fails is tried at least ten times over at least a day, with gr
   expect(waits[0]).toBeGreaterThan(0);
   expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThanOrEqual(day);
   expect(latchkey.mails()).toEqual([]);
+  expect(log.events()).toEqual([
+    { event: "password_reset.requested" },
+    { event: "mail.failed", reason: "retries_exhausted" },
+  ]);
+});
+
+test("a mail that the mail service refuses for good is not tried again, and an event says why", async () => {
+  await createUser(latchkey.em(), { email, password: null });
+  await call(forgotPassword.action, post("/forgot-password", { email }));
+  outgoing.answer("POST", resend, { status: 422, body: '{"name":"validation_error","message":"Invalid `to` field"}' });
+  await latchkey.drain();
+  expect(await jobs()).toMatchObject([{ state: "cancelled", output: { error: "MailRefused" } }]);
+  await latchkey.drain();
+  expect(outgoing.calls()).toHaveLength(1);
+  expect(log.events()).toEqual([
+    { event: "password_reset.requested" },
+    { event: "mail.failed", reason: "message_refused" },
+  ]);
+  expect(log.lines().join()).not.toContain(email);
 });
 
 test("a mail that fails is tried again with a new token, and neither the job nor the log holds one", async () => {

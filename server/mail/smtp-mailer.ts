@@ -1,0 +1,114 @@
+import type { Transporter } from "nodemailer";
+import type { SmtpConfig } from "../config";
+import { MailRefused } from "../errors";
+import { type Mailer, mailHeaders } from "./mail";
+
+const connections = 20; // at a time; not fewer than the jobs that run at a time
+
+/** Replaced by tests. */
+interface Limits {
+  /** ms to connect, for the greeting and for each answer. */
+  step: number;
+  /** ms for a whole mail; the queue starts a job again after 60 s. */
+  whole: number;
+  /** Certificates of the authorities that are trusted; by default those of Node and of NODE_EXTRA_CA_CERTS. */
+  ca?: string;
+}
+
+/** An SMTP server did not accept a mail. Holds neither its answers nor the mail. */
+class SmtpError extends Error {
+  override name = "SmtpError";
+  /** nodemailer's code, then the SMTP reply code or the code of a system or TLS error: `EAUTH 535`. */
+  readonly code: string;
+
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+/** The members of nodemailer's errors that hold no text of the server. */
+interface SmtpFailure {
+  code?: string;
+  originalCode?: string;
+  responseCode?: number;
+  command?: string;
+}
+
+/** Replies that ask for a login, or for another one (RFC 4954, section 6). They can come after any command. */
+const loginReplies = [530, 534, 535, 538];
+
+function failureOf(error: unknown): Error {
+  const { code, originalCode, responseCode = 0, command } = Object(error) as SmtpFailure;
+  if (responseCode >= 500 && !loginReplies.includes(responseCode)) {
+    if (code === "EENVELOPE" && command === "RCPT TO") return new MailRefused("recipient_refused");
+    if (command === "DATA") return new MailRefused("message_refused");
+  }
+  return new SmtpError([code, responseCode || originalCode].filter(Boolean).join(" "));
+}
+
+/** A sender as `MAIL_FROM` has it: an address, or a name and an address in angle brackets. */
+function parseSender(from: string): { name: string; address: string } {
+  const [, name = "", address = ""] = /^(.*?)\s*<?([^\s@<>]+@[^\s@<>]+)>?$/.exec(from) ?? [];
+  return { name: name.replace(/^"(.*)"$/, "$1"), address };
+}
+
+/**
+ * Sends through an SMTP server, over connections that are kept open. Certificates are always verified. STARTTLS is
+ * required, but not on a loopback address, and is not tried there without a login: local servers often have a
+ * self-signed certificate.
+ */
+export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step: 10_000, whole: 45_000 }): Mailer {
+  const { host, port, implicitTls, loopback, login } = server;
+  const { step, whole, ca } = limits;
+  const sender = parseSender(from);
+  let pool: Promise<Transporter> | undefined;
+
+  const open = async () => {
+    const { createTransport } = await import("nodemailer");
+    return createTransport({
+      pool: true,
+      maxConnections: connections,
+      maxRequeues: 1, // when the server closes a connection before the mail is sent
+      host,
+      port,
+      secure: implicitTls,
+      requireTLS: !loopback,
+      ignoreTLS: loopback && login === null,
+      tls: { rejectUnauthorized: true, ca },
+      ...(login && { auth: login, forceAuth: true }),
+      dnsTimeout: step,
+      connectionTimeout: step,
+      greetingTimeout: step,
+      socketTimeout: step,
+      idleTimeout: step / 2,
+    });
+  };
+
+  return {
+    async send({ to, subject, text, html }) {
+      pool ??= open();
+      // An address as an object is not parsed, so it cannot be a list.
+      const recipient = { name: "", address: to };
+      try {
+        await (await pool).sendMail({
+          from: sender,
+          to: recipient,
+          envelope: { from: sender, to: [recipient] },
+          subject,
+          text,
+          html,
+          headers: mailHeaders,
+          xMailer: false,
+          signal: AbortSignal.timeout(whole),
+        });
+      } catch (error) {
+        throw failureOf(error);
+      }
+    },
+
+    async close() {
+      (await pool)?.close({ force: true });
+    },
+  };
+}

@@ -1,0 +1,307 @@
+import { inspect } from "node:util";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { loadConfig, type SmtpConfig } from "#server/config";
+import { resetMail } from "#server/mail/messages";
+import { smtpMailer } from "#server/mail/smtp-mailer";
+import { type Authority, createAuthority } from "../support/certificates";
+import { login, refuse, startScriptedServer, startSmtpServer } from "../support/smtp-service";
+
+const limits = { step: 20_000, whole: 20_000 };
+const email = "o'ada+x@example.com";
+const token = "0123456789abcdef".repeat(4);
+const mail = { to: email, ...resetMail("https://latchkey.example", email, token) };
+const accepted = { from: "mail@latchkey.example", to: [email], secure: true, user: login.user };
+
+let authority: Authority;
+beforeAll(() => {
+  authority = createAuthority();
+});
+
+const credentials = `${encodeURIComponent(login.user)}:${encodeURIComponent(login.pass)}`;
+
+/** A driver for the URL, whose server is at the port here; it is closed at the end of the test. */
+function mailerFor(url: string, port: number, more: { ca?: string; step?: number; whole?: number } = {}) {
+  const from = '"Latchkey, ü" <mail@latchkey.example>';
+  const config = loadConfig({ MAIL_DRIVER: "smtp", MAIL_FROM: from, SMTP_URL: url }).mail as SmtpConfig;
+  const server = { ...config.server, host: "127.0.0.1", port };
+  const mailer = smtpMailer({ ...config, server }, { ...limits, ca: authority.ca, ...more });
+  onTestFinished(() => mailer.close?.());
+  return mailer;
+}
+
+/** What a promise is rejected with. */
+const rejection = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+const greeting = "220 mail.example\r\n";
+const answers: Record<string, string> = { EHLO: "250 mail.example", DATA: "354 Go on", "550": "550 No" };
+const answerTo = (line: string) => `${answers[line.split(" ")[0] ?? ""] ?? "250 OK"}\r\n`;
+
+const refused = { name: "MailRefused", reason: "recipient_refused" };
+
+const implicit = `smtps://${credentials}@mail.example`;
+const startTls = `smtp://${credentials}@mail.example`;
+const plain = "smtp://127.0.0.1:25";
+
+describe.each([
+  ["implicit TLS", implicit, true],
+  ["STARTTLS", startTls, false],
+])("over %s", (_how, url, secure) => {
+  test("a mail is handed over after a login, to its recipient alone, with its headers and both bodies", async () => {
+    const server = await startSmtpServer({ secure, ...authority.sign("IP:127.0.0.1") });
+    await mailerFor(url, server.port).send(mail);
+    expect(server.mails).toMatchObject([accepted]);
+    const [{ headers, text }] = server.mails as [(typeof server.mails)[0]];
+    expect(headers).toEqual({
+      from: "=?UTF-8?Q?Latchkey=2C_=C3=BC?= <mail@latchkey.example>",
+      to: email,
+      subject: "Reset your password",
+      "auto-submitted": "auto-generated",
+      "message-id": expect.stringMatching(/^<[\w-]+@latchkey\.example>$/),
+      date: expect.stringMatching(/ \+0000$/),
+      "mime-version": "1.0",
+      "content-type": expect.stringMatching(/^multipart\/alternative; boundary=/),
+    });
+    expect(text).toContain(mail.text.replaceAll("\n", "\r\n").trim());
+    expect(text).toContain(mail.html.replaceAll("\n", "\r\n").trim());
+  });
+
+  test.each<[string, (trusted: Authority) => { key: string; cert: string }, RegExp]>([
+    ["of an unknown authority", () => createAuthority().sign("IP:127.0.0.1"), /UNABLE_TO_VERIFY_LEAF_SIGNATURE/],
+    ["for another host", (trusted) => trusted.sign("DNS:mail.example"), /ERR_TLS_CERT_ALTNAME_INVALID/],
+    ["that has expired", (trusted) => trusted.sign("IP:127.0.0.1", -1), /CERT_HAS_EXPIRED/],
+  ])("a certificate %s is refused, whatever the query says", async (_fault, certificate, code) => {
+    const server = await startSmtpServer({ secure, ...certificate(authority) });
+    const query = "?rejectUnauthorized=false&tls.rejectUnauthorized=false&ignoreTLS=true&secure=false&requireTLS=false";
+    const error = await rejection(mailerFor(`${url}/${query}`, server.port).send(mail));
+    expect(error).toMatchObject({ name: "SmtpError", code: expect.stringMatching(code) });
+    expect(server.mails).toEqual([]);
+  });
+});
+
+test("without STARTTLS nothing is sent, no login either", async () => {
+  const lines: (string | null)[] = [];
+  const server = await startScriptedServer((line, socket) => {
+    lines.push(line?.split(" ")[0] ?? null);
+    if (line === null) socket.write(greeting);
+    else
+      socket.write(
+        line.startsWith("EHLO") ? "250-mail.example\r\n250 AUTH PLAIN LOGIN\r\n" : "502 No such command\r\n",
+      );
+  });
+  const error = await rejection(mailerFor(startTls, server.port).send(mail));
+  expect(error).toMatchObject({ name: "SmtpError", code: "ETLS 502" });
+  expect(lines).toEqual([null, "EHLO", "STARTTLS"]);
+});
+
+test("a server on a loopback address needs no login, and its certificate does not matter", async () => {
+  const server = await startSmtpServer({ authOptional: true, ...createAuthority().sign("DNS:elsewhere.example") });
+  await mailerFor(plain, server.port).send(mail);
+  expect(server.mails).toMatchObject([{ ...accepted, secure: false, user: undefined }]);
+});
+
+test("with a login, a server on a loopback address that offers STARTTLS gets no password without a certificate", async () => {
+  const server = await startSmtpServer({ ...createAuthority().sign("IP:127.0.0.1"), allowInsecureAuth: true });
+  const error = await rejection(mailerFor(`smtp://${credentials}@127.0.0.1`, server.port).send(mail));
+  expect(error).toMatchObject({ code: expect.stringMatching(/UNABLE_TO_VERIFY_LEAF_SIGNATURE/) });
+  expect(server.mails).toEqual([]);
+});
+
+describe("a refusal", () => {
+  const drain = (stream: NodeJS.ReadableStream, done: () => void) => stream.resume().on("end", done);
+
+  test.each<[string, Parameters<typeof startSmtpServer>[0], object]>([
+    ["550 for the recipient is final", { onRcptTo: (_to, _session, callback) => callback(refuse(550)) }, refused],
+    ["552 for the recipient is final", { onRcptTo: (_to, _session, callback) => callback(refuse(552)) }, refused],
+    [
+      "554 for the message is final",
+      { onData: (stream, _session, callback) => drain(stream, () => callback(refuse(554))) },
+      { name: "MailRefused", reason: "message_refused" },
+    ],
+    [
+      "450 for the recipient is not",
+      { onRcptTo: (_to, _session, callback) => callback(refuse(450)) },
+      { name: "SmtpError", code: "EENVELOPE 450" },
+    ],
+    [
+      "451 for the message is not",
+      { onData: (stream, _session, callback) => drain(stream, () => callback(refuse(451))) },
+      { name: "SmtpError", code: "EMESSAGE 451" },
+    ],
+    [
+      "421 for the recipient is not",
+      { onRcptTo: (_to, _session, callback) => callback(refuse(421)) },
+      { name: "SmtpError", code: "ECONNECTION 421" },
+    ],
+    [
+      "550 for the sender, which is a setting, is not",
+      { onMailFrom: (_from, _session, callback) => callback(refuse(550)) },
+      { name: "SmtpError", code: "EENVELOPE 550" },
+    ],
+    [
+      "530 for a missing login is not",
+      { onRcptTo: (_to, _session, callback) => callback(refuse(530)) },
+      { name: "SmtpError", code: "EENVELOPE 530" },
+    ],
+    [
+      "535 for the login is not",
+      { onAuth: (_auth, _session, callback) => callback(refuse(535)) },
+      { name: "SmtpError", code: "EAUTH 535" },
+    ],
+    [
+      "554 in place of a greeting is not",
+      { onConnect: (_session, callback) => callback(refuse(554)) },
+      { name: "SmtpError", code: expect.stringMatching(/ 554$/) },
+    ],
+    [
+      "421 in place of a greeting is not",
+      { onConnect: (_session, callback) => callback(refuse(421)) },
+      { name: "SmtpError", code: expect.stringMatching(/ 421$/) },
+    ],
+  ])("%s; the error holds neither the server's text nor a secret", async (_what, options, expected) => {
+    const server = await startSmtpServer({ secure: true, ...authority.sign("IP:127.0.0.1"), ...options });
+    const error = await rejection(mailerFor(implicit, server.port).send(mail));
+    expect(error).toMatchObject(expected);
+    for (const text of [token, email, login.pass, "for a reason"]) expect(inspect(error)).not.toContain(text);
+    expect(server.mails).toEqual([]);
+  });
+});
+
+test("a connection that breaks in the middle of a message fails the mail", async () => {
+  let inMessage = false;
+  const server = await startScriptedServer((line, socket) => {
+    if (inMessage) return void socket.destroy();
+    inMessage = line === "DATA";
+    socket.write(line === null ? greeting : answerTo(line));
+  });
+  const error = await rejection(mailerFor(plain, server.port).send(mail));
+  expect(error).toMatchObject({ name: "SmtpError", code: expect.stringMatching(/^(ECONNECTION|ESOCKET)/) });
+});
+
+describe("a server that is silent fails the mail in time", () => {
+  test.each<[string, string | null]>([
+    ["before its greeting", null],
+    ["after EHLO", "EHLO"],
+    ["after RCPT", "RCPT"],
+    ["after the message", "."],
+  ])("%s", async (_when, last) => {
+    const server = await startScriptedServer((line, socket) => {
+      if (line === last || (last && line?.startsWith(last))) return;
+      socket.write(line === null ? greeting : /^(EHLO|MAIL|RCPT|DATA)/.test(line) ? answerTo(line) : "");
+    });
+    const error = await rejection(mailerFor(plain, server.port, { step: 200 }).send(mail));
+    expect(error).toMatchObject({ name: "SmtpError", code: "ETIMEDOUT" });
+  });
+
+  test("and one that never ends its answer to RCPT", async () => {
+    let timer: NodeJS.Timeout | undefined;
+    onTestFinished(() => clearInterval(timer));
+    const server = await startScriptedServer((line, socket) => {
+      if (!line?.startsWith("RCPT")) return void socket.write(line === null ? greeting : answerTo(line));
+      timer = setInterval(() => socket.write("250-wait\r\n"), 20);
+    });
+    const error = await rejection(mailerFor(plain, server.port, { whole: 300 }).send(mail));
+    expect(error).toMatchObject({ name: "SmtpError", code: "EABORT" });
+  });
+});
+
+describe("nothing in a mail adds a header or a recipient", () => {
+  test.each<[string, Partial<typeof mail>, string]>([
+    [
+      "a subject of several lines",
+      { subject: "Reset\r\nBcc: eve@example.com\r\n\r\nbody" },
+      "Reset Bcc: eve@example.com  body",
+    ],
+    ["a subject with a bare line feed", { subject: "Reset\nBcc: eve@example.com" }, "Reset Bcc: eve@example.com"],
+    [
+      "a body that ends the message",
+      { text: "one\r\n.\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<eve@example.com>\r\n" },
+      mail.subject,
+    ],
+  ])("%s", async (_what, change, subject) => {
+    const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
+    await mailerFor(plain, server.port).send({ ...mail, ...change });
+    expect(server.mails).toMatchObject([{ to: [email], headers: { to: email, subject } }]);
+    expect(Object.keys(server.mails[0]?.headers ?? {})).toHaveLength(8);
+  });
+
+  test.each([
+    ["ada@example.com\r\nRCPT TO:<eve@example.com>", '"ada@example.com RCPT TO: eve"@example.com'],
+    ["ada@example.com>\r\nRCPT TO:<eve@example.com", '"ada@example.com RCPT TO: eve"@example.com'],
+    ["ada@example.com, eve@example.com", '"ada@example.com, eve"@example.com'],
+    ["ada@example.com <eve@example.com>", '"ada@example.com  eve"@example.com'],
+    ["all: ada@example.com, eve@example.com;", '"all: ada@example.com, eve"@example.com;'],
+    ['"eve@example.com, x"@example.org', '"eve@example.com, x"@example.org'],
+  ])("%j is one recipient, whom no server knows", async (to, address) => {
+    const commands: string[] = [];
+    const server = await startScriptedServer((line, socket) => {
+      if (line?.startsWith("RCPT")) commands.push(line);
+      socket.write(line === null ? greeting : answerTo(line.startsWith("RCPT") ? "550" : line));
+    });
+    expect(await rejection(mailerFor(plain, server.port).send({ ...mail, to }))).toMatchObject(refused);
+    expect(commands).toEqual([`RCPT TO:<${address}>`]);
+  });
+});
+
+test("text outside ASCII arrives as it was", async () => {
+  const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
+  const subject = "パスワードを再設定する · Réinitialiser · إعادة تعيين كلمة المرور الخاصة بك";
+  await mailerFor(plain, server.port).send({ ...mail, subject, text: "Größe → 日本語\n", html: "<p>مرحبا</p>" });
+  const [received] = server.mails;
+  const words = [...(received?.headers.subject ?? "").matchAll(/=\?UTF-8\?(B|Q)\?([^?]+)\?=/g)];
+  const bytes = words.map(([, encoding, text = ""]) =>
+    encoding === "B"
+      ? Buffer.from(text, "base64")
+      : Buffer.from(
+          text
+            .replaceAll("_", " ")
+            .replace(/=(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+          "latin1",
+        ),
+  );
+  expect(received?.headers.subject).toMatch(/^[ -~]+$/);
+  expect(bytes.map((word) => word.toString("utf8")).join("")).toBe(subject);
+  const bodies = [...(received?.text ?? "").matchAll(/base64\r\n\r\n([\w+/=\r\n]+)/g)].map(([, body = ""]) =>
+    Buffer.from(body, "base64").toString("utf8"),
+  );
+  const all = received?.text + bodies.join("\n");
+  expect(all).toContain("Größe → 日本語");
+  expect(all).toContain("<p>مرحبا</p>");
+});
+
+test("mails share a connection, and a burst opens no more than twenty", async () => {
+  const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
+  const mailer = mailerFor(plain, server.port);
+  for (let sent = 0; sent < 3; sent++) await mailer.send(mail);
+  expect(server.connections()).toBe(1);
+  await Promise.all(Array.from({ length: 50 }, () => mailer.send(mail)));
+  expect(server.mails).toHaveLength(53);
+  expect(server.connections()).toBeLessThanOrEqual(20);
+});
+
+test("closing ends the connections; a mail that is being sent fails, and so does a later one", async () => {
+  let close = () => {};
+  let ended = () => {};
+  const connectionEnded = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  const server = await startScriptedServer((line, socket) => {
+    if (line === null) socket.on("close", ended);
+    if (line === "DATA") close();
+    else socket.write(line === null ? greeting : answerTo(line));
+  });
+  const mailer = mailerFor(plain, server.port);
+  close = () => void mailer.close?.();
+  expect(await rejection(mailer.send(mail))).toMatchObject({ name: "SmtpError" });
+  await connectionEnded;
+  expect(await rejection(mailer.send(mail))).toMatchObject({ name: "SmtpError" });
+});
+
+test("a server that cannot be reached fails the mail, and the next mail tries again", async () => {
+  const { port } = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
+  expect(await rejection(mailerFor(plain, 1).send(mail))).toMatchObject({ code: "ESOCKET ECONNREFUSED" });
+  await mailerFor(plain, port).send(mail);
+});

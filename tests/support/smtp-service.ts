@@ -1,0 +1,96 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { onTestFinished } from "vitest";
+
+/** A mail as an SMTP server accepted it. */
+export interface AcceptedMail {
+  from: string;
+  to: string[];
+  /** Whether it came over TLS. */
+  secure: boolean;
+  /** Who had logged in. */
+  user: string | undefined;
+  /** Header lines by lower-case name, unfolded. */
+  headers: Record<string, string>;
+  /** The whole message, with quoted-printable decoded. */
+  text: string;
+}
+
+export const login = { user: "latch key", pass: "p@ss/wörd" };
+
+export const refuse = (responseCode: number) => Object.assign(new Error("refused for a reason"), { responseCode });
+
+function decodeQuotedPrintable(text: string): string {
+  const bytes = text
+    .replace(/=\r\n/g, "")
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, "latin1").toString("utf8");
+}
+
+function headersOf(message: string): Record<string, string> {
+  const head = message.slice(0, message.indexOf("\r\n\r\n")).replace(/\r\n[ \t]+/g, " ");
+  return Object.fromEntries(
+    head.split("\r\n").map((line) => [line.split(":")[0]!.toLowerCase(), line.slice(line.indexOf(":") + 2)]),
+  );
+}
+
+/** An SMTP server on loopback that accepts every mail, as `options` change it, until the end of the test. */
+export async function startSmtpServer(options: SMTPServerOptions = {}) {
+  const mails: AcceptedMail[] = [];
+  let connections = 0;
+  const server = new SMTPServer({
+    onAuth: ({ username, password }, _session, callback) =>
+      username === login.user && password === login.pass ? callback(null, { user: username }) : callback(refuse(535)),
+    onData(stream, { envelope, secure, user }, callback) {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        const message = Buffer.concat(chunks).toString("latin1");
+        mails.push({
+          from: envelope.mailFrom ? envelope.mailFrom.address : "",
+          to: envelope.rcptTo.map(({ address }) => address),
+          secure,
+          user: user as string | undefined,
+          headers: headersOf(message),
+          text: decodeQuotedPrintable(message),
+        });
+        callback();
+      });
+    },
+    closeTimeout: 1, // ms that idle connections get at the end of the test
+    ...options,
+    onConnect(session, callback) {
+      connections++;
+      if (options.onConnect) options.onConnect.call(server, session, callback);
+      else callback();
+    },
+  });
+  server.on("error", () => {}); // a client that does not trust the certificate
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(resolve)));
+  const { port } = server.server.address() as AddressInfo;
+  return { port, mails, connections: () => connections };
+}
+
+/** A server that answers each line of an SMTP client with what `answer` writes, until the end of the test. */
+export async function startScriptedServer(answer: (line: string | null, socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      for (const line of chunk.toString("latin1").split("\r\n").filter(Boolean)) answer(line, socket);
+    });
+    answer(null, socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  );
+  return { port: (server.address() as AddressInfo).port };
+}
