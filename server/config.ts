@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { StartError } from "./errors";
 import { processValue } from "./process-value";
+import { type ReadFile, readSecrets, readTextFile } from "./secrets";
 import { parseSmtpUrl, type SmtpServer } from "./smtp-url";
 
 const embeddedDatabase = "pglite:./data";
@@ -243,12 +244,15 @@ function problemsOf({ error }: z.ZodSafeParseResult<unknown>): string[] {
 }
 
 /**
- * Reads the whole configuration from the environment. An empty variable counts as unset.
+ * Reads the whole configuration from the environment, and the secrets that it says are in files. An empty variable
+ * counts as unset.
  *
- * @throws ConfigurationError naming every setting that is missing or malformed
+ * @throws ConfigurationError naming every setting that is missing or malformed, and every file that cannot be read
  */
-export function loadConfig(environment: Environment): Config {
-  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()));
+export function loadConfig(environment: Environment, readFile: ReadFile = readTextFile): Config {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()));
+  const { secrets, problems: unread } = readSecrets(set, readFile);
+  const present = { ...set, ...secrets };
   const has = (name: SettingName) => present[name] !== undefined;
   const parsed = settings.safeParse(present);
   const env = { ...present, ...parsed.data };
@@ -256,10 +260,12 @@ export function loadConfig(environment: Environment): Config {
   const mail = mailSettings.safeParse(env);
   const externalSignIn = has("IDP_CLIENT_ID") || has("IDP_CLIENT_SECRET");
   const identityProvider = (externalSignIn ? identityProviderSettings : off).safeParse(env);
-  if (!parsed.success || !address.success || !mail.success || !identityProvider.success) {
+  if (unread.size > 0 || !parsed.success || !address.success || !mail.success || !identityProvider.success) {
     const credentials = (externalSignIn ? z.object(client) : off).safeParse(env); // the union stops at an unknown provider
-    const problems = [parsed, mail, address, credentials, identityProvider].flatMap(problemsOf);
-    throw new ConfigurationError([...new Set(problems)]);
+    const problems = [parsed, mail, address, credentials, identityProvider]
+      .flatMap(problemsOf)
+      .filter((problem) => !unread.has(problem.split(" ", 1)[0] ?? "")); // "is missing" would mislead
+    throw new ConfigurationError([...new Set([...unread.values(), ...problems])]);
   }
   const { NODE_ENV, APP_URL, DATABASE_URL, PORT, TRUST_PROXY } = parsed.data;
   return Object.freeze({

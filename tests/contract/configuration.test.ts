@@ -1,4 +1,7 @@
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { type Config, type Environment, loadConfig, type MailConfig, type SmtpConfig } from "#server/config";
 
 const identityProvider = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET: "the-client-secret" };
@@ -6,9 +9,9 @@ const resend = { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_the-key", MAIL_FROM:
 const postmark = { MAIL_DRIVER: "postmark", POSTMARK_SERVER_TOKEN: "pm-the-key", MAIL_FROM: "mail@latchkey.example" };
 
 /** The lines after the first of what the environment is refused with. */
-function problems(environment: Environment): string[] {
+function problems(environment: Environment, readFile?: (path: string) => string): string[] {
   try {
-    loadConfig(environment);
+    loadConfig(environment, readFile);
   } catch (error) {
     const [first, ...lines] = (error as Error).message.split("\n");
     expect({ name: (error as Error).name, first }).toEqual({
@@ -239,11 +242,97 @@ test("one message lists every problem, the malformed and the missing", () => {
   ]);
 });
 
+describe("a secret may be in a file", () => {
+  const files: Record<string, string> = {
+    "/run/database": "postgresql://latchkey:s3cret@db.example/latchkey\n",
+    "/run/smtp": "smtps://latchkey:s3cret@mail.example",
+    "/run/key": "s3cret\r\n",
+    "/run/lines": "s3cret\n\n",
+    "/run/spaces": " s3cret ",
+    "/run/empty": "\n",
+  };
+  const readFile = (path: string): string => {
+    const content = files[path];
+    if (content === undefined) throw Object.assign(new Error("ENOENT: no such file, s3cret"), { code: "ENOENT" });
+    return content;
+  };
+  const load = (environment: Environment) => loadConfig(environment, readFile);
+  const smtp = { MAIL_DRIVER: "smtp", MAIL_FROM: "mail@latchkey.example" };
+  const { RESEND_API_KEY: _key, ...resendWithoutKey } = resend;
+  const { POSTMARK_SERVER_TOKEN: _token, ...postmarkWithoutToken } = postmark;
+
+  test("each of them, without the line break at its end", () => {
+    expect(load({ DATABASE_URL_FILE: "/run/database" }).databaseUrl).toBe(
+      "postgresql://latchkey:s3cret@db.example/latchkey",
+    );
+    expect(load({ ...smtp, SMTP_URL_FILE: "/run/smtp" }).mail).toMatchObject({ server: { login: { pass: "s3cret" } } });
+    expect(load({ ...resendWithoutKey, RESEND_API_KEY_FILE: "/run/key" }).mail).toMatchObject({ apiKey: "s3cret" });
+    expect(load({ ...postmarkWithoutToken, POSTMARK_SERVER_TOKEN_FILE: "/run/key" }).mail).toMatchObject({
+      apiKey: "s3cret",
+    });
+    const client = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET_FILE: "/run/key" };
+    expect(load(client).identityProvider).toMatchObject({ clientSecret: "s3cret" });
+  });
+
+  test("nothing but one line break is cut", () => {
+    const secretOf = (path: string) =>
+      load({ IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET_FILE: path }).identityProvider?.clientSecret;
+    expect(secretOf("/run/lines")).toBe("s3cret\n");
+    expect(secretOf("/run/spaces")).toBe(" s3cret ");
+  });
+
+  test("a blank name of a file counts as unset, and no other setting is read from a file", () => {
+    expect(load({ DATABASE_URL_FILE: " ", PORT_FILE: "/run/key", IDP_CLIENT_ID_FILE: "/run/key" })).toEqual(load({}));
+  });
+
+  test.each<[string, Environment, string[]]>([
+    [
+      "both set",
+      { ...identityProvider, IDP_CLIENT_SECRET_FILE: "/run/key" },
+      ["IDP_CLIENT_SECRET_FILE must not be set together with IDP_CLIENT_SECRET"],
+    ],
+    [
+      "no file",
+      { ...resendWithoutKey, RESEND_API_KEY_FILE: "/run/none" },
+      ["RESEND_API_KEY_FILE cannot be read: ENOENT"],
+    ],
+    ["an empty file", { DATABASE_URL_FILE: "/run/empty" }, ["DATABASE_URL_FILE is empty"]],
+    [
+      "a malformed secret",
+      { ...smtp, SMTP_URL_FILE: "/run/key" },
+      ["SMTP_URL must be smtps://user:password@host:465 or smtp://user:password@host:587"],
+    ],
+    [
+      "several",
+      { PORT: "none", DATABASE_URL_FILE: "/run/none", IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET_FILE: "/run/none" },
+      [
+        "DATABASE_URL_FILE cannot be read: ENOENT",
+        "IDP_CLIENT_SECRET_FILE cannot be read: ENOENT",
+        "PORT must be a port number",
+      ],
+    ],
+  ])("a problem is named, without content: %s", (_what, environment, expected) => {
+    const said = problems(environment, readFile);
+    expect(said).toEqual(expected);
+    expect(said.join()).not.toContain("s3cret");
+  });
+
+  test("the files are those of this machine", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "latchkey-secret-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, "secret"), "s3cret\n");
+    const client = (path: string) => ({ IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET_FILE: path });
+    expect(loadConfig(client(join(folder, "secret"))).identityProvider).toMatchObject({ clientSecret: "s3cret" });
+    expect(problems(client(folder))).toEqual(["IDP_CLIENT_SECRET_FILE cannot be read: EISDIR"]);
+  });
+});
+
 test("no message holds a secret", () => {
   const said = [
     { IDP_CLIENT_SECRET: "s3cret" },
     { ...resend, RESEND_API_KEY: "s3cret\u00e9" },
     { ...postmark, POSTMARK_SERVER_TOKEN: "s3cret s3cret" },
+    { SMTP_URL: "smtp://latchkey:s3cret@mail.example/path" },
     { DATABASE_URL: "postgre://latchkey:s3cret@localhost/latchkey" },
     { APP_URL: "https://latchkey:s3cret@latchkey.example" },
   ].map((environment) => problems(environment).join());
