@@ -122,7 +122,7 @@ test("the client's credentials alone switch Google on", () => {
   });
 });
 
-test.each(["google", "github", "gitlab", "discord"] as const)("the provider %s needs nothing else", (provider) => {
+test.each(["google", "github", "gitlab", "discord"] as const)("the provider %s needs no other setting", (provider) => {
   expect(loadConfig({ ...identityProvider, IDP_PROVIDER: provider }).identityProvider).toMatchObject({ provider });
 });
 
@@ -207,8 +207,8 @@ describe("a missing setting is named", () => {
       { ...postmark, NODE_ENV: "production" },
       ["APP_URL is missing: mailed links need the public address of this service"],
     ],
-    ["nothing in production with the log driver", { NODE_ENV: "production" }, []],
-    ["nothing of a provider that is off", { IDP_PROVIDER: "oidc" }, []],
+    ["no APP_URL in production with the log driver: no problem", { NODE_ENV: "production" }, []],
+    ["no setting of a disabled provider: no problem", { IDP_PROVIDER: "oidc" }, []],
   ])("%s", (_what, environment, expected) => {
     expect(problems(environment)).toEqual(expected);
   });

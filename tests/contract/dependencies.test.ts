@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { hashPassword, verifyPassword } from "#server/accounts/password-hashing";
 
-// The `overrides` of package.json, which have no effect once a lock file is made without them.
+// The `overrides` of package.json, which have no effect if the lock file was generated without them.
 
 /** The folder of the package that the files of `importer` load under `name`. */
 function installed(importer: string, name: string): string {

@@ -23,7 +23,7 @@ const tooLong = (json: string) => json.padEnd(1_048_577);
 const elsewhere = { location: "https://elsewhere.example/" };
 const gzip = { "content-encoding": "gzip" };
 
-/** What a call may get instead of its answer, and what the log then says. Only the named fault is wrong with each. */
+/** Faulty responses to a call, and the reason that is logged. Each response has only the named fault. */
 const faults: [string, (json: string) => Answer, string][] = [
   ["status 400 with an OAuth error", () => ({ status: 400, body: '{"error":"invalid_grant"}' }), "status 400"],
   ["status 200 with an OAuth error", () => ({ body: '{"error":"bad_code","error_uri":"x"}' }), "unexpected"],
@@ -43,14 +43,14 @@ const faults: [string, (json: string) => Answer, string][] = [
     (json) => ({ body: gzipSync(tooLong(json)), headers: gzip }),
     "too_large",
   ],
-  ["no headers in time", () => ({ stall: "before the headers" }), "timeout"],
-  ["no whole body in time", (body) => ({ body, stall: "in the middle of the body" }), "timeout"],
+  ["no headers before the deadline", () => ({ stall: "before the headers" }), "timeout"],
+  ["no complete body before the deadline", (body) => ({ body, stall: "in the middle of the body" }), "timeout"],
   ["a broken connection", () => ({ broken: true }), "unreachable"],
 ];
 
 const logged = { discovery: "discovery", token: "exchange", profile: "profile", emails: "profile" };
 
-/** Answers the calls before `step` well and `step` with `answer`; returns the addresses that are then called. */
+/** Answers the calls before `step` as documented and `step` with `answer`; returns the calls that are expected. */
 function answerUntil({ steps }: ProviderCase, step: Step["name"], answer: (json: string) => Answer): string[] {
   const last = steps.findIndex(({ name }) => name === step);
   const called = steps.slice(0, last + 1);
@@ -61,7 +61,7 @@ function answerUntil({ steps }: ProviderCase, step: Step["name"], answer: (json:
   return called.map(({ method, url }) => `${method} ${url}`);
 }
 
-/** Comes back from the consent screen; nobody is signed in. */
+/** Expects that the callback is refused and signs nobody in. */
 async function expectRefusal(provider: ProviderCase, called: string[], reason: string, back = comeBack) {
   configure(provider.settings);
   const outcome = await back();
@@ -78,7 +78,7 @@ describe.each(providerNames)("%s", (name) => {
   const steps = providerCases[name]().steps.map((step) => step.name);
 
   describe.each(steps)("%s", (step) => {
-    // GitHub's emails are a list, which a list of lists is too.
+    // GitHub's emails are a list: an array is no fault there.
     const applicable = faults.filter(([fault]) => step !== "emails" || fault !== "an array");
     test.each(applicable)("answered by %s is a failure", async (_fault, answer, reason) => {
       const provider = providerCases[name]();
@@ -128,7 +128,7 @@ describe.each(providerNames)("%s", (name) => {
 });
 
 test.each(["code", "state", "error", "iss"])(
-  "a callback with %s twice is refused, and nobody is called",
+  "a callback with %s twice is refused without a request to the provider",
   async (name) => {
     const twice: Record<string, [string, string][]> = {
       code: [["code", code]],
@@ -146,23 +146,23 @@ test.each(["code", "state", "error", "iss"])(
   },
 );
 
-describe("an answer that names its issuer (RFC 9207)", () => {
+describe("the iss parameter of the callback (RFC 9207)", () => {
   test.each([
     ["google", "https://evil.example"],
     ["google", ""],
     ["google", "https://accounts.google.com/"],
     ["gitlab", "https://accounts.google.com"],
-  ] as const)("%s: is refused from %j, and nobody is called", async (name, iss) => {
+  ] as const)("%s: %j is refused without a request to the provider", async (name, iss) => {
     await expectRefusal(providerCases[name](), [], "issuer", () => comeBackWith([["iss", iss]]));
   });
 
-  test("oidc: is refused from another issuer, and nobody is called", async () => {
+  test("oidc: another issuer is refused without a request to the provider", async () => {
     const provider = oidc();
     const iss = `${provider.settings.IDP_ISSUER}/`;
     await expectRefusal(provider, [], "issuer", () => comeBackWith([["iss", iss]]));
   });
 
-  test("oidc: is refused without the name that the issuer promises with every answer", async () => {
+  test("oidc: a callback without iss is refused when the discovery document says that the issuer sends it", async () => {
     const provider = oidc();
     const called = answerUntil(provider, "discovery", (json) => ({
       body: JSON.stringify({ ...JSON.parse(json), authorization_response_iss_parameter_supported: true }),
@@ -171,7 +171,7 @@ describe("an answer that names its issuer (RFC 9207)", () => {
   });
 });
 
-test("with PKCE, a browser that kept no verifier is refused, and nobody is called", async () => {
+test("with PKCE, a callback without the verifier's cookie is refused without a request to the provider", async () => {
   const provider = providerCases.google();
   configure({ ...provider.settings, IDP_PKCE: "true" });
   const refused = await comeBack();
@@ -183,18 +183,21 @@ test("with PKCE, a browser that kept no verifier is refused, and nobody is calle
 });
 
 describe("discovery", () => {
-  test.each(faults)("answered by %s sends nobody to a consent screen", async (_fault, answer, reason) => {
-    const provider = oidc();
-    configure(provider.settings);
-    const called = answerUntil(provider, "discovery", answer);
+  test.each(faults)(
+    "answered by %s is a failure: no redirect to the consent screen",
+    async (_fault, answer, reason) => {
+      const provider = oidc();
+      configure(provider.settings);
+      const called = answerUntil(provider, "discovery", answer);
 
-    const outcome = await call(authIdp.loader, get("/auth/idp"));
-    expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
-    expect(outcome.headers.getSetCookie()).toEqual([]);
-    expect(profiles()).toEqual([]);
-    expect(outgoing.addresses()).toEqual(called);
-    expect(log.events()).toEqual([{ event: "idp.failed", reason: `discovery: ${reason}` }]);
-  });
+      const outcome = await call(authIdp.loader, get("/auth/idp"));
+      expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+      expect(outcome.headers.getSetCookie()).toEqual([]);
+      expect(profiles()).toEqual([]);
+      expect(outgoing.addresses()).toEqual(called);
+      expect(log.events()).toEqual([{ event: "idp.failed", reason: `discovery: ${reason}` }]);
+    },
+  );
 
   test.each([
     ["another issuer", { issuer: "https://evil.example" }],
@@ -202,9 +205,9 @@ describe("discovery", () => {
     ["an object for the issuer", { issuer: {} }],
     ["no token endpoint", { token_endpoint: undefined }],
     ["an object for the token endpoint", { token_endpoint: {} }],
-    ["a token endpoint that is no address", { token_endpoint: "/token" }],
-    ["an authorization endpoint that runs a script", { authorization_endpoint: "javascript:alert(1)" }],
-    ["a userinfo endpoint in a file", { userinfo_endpoint: "file:///etc/passwd" }],
+    ["a token endpoint that is not an absolute URL", { token_endpoint: "/token" }],
+    ["an authorization endpoint with a javascript: URL", { authorization_endpoint: "javascript:alert(1)" }],
+    ["a userinfo endpoint with a file: URL", { userinfo_endpoint: "file:///etc/passwd" }],
     ["an authorization endpoint on http", { authorization_endpoint: "http://sso.example/authorize" }],
     ["a token endpoint on http", { token_endpoint: "http://sso.example/token" }],
     ["a userinfo endpoint on http", { userinfo_endpoint: "http://sso.example/me" }],

@@ -79,7 +79,7 @@ describe.each(providerNames)("%s", (name) => {
     ]);
   });
 
-  test("the profile is asked for with the access token", async () => {
+  test("the profile request carries the access token", async () => {
     const provider = providerCases[name]();
     configure(provider.settings);
     answerAll(provider);
@@ -105,7 +105,7 @@ describe.each(providerNames)("%s", (name) => {
     expect(profiles()).toEqual([provider.profile]);
   });
 
-  test("the endpoints and the scope of the settings come first", async () => {
+  test("the endpoints and the scope of the settings override the provider's defaults", async () => {
     const provider = providerCases[name]();
     const steps = provider.steps.filter((step) => step.name !== "discovery");
     const [token, profile, emails] = steps;
@@ -159,7 +159,7 @@ test.each([
   ["google", "markup in the name", { name: "<b>Ada</b>" }, { name: "<b>Ada</b>" }],
   [
     "google",
-    "a picture that is no web address",
+    "a picture whose URL is not http or https",
     { picture: "javascript:alert(1)" },
     { pictureUrl: "javascript:alert(1)" },
   ],
@@ -172,13 +172,13 @@ test.each([
   ["google", "NUL in the picture", { picture: "https://a.example/\0" }, { pictureUrl: null }],
   ["google", "a lone surrogate in the picture", { picture: "https://a.example/\ud800" }, { pictureUrl: null }],
   ["google", "a number for the id", { sub: 110 }, { id: "110" }],
-  ["google", "an id that names a property of every object", { sub: "__proto__" }, { id: "__proto__" }],
-  ["google", "an address in another spelling", { email: " ADA@example.com " }, { email: " ADA@example.com " }],
+  ["google", "the name of an Object.prototype property for the id", { sub: "__proto__" }, { id: "__proto__" }],
+  ["google", "an address in capitals and with spaces", { email: " ADA@example.com " }, { email: " ADA@example.com " }],
   ["github", "a name", { name: "Ada Lovelace" }, { name: "Ada Lovelace" }],
   ["github", "the largest exact number for the id", { id: 2 ** 53 - 1 }, { id: "9007199254740991" }],
   ["discord", "no display name", { global_name: null }, { name: "ada" }],
   ["discord", "no avatar", { avatar: null }, { pictureUrl: null }],
-  ["discord", "an avatar that leaves its folder", { avatar: "../../x" }, { pictureUrl: null }],
+  ["discord", "an avatar with a path traversal", { avatar: "../../x" }, { pictureUrl: null }],
 ] as const)("%s: a profile with %s is read", async (name, _what, changed, expected) => {
   const provider = fields(name, changed);
   configure(provider.settings);
@@ -188,28 +188,31 @@ test.each([
 });
 
 describe("with PKCE (RFC 7636)", () => {
-  test.each(providerNames)("%s: the challenge is the verifier's SHA-256, and the verifier stays", async (name) => {
-    const provider = providerCases[name]();
-    configure({ ...provider.settings, IDP_PKCE: "true" });
-    answerAll(provider);
+  test.each(providerNames)(
+    "%s: the challenge is the verifier's SHA-256, and the verifier is only in its cookie",
+    async (name) => {
+      const provider = providerCases[name]();
+      configure({ ...provider.settings, IDP_PKCE: "true" });
+      answerAll(provider);
 
-    const sent = await call(authIdp.loader, get("/auth/idp"));
-    const verifier = sent.cookies.oauth_verifier ?? "";
-    expect(verifier).toMatch(/^[\w.~-]{43,128}$/);
-    expect(sorted(new URL(sent.location ?? "").searchParams)).toEqual([
-      ["client_id", clientId],
-      ["code_challenge", createHash("sha256").update(verifier, "ascii").digest("base64url")],
-      ["code_challenge_method", "S256"],
-      ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
-      ["response_type", "code"],
-      ["scope", provider.scope],
-      ["state", sent.cookies.oauth_state],
-    ]);
-    expect(sent.headers.getSetCookie()).toEqual([
-      `oauth_state=${sent.cookies.oauth_state}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
-      `oauth_verifier=${verifier}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
-    ]);
-  });
+      const sent = await call(authIdp.loader, get("/auth/idp"));
+      const verifier = sent.cookies.oauth_verifier ?? "";
+      expect(verifier).toMatch(/^[\w.~-]{43,128}$/);
+      expect(sorted(new URL(sent.location ?? "").searchParams)).toEqual([
+        ["client_id", clientId],
+        ["code_challenge", createHash("sha256").update(verifier, "ascii").digest("base64url")],
+        ["code_challenge_method", "S256"],
+        ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
+        ["response_type", "code"],
+        ["scope", provider.scope],
+        ["state", sent.cookies.oauth_state],
+      ]);
+      expect(sent.headers.getSetCookie()).toEqual([
+        `oauth_state=${sent.cookies.oauth_state}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+        `oauth_verifier=${verifier}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+      ]);
+    },
+  );
 
   test.each(providerNames)("%s: the token request is a form of exactly the six fields", async (name) => {
     const provider = providerCases[name]();
@@ -236,18 +239,18 @@ describe("with PKCE (RFC 7636)", () => {
   });
 });
 
-describe("an answer that names its issuer (RFC 9207)", () => {
+describe("the iss parameter of the callback (RFC 9207)", () => {
   test.each([
     ["google", "https://accounts.google.com"],
     ["gitlab", "https://gitlab.com"],
-  ] as const)("%s: is taken from %s", async (name, iss) => {
+  ] as const)("%s: %s is accepted", async (name, iss) => {
     const provider = providerCases[name]();
     configure(provider.settings);
     answerAll(provider);
     expect(await comeBackWith([["iss", iss]])).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
-  test("oidc: is taken from the configured issuer, where that promises its name too", async () => {
+  test("oidc: the configured issuer is accepted when the discovery document says that the issuer sends it", async () => {
     const provider = oidc();
     provider.steps[0]!.answer = { ...provider.steps[0]!.answer, authorization_response_iss_parameter_supported: true };
     configure(provider.settings);
@@ -259,9 +262,9 @@ describe("an answer that names its issuer (RFC 9207)", () => {
 
 const emails: [string, Record<string, unknown>, { email?: string | null; emailVerified?: boolean }][] = [
   ["unverified", { email_verified: false, verified: false }, { emailVerified: false }],
-  ["verified in words only", { email_verified: "true", verified: "true" }, { emailVerified: false }],
-  ["verified by a number", { email_verified: 1, verified: 1 }, { emailVerified: false }],
-  ["without a word on verification", { email_verified: undefined, verified: undefined }, { emailVerified: false }],
+  ["verified by the string true", { email_verified: "true", verified: "true" }, { emailVerified: false }],
+  ["verified by the number 1", { email_verified: 1, verified: 1 }, { emailVerified: false }],
+  ["without a verification field", { email_verified: undefined, verified: undefined }, { emailVerified: false }],
   ["missing", { email: undefined }, { email: null }],
   ["null", { email: null }, { email: null }],
   ["an object", { email: { $ne: null } }, { email: null }],
@@ -269,7 +272,7 @@ const emails: [string, Record<string, unknown>, { email?: string | null; emailVe
 ];
 
 describe.each(providerNames)("%s", (name) => {
-  test.each(emails)("an email that is %s is no verified one", async (_what, changed, expected) => {
+  test.each(emails)("an email that is %s is not a verified email", async (_what, changed, expected) => {
     const provider = providerCases[name]();
     const last = provider.steps.at(-1)!;
     last.answer = Array.isArray(last.answer)
@@ -281,17 +284,20 @@ describe.each(providerNames)("%s", (name) => {
     expect(profiles()).toEqual([{ ...provider.profile, ...expected }]);
   });
 
-  test.each([undefined, "Bearer", "bearer", "BEARER"])("the token type %s is bearer", async (token_type) => {
-    const provider = providerCases[name]();
-    const token = provider.steps.find((step) => step.name === "token")!;
-    token.answer = { ...token.answer, token_type };
-    configure(provider.settings);
-    answerAll(provider);
-    expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(outgoing.addresses()).toEqual(addresses(provider));
-  });
+  test.each([undefined, "Bearer", "bearer", "BEARER"])(
+    "the token type %s is accepted as bearer",
+    async (token_type) => {
+      const provider = providerCases[name]();
+      const token = provider.steps.find((step) => step.name === "token")!;
+      token.answer = { ...token.answer, token_type };
+      configure(provider.settings);
+      answerAll(provider);
+      expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
+      expect(outgoing.addresses()).toEqual(addresses(provider));
+    },
+  );
 
-  test("answers of exactly one mebibyte are read", async () => {
+  test("answers of exactly one mebibyte are accepted", async () => {
     const provider = providerCases[name]();
     configure(provider.settings);
     for (const { method, url, answer } of provider.steps) {
@@ -317,11 +323,11 @@ test.each([
     { emailVerified: false },
   ],
   [
-    "a list of other things",
+    "a list of entries with wrong types",
     ["ada@example.com", null, 1, [{ email: "ada@example.com", primary: true }]],
     { email: null, emailVerified: false },
   ],
-])("github: %s is no verified email", async (_what, emails, expected) => {
+])("github: %s is not a verified email", async (_what, emails, expected) => {
   const provider = providerCases.github();
   provider.steps.at(-1)!.answer = emails as Record<string, unknown>[];
   configure(provider.settings);
@@ -330,7 +336,7 @@ test.each([
   expect(profiles()).toEqual([{ ...provider.profile, ...expected }]);
 });
 
-test("an issuer is discovered once", async () => {
+test("the discovery document of an issuer is requested once", async () => {
   const provider = oidc();
   configure(provider.settings);
   answerAll(provider);
@@ -339,7 +345,7 @@ test("an issuer is discovered once", async () => {
   expect(outgoing.addresses()).toEqual(addresses(provider));
 });
 
-test("an issuer whose discovery failed is asked again", async () => {
+test("a failed discovery is requested again by the next sign-in", async () => {
   const provider = oidc();
   configure(provider.settings);
   outgoing.answer("GET", provider.steps[0]!.url, { status: 503 });
@@ -352,12 +358,12 @@ test("an issuer whose discovery failed is asked again", async () => {
 describe("a discovery document", () => {
   const hour = 3_600_000;
   const tokenUrls = () => outgoing.addresses().filter((address) => address.endsWith("/token"));
-  const moved = (provider: ProviderCase) => {
+  const withNewTokenUrl = (provider: ProviderCase) => {
     provider.steps[0]!.answer = { ...provider.steps[0]!.answer, token_endpoint: "https://moved.example/token" };
     provider.steps[1]!.url = "https://moved.example/token";
   };
 
-  /** A sign-in at the provider, its calls answered but for discovery. */
+  /** A sign-in at the provider. All its calls are answered, discovery only with `discovery`. */
   async function signInAt(provider: ProviderCase, discovery?: Answer) {
     const [first, ...others] = provider.steps;
     if (discovery) outgoing.answer("GET", first!.url, discovery);
@@ -367,7 +373,7 @@ describe("a discovery document", () => {
 
   const documentOf = (provider: ProviderCase) => ({ body: JSON.stringify(provider.steps[0]!.answer) });
 
-  test("is used for a day, and then fetched again", async () => {
+  test("is cached for one day, then requested again", async () => {
     const provider = oidc();
     configure(provider.settings);
     const start = Date.now();
@@ -375,14 +381,14 @@ describe("a discovery document", () => {
     await signInAt(provider, documentOf(provider));
     clock.mockReturnValue(start + 23 * hour);
     await signInAt(provider);
-    moved(provider);
+    withNewTokenUrl(provider);
     clock.mockReturnValue(start + 25 * hour);
     await signInAt(provider, documentOf(provider));
     expect(tokenUrls().at(-1)).toBe("POST https://moved.example/token");
     expect(outgoing.addresses().filter((address) => address.includes(".well-known"))).toHaveLength(2);
   });
 
-  test("that cannot be fetched again stays in use, and a minute later it is asked for once more", async () => {
+  test("stays in use when its renewal fails, and is requested again one minute later", async () => {
     const provider = oidc();
     configure(provider.settings);
     const start = Date.now();
@@ -391,7 +397,7 @@ describe("a discovery document", () => {
     clock.mockReturnValue(start + 25 * hour);
     await signInAt(provider, { status: 503 });
     await signInAt(provider);
-    moved(provider);
+    withNewTokenUrl(provider);
     clock.mockReturnValue(start + 25 * hour + 61_000);
     await signInAt(provider, documentOf(provider));
     expect(tokenUrls().at(-1)).toBe("POST https://moved.example/token");
@@ -399,7 +405,7 @@ describe("a discovery document", () => {
   });
 });
 
-test("an issuer that ends in a slash is discovered below it and named with it", async () => {
+test("an issuer that ends in a slash: one slash in the discovery URL, and the document names the issuer with its slash", async () => {
   const provider = oidc();
   const issuer = `${provider.settings.IDP_ISSUER}/`;
   configure({ ...provider.settings, IDP_ISSUER: issuer });

@@ -126,9 +126,9 @@ const services: Record<"resend" | "postmark", MailService> = {
 };
 
 const refusals: [string, Answer, string][] = [
-  ["status 200 and garbage", { body: "OK" }, "not_json"],
+  ["status 200 and a body that is not JSON", { body: "OK" }, "not_json"],
   ["status 200 and an empty object", { body: "{}" }, "unexpected"],
-  ["status 200 and nothing", { body: "" }, "not_json"],
+  ["status 200 and an empty body", { body: "" }, "not_json"],
   ["status 401", { status: 401, body: '{"message":"API key is invalid"}' }, "status 401"],
   ["status 422 and garbage", { status: 422, body: "no" }, "status 422"],
   [
@@ -140,8 +140,12 @@ const refusals: [string, Answer, string][] = [
   ["status 500", { status: 500, body: "oops" }, "status 500"],
   ["a redirect", { status: 307, headers: { location: "https://elsewhere.example/email" }, body: "{}" }, "redirect 307"],
   ["more than one mebibyte", { body: `{"id":"x","ErrorCode":0}`.padEnd(1_048_577) }, "too_large"],
-  ["no headers in time", { stall: "before the headers" }, "timeout"],
-  ["no whole body in time", { body: '{"id":"x","ErrorCode":0}', stall: "in the middle of the body" }, "timeout"],
+  ["no headers before the deadline", { stall: "before the headers" }, "timeout"],
+  [
+    "no complete body before the deadline",
+    { body: '{"id":"x","ErrorCode":0}', stall: "in the middle of the body" },
+    "timeout",
+  ],
   ["a broken connection", { broken: true }, "unreachable"],
 ];
 
@@ -151,14 +155,14 @@ describe.each(["resend", "postmark"] as const)("%s", (name) => {
   const service = services[name];
 
   test.each([
-    ["at its own address", {}, service.url, service.headers],
+    ["at the service's default URL", {}, service.url, service.headers],
     [
-      "at another address",
+      "at the URL of MAIL_API_URL",
       { MAIL_API_URL: "https://mail.example:8443/v2/" },
       `https://mail.example:8443/v2${service.path}`,
       { ...service.headers, host: "mail.example:8443" },
     ],
-  ])("one request hands the mail over, %s", async (_where, address, url, headers) => {
+  ])("one request sends the mail %s", async (_where, address, url, headers) => {
     configure({ ...settings, ...service.settings, ...address });
     outgoing.answer("POST", url, { body: service.accepted });
     await send();
@@ -200,7 +204,7 @@ describe.each(["resend", "postmark"] as const)("%s", (name) => {
   );
 });
 
-test("the log driver prints the mail between its two lines and nothing else", async () => {
+test("the log driver prints the mail between its two marker lines and nothing else", async () => {
   configure(settings);
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   await send();

@@ -10,7 +10,7 @@ import type { CallError } from "#server/http/json-client";
 import { callJson } from "#server/http/json-client";
 import { IdentityProvider } from "#server/identity-provider/client";
 
-// What nock cannot show: the headers that Node adds, and what becomes of the connection.
+// nock shows neither the headers that Node adds nor when the connection is closed.
 
 let server: Server;
 let url: string;
@@ -30,7 +30,7 @@ afterEach(async () => {
 const ask = () => callJson(url, { method: "GET" }, z.object({ ok: z.boolean() }));
 const failure = (call: Promise<unknown>) => call.then(String, (error: CallError) => error.message);
 
-test("the token request carries no header but these, and its length", async () => {
+test("the token request has exactly the expected headers, and Content-Length", async () => {
   let raw: string[] = [];
   let body = "";
   answer = (request, response) => {
@@ -83,7 +83,7 @@ test("a redirect is not followed", async () => {
   expect(paths).toEqual(["/"]);
 });
 
-/** Calls, and hands over what the call will come to and the answer that it waits for. */
+/** Starts a call; returns its outcome and the response that the server has yet to send. */
 async function open() {
   answer = () => {};
   const requested = once(server, "request");
@@ -95,7 +95,7 @@ async function open() {
 test.each([
   [200, "too_large"],
   [500, "status 500"],
-])("an endless answer with status %i is hung up on", async (status, reason) => {
+])("the client closes the connection of an endless answer with status %i", async (status, reason) => {
   const { outcome, response, closed } = await open();
   const more = () => {
     while (!response.destroyed && response.write(Buffer.alloc(65_536, " ")));
@@ -106,7 +106,7 @@ test.each([
   await closed;
 });
 
-test("a gzip answer is counted as decoded", async () => {
+test("the size limit of a gzip answer applies to the decoded body", async () => {
   const packed = (size: number) => gzipSync('{"ok":true}'.padEnd(size));
   let size = 1_048_576;
   answer = (_request, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(packed(size));
@@ -117,7 +117,7 @@ test("a gzip answer is counted as decoded", async () => {
 });
 
 test.each(["before the headers", "in the middle of the body"])(
-  "a stall %s ends at the deadline and hangs up, even after a garbage collection",
+  "a stall %s ends at the deadline and closes the connection, even after a garbage collection",
   async (where) => {
     setFlagsFromString("--expose-gc");
     const collectGarbage: () => void = runInNewContext("gc");

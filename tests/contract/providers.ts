@@ -13,9 +13,9 @@ export interface ProviderCase {
   settings: Environment;
   consentUrl: string;
   scope: string;
-  /** The calls of a sign-in, in their order. */
+  /** The calls of a sign-in, in order. */
   steps: Step[];
-  /** What the last answers become. */
+  /** The profile that the answers are parsed to. */
   profile: Profile;
   /** The field of the answer that holds the profile's id. */
   idField: string;
@@ -146,7 +146,7 @@ const discord = (): ProviderCase => ({
   idField: "id",
 });
 
-/** An issuer of its own each time: what was discovered of one is remembered. */
+/** A new issuer for each call, because discovery documents are cached by issuer. */
 export function oidc(): ProviderCase {
   const issuer = `https://${crypto.randomUUID()}.example/tenant`;
   const like = providerCases.google();

@@ -7,7 +7,7 @@ export const code = "4/0A&b=c+d e%20f é𝄞";
 export const state = "5".repeat(64);
 export const sessionToken = "e".repeat(64);
 
-// These tests need no database: the sign-in to the account is replaced. tests/routes has its rules, with a database.
+// These tests need no database: the sign-in to the account is a mock. tests/routes tests it with a database.
 const signInToAccount = vi.hoisted(() => vi.fn());
 vi.mock("#server/features/external-sign-in.server", async (original) => ({
   ...(await original<object>()),
@@ -22,12 +22,12 @@ beforeEach(() => {
 /** The profiles that were signed in with. */
 export const profiles = (): Profile[] => signInToAccount.mock.calls.map(([profile]) => profile);
 
-/** The browser comes back from the provider's consent screen. */
+/** The browser returns from the provider's consent screen. */
 export function comeBack(origin = "http://localhost:3000"): Promise<Outcome> {
   return comeBackWith([], {}, origin);
 }
 
-/** The same with more parameters in the address, some perhaps for the second time, and more cookies. */
+/** The same with additional query parameters, which may repeat a name, and additional cookies. */
 export function comeBackWith(
   more: [string, string][],
   cookies: Record<string, string> = {},

@@ -27,7 +27,7 @@ test.each<[string, z.ZodType, Record<string, unknown>]>([
   ],
   ["Resend's answer", resendAnswer, { id: "1" }],
   ["Postmark's answer", postmarkAnswer, { ErrorCode: 0 }],
-])("a %s is parsed field by field; no object passes for a string", (_what, shape, answer) => {
+])("a %s is parsed field by field, and an object in place of a string is not accepted", (_what, shape, answer) => {
   expect(shape.parse({ ...answer, not_documented: {} })).toEqual(answer);
   for (const field of Object.keys(answer)) {
     const parsed = shape.safeParse({ ...answer, [field]: { toString: answer[field] } });
@@ -38,7 +38,7 @@ test.each<[string, z.ZodType, Record<string, unknown>]>([
 test.each([
   ["a number", 1, "1"],
   ["the largest safe integer", Number.MAX_SAFE_INTEGER, String(Number.MAX_SAFE_INTEGER)],
-  ["a word", "ada lovelace", "ada lovelace"],
+  ["a string", "ada lovelace", "ada lovelace"],
   ["255 characters", "a".repeat(255), "a".repeat(255)],
 ])("an id may be %s", (_what, id, parsed) => {
   expect(claims.parse({ sub: id }).sub).toBe(parsed);
@@ -47,19 +47,19 @@ test.each([
 });
 
 test.each([
-  ["nothing", undefined],
+  ["missing", undefined],
   ["null", null],
   ["empty", ""],
-  ["white space", " \t "],
-  ["a blank", " "],
+  ["only white space", " \t "],
+  ["a space", " "],
   ["an ideographic space", "\u3000\u00a0"],
   ["256 characters", "a".repeat(256)],
-  ["an unsafe integer, which is another one's too", 2 ** 53],
+  ["an unsafe integer, which is rounded to another id", 2 ** 53],
   ["a fraction", 1.5],
-  ["infinite", Number.POSITIVE_INFINITY],
-  ["a truth value", true],
+  ["Infinity", Number.POSITIVE_INFINITY],
+  ["a boolean", true],
   ["a list", ["1"]],
-])("an id is not %s", (_what, id) => {
+])("an id that is %s is refused", (_what, id) => {
   expect(claims.safeParse({ sub: id }).success).toBe(false);
   expect(githubUser.safeParse({ id }).success).toBe(false);
   expect(discordUser.safeParse({ id }).success).toBe(false);

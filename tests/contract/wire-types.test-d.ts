@@ -5,7 +5,7 @@ import type { Claims, DiscordUser, GithubEmails, GithubUser, Profile } from "#se
 import type { PostmarkAnswer, PostmarkEmail } from "#server/mail/postmark-mailer";
 import type { ResendAnswer, ResendEmail } from "#server/mail/resend-mailer";
 
-test("what is sent to a provider has the types of RFC 6749", () => {
+test("the requests to a provider have the types of RFC 6749", () => {
   expectTypeOf<AuthorizationRequest>().toEqualTypeOf<{
     client_id: string;
     redirect_uri: string;
