@@ -13,8 +13,8 @@ async function signedInPage() {
   return () => call(dashboard.loader, get("/dashboard", { cookie }));
 }
 
-/** Cuts a connection of the pool, and waits until it knows. */
-async function cutConnection(): Promise<void> {
+/** Destroys the socket of a pooled connection, and waits until the client has emitted `end`. */
+async function destroyConnection(): Promise<void> {
   const pool = orm().em.getKnex().client;
   const client = await pool.acquireConnection();
   const ended = new Promise((resolve) => client.once("end", resolve));
@@ -23,19 +23,19 @@ async function cutConnection(): Promise<void> {
   await pool.releaseConnection(client);
 }
 
-test("a connection that is cut is replaced, and its prepared statements are none of the next one's", async () => {
+test("after a connection is lost, the pool opens a new one, and the statements are prepared again on it", async () => {
   const page = await signedInPage();
   const forgot = () => call(forgotPassword.action, post("/forgot-password", { email: "ada@example.com" }));
   expect(await page()).toMatchObject({ status: 200 });
   expect(await forgot()).toMatchObject({ status: 200 });
 
-  await cutConnection();
+  await destroyConnection();
 
   expect(await page()).toMatchObject({ status: 200 });
   expect(await forgot()).toMatchObject({ status: 200 });
 });
 
-test("a migration that changes a column under a running process costs it no page", async () => {
+test("pages stay 200 when a migration changes a column's type while the process runs", async () => {
   const page = await signedInPage();
   expect(await page()).toMatchObject({ status: 200 });
   await latchkey.execute("alter table users alter column name type varchar(200)");

@@ -15,7 +15,7 @@ const open = (cookie: string) => call(dashboard.loader, get("/dashboard", { cook
 const act = (cookie: string, intent: string, fields: Record<string, string> = {}) =>
   call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie }));
 
-/** Moves every sign-in into the past. */
+/** Moves the start of every session into the past. */
 const age = (minutes: string) =>
   latchkey.execute(`update sessions set created_at = now() - interval '${minutes}', last_seen_at = now()`);
 
@@ -23,7 +23,7 @@ const sessionIdOf = async (userId: string) =>
   (await latchkey.execute<{ id: string }>("select id from sessions where user_id = ?", [userId]))[0]?.id ?? "";
 
 describe("the page", () => {
-  test("shows the profile, the ways in and the sessions, the own one marked", async () => {
+  test("shows the profile, the sign-in methods and the sessions, and marks the current session", async () => {
     const id = await createUser(latchkey.em(), { idpId: "42" });
     await latchkey.execute("update users set name = 'Ada', picture_url = 'https://pictures.example/ada.png'");
     await signedIn(latchkey.em(), id, firefox);
@@ -55,14 +55,14 @@ describe("the page", () => {
     }
   });
 
-  test("never holds a hash, of a password or a token", async () => {
+  test("contains no password hash and no token hash", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const text = JSON.stringify((await open(cookie)).data);
     expect(text).not.toMatch(/argon2|[0-9a-f]{64}/);
   });
 });
 
-test("a guest is sent to the login page by every action, and changes nothing", async () => {
+test("every action without a session redirects to the login page and changes nothing", async () => {
   await createUser(latchkey.em());
   const before = await latchkey.snapshot();
   const intents = ["end-session", "end-other-sessions", "send-password-link", "unlink-provider", "delete-account", "x"];
@@ -76,7 +76,7 @@ test("a guest is sent to the login page by every action, and changes nothing", a
 });
 
 test.each([[{}], [{ intent: "" }], [{ intent: "toString" }], [{ intent: "delete" }]] as Record<string, string>[][])(
-  "%j is no action: 422, and nothing changed",
+  "the intent %j is answered 422 and changes nothing",
   async (fields) => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const before = await latchkey.snapshot();
@@ -86,7 +86,7 @@ test.each([[{}], [{ intent: "" }], [{ intent: "toString" }], [{ intent: "delete"
   },
 );
 
-test("two intents at once are none", async () => {
+test("two intents in one form are answered 422 and change nothing", async () => {
   const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
   const before = await latchkey.snapshot();
   const fields: [string, string][] = [
@@ -99,7 +99,7 @@ test("two intents at once are none", async () => {
 });
 
 describe("end-session", () => {
-  test("ends that session, however long ago the sign-in was", async () => {
+  test("ends that session without a recent sign-in", async () => {
     const id = await createUser(latchkey.em());
     await signedIn(latchkey.em(), id);
     const sessionId = await sessionIdOf(id);
@@ -110,7 +110,7 @@ describe("end-session", () => {
     expect((await open(cookie)).status).toBe(200);
   });
 
-  test("of one's own session logs out", async () => {
+  test("with the current session logs out", async () => {
     const id = await createUser(latchkey.em());
     const cookie = await signedIn(latchkey.em(), id);
     const out = await act(cookie, "end-session", { sessionId: await sessionIdOf(id) });
@@ -133,7 +133,7 @@ describe("end-session", () => {
   });
 });
 
-test("end-other-sessions keeps one's own session and everybody else's", async () => {
+test("end-other-sessions keeps the current session and other users' sessions", async () => {
   const id = await createUser(latchkey.em());
   for (let count = 0; count < 3; count++) await signedIn(latchkey.em(), id);
   const cookie = await signedIn(latchkey.em(), id);
@@ -146,7 +146,7 @@ test("end-other-sessions keeps one's own session and everybody else's", async ()
 });
 
 describe("send-password-link", () => {
-  test("mails the reset link to the user, whatever address is posted along", async () => {
+  test("mails the reset link to the user's address and ignores a posted address", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { password: null, idpId: "42" }));
     await age("2 days");
     expect((await act(cookie, "send-password-link", { email: "eve@example.com" })).status).toBe(200);
@@ -155,7 +155,7 @@ describe("send-password-link", () => {
     expect(latchkey.mails()[0]?.link?.pathname).toBe("/reset-password");
   });
 
-  test("counts among the five reset mails of the address; past them the owner is told when to ask again", async () => {
+  test("counts toward the address's limit of five reset mails; past it the page says when to ask again", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     for (let count = 0; count < 5; count++) expect((await act(cookie, "send-password-link")).status).toBe(200);
     const refused = await act(cookie, "send-password-link");
@@ -170,7 +170,7 @@ describe("send-password-link", () => {
 });
 
 describe("unlink-provider", () => {
-  test("is refused where the provider is the only way in", async () => {
+  test("is refused when the account has no password", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { password: null, idpId: "42" }));
     const before = await latchkey.snapshot();
     expect(await act(cookie, "unlink-provider")).toMatchObject({
@@ -182,7 +182,7 @@ describe("unlink-provider", () => {
 });
 
 describe("delete-account", () => {
-  test("removes the user, the sessions and every link of the address, and nobody else's", async () => {
+  test("removes the user, the sessions and every link of the address, and keeps other users' rows", async () => {
     const pending = await registrationLink(latchkey, "ada@example.com");
     const id = await createUser(latchkey.em());
     const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
@@ -206,7 +206,7 @@ describe("delete-account", () => {
     expect(again.status).toBe(422);
   });
 
-  test("leaves a reset mail that was on its way unsent", async () => {
+  test("a queued reset mail of the deleted account is not sent", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await act(cookie, "send-password-link");
     await act(cookie, "delete-account", { email: "ada@example.com" });
@@ -239,29 +239,32 @@ describe("delete-account", () => {
   });
 });
 
-describe("a sign-in older than 15 minutes", () => {
-  test.each(["unlink-provider", "delete-account"])("has to be repeated for %s, and nothing changes", async (intent) => {
-    const id = await createUser(latchkey.em(), { idpId: "42" });
-    const cookie = await signedIn(latchkey.em(), id);
-    await age("15 minutes");
-    const { sessions, ...before } = await latchkey.snapshot();
-    const refused = await act(cookie, intent, { email: "ada@example.com" });
-    expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
-    expect(refused.cookies).toEqual({ session: "" });
-    const { sessions: left, ...after } = await latchkey.snapshot();
-    expect(after).toEqual(before);
-    expect(left).toEqual([]); // or the login page, which is for guests, could not be reached
-    expect(sessions).toHaveLength(1);
-  });
+describe("the 15 minutes of a recent sign-in", () => {
+  test.each(["unlink-provider", "delete-account"])(
+    "after them, %s requires a new sign-in and changes nothing",
+    async (intent) => {
+      const id = await createUser(latchkey.em(), { idpId: "42" });
+      const cookie = await signedIn(latchkey.em(), id);
+      await age("15 minutes");
+      const { sessions, ...before } = await latchkey.snapshot();
+      const refused = await act(cookie, intent, { email: "ada@example.com" });
+      expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
+      expect(refused.cookies).toEqual({ session: "" });
+      const { sessions: left, ...after } = await latchkey.snapshot();
+      expect(after).toEqual(before);
+      expect(left).toEqual([]); // With a session, the login page would redirect to the dashboard.
+      expect(sessions).toHaveLength(1);
+    },
+  );
 
-  test.each(["unlink-provider", "delete-account"])("up to then, %s is done", async (intent) => {
+  test.each(["unlink-provider", "delete-account"])("within them, %s succeeds", async (intent) => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "42" }));
     await age("14 minutes");
     await act(cookie, intent, { email: "ada@example.com" });
     expect(await latchkey.execute("select * from users where idp_id is not null")).toEqual([]);
   });
 
-  test("use of the session does not make the sign-in recent", async () => {
+  test("using the session does not extend them", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await age("16 minutes");
     await open(cookie);

@@ -9,7 +9,7 @@ const latchkey = startLatchkey();
 
 const mail = (subject: string) => ({ to: "ada@example.com", subject, text: `${subject}.`, html: `<p>${subject}</p>` });
 
-test("the last mail comes first, and its HTML is shown with its own styles and nothing else", async () => {
+test("the newest mail is listed first, and the policy of its HTML allows inline styles and nothing else", async () => {
   addToPreview(mail("First"));
   addToPreview(mail("Second"));
   const shown = await call(mails.loader, get("/dev/mails"));
@@ -27,11 +27,11 @@ test("the last mail comes first, and its HTML is shown with its own styles and n
   expect(html.headers.get("Content-Security-Policy")).toBe("default-src 'none'; style-src 'unsafe-inline'");
 });
 
-test("a mail that was never kept is not found", async () => {
+test("an unknown mail is answered 404", async () => {
   expect((await call(mailHtml.loader, get("/dev/mails/none"))).status).toBe(404);
 });
 
-test("with a real mail service there is nothing to read", async () => {
+test("with a mail service as driver the pages are answered 404", async () => {
   latchkey.configure({ MAIL_DRIVER: "resend", RESEND_API_KEY: "key", MAIL_FROM: "latchkey@example.com" });
   expect((await call(mails.loader, get("/dev/mails"))).status).toBe(404);
 });

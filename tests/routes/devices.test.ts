@@ -57,7 +57,7 @@ beforeEach(async () => {
   ada = await createUser(latchkey.em());
 });
 
-/** Signs in with a browser that the account does not know. */
+/** Logs in from an unknown browser; returns the device cookie. */
 async function newDevice(from: From = {}): Promise<string> {
   const { status, cookies } = await logIn(goodPassword, from);
   expect(status).toBe(302);
@@ -83,7 +83,7 @@ describe("the device cookie", () => {
     ],
   ];
 
-  test.each(signIns)("of %s has a random token, and the table only its SHA-256", async (_what, signIn) => {
+  test.each(signIns)("of %s has a random token, and the table holds only its SHA-256", async (_what, signIn) => {
     const done = await signIn({});
     expect(done.status).toBe(302);
     expect(done.headers.getSetCookie()).toContainEqual(
@@ -100,7 +100,7 @@ describe("the device cookie", () => {
     );
   });
 
-  test("is set by no refused login, reset or registration", async () => {
+  test("is not set by a refused login, reset or registration", async () => {
     const link = { email, token: "0".repeat(64), ...twice(newPassword) };
     const refused = [
       await logIn("wrong"),
@@ -111,7 +111,7 @@ describe("the device cookie", () => {
     expect(await devices()).toEqual([]);
   });
 
-  test("is kept by a logout, and by the next login, which lengthens its life", async () => {
+  test("is kept by a logout and by the next login, which renews its expiry", async () => {
     const device = await newDevice();
     await latchkey.execute("update devices set last_seen_at = now() - interval '399 days'");
     const cookie = `${await signedIn(latchkey.em(), ada)}; device=${device}`;
@@ -125,19 +125,22 @@ describe("the device cookie", () => {
 
   test.each([
     ["of another account", async () => newDevice({ address: "bob@example.com" })],
-    ["that nobody has", async () => "5".repeat(64)],
-    ["that is no token", async () => "x"],
-  ])("with a token %s is replaced: nobody plants a device that he knows", async (_what, plant) => {
-    await createUser(latchkey.em(), { email: "bob@example.com" });
-    const planted = await plant();
-    const { cookies } = await logIn(goodPassword, { device: planted });
-    expect(cookies.device).toMatch(/^[0-9a-f]{64}$/);
-    expect(cookies.device).not.toBe(planted);
-    const own = (await devices()).filter(({ user_id }) => user_id === ada);
-    expect(own.map(({ token_hash }) => token_hash)).toEqual([sha256(cookies.device ?? "")]);
-  });
+    ["that is not stored", async () => "5".repeat(64)],
+    ["that is malformed", async () => "x"],
+  ])(
+    "with a token %s is replaced by a new one, so that a planted cookie does not become a known device",
+    async (_what, plant) => {
+      await createUser(latchkey.em(), { email: "bob@example.com" });
+      const planted = await plant();
+      const { cookies } = await logIn(goodPassword, { device: planted });
+      expect(cookies.device).toMatch(/^[0-9a-f]{64}$/);
+      expect(cookies.device).not.toBe(planted);
+      const own = (await devices()).filter(({ user_id }) => user_id === ada);
+      expect(own.map(({ token_hash }) => token_hash)).toEqual([sha256(cookies.device ?? "")]);
+    },
+  );
 
-  test("is remembered for 20 browsers of an account: the one that was used least recently goes", async () => {
+  test("is stored for 20 browsers of an account; the twenty-first replaces the least recently used", async () => {
     const tokens: string[] = [];
     for (let at = 0; at < 20; at++) tokens.push(await newDevice());
     await logIn(goodPassword, { device: tokens[0]! });
@@ -148,7 +151,7 @@ describe("the device cookie", () => {
     expect(left).not.toContain(sha256(tokens[1]!));
   });
 
-  test("is remembered for 400 days without a login", async () => {
+  test("expires 400 days after the last login", async () => {
     const [old, used] = [await newDevice(), await newDevice()];
     await latchkey.execute(
       "update devices set last_seen_at = now() - interval '400 days 1 second' where token_hash = ?",
@@ -163,7 +166,7 @@ describe("the device cookie", () => {
     expect((await devices()).map(({ token_hash }) => token_hash)).toEqual([sha256(used)]);
   });
 
-  test("of a deleted account is forgotten", async () => {
+  test("of a deleted account is deleted from the table", async () => {
     await newDevice();
     const cookie = await signedIn(latchkey.em(), ada);
     await call(dashboard.action, post("/dashboard", { intent: "delete-account", email }, { cookie }));
@@ -172,8 +175,8 @@ describe("the device cookie", () => {
   });
 });
 
-describe("nobody locks the owner out", () => {
-  test("ten wrong passwords from elsewhere leave the owner's browser its login", async () => {
+describe("failed logins of others do not lock out a known browser", () => {
+  test("after ten failed logins from unknown browsers, a known browser can log in", async () => {
     const device = await newDevice();
     expect(await fail(12)).toEqual([...Array(10).fill(422), 429, 429]);
     expect((await logIn(goodPassword)).status).toBe(429);
@@ -181,7 +184,7 @@ describe("nobody locks the owner out", () => {
     expect((await logIn("wrong", { device })).status).toBe(422);
   });
 
-  test("nor does a hundred from the owner's own network", async () => {
+  test("after a hundred failed logins from its network, a known browser can log in", async () => {
     const device = await newDevice();
     await latchkey.execute(
       "insert into rate_limits values ('login:client:192.0.2.1', 100, extract(epoch from now()) * 1000 + 900000)",
@@ -190,7 +193,7 @@ describe("nobody locks the owner out", () => {
     expect((await logIn(goodPassword, { client: "192.0.2.1", device })).status).toBe(302);
   });
 
-  test("a known browser has ten attempts of its own, which count for no other", async () => {
+  test("a known browser has a separate limit of ten failed logins", async () => {
     const [device, other] = [await newDevice(), await newDevice()];
     expect(await fail(12, { device })).toEqual([...Array(10).fill(422), 429, 429]);
     expect((await logIn(goodPassword, { device })).status).toBe(429);
@@ -198,31 +201,31 @@ describe("nobody locks the owner out", () => {
     expect(await fail(11)).toEqual([...Array(10).fill(422), 429]);
   });
 
-  test("twenty at once from a known browser: ten are tried", async () => {
+  test("of twenty simultaneous logins from a known browser ten are evaluated", async () => {
     const device = await newDevice();
     const answers = await Promise.all(Array.from({ length: 20 }, () => logIn("wrong", { device })));
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(10);
   });
 
-  test("a login that succeeds is taken back from the device's count", async () => {
+  test("a successful login does not count toward the device's limit", async () => {
     const device = await newDevice();
     for (let at = 0; at < 12; at++) expect((await logIn(goodPassword, { device })).status).toBe(302);
     expect(await fail(11, { device })).toEqual([...Array(10).fill(422), 429]);
   });
 
-  test("the device of another account buys no attempts", async () => {
+  test("the device cookie of another account gives no additional attempts", async () => {
     await createUser(latchkey.em(), { email: "eve@example.com" });
     const device = await newDevice({ address: "eve@example.com" });
     expect(await fail(11, { device })).toEqual([...Array(10).fill(422), 429]);
   });
 
-  test("a session's token is no device", async () => {
+  test("a session's token is not accepted as a device cookie", async () => {
     const session = (await signedIn(latchkey.em(), ada)).slice("session=".length);
     await fail(10);
     expect((await logIn(goodPassword, { device: session })).status).toBe(429);
   });
 
-  test("a reset forgets every device but the browser that did it", async () => {
+  test("a reset deletes every device of the account but that of the browser that made it", async () => {
     const device = await newDevice();
     const fields = { ...(await resetLink(latchkey)), ...twice(newPassword) };
     const { cookies } = await call(resetPassword.action, post("/reset-password", fields));
@@ -232,13 +235,13 @@ describe("nobody locks the owner out", () => {
   });
 });
 
-describe("a login from a browser that the account does not know", () => {
+describe("the mail about a login from an unknown browser", () => {
   const notices = async () => {
     await latchkey.drain();
     return latchkey.mails().filter(({ subject }) => subject === "New sign-in to your account");
   };
 
-  test("is told to the owner, with the browser, the time, and what to do", async () => {
+  test("names the browser and the time, and says how to secure the account", async () => {
     await newDevice();
     expect(await notices()).toEqual([]);
     await newDevice({ userAgent: firefox });
@@ -250,14 +253,14 @@ describe("a login from a browser that the account does not know", () => {
     );
   });
 
-  test("is not told when the browser is known, or the password wrong", async () => {
+  test("is not sent for a known browser or a wrong password", async () => {
     const device = await newDevice();
     await newDevice({ device });
     await fail(2);
     expect(await notices()).toEqual([]);
   });
 
-  test("the steps of the mail work: after the reset the intruder's browser is a stranger without a session", async () => {
+  test("its instructions work: after the reset the intruder has no session and no known device", async () => {
     await newDevice();
     const intruder = await logIn(goodPassword);
     const fields = { ...(await resetLink(latchkey)), ...twice(newPassword) };
@@ -267,7 +270,7 @@ describe("a login from a browser that the account does not know", () => {
   });
 
   test.each(["Visit http://evil.example/1.0 (now)", "<b>x</b>/1 ", "curl/8.5.0 "])(
-    "puts nothing of the User-Agent %j into the mail",
+    "contains nothing of the unrecognised User-Agent %j",
     async (userAgent) => {
       await newDevice();
       await newDevice({ userAgent });

@@ -70,7 +70,7 @@ async function expectRefused(work: () => Promise<Outcome>) {
 const users = () => latchkey.execute<Record<string, unknown>>("select * from users order by email");
 
 describe("GET /auth/idp", () => {
-  test("off, is a plain-text 400, without a redirect or a cookie", async () => {
+  test("when external sign-in is off, is answered 400 in plain text, without a redirect or a cookie", async () => {
     latchkey.configure({});
     const off = await call(authorize.loader, get("/auth/idp"));
     expect(off).toMatchObject({ status: 400, location: null, data: "External sign-in is not configured.\n" });
@@ -78,7 +78,7 @@ describe("GET /auth/idp", () => {
     expect(off.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
   });
 
-  test("sends the browser to the consent screen with a state that its cookie holds as it is", async () => {
+  test("redirects to the consent screen with the state that the cookie holds", async () => {
     const sent = await call(authorize.loader, get("/auth/idp"));
     expect(sent.status).toBe(302);
     const consent = new URL(sent.location ?? "");
@@ -97,14 +97,14 @@ describe("GET /auth/idp", () => {
     ]);
   });
 
-  test("by HEAD starts no attempt", async () => {
+  test("by HEAD is answered 405, without a redirect or a cookie", async () => {
     const head = new Request("http://localhost:3000/auth/idp", { method: "HEAD" });
     const refused = await call(authorize.loader, head);
     expect(refused).toMatchObject({ status: 405, location: null, cookies: {} });
     expect(refused.headers.get("Allow")).toBe("GET");
   });
 
-  test("mints another state each time and changes nothing in the database", async () => {
+  test("generates a new state for each request and changes nothing in the database", async () => {
     const before = await latchkey.snapshot();
     const first = await call(authorize.loader, get("/auth/idp"));
     const second = await call(authorize.loader, get("/auth/idp"));
@@ -122,7 +122,7 @@ describe("GET /auth/idp", () => {
     );
   });
 
-  test("sends the browser back to the login page where discovery fails", async () => {
+  test("redirects to the login page when discovery fails", async () => {
     latchkey.configure({ ...on, IDP_PROVIDER: "oidc", IDP_ISSUER: "https://down.example" });
     nock("https://down.example").get("/.well-known/openid-configuration").reply(503);
     const failed = await call(authorize.loader, get("/auth/idp"));
@@ -131,8 +131,8 @@ describe("GET /auth/idp", () => {
   });
 });
 
-describe("a person whom the provider vouches for", () => {
-  test("and nobody knows yet gets an account with the profile as it is, and no password", async () => {
+describe("a sign-in with a verified address", () => {
+  test("without an account creates one with the values of the profile and no password", async () => {
     expectSignedIn(await signInWith(ada));
     expect(await users()).toEqual([
       {
@@ -152,7 +152,7 @@ describe("a person whom the provider vouches for", () => {
     expect(latchkey.mails()).toEqual([]);
   });
 
-  test("is stored with the issuer of the settings, where the provider is found by its issuer", async () => {
+  test("stores the configured issuer when the provider is oidc", async () => {
     const issuer = "https://sso.example";
     latchkey.configure({ ...on, IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
     const endpoints = {
@@ -169,7 +169,7 @@ describe("a person whom the provider vouches for", () => {
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: issuer }]);
   });
 
-  test("has the address stored in its one spelling", async () => {
+  test("stores the address in lower case without surrounding spaces", async () => {
     await signInWith({ ...ada, email: " ADA@Example.com " });
     expect(await users()).toMatchObject([{ email: "ada@example.com" }]);
   });
@@ -177,23 +177,26 @@ describe("a person whom the provider vouches for", () => {
   test.each([
     ["without a session", async () => undefined],
     ["with a session", async (userId: string) => signedIn(latchkey.em(), userId)],
-  ])("returns %s by the provider's id to the same account, whatever the address is by now", async (_how, browser) => {
-    await signInWith(ada);
-    const before = await users();
-    await createUser(latchkey.em(), { email: "bob@example.com" });
-    for (const profile of [
-      ada,
-      { sub: "1001", email: "bob@example.com", email_verified: true },
-      { sub: "1001", email: "ada@example.com", email_verified: false },
-      { sub: "1001" },
-    ]) {
-      expectSignedIn(await signInWith(profile, await browser(String(before[0]?.id))));
-    }
-    expect(await users()).toMatchObject([...before, { email: "bob@example.com", idp_id: null }]);
-    expect(await latchkey.execute("select distinct user_id from sessions")).toEqual([{ user_id: before[0]?.id }]);
-  });
+  ])(
+    "%s finds the account by the provider's id, even after the address at the provider changed",
+    async (_how, browser) => {
+      await signInWith(ada);
+      const before = await users();
+      await createUser(latchkey.em(), { email: "bob@example.com" });
+      for (const profile of [
+        ada,
+        { sub: "1001", email: "bob@example.com", email_verified: true },
+        { sub: "1001", email: "ada@example.com", email_verified: false },
+        { sub: "1001" },
+      ]) {
+        expectSignedIn(await signInWith(profile, await browser(String(before[0]?.id))));
+      }
+      expect(await users()).toMatchObject([...before, { email: "bob@example.com", idp_id: null }]);
+      expect(await latchkey.execute("select distinct user_id from sessions")).toEqual([{ user_id: before[0]?.id }]);
+    },
+  );
 
-  test("with a password account is linked to it: no second account, the password kept", async () => {
+  test("links an existing password account: no second account, and the password stays", async () => {
     const id = await createUser(latchkey.em());
     const [before] = await users();
     const outcome = await signInWith({ ...ada, email: "Ada@EXAMPLE.com" });
@@ -216,7 +219,7 @@ describe("a person whom the provider vouches for", () => {
     expect(byPassword.status).toBe(302);
   });
 
-  test("with a password account that has a name and a picture keeps both when it is linked", async () => {
+  test("keeps the name and the picture of the account that it links", async () => {
     await createUser(latchkey.em());
     const own = { name: "Countess Lovelace", picture_url: "https://pictures.example/countess.png" };
     await latchkey.execute("update users set name = ?, picture_url = ?", [own.name, own.picture_url]);
@@ -225,14 +228,14 @@ describe("a person whom the provider vouches for", () => {
     expect(await users()).toEqual([{ ...before, ...own, idp_id: "1001", idp_issuer: "google" }]);
   });
 
-  test("starts a new session and ends the one that the browser came with", async () => {
+  test("starts a new session and ends the browser's previous one", async () => {
     const before = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
     expectSignedIn(await signInWith(ada, before));
     expect(await call(dashboard.loader, get("/dashboard", { cookie: before }))).toMatchObject({ location: "/login" });
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
-  test("makes a pending registration link of the address useless", async () => {
+  test("invalidates a pending registration link of the address", async () => {
     const link = await registrationLink(latchkey, "ada@example.com");
     latchkey.configure(on);
     await signInWith(ada);
@@ -244,7 +247,7 @@ describe("a person whom the provider vouches for", () => {
     expect(await users()).toMatchObject([{ password_hash: null }]);
   });
 
-  test("on https gets Secure cookies, and the exchange the same redirect URI", async () => {
+  test("on https sets Secure cookies and exchanges the code with the https redirect URI", async () => {
     const exchange = nock("https://oauth2.googleapis.com")
       .post("/token", {
         code: "the-code",
@@ -264,7 +267,7 @@ describe("a person whom the provider vouches for", () => {
   });
 });
 
-test("a linked account's owner is told by one mail, and a new or a returning user by none", async () => {
+test("enqueues one mail when it links an account, and none for a new or a returning user", async () => {
   const id = await createUser(latchkey.em());
   for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com" }], []]) {
     expectSignedIn(await signInWith(ada));
@@ -280,7 +283,7 @@ test("a linked account's owner is told by one mail, and a new or a returning use
   expect(await latchkey.jobs()).toEqual([]);
 });
 
-describe("a callback that is refused", () => {
+describe("a refused callback", () => {
   const wrongStates: [string, Record<string, string>, string][] = [
     ["another state", { code: "c", state: "ef".repeat(32) }, `oauth_state=${state}`],
     ["a shorter state", { code: "c", state: state.slice(1) }, `oauth_state=${state}`],
@@ -289,30 +292,36 @@ describe("a callback that is refused", () => {
     ["an empty state and an empty cookie", { code: "c", state: "" }, "oauth_state="],
     ["no cookie", { code: "c", state }, ""],
     ["a cookie of another name", { code: "c", state }, `OAUTH_STATE=${state}; %6Fauth_state=${state}`],
-    ["neither", { code: "c" }, ""],
-    ["nothing at all", {}, ""],
+    ["neither state nor cookie", { code: "c" }, ""],
+    ["no parameters and no cookie", {}, ""],
   ];
 
-  test.each(wrongStates)("for %s calls nobody and changes nothing", async (_why, query, cookie) => {
-    await createUser(latchkey.em());
-    const calls = providerAnswers(ada);
-    await expectRefused(() => comeBack(query, cookie));
-    expect(calls.pendingMocks()).toHaveLength(1);
-    expect(nock.pendingMocks()).toHaveLength(2);
-  });
+  test.each(wrongStates)(
+    "with %s sends no request to the provider and changes nothing",
+    async (_why, query, cookie) => {
+      await createUser(latchkey.em());
+      const calls = providerAnswers(ada);
+      await expectRefused(() => comeBack(query, cookie));
+      expect(calls.pendingMocks()).toHaveLength(1);
+      expect(nock.pendingMocks()).toHaveLength(2);
+    },
+  );
 
   test.each([
     ["an error of the provider", { error: "access_denied", state }],
     ["an error beside a code", { error: "server_error", code: "c", state }],
     ["no code", { state }],
     ["an empty code", { code: "", state }],
-  ] as [string, Record<string, string>][])("for %s calls nobody and changes nothing", async (_why, query) => {
-    providerAnswers(ada);
-    await expectRefused(() => comeBack(query));
-    expect(nock.pendingMocks()).toHaveLength(2);
-  });
+  ] as [string, Record<string, string>][])(
+    "with %s sends no request to the provider and changes nothing",
+    async (_why, query) => {
+      providerAnswers(ada);
+      await expectRefused(() => comeBack(query));
+      expect(nock.pendingMocks()).toHaveLength(2);
+    },
+  );
 
-  test("because sign-in is off calls nobody", async () => {
+  test("while external sign-in is off sends no request to the provider", async () => {
     latchkey.configure({});
     providerAnswers(ada);
     await expectRefused(() => comeBack({ code: "c", state }));
@@ -322,31 +331,31 @@ describe("a callback that is refused", () => {
   test.each([
     ["unverified", { email_verified: false }],
     ["missing", { email: undefined }],
-    ["no address", { email: "ada" }],
-    ["two", { email: "ada@example.com, eve@example.com" }],
+    ["malformed", { email: "ada" }],
+    ["a list of two", { email: "ada@example.com, eve@example.com" }],
     ["outside ASCII", { email: "ada@examp\u212ae.com" }],
     ["with NUL", { email: "ada@example.com\0" }],
     ["overlong", { email: `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.example.com` }],
-  ])("because the address is %s links and creates nothing", async (_why, changed) => {
+  ])("with an address that is %s links no account and creates none", async (_why, changed) => {
     await createUser(latchkey.em());
     await createUser(latchkey.em(), { email: "ada@exampke.com" });
     await expectRefused(() => signInWith({ ...ada, ...changed }));
     expect(log.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
   });
 
-  test("because the account is linked to another id changes nothing", async () => {
+  test("for an account that is linked to another id changes nothing", async () => {
     await createUser(latchkey.em(), { idpId: "2002" });
     await expectRefused(() => signInWith(ada));
     expect(log.events()).toEqual([{ event: "idp.failed", reason: "linked_to_another_id" }]);
   });
 
-  test("keeps the session that the browser has", async () => {
+  test("keeps the browser's session", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await expectRefused(() => comeBack({ error: "access_denied", state }, `oauth_state=${state}; ${cookie}`));
     expect((await call(dashboard.loader, get("/dashboard", { cookie }))).status).toBe(200);
   });
 
-  test("by a database that fails is the same redirect, never a 500", async () => {
+  test("because of a database failure is the same redirect, not a 500", async () => {
     providerAnswers(ada);
     await latchkey.execute("alter table sessions rename to gone");
     try {
@@ -360,10 +369,10 @@ describe("a callback that is refused", () => {
   });
 });
 
-describe("callbacks that arrive at once", () => {
+describe("simultaneous callbacks", () => {
   const rounds = [1, 2, 3, 4, 5];
 
-  test.each(rounds)("of one new person make one account and sign both in (round %i)", async () => {
+  test.each(rounds)("for one new user create one account and sign both in (round %i)", async () => {
     providerAnswers(ada, 2);
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
     for (const answer of answers) expectSignedIn(answer);
@@ -371,7 +380,7 @@ describe("callbacks that arrive at once", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(2);
   });
 
-  test.each(rounds)("of two ids with one new address sign one in and refuse the other (round %i)", async () => {
+  test.each(rounds)("with two ids and one new address sign one in and refuse the other (round %i)", async () => {
     providerAnswers(ada);
     nock("https://oauth2.googleapis.com").post("/token").reply(200, { access_token: "at" });
     nock("https://openidconnect.googleapis.com")
@@ -383,7 +392,7 @@ describe("callbacks that arrive at once", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
-  test.each(rounds)("of one person with a password account link it once and sign both in (round %i)", async () => {
+  test.each(rounds)("for one password account link it once and sign both in (round %i)", async () => {
     await createUser(latchkey.em());
     providerAnswers(ada, 2);
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);

@@ -24,8 +24,8 @@ const forms = [
   ["/dashboard", dashboard.action],
 ] as const;
 
-/** Fields that would do something in every form, from a browser that is signed in. */
-async function effectiveFields() {
+/** Fields that every form would accept, and the cookie of a session. */
+async function acceptableFields() {
   const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
   const link = await resetLink(latchkey);
   const fields = { ...link, ...twice(goodPassword), intent: "delete-account" };
@@ -44,7 +44,7 @@ function raw(path: string, body: BodyInit | null, type: string | null, cookie: s
   return request;
 }
 
-/** The status, where no cookie is set or cleared. */
+/** The status of an answer that must neither set nor clear a cookie. */
 async function statusWithoutCookies(action: unknown, request: Request): Promise<number> {
   const { status, cookies } = await call(action, request);
   expect(cookies).toEqual({});
@@ -55,7 +55,7 @@ const urlencoded = "application/x-www-form-urlencoded";
 
 describe.each(forms)("the form of %s", (path, action) => {
   test("from another site is refused and changes nothing", async () => {
-    const { cookie, fields } = await effectiveFields();
+    const { cookie, fields } = await acceptableFields();
     const before = await latchkey.snapshot();
     const foreign = post(path, fields, { cookie, headers: { "latchkey-cross-site": "true" } });
     expect(await statusWithoutCookies(action, foreign)).toBe(403);
@@ -65,7 +65,7 @@ describe.each(forms)("the form of %s", (path, action) => {
   test.each(["text/plain", "application/json", "application/x-www-form-urlencodedx", "text/html", "", null])(
     "of the type %j is refused and changes nothing",
     async (type) => {
-      const { cookie, fields } = await effectiveFields();
+      const { cookie, fields } = await acceptableFields();
       const before = await latchkey.snapshot();
       const body = new TextEncoder().encode(new URLSearchParams(fields).toString());
       expect(await statusWithoutCookies(action, raw(path, body, type, cookie))).toBe(415);
@@ -73,8 +73,8 @@ describe.each(forms)("the form of %s", (path, action) => {
     },
   );
 
-  test("over 16 KiB is refused and changes nothing, whether or not it says how long it is", async () => {
-    const { cookie, fields } = await effectiveFields();
+  test("over 16 KiB is refused and changes nothing, with and without Content-Length", async () => {
+    const { cookie, fields } = await acceptableFields();
     const before = await latchkey.snapshot();
     const start = new TextEncoder().encode(`${new URLSearchParams(fields)}&filler=`);
     const body = new Uint8Array(16_385).fill(0x78);
@@ -84,15 +84,15 @@ describe.each(forms)("the form of %s", (path, action) => {
     expect(await statusWithoutCookies(action, declared)).toBe(413);
     const stream = new ReadableStream({
       pull(controller) {
-        controller.enqueue(body.slice(0, 4096)); // and never ends
+        controller.enqueue(body.slice(0, 4096)); // The stream is never closed.
       },
     });
     expect(await statusWithoutCookies(action, raw(path, stream, urlencoded, cookie))).toBe(413);
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test.each(["PUT", "PATCH", "DELETE"])("by %s is not allowed and changes nothing", async (method) => {
-    const { cookie, fields } = await effectiveFields();
+  test.each(["PUT", "PATCH", "DELETE"])("by %s is answered 405 and changes nothing", async (method) => {
+    const { cookie, fields } = await acceptableFields();
     const before = await latchkey.snapshot();
     const refused = raw(path, new URLSearchParams(fields).toString(), urlencoded, cookie, method);
     expect(await statusWithoutCookies(action, refused)).toBe(405);
@@ -110,9 +110,9 @@ const required: [string, unknown, string[]][] = [
 ];
 
 test.each(required)(
-  "the form of %s, empty or without one of its fields, changes nothing",
+  "the form of %s without one of its fields, or empty, changes nothing",
   async (path, action, names) => {
-    const { cookie, fields } = await effectiveFields();
+    const { cookie, fields } = await acceptableFields();
     const before = await latchkey.snapshot();
     const parts = names.map((missing) => Object.entries(fields).filter(([name]) => name !== missing));
     for (const part of [[], ...parts]) {
@@ -123,21 +123,21 @@ test.each(required)(
   },
 );
 
-test("the order of a form's fields means nothing", async () => {
-  const { fields } = await effectiveFields();
+test("the fields of a form are accepted in any order", async () => {
+  const { fields } = await acceptableFields();
   const reversed = new URLSearchParams(Object.entries(fields).reverse()).toString();
   const done = await call(resetPassword.action, raw("/reset-password", reversed, urlencoded, ""));
   expect(done).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
 });
 
-test("a form of exactly 16 KiB is read", async () => {
+test("a form of exactly 16 KiB is accepted", async () => {
   await createUser(latchkey.em());
   const fields = `${new URLSearchParams({ email: "ada@example.com", password: goodPassword })}&filler=`;
   const done = await call(login.action, raw("/login", fields.padEnd(16_384, "x"), urlencoded, ""));
   expect(done).toMatchObject({ status: 302, location: "/dashboard" });
 });
 
-test("a multipart form is read like any other", async () => {
+test("a multipart form is accepted", async () => {
   await createUser(latchkey.em());
   const body = new FormData();
   body.set("email", "ada@example.com");
@@ -146,14 +146,14 @@ test("a multipart form is read like any other", async () => {
   expect(await call(login.action, request)).toMatchObject({ status: 302, location: "/dashboard" });
 });
 
-test("the type's letters may be capitals and carry parameters", async () => {
+test("the content type is accepted in capitals and with parameters", async () => {
   await createUser(latchkey.em());
   const body = new URLSearchParams({ email: "ada@example.com", password: goodPassword }).toString();
   const type = "Application/X-WWW-Form-URLEncoded; charset=UTF-8";
   expect((await call(login.action, raw("/login", body, type, ""))).status).toBe(302);
 });
 
-test("a file in the place of a password is no password", async () => {
+test("a file in place of the password is refused as a missing password", async () => {
   await createUser(latchkey.em());
   const body = new FormData();
   body.set("email", "ada@example.com");
@@ -168,9 +168,9 @@ test("a file in the place of a password is no password", async () => {
 test.each([
   ["without a boundary", "multipart/form-data", "--x\r\n\r\n"],
   ["cut off", "multipart/form-data; boundary=x", '--x\r\nContent-Disposition: form-data; name="email"\r\n\r\nada@'],
-  ["that is no multipart", "multipart/form-data; boundary=x", "email=ada@example.com"],
+  ["whose body is not multipart", "multipart/form-data; boundary=x", "email=ada@example.com"],
   ["that is empty", "multipart/form-data; boundary=x", ""],
-])("a multipart form %s has no fields", async (_how, type, body) => {
+])("a multipart form %s is read as a form without fields", async (_how, type, body) => {
   const before = await latchkey.snapshot();
   expect((await call(login.action, raw("/login", body, type, ""))).status).toBe(422);
   expect(await call(forgotPassword.action, raw("/forgot-password", body, type, ""))).toMatchObject({
@@ -180,8 +180,8 @@ test.each([
   expect(await latchkey.snapshot()).toEqual(before);
 });
 
-test("no rejected form gives a password back", async () => {
-  const { cookie, fields } = await effectiveFields();
+test("no answer to a rejected form contains the password", async () => {
+  const { cookie, fields } = await acceptableFields();
   for (const [path, action] of forms) {
     const answer = await call(action, post(path, { ...fields, email: "eve@example.com" }, { cookie }));
     expect(JSON.stringify(answer.data), path).not.toContain(goodPassword);
@@ -189,7 +189,7 @@ test("no rejected form gives a password back", async () => {
 });
 
 test.each(["__proto__", "constructor", "email[]", "email[$ne]", "email.x"])(
-  "a field named %s is no address",
+  "a field named %s is not read as the address",
   async (name) => {
     await createUser(latchkey.em());
     const before = await latchkey.snapshot();

@@ -9,7 +9,7 @@ import { call, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
-/** The hashes that run, each to be finished by hand. */
+/** The running hashes. Each ends when the test calls `finish`. */
 let running: { password: string; finish: () => void }[] = [];
 
 beforeEach(async () => {
@@ -32,8 +32,8 @@ async function finishAll(hashes: Promise<unknown>[]): Promise<void> {
   }
 }
 
-/** As many hashes as run and wait at most. */
-function fillLine(signal?: AbortSignal): { hashes: Promise<string>[]; places: number } {
+/** Starts as many hashes as may run and wait in the queue. */
+function fillQueue(signal?: AbortSignal): { hashes: Promise<string>[]; places: number } {
   const hashes: Promise<string>[] = [hashPassword("0"), hashPassword("1"), hashPassword("2")];
   const places = running.length;
   for (let at = 3; at < places + 64; at++) hashes.push(hashPassword(`${at}`, signal));
@@ -42,8 +42,8 @@ function fillLine(signal?: AbortSignal): { hashes: Promise<string>[]; places: nu
 
 const logIn = () => call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
 
-test("two or three run, 64 wait, the next is refused, and after that there is room again", async () => {
-  const { hashes, places } = fillLine();
+test("two or three hashes run, 64 wait, the next is refused, and when they have ended hashes are accepted again", async () => {
+  const { hashes, places } = fillQueue();
   expect([2, 3]).toContain(places);
   expect(running.map(({ password }) => password)).toEqual(["0", "1", "2"].slice(0, places));
   await expect(hashPassword("one more")).rejects.toBeInstanceOf(HashingOverloaded);
@@ -54,9 +54,9 @@ test("two or three run, 64 wait, the next is refused, and after that there is ro
   await finishAll([next]);
 });
 
-test("whoever has hung up leaves the line and is not hashed", async () => {
+test("a waiting hash whose client has closed the connection leaves the queue and does not run", async () => {
   const client = new AbortController();
-  const { hashes, places } = fillLine(client.signal);
+  const { hashes, places } = fillQueue(client.signal);
   client.abort();
   const stays = hashPassword("stays");
   const late = hashPassword("late", client.signal);
@@ -70,8 +70,8 @@ test("whoever has hung up leaves the line and is not hashed", async () => {
   expect(running).toEqual([]);
 });
 
-test("a login that finds the line full gets a 503 page with Retry-After, and is not counted as a failure", async () => {
-  const { hashes } = fillLine();
+test("a login while the queue is full is answered 503 with Retry-After, and is not counted as a failure", async () => {
+  const { hashes } = fillQueue();
   for (let at = 0; at < 12; at++) {
     const refused = await logIn();
     expect(refused).toMatchObject({ status: 503, cookies: {} });

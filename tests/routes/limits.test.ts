@@ -13,7 +13,7 @@ const passMinutes = (minutes: number) =>
 
 const from = (client: string) => ({ headers: { "latchkey-client": client } });
 
-/** The network of the `n`th /64 of a /48. */
+/** The `n`th /64 network of a /48. */
 const subnet = (n: number, site = "2001:db8:1") => `${site}:${n.toString(16)}::`;
 
 const mails: [string, (email: string, client: string) => Promise<Outcome>][] = [
@@ -31,7 +31,7 @@ describe.each(mails)("%s mails", (_what, ask) => {
   const oneAddress = () => "ada@example.com";
   const addresses = (at: number) => `user${at}@example.com`;
 
-  test("twenty go to one address in a day; the next day five again", async () => {
+  test("at most twenty go to one address in a day; the next day five are sent again", async () => {
     for (const expected of [5, 10, 15, 20, 20, 20]) {
       await askTimes(6, () => "192.0.2.1", oneAddress);
       expect(await jobs()).toBe(expected);
@@ -45,14 +45,14 @@ describe.each(mails)("%s mails", (_what, ask) => {
     expect(await jobs()).toBe(25);
   });
 
-  test("requests that are refused use up no part of the address's day", async () => {
+  test("refused requests do not count toward the address's daily limit", async () => {
     await askTimes(60, (at) => `192.0.2.${at}`, oneAddress);
     await passMinutes(15);
     await askTimes(5, () => "192.0.2.1", oneAddress);
     expect(await jobs()).toBe(10);
   });
 
-  test("a client past its limit uses up the limit of no address", async () => {
+  test("requests of a client past its limit do not count toward an address's limit", async () => {
     await askTimes(50, () => "192.0.2.1", addresses);
     await askTimes(10, () => "192.0.2.1", oneAddress);
     expect(await jobs()).toBe(50);
@@ -60,7 +60,7 @@ describe.each(mails)("%s mails", (_what, ask) => {
     expect(await jobs()).toBe(55);
   });
 
-  test("a /48 has four times as many as a /64 of it; another /48 has its own", async () => {
+  test("a /48 has four times the limit of a /64, and each /48 has its own", async () => {
     await askTimes(220, (at) => subnet(at % 11), addresses);
     expect(await jobs()).toBe(200);
     await askTimes(1, () => subnet(99), addresses);
@@ -69,7 +69,7 @@ describe.each(mails)("%s mails", (_what, ask) => {
     expect(await jobs()).toBe(201);
   });
 
-  test("a /64 past its limit leaves the rest of its /48 to others", async () => {
+  test("a /64 past its limit does not limit the other /64s of its /48", async () => {
     await askTimes(60, () => subnet(1), addresses);
     expect(await jobs()).toBe(50);
     await askTimes(50, () => subnet(2), addresses);
@@ -81,7 +81,7 @@ describe("failed logins", () => {
   const fail = (email: string, client: string) =>
     call(login.action, post("/login", { email, password: "wrong" }, from(client)));
 
-  test("a /48 has 400, whatever the address and the /64", async () => {
+  test("a /48 has 400, over all addresses and /64s", async () => {
     await latchkey.execute(
       "insert into rate_limits values ('login:client:2001:db8:1::/48', 399, extract(epoch from now()) * 1000 + 900000)",
     );
@@ -93,7 +93,7 @@ describe("failed logins", () => {
   });
 });
 
-test("attempts of one client that are counted and taken back at once: no deadlock", async () => {
+test("simultaneous increments and decrements of one client's counters do not deadlock", async () => {
   const counters = countersOf(loginLimit, "ada@example.com", subnet(1));
   const rounds = Array.from({ length: 40 }, async () => {
     await count(counters);

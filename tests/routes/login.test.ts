@@ -23,8 +23,8 @@ async function failTimes(count: number, email: (index: number) => string, header
   }
 }
 
-describe("the page", () => {
-  test("is for guests", async () => {
+describe("the login page", () => {
+  test("redirects a signed-in user to the dashboard", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     expect(await call(login.loader, get("/login?notice=password_reset", { cookie }))).toMatchObject({
       status: 302,
@@ -44,7 +44,7 @@ describe("the page", () => {
 });
 
 describe("the right password", () => {
-  test("starts a session and leads to the dashboard", async () => {
+  test("starts a session and redirects to the dashboard", async () => {
     const id = await createUser(latchkey.em());
     const done = await logIn("ada@example.com", goodPassword, { "User-Agent": "Firefox" });
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
@@ -54,14 +54,14 @@ describe("the right password", () => {
     ]);
   });
 
-  test.each([" ada@example.com ", "ADA@Example.COM"])("works with the address typed as %j", async (email) => {
+  test.each([" ada@example.com ", "ADA@Example.COM"])("is accepted with the address typed as %j", async (email) => {
     await createUser(latchkey.em());
     expect((await logIn(email, goodPassword)).status).toBe(302);
   });
 });
 
 describe("a refused login", () => {
-  test("has the same words for an unknown address, a wrong password and an account without one", async () => {
+  test("has the same message for an unknown address, a wrong password and an account without a password", async () => {
     await createUser(latchkey.em());
     await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "42" });
     const before = await withoutLimits();
@@ -93,7 +93,7 @@ describe("a refused login", () => {
     expect(await withoutLimits()).toEqual(before);
   });
 
-  test.each(["email", "password"])("says at its field that the %s is missing or was sent twice", async (field) => {
+  test.each(["email", "password"])("has an error at the field %s when it is missing or sent twice", async (field) => {
     await createUser(latchkey.em());
     const fields = [
       ["email", "ada@example.com"],
@@ -112,8 +112,8 @@ describe("a refused login", () => {
   });
 });
 
-describe("too many failures", () => {
-  test("the eleventh for an address gets 429 with the seconds to wait, right password or not", async () => {
+describe("too many failed logins", () => {
+  test("the eleventh for an address is answered 429 with Retry-After, even with the right password", async () => {
     await createUser(latchkey.em());
     await failTimes(10, (index) => (index % 2 ? "ada@example.com" : " ADA@example.com"));
     for (const password of ["wrong", goodPassword]) {
@@ -127,12 +127,12 @@ describe("too many failures", () => {
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
   });
 
-  test("an unknown address is throttled like a known one", async () => {
+  test("an unknown address has the same limit as a known one", async () => {
     await failTimes(10, () => "nobody@example.com");
     expect((await logIn("nobody@example.com", "wrong")).status).toBe(429);
   });
 
-  test("another address is not held up", async () => {
+  test("another address is not limited", async () => {
     await createUser(latchkey.em(), { email: "bob@example.com" });
     await failTimes(10, () => "ada@example.com");
     expect((await logIn("bob@example.com", goodPassword)).status).toBe(302);
@@ -147,7 +147,7 @@ describe("too many failures", () => {
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
   });
 
-  test("the hundred and first of a client gets 429, whatever the address; another client may", async () => {
+  test("the hundred and first of a client is answered 429 for every address; another client is not limited", async () => {
     await createUser(latchkey.em());
     const client = { "latchkey-client": "192.0.2.1" };
     await latchkey.execute(
@@ -161,7 +161,7 @@ describe("too many failures", () => {
     expect(elsewhere.status).toBe(302);
   });
 
-  test("logins that succeed are not counted", async () => {
+  test("successful logins are not counted", async () => {
     await createUser(latchkey.em());
     for (let count = 0; count < 12; count++) {
       expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
@@ -170,7 +170,7 @@ describe("too many failures", () => {
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(429);
   });
 
-  test("twenty attempts at once do not slip past the count", async () => {
+  test("of twenty simultaneous logins ten are evaluated", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => logIn("ada@example.com", "wrong")));
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
@@ -190,7 +190,7 @@ describe("a hash with weaker parameters than those in force", () => {
   const storedHash = async () =>
     (await latchkey.execute<{ password_hash: string }>("select password_hash from users"))[0]?.password_hash;
 
-  test("is renewed by the next login, and opens the account still", async () => {
+  test("is replaced by the next login, and the password stays valid", async () => {
     await createOutdatedUser();
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
     const renewed = await storedHash();
@@ -199,13 +199,13 @@ describe("a hash with weaker parameters than those in force", () => {
     expect(await storedHash()).toBe(renewed);
   });
 
-  test("is left alone by a login with a wrong password", async () => {
+  test("is not changed by a login with a wrong password", async () => {
     const hash = await createOutdatedUser();
     expect((await logIn("ada@example.com", "wrong")).status).toBe(422);
     expect(await storedHash()).toBe(hash);
   });
 
-  test.each([1, 2, 3, 4, 5])("is renewed by logins at once, and every one of them succeeds (round %i)", async () => {
+  test.each([1, 2, 3, 4, 5])("is replaced by simultaneous logins, which all succeed (round %i)", async () => {
     await createOutdatedUser();
     const answers = await Promise.all(Array.from({ length: 4 }, () => logIn("ada@example.com", goodPassword)));
     expect(answers.map(({ status }) => status)).toEqual([302, 302, 302, 302]);
@@ -213,7 +213,7 @@ describe("a hash with weaker parameters than those in force", () => {
   });
 });
 
-describe("a refused password costs the same Argon2 runs for everybody", () => {
+describe("a refused login makes the same Argon2 runs for every address", () => {
   const weak = new Argon2id({ memorySize: 9_728, iterations: 2, parallelism: 1 });
   const kinds = { weak: "m=9728,t=2,p=1", inForce: "m=19456,t=2,p=1" };
 
@@ -256,7 +256,7 @@ describe("a refused password costs the same Argon2 runs for everybody", () => {
     for (const email of everybody) expect(await runsOf(email), email).toEqual([kinds.weak]);
   });
 
-  test("and one run only once every owner has logged in", async () => {
+  test("one run, after every user with a weaker hash has logged in", async () => {
     await createWeakUser("weak@example.com");
     await createUser(latchkey.em(), { email: "strong@example.com" });
     expect((await logIn("weak@example.com", goodPassword)).status).toBe(302);

@@ -15,7 +15,7 @@ import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
-/** The same service, on a PostgreSQL that is not there. */
+/** The same service with a PostgreSQL URL on which no server listens. */
 async function withoutDatabase(work: () => Promise<void>): Promise<void> {
   const present = orm();
   const address = { host: "127.0.0.1", port: 1, user: "nobody", dbName: "nothing" };
@@ -29,7 +29,7 @@ async function withoutDatabase(work: () => Promise<void>): Promise<void> {
   }
 }
 
-test("a process that runs is healthy, and ready when its database is migrated", async () => {
+test("/healthz is 200 while the process runs, and /readyz while all migrations are applied", async () => {
   expect(await call(healthz.loader, get("/healthz"))).toMatchObject({ status: 200, data: "ok\n" });
   expect(await call(readyz.loader, get("/readyz"))).toMatchObject({ status: 200, data: "ready\n" });
   await latchkey.execute("update mikro_orm_migrations set name = name || '_of_another_time'");
@@ -37,7 +37,7 @@ test("a process that runs is healthy, and ready when its database is migrated", 
   await latchkey.execute("update mikro_orm_migrations set name = replace(name, '_of_another_time', '')");
 });
 
-test("without a database the pages are 503 and nothing is ready, and with it again all is as before", async () => {
+test("without a database the pages and /readyz are 503 and /healthz is 200; with it again the pages are 200", async () => {
   vi.spyOn(log, "warn").mockImplementation(() => {});
   await withoutDatabase(async () => {
     expect((await call(login.loader, get("/login", { cookie: "session=anything" }))).status).toBe(503);
@@ -48,20 +48,20 @@ test("without a database the pages are 503 and nothing is ready, and with it aga
   expect((await call(login.loader, get("/login", { cookie: "session=anything" }))).status).toBe(200);
 });
 
-test("an unknown address is 404; one that the front door could not read is 400", async () => {
+test("an unknown path is 404; a request target that the front door could not parse is 400", async () => {
   expect((await call(notFound.loader, get("/nowhere"))).status).toBe(404);
   expect((await call(notFound.action, post("/nowhere", {}))).status).toBe(404);
   const unreadable = get("/unreadable", { headers: { "latchkey-unreadable": "true" } });
   expect((await call(notFound.loader, unreadable)).status).toBe(400);
 });
 
-test("the start page leads to the login page, and the well-known address to the reset", async () => {
+test("/ redirects to the login page, and /.well-known/change-password to the reset", async () => {
   expect(await call(index.loader, get("/"))).toMatchObject({ status: 302, location: "/login" });
   const wellKnown = await call(changePassword.loader, get("/.well-known/change-password"));
   expect(wellKnown).toMatchObject({ status: 302, location: "/forgot-password" });
 });
 
-test("a wrong method is 405 and names the right ones", async () => {
+test("a wrong method is 405, and Allow lists the accepted methods", async () => {
   for (const [route, allow] of [
     [await call(logout.loader, get("/logout")), "POST"],
     [await call(logout.action, new Request("http://localhost:3000/logout", { method: "PUT" })), "POST"],

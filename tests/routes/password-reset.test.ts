@@ -8,7 +8,13 @@ import * as resetPassword from "~/routes/reset-password";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
-import { expectDeadLink, type MailedLink, mailIsOnItsWay, registrationLink, resetLink } from "../support/mailed-links";
+import {
+  expectInvalidLink,
+  type MailedLink,
+  mailSentOutcome,
+  registrationLink,
+  resetLink,
+} from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
@@ -18,7 +24,7 @@ const log = recordLog();
 
 const password = "a brand new password";
 const newPassword = twice(password);
-const dead = "This reset link is invalid or has expired.";
+const invalidLinkMessage = "This reset link is invalid or has expired.";
 
 const forgot = (fields: Record<string, string> | [string, string][], headers: Record<string, string> = {}) =>
   call(forgotPassword.action, post("/forgot-password", fields, { headers }));
@@ -28,13 +34,13 @@ const reset = (fields: Record<string, string> | [string, string][]) =>
 
 const logIn = (email: string, password: string) => call(login.action, post("/login", { email, password }));
 
-const expectDead = (link: MailedLink) => expectDeadLink(latchkey, reset, link, dead);
+const expectInvalid = (link: MailedLink) => expectInvalidLink(latchkey, reset, link, invalidLinkMessage);
 
 describe("asking for a link", () => {
-  test("enqueues the address and nothing else, whether or not there is an account", async () => {
+  test("enqueues one job with only the address, with and without an account", async () => {
     await createUser(latchkey.em());
     for (const email of [" Ada@EXAMPLE.com ", "nobody@example.com"]) {
-      expect(await forgot({ email })).toEqual(mailIsOnItsWay(email));
+      expect(await forgot({ email })).toEqual(mailSentOutcome(email));
     }
     expect(await latchkey.jobs()).toEqual([
       { task: "mail_password_reset", email: "ada@example.com" },
@@ -43,7 +49,7 @@ describe("asking for a link", () => {
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
   });
 
-  test("an unknown address mails nobody, leaves no token and is logged as a known one until the mail", async () => {
+  test("an unknown address sends no mail, stores no token and is logged as a known one until the mail", async () => {
     await createUser(latchkey.em());
     await forgot({ email: "nobody@example.com" });
     await latchkey.drain();
@@ -81,14 +87,14 @@ describe("asking for a link", () => {
     "\u0131da@example.com",
     `${"a".repeat(65)}@example.com`,
     `ada@${"a.".repeat(130)}com`,
-  ])("%j is no address: the same page, no job, nothing changed", async (email) => {
+  ])("%j is not an address: the same page, no job, no change", async (email) => {
     await createUser(latchkey.em());
     const before = await latchkey.snapshot();
-    expect(await forgot({ email })).toEqual(mailIsOnItsWay(email));
+    expect(await forgot({ email })).toEqual(mailSentOutcome(email));
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("a missing and a repeated address get the same page and change nothing", async () => {
+  test("a missing or repeated address is answered with the same page and changes nothing", async () => {
     await createUser(latchkey.em());
     const before = await latchkey.snapshot();
     expect(await forgot({})).toMatchObject({ status: 200, data: { status: "sent" } });
@@ -100,7 +106,7 @@ describe("asking for a link", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("mails the stored address a link on the configured origin, never the request's", async () => {
+  test("mails a link on the configured origin, not the request's, to the stored address", async () => {
     latchkey.configure({ APP_URL: "https://latchkey.example" });
     await createUser(latchkey.em(), { email: "ada+1@example.com" });
     await forgot(
@@ -119,7 +125,7 @@ describe("asking for a link", () => {
     );
   });
 
-  test("stores the SHA-256 of the token's text, the address and an hour to come", async () => {
+  test("stores the SHA-256 of the token's text, the address and an expiry in one hour", async () => {
     await createUser(latchkey.em());
     const earliest = Date.now() + 3_600_000;
     const { token } = await resetLink(latchkey);
@@ -131,7 +137,7 @@ describe("asking for a link", () => {
     expect(expiry).toBeLessThanOrEqual(latest);
   });
 
-  test("each request mints another token, and all stay active", async () => {
+  test("each request creates a new token, and all stay valid", async () => {
     await createUser(latchkey.em());
     const tokens = new Set<string>();
     for (let count = 0; count < 3; count++) tokens.add((await resetLink(latchkey)).token);
@@ -142,7 +148,7 @@ describe("asking for a link", () => {
 });
 
 describe("the limits of reset mails", () => {
-  test("the sixth request for an address within 15 minutes gets the same page and no mail", async () => {
+  test("the sixth request for an address within 15 minutes is answered with the same page and sends no mail", async () => {
     await createUser(latchkey.em());
     await createUser(latchkey.em(), { email: "bob@example.com" });
     const answers = [];
@@ -154,7 +160,7 @@ describe("the limits of reset mails", () => {
     expect(latchkey.mails().map(({ to }) => to)).toEqual([...Array(5).fill("ada@example.com"), "bob@example.com"]);
   });
 
-  test("other spellings of the address share its limit", async () => {
+  test("all spellings of an address have one limit", async () => {
     for (const email of [
       "ada@example.com",
       "ADA@example.com",
@@ -168,7 +174,7 @@ describe("the limits of reset mails", () => {
     expect(await latchkey.jobs()).toHaveLength(5);
   });
 
-  test("the address is free again after 15 minutes, and not before", async () => {
+  test("the limit of the address ends after 15 minutes, and not before", async () => {
     for (let count = 0; count < 6; count++) await forgot({ email: "ada@example.com" });
     const age = (milliseconds: number) => latchkey.execute(`update rate_limits set expire = expire - ${milliseconds}`);
     await age(14 * 60_000);
@@ -179,7 +185,7 @@ describe("the limits of reset mails", () => {
     expect(await latchkey.jobs()).toHaveLength(6);
   });
 
-  test("the fifty-first request of a client mails nobody; another client still may", async () => {
+  test("the fifty-first request of a client sends no mail; another client is not limited", async () => {
     const from = (client: string, count: number) =>
       forgot({ email: `user${count}@example.com` }, { "latchkey-client": client });
     for (let count = 0; count < 50; count++) await from("192.0.2.1", count);
@@ -190,14 +196,14 @@ describe("the limits of reset mails", () => {
     expect(await latchkey.jobs()).toHaveLength(51);
   });
 
-  test("twelve requests at once for one address enqueue five", async () => {
+  test("twelve simultaneous requests for one address enqueue five mails", async () => {
     await Promise.all(Array.from({ length: 12 }, () => forgot({ email: "ada@example.com" })));
     expect(await latchkey.jobs()).toHaveLength(5);
   });
 });
 
 describe("opening a link", () => {
-  test("pre-fills the form from the query and neither looks the token up nor changes anything", async () => {
+  test("pre-fills the form from the query, does not look up the token and changes nothing", async () => {
     const id = await createUser(latchkey.em());
     const cookie = await signedIn(latchkey.em(), id);
     const { email, token } = await resetLink(latchkey);
@@ -217,7 +223,7 @@ describe("opening a link", () => {
 });
 
 describe("posting a new password", () => {
-  test("stores it, uses every link of the address up, ends every session and leads to the login page", async () => {
+  test("stores it, deletes every link of the address, ends every session and redirects to the login page", async () => {
     const id = await createUser(latchkey.em());
     const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
     const cookie = await signedIn(latchkey.em(), id);
@@ -233,14 +239,14 @@ describe("posting a new password", () => {
     expect(await latchkey.execute("select token_hash from password_resets")).toEqual([
       { token_hash: sha256(bobs.token) },
     ]);
-    for (const link of links) await expectDead(link);
+    for (const link of links) await expectInvalid(link);
     expect(await call(dashboard.loader, get("/dashboard", { cookie }))).toMatchObject({ location: "/login" });
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(422);
     expect(await logIn("ada@example.com", password)).toMatchObject({ status: 302, location: "/dashboard" });
     expect((await logIn("bob@example.com", goodPassword)).status).toBe(302);
   });
 
-  test("tells the owner by mail, without a link that carries a token", async () => {
+  test("sends a mail to the owner whose links contain no token", async () => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
     await reset({ ...link, ...newPassword });
@@ -255,14 +261,14 @@ describe("posting a new password", () => {
     });
   });
 
-  test("gives a password to an account that only the provider opened, and keeps the link to it", async () => {
+  test("sets the password of an account that had only an external sign-in, and keeps it linked", async () => {
     await createUser(latchkey.em(), { password: null, idpId: "42" });
     expect((await reset({ ...(await resetLink(latchkey)), ...newPassword })).status).toBe(302);
     expect(await latchkey.execute("select idp_id from users")).toEqual([{ idp_id: "42" }]);
     expect((await logIn("ada@example.com", password)).status).toBe(302);
   });
 
-  test("clears the count of failed logins", async () => {
+  test("resets the count of failed logins", async () => {
     await createUser(latchkey.em());
     for (let count = 0; count < 10; count++) await logIn("ada@example.com", "wrong");
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(429);
@@ -270,15 +276,15 @@ describe("posting a new password", () => {
     expect((await logIn("ada@example.com", password)).status).toBe(302);
   });
 
-  test("takes the address as people type it, as the other forms do", async () => {
+  test("accepts the address in capitals and with surrounding spaces", async () => {
     await createUser(latchkey.em());
     const { token } = await resetLink(latchkey);
     expect((await reset({ email: " ADA@Example.com ", token, ...newPassword })).status).toBe(302);
   });
 });
 
-describe("a link that is not valid", () => {
-  test("any other spelling of the token is refused and changes nothing", async () => {
+describe("an invalid link", () => {
+  test("with any other spelling of the token is refused and changes nothing", async () => {
     await createUser(latchkey.em());
     const { email, token } = await resetLink(latchkey);
     const spellings = [
@@ -297,11 +303,12 @@ describe("a link that is not valid", () => {
       "",
       "%",
     ];
-    for (const other of spellings.filter((spelling) => spelling !== token)) await expectDead({ email, token: other });
+    for (const other of spellings.filter((spelling) => spelling !== token))
+      await expectInvalid({ email, token: other });
     expect((await reset({ email, token, ...newPassword })).status).toBe(302);
   });
 
-  test("malformed, as the only link there is, it is refused before the password is looked at", async () => {
+  test("with a malformed token is refused before the password is validated", async () => {
     await createUser(latchkey.em());
     const { email, token } = await resetLink(latchkey);
     const before = await latchkey.snapshot();
@@ -317,30 +324,30 @@ describe("a link that is not valid", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("a stored hash of an upper-case spelling opens nothing either", async () => {
+  test("with a token in capitals is refused even when the hash of that spelling is stored", async () => {
     await createUser(latchkey.em());
     const token = "AB".repeat(32);
     await latchkey.execute(
       `insert into password_resets values ('${sha256(token)}', 'ada@example.com', now() + interval '1 hour')`,
     );
-    await expectDead({ email: "ada@example.com", token });
+    await expectInvalid({ email: "ada@example.com", token });
   });
 
-  test("with another address, even one with an account or a link of its own, is refused", async () => {
+  test("with another address is refused, even one that has an account or a link", async () => {
     await createUser(latchkey.em());
     await createUser(latchkey.em(), { email: "bob@example.com" });
     const { token } = await resetLink(latchkey);
     await resetLink(latchkey, "bob@example.com");
     for (const email of ["bob@example.com", "nobody@example.com", "ada@examp\u212ae.com", "", "%"]) {
-      await expectDead({ email, token });
+      await expectInvalid({ email, token });
     }
   });
 
-  test("expired, it is refused; in its last minute it is not", async () => {
+  test("is refused after its expiry, and accepted in its last minute", async () => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
     await latchkey.execute("update password_resets set expires_at = now() - interval '1 millisecond'");
-    await expectDead(link);
+    await expectInvalid(link);
     await latchkey.execute("update password_resets set expires_at = now() + interval '1 minute'");
     expect((await reset({ ...link, ...newPassword })).status).toBe(302);
   });
@@ -354,34 +361,37 @@ describe("a link that is not valid", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("is refused before the password is looked at", async () => {
+  test("is refused before the password is validated", async () => {
     await createUser(latchkey.em());
     const answer = await reset({ email: "ada@example.com", token: "0".repeat(64), password: "x" });
-    expect(answer.data).toEqual({ typed: { email: "ada@example.com", token: "0".repeat(64) }, invalidLink: dead });
+    expect(answer.data).toEqual({
+      typed: { email: "ada@example.com", token: "0".repeat(64) },
+      invalidLink: invalidLinkMessage,
+    });
   });
 
-  test("is every token of a registration", async () => {
+  test("with the token of a registration is refused", async () => {
     const link = await registrationLink(latchkey, "ada@example.com");
     await createUser(latchkey.em());
-    await expectDead(link);
+    await expectInvalid(link);
   });
 
-  test("whose account is gone changes nothing", async () => {
+  test("of a deleted account is refused and changes nothing", async () => {
     const token = "ab".repeat(32);
     await latchkey.execute(
       `insert into password_resets values ('${sha256(token)}', 'ada@example.com', now() + interval '1 hour')`,
     );
-    await expectDead({ email: "ada@example.com", token });
+    await expectInvalid({ email: "ada@example.com", token });
   });
 
-  test.each(["email", "token"])("sent with its %s twice, or without, is refused and changes nothing", async (field) => {
+  test.each(["email", "token"])("with its %s repeated or missing is refused and changes nothing", async (field) => {
     await createUser(latchkey.em());
     const fields: Record<string, string> = { ...(await resetLink(latchkey)), ...newPassword };
     const before = await latchkey.snapshot();
     const twice: [string, string][] = [...Object.entries(fields), [field, fields[field] ?? ""]];
     const missing = Object.entries(fields).filter(([name]) => name !== field);
     for (const posted of [twice, missing]) {
-      expect(await reset(posted)).toMatchObject({ status: 422, data: { invalidLink: dead } });
+      expect(await reset(posted)).toMatchObject({ status: 422, data: { invalidLink: invalidLinkMessage } });
     }
     expect(await latchkey.snapshot()).toEqual(before);
   });
@@ -398,14 +408,14 @@ describe("a password that breaks a rule", () => {
     ["is seven characters long", twice("zk4!qpw"), short],
     ["is seven characters long in 14 code units", twice("😀".repeat(7)), short],
     ["is 257 characters long", twice("x".repeat(257)), { password: "Use at most 256 characters." }],
-    ["is a common one", twice("password1"), common],
-    ["is a common one in capitals", twice("PassWord1"), common],
+    ["is a common password", twice("password1"), common],
+    ["is a common password in mixed case", twice("PassWord1"), common],
     ["is the address", twice("ada.lovelace@example.com"), own],
     ["is the local part", twice("Ada.Lovelace"), own],
     ["is not repeated", { password }, different],
-    ["is repeated in other letters", { password, passwordConfirmation: password.toUpperCase() }, different],
-    ["is repeated with a space", { password, passwordConfirmation: `${password} ` }, different],
-  ])("that %s gets its message, changes nothing and leaves the link usable", async (_why, fields, errors) => {
+    ["is repeated in capitals", { password, passwordConfirmation: password.toUpperCase() }, different],
+    ["is repeated with a trailing space", { password, passwordConfirmation: `${password} ` }, different],
+  ])("that %s is refused with its message, changes nothing and leaves the link valid", async (_why, fields, errors) => {
     await createUser(latchkey.em(), { email: "ada.lovelace@example.com" });
     const link = await resetLink(latchkey, "ada.lovelace@example.com");
     const before = await latchkey.snapshot();
@@ -416,7 +426,7 @@ describe("a password that breaks a rule", () => {
     expect((await reset({ ...link, ...newPassword })).status).toBe(302);
   });
 
-  test("sent twice is refused at its field", async () => {
+  test("sent twice is refused with an error at its field", async () => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
     const fields: [string, string][] = [...Object.entries({ ...link, ...newPassword }), ["password", password]];
@@ -427,7 +437,7 @@ describe("a password that breaks a rule", () => {
     ["eight characters in 16 code units", "😀🐢🐙🦊🐸🐳🦉🐝"],
     ["256 characters", `${"long ".repeat(51)}x`],
     ["spaces at both ends", "  spaces at both ends  "],
-  ])("%s are taken, neither trimmed nor cut", async (_what, taken) => {
+  ])("%s are accepted, neither trimmed nor truncated", async (_what, taken) => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
     expect((await reset({ ...link, ...twice(taken) })).status).toBe(302);
@@ -443,22 +453,24 @@ describe("a password that breaks a rule", () => {
   });
 });
 
-describe("posts that arrive at once", () => {
+describe("simultaneous posts", () => {
   const rounds = [1, 2, 3, 4, 5];
 
-  test.each(rounds)("of ten with one token exactly one succeeds (round %i)", async () => {
+  test.each(rounds)("of ten with one token, exactly one succeeds (round %i)", async () => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
     const passwords = Array.from({ length: 10 }, (_, index) => `a brand new password ${index}`);
     const answers = await Promise.all(passwords.map((each) => reset({ ...link, ...twice(each) })));
     const winners = passwords.filter((_, index) => answers[index]?.status === 302);
     expect(winners).toHaveLength(1);
-    expect(answers.filter(({ status, data }) => status === 422 && data.invalidLink === dead)).toHaveLength(9);
+    expect(
+      answers.filter(({ status, data }) => status === 422 && data.invalidLink === invalidLinkMessage),
+    ).toHaveLength(9);
     expect(await authenticate("ada@example.com", winners[0] ?? "")).not.toBeNull();
     expect(await latchkey.jobs()).toHaveLength(1);
   });
 
-  test.each(rounds)("of two with two tokens of one account one succeeds, without a deadlock (round %i)", async () => {
+  test.each(rounds)("of two with two tokens of one account, one succeeds, without a deadlock (round %i)", async () => {
     await createUser(latchkey.em());
     const links = [await resetLink(latchkey), await resetLink(latchkey)];
     const answers = await Promise.all(links.map((link) => reset({ ...link, ...newPassword })));

@@ -45,7 +45,7 @@ async function signIn(profile: object, session = ""): Promise<Outcome> {
   return comeBack(`${session}; ${cookiesOf(started)}`, { code: "c", state: stateOf(started) });
 }
 
-/** Connects the provider on the account page of this session. */
+/** Connects the provider on the account page with this session. */
 async function connect(profile: object, session: string): Promise<Outcome> {
   const started = await act(session, "connect-provider");
   providerAnswers(profile);
@@ -53,7 +53,7 @@ async function connect(profile: object, session: string): Promise<Outcome> {
 }
 
 describe("disconnecting", () => {
-  test("takes the id off, blocks linking by address, ends every other session and tells the owner", async () => {
+  test("removes the id, blocks linking by address, ends every other session and sends a mail to the owner", async () => {
     const id = await createUser(latchkey.em(), { idpId: "1001" });
     const cookie = await signedIn(latchkey.em(), id);
     await signedIn(latchkey.em(), id);
@@ -70,7 +70,7 @@ describe("disconnecting", () => {
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was removed" }]);
   });
 
-  test("an external sign-in with the verified address does not link the account again", async () => {
+  test("a later external sign-in with the verified address does not link the account again", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "1001" }));
     await act(cookie, "unlink-provider");
     await latchkey.drain();
@@ -81,7 +81,7 @@ describe("disconnecting", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("somebody who linked an id of his own is out after reset, login and disconnecting", async () => {
+  test("after a reset, a login and disconnecting, an intruder who had linked his own id can no longer sign in", async () => {
     const id = await createUser(latchkey.em());
     const intruder = `session=${(await signIn(ada)).cookies.session}`;
     await latchkey.execute("delete from sessions"); // the reset
@@ -102,7 +102,7 @@ describe("connecting", () => {
     cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
   });
 
-  test("goes to the consent screen with a state of its own and a second cookie for ten minutes", async () => {
+  test("redirects to the consent screen with a new state and a second cookie for ten minutes", async () => {
     const started = await act(cookie, "connect-provider");
     expect(started.status).toBe(302);
     expect(started.location).toMatch(/^https:\/\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/);
@@ -112,7 +112,7 @@ describe("connecting", () => {
     ]);
   });
 
-  test("attaches the id whatever address the profile has, keeps the session and tells the owner", async () => {
+  test("stores the id even with another address in the profile, keeps the session and sends a mail to the owner", async () => {
     const before = await latchkey.execute("select * from sessions");
     const connected = await connect({ sub: "1001", email: "other@example.com", email_verified: false }, cookie);
     expect(connected).toMatchObject({ status: 302, location: "/dashboard?notice=idp_connected" });
@@ -123,7 +123,7 @@ describe("connecting", () => {
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was added" }]);
   });
 
-  test("after disconnecting takes the block away, and external sign-in works again", async () => {
+  test("after disconnecting removes the block, and external sign-in works again", async () => {
     await connect(ada, cookie);
     await act(cookie, "unlink-provider");
     await connect(ada, cookie);
@@ -131,7 +131,7 @@ describe("connecting", () => {
     expect((await signIn(ada)).location).toBe("/dashboard");
   });
 
-  test("is refused to whoever is linked already", async () => {
+  test("is refused when the account is already linked", async () => {
     await connect(ada, cookie);
     expect(await act(cookie, "connect-provider")).toMatchObject({
       status: 422,
@@ -144,14 +144,14 @@ describe("connecting", () => {
     expect(await act(cookie, "connect-provider")).toMatchObject({ status: 422, location: null });
   });
 
-  test("asks for a recent sign-in", async () => {
+  test("requires a recent sign-in", async () => {
     await latchkey.execute("update sessions set created_at = created_at - interval '16 minutes'");
     const refused = await act(cookie, "connect-provider");
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
     expect(refused.cookies).toEqual({ session: "" });
   });
 
-  /** Connects, then changes nothing: the callback's outcome with these cookies. */
+  /** Starts to connect and expects that the callback with these cookies changes nothing. */
   async function expectRefused(cookies: (started: Outcome) => string, profile: object, location: string) {
     const started = await act(cookie, "connect-provider");
     const before = await latchkey.snapshot();
@@ -162,23 +162,23 @@ describe("connecting", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   }
 
-  test("an id of somebody else changes nothing", async () => {
+  test("with an id that is linked to another account is refused and changes nothing", async () => {
     await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
     const own = (started: Outcome) => `${cookie}; ${cookiesOf(started)}`;
     await expectRefused(own, ada, "/dashboard?notice=idp_failed");
   });
 
-  test("another session than the one that asked changes nothing", async () => {
+  test("with another session than at the start is refused and changes nothing", async () => {
     const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
     const other = await signedIn(latchkey.em(), bob);
     await expectRefused((started) => `${other}; ${cookiesOf(started)}`, ada, "/dashboard?notice=idp_failed");
   });
 
-  test("without a session changes nothing", async () => {
+  test("without a session is refused and changes nothing", async () => {
     await expectRefused((started) => cookiesOf(started), ada, "/login?notice=idp_failed");
   });
 
-  test("a planted state with the browser's own binding connects nothing", async () => {
+  test("with a planted state cookie beside the browser's own oauth_connect is refused and changes nothing", async () => {
     const started = await act(cookie, "connect-provider");
     const state = "ab".repeat(32);
     const planted = `${cookie}; oauth_state=${state}; oauth_connect=${started.cookies.oauth_connect}`;
@@ -188,7 +188,7 @@ describe("connecting", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("a denied consent is said on the account page", async () => {
+  test("with a denied consent redirects to the account page with a notice", async () => {
     const started = await act(cookie, "connect-provider");
     const query = { error: "access_denied", state: stateOf(started) };
     const denied = await comeBack(`${cookie}; ${cookiesOf(started)}`, query);
@@ -196,13 +196,13 @@ describe("connecting", () => {
     expect(denied.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
   });
 
-  test("an attempt to sign in ends an attempt to connect", async () => {
+  test("ends when the browser starts an external sign-in: oauth_connect is cleared", async () => {
     const started = await act(cookie, "connect-provider");
     const signing = await call(start.loader, get("/auth/idp", { cookie: `${cookie}; ${cookiesOf(started)}` }));
     expect(signing.cookies).toEqual({ oauth_state: stateOf(signing), oauth_connect: "" });
   });
 
-  test("two accounts that connect one id at once: one gets it", async () => {
+  test("when two accounts connect one id simultaneously, exactly one is linked", async () => {
     const other = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
     const attempts = [await act(cookie, "connect-provider"), await act(other, "connect-provider")];
     providerAnswers(ada);
@@ -222,13 +222,13 @@ describe("connecting", () => {
 });
 
 describe("the issuer of an id", () => {
-  test("is stored with it, and filled in at the next sign-in where it is missing", async () => {
+  test("is stored with the id, and added at the next sign-in when it is missing", async () => {
     await createUser(latchkey.em(), { idpId: "1001" });
     expect((await signIn(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: "google" }]);
   });
 
-  test("after a change of provider, the same number is somebody else", async () => {
+  test("after a change of provider, the same id is another user", async () => {
     await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "1001" });
     await latchkey.execute("update users set idp_issuer = 'github'");
     expect((await signIn(ada)).location).toBe("/dashboard");
@@ -238,7 +238,7 @@ describe("the issuer of an id", () => {
     ]);
   });
 
-  test("after a change of provider, a verified address finds the account and replaces its link", async () => {
+  test("after a change of provider, a sign-in with the account's verified address replaces the stored id", async () => {
     const id = await createUser(latchkey.em(), { idpId: "77" });
     await latchkey.execute("update users set idp_issuer = 'github'");
     expect((await signIn(ada)).location).toBe("/dashboard");
@@ -247,7 +247,7 @@ describe("the issuer of an id", () => {
     expect(latchkey.mails()).toMatchObject([{ subject: "Sign-in with Google was added" }]);
   });
 
-  test("an id of another issuer than the configured one is no link on the account page", async () => {
+  test("an id of another issuer than the configured one is shown as not connected on the account page", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "77" }));
     await latchkey.execute("update users set idp_issuer = 'github'");
     const page = await call(dashboard.loader, get("/dashboard", { cookie }));
@@ -255,7 +255,7 @@ describe("the issuer of an id", () => {
   });
 });
 
-test("a returning user's picture follows the profile; one that the profile does not have stays", async () => {
+test("a returning user's picture is updated from the profile, and kept when the profile has none", async () => {
   const picture = "https://pictures.example/new.png";
   await createUser(latchkey.em(), { idpId: "1001" });
   await signIn({ ...ada, picture });
@@ -264,7 +264,7 @@ test("a returning user's picture follows the profile; one that the profile does 
   expect(await users()).toMatchObject([{ picture_url: picture }]);
 });
 
-test("a signed-in user whose external sign-in failed is told so on the account page", async () => {
+test("a failed external sign-in of a signed-in user redirects to the account page with a notice", async () => {
   const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
   expect(await call(login.loader, get("/login?notice=idp_failed", { cookie }))).toMatchObject({
     status: 302,

@@ -15,8 +15,8 @@ const byOldPassword = "a browser that knew the old password";
 
 const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
 
-/** A reset amid sign-ins of the same user, each from a browser that has a session already. */
-async function resetAmidSignIns(userId: string): Promise<void> {
+/** Runs a reset during continuous sign-ins of the same user, each from a browser that has a session. */
+async function resetDuringSignIns(userId: string): Promise<void> {
   const verified = await authenticate(email, goodPassword);
   if (!verified) throw new Error("The old password is right.");
   const token = await issueLink(latchkey.em(), PasswordReset, email);
@@ -40,12 +40,12 @@ async function resetAmidSignIns(userId: string): Promise<void> {
   expect(await byPassword()).toBeNull();
 }
 
-test("a reset amid sign-ins of the same user: no deadlock, and no session by the old password is left", async () => {
+test("a reset during sign-ins of the same user: no deadlock, and no session of the old password remains", async () => {
   const userId = await createUser(latchkey.em(), { email, idpId: "ada" });
   const [before] = await latchkey.execute<{ password_hash: string }>("select password_hash from users");
   for (let round = 0; round < 10; round++) {
     await latchkey.execute("update users set password_hash = ?", [before?.password_hash]);
-    await resetAmidSignIns(userId);
+    await resetDuringSignIns(userId);
     expect(await latchkey.execute("select * from sessions where user_agent = ?", [byOldPassword])).toEqual([]);
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
   }

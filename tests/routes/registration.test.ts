@@ -7,7 +7,13 @@ import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { expectDeadLink, type MailedLink, mailIsOnItsWay, registrationLink, resetLink } from "../support/mailed-links";
+import {
+  expectInvalidLink,
+  type MailedLink,
+  mailSentOutcome,
+  registrationLink,
+  resetLink,
+} from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
@@ -16,7 +22,7 @@ const latchkey = startLatchkey();
 
 const password = "a brand new password";
 const newPassword = twice(password);
-const dead = "This link is invalid or has expired.";
+const invalidLinkMessage = "This link is invalid or has expired.";
 
 const ask = (fields: Record<string, string> | [string, string][], headers: Record<string, string> = {}) =>
   call(register.action, post("/register", fields, { headers }));
@@ -24,13 +30,13 @@ const ask = (fields: Record<string, string> | [string, string][], headers: Recor
 const finish = (fields: Record<string, string> | [string, string][], cookie?: string) =>
   call(complete.action, post("/register/complete", fields, { ...(cookie && { cookie }) }));
 
-const expectDead = (link: MailedLink) => expectDeadLink(latchkey, finish, link, dead);
+const expectInvalid = (link: MailedLink) => expectInvalidLink(latchkey, finish, link, invalidLinkMessage);
 
 describe("asking for a link", () => {
-  test("enqueues the address and nothing else, whether or not there is an account", async () => {
+  test("enqueues one job with only the address, with and without an account", async () => {
     await createUser(latchkey.em());
     for (const email of [" Ada@EXAMPLE.com ", "grace@example.com"]) {
-      expect(await ask({ email })).toEqual(mailIsOnItsWay(email));
+      expect(await ask({ email })).toEqual(mailSentOutcome(email));
     }
     expect(await latchkey.jobs()).toEqual([
       { task: "mail_registration", email: "ada@example.com" },
@@ -39,7 +45,7 @@ describe("asking for a link", () => {
     expect(await latchkey.execute("select * from registrations")).toEqual([]);
   });
 
-  test("makes no account, mails a link and stores its hash for an hour", async () => {
+  test("creates no account, mails a link and stores its hash for one hour", async () => {
     latchkey.configure({ APP_URL: "https://latchkey.example" });
     const earliest = Date.now() + 3_600_000;
     const { email, token } = await registrationLink(latchkey, "grace+1@example.com");
@@ -61,7 +67,7 @@ describe("asking for a link", () => {
     expect(await latchkey.execute("select * from users")).toEqual([]);
   });
 
-  test("tells the owner of an account that there is one, with the ways in, and leaves no token", async () => {
+  test("for an existing account sends a mail with the ways to sign in, and stores no token", async () => {
     await createUser(latchkey.em());
     await ask({ email: "ADA@example.com" });
     await latchkey.drain();
@@ -74,15 +80,15 @@ describe("asking for a link", () => {
   });
 
   test.each(["", "grace", "grace@examp\u212ae.com", "grace@example.com\r\nBcc: eve@example.com"])(
-    "%j is no address: the same page, no job, nothing changed",
+    "%j is not an address: the same page, no job, no change",
     async (email) => {
       const before = await latchkey.snapshot();
-      expect(await ask({ email })).toEqual(mailIsOnItsWay(email));
+      expect(await ask({ email })).toEqual(mailSentOutcome(email));
       expect(await latchkey.snapshot()).toEqual(before);
     },
   );
 
-  test("a missing and a repeated address get the same page and change nothing", async () => {
+  test("a missing or repeated address is answered with the same page and changes nothing", async () => {
     const before = await latchkey.snapshot();
     const repeated: [string, string][] = [
       ["email", "grace@example.com"],
@@ -94,7 +100,7 @@ describe("asking for a link", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("the sixth request for an address gets the same page and no mail; reset mails are counted apart", async () => {
+  test("the sixth request for an address is answered with the same page and sends no mail; reset mails have their own limit", async () => {
     const answers = [];
     for (let count = 0; count < 6; count++) answers.push(await ask({ email: "grace@example.com" }));
     for (const answer of answers) expect(answer).toEqual(answers[0]);
@@ -104,7 +110,7 @@ describe("asking for a link", () => {
     expect(latchkey.mails().filter(({ subject }) => subject === "Reset your password")).toHaveLength(1);
   });
 
-  test("the fifty-first request of a client mails nobody; another client still may", async () => {
+  test("the fifty-first request of a client sends no mail; another client is not limited", async () => {
     const from = (client: string, count: number) =>
       ask({ email: `user${count}@example.com` }, { "latchkey-client": client });
     for (let count = 0; count < 51; count++) {
@@ -115,7 +121,7 @@ describe("asking for a link", () => {
     expect(await latchkey.jobs()).toHaveLength(51);
   });
 
-  test("the page is for guests", async () => {
+  test("the page redirects a signed-in user to the dashboard", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     expect(await call(register.loader, get("/register", { cookie }))).toMatchObject({
       status: 302,
@@ -136,7 +142,7 @@ describe("asking for a link", () => {
 });
 
 describe("the link", () => {
-  test("opened, pre-fills the form and changes nothing", async () => {
+  test("when opened pre-fills the form and changes nothing", async () => {
     const { email, token } = await registrationLink(latchkey);
     const before = await latchkey.snapshot();
     const query = new URLSearchParams({ email, token });
@@ -147,7 +153,7 @@ describe("the link", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("makes the account, signs in and uses every link of the address up", async () => {
+  test("creates the account, signs in and deletes every link of the address", async () => {
     const links = [await registrationLink(latchkey), await registrationLink(latchkey)] as const;
     const other = await registrationLink(latchkey, "bob@example.com");
     const done = await finish({ ...links[0], ...newPassword });
@@ -163,12 +169,12 @@ describe("the link", () => {
     expect((await call(dashboard.loader, get("/dashboard", { cookie }))).data).toMatchObject({
       user: { email: "grace@example.com", password: true, linked: false },
     });
-    for (const link of links) await expectDead(link);
+    for (const link of links) await expectInvalid(link);
     const again = await call(login.action, post("/login", { email: "grace@example.com", password }));
     expect(again).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
-  test("ends the session that the browser came with", async () => {
+  test("ends the browser's previous session", async () => {
     const ada = await createUser(latchkey.em());
     const cookie = await signedIn(latchkey.em(), ada);
     const link = await registrationLink(latchkey);
@@ -177,12 +183,13 @@ describe("the link", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
-  test("in any other spelling, or with another address, is refused and changes nothing", async () => {
+  test("with any other spelling of the token, or with another address, is refused and changes nothing", async () => {
     const { email, token } = await registrationLink(latchkey);
     await registrationLink(latchkey, "bob@example.com");
     const spellings = [token.toUpperCase(), token.slice(1), `${token}0`, ` ${token}`, `${token}\0`, sha256(token), ""];
-    for (const other of spellings.filter((spelling) => spelling !== token)) await expectDead({ email, token: other });
-    for (const other of ["bob@example.com", "eve@example.com", ""]) await expectDead({ email: other, token });
+    for (const other of spellings.filter((spelling) => spelling !== token))
+      await expectInvalid({ email, token: other });
+    for (const other of ["bob@example.com", "eve@example.com", ""]) await expectInvalid({ email: other, token });
     expect((await finish({ email, token, ...newPassword })).status).toBe(302);
   });
 
@@ -194,30 +201,30 @@ describe("the link", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("expired, is refused and changes nothing", async () => {
+  test("is refused after its expiry and changes nothing", async () => {
     const link = await registrationLink(latchkey);
     await latchkey.execute("update registrations set expires_at = now() - interval '1 millisecond'");
-    await expectDead(link);
+    await expectInvalid(link);
   });
 
-  test("of a password reset makes no account", async () => {
+  test("of a password reset is refused and creates no account", async () => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
-    await expectDead(link);
+    await expectInvalid(link);
   });
 
-  test("whose address has an account by now costs no hash", async () => {
+  test("for an address that has an account by now is refused without hashing the password", async () => {
     const link = await registrationLink(latchkey);
     await createUser(latchkey.em(), { email: "grace@example.com" });
     const hash = vi.spyOn(Argon2id.prototype, "hash");
-    await expectDead(link);
+    await expectInvalid(link);
     expect(hash).not.toHaveBeenCalled();
   });
 
-  test("whose address got an account in the meantime changes nothing, least of all its password", async () => {
+  test("for an address that has an account by now changes nothing, and the account's password stays valid", async () => {
     const link = await registrationLink(latchkey);
     await createUser(latchkey.em(), { email: "grace@example.com" });
-    await expectDead(link);
+    await expectInvalid(link);
     const old = await call(login.action, post("/login", { email: "grace@example.com", password: goodPassword }));
     expect(old.status).toBe(302);
   });
@@ -226,7 +233,7 @@ describe("the link", () => {
     [twice("short"), { password: "Use at least 8 characters." }],
     [twice("grace@example.com"), { password: "Choose a password that is not your email address." }],
     [{ password, passwordConfirmation: "" }, { passwordConfirmation: "The two passwords are not the same." }],
-  ])("with the passwords %j gets a message at its field and stays usable", async (fields, errors) => {
+  ])("with the passwords %j is refused with a message at its field and stays valid", async (fields, errors) => {
     const link = await registrationLink(latchkey);
     const before = await latchkey.snapshot();
     const refused = await finish({ ...link, ...fields });
@@ -238,10 +245,10 @@ describe("the link", () => {
   });
 });
 
-describe("posts that arrive at once", () => {
+describe("simultaneous posts", () => {
   const rounds = [1, 2, 3, 4, 5];
 
-  test.each(rounds)("of ten with one token exactly one makes the account (round %i)", async () => {
+  test.each(rounds)("of ten with one token, exactly one creates the account (round %i)", async () => {
     const link = await registrationLink(latchkey);
     const answers = await Promise.all(Array.from({ length: 10 }, () => finish({ ...link, ...newPassword })));
     expect(answers.map(({ status }) => status).sort()).toEqual([302, ...Array(9).fill(422)]);
@@ -249,7 +256,7 @@ describe("posts that arrive at once", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
-  test.each(rounds)("of two tokens of one address one makes the account (round %i)", async () => {
+  test.each(rounds)("of two with two tokens of one address, one creates the account (round %i)", async () => {
     const links = [await registrationLink(latchkey), await registrationLink(latchkey)];
     const answers = await Promise.all(links.map((link) => finish({ ...link, ...newPassword })));
     expect(answers.map(({ status }) => status).sort()).toEqual([302, 422]);

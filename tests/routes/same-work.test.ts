@@ -35,7 +35,7 @@ describe.each([
     (await statementsOf(() => send(email))).map(({ text, values }) => [text.replaceAll(email, ""), values?.length]);
 
   test("sends the same statements for a known and an unknown address", async () => {
-    await send("the-first@example.com"); // fills the queue's cache
+    await send("the-first@example.com"); // The first job of a process also fills pg-boss's cache of queues.
     const sent = await statements(unknown);
     expect(sent).not.toEqual([]);
     expect(await statements(known)).toEqual(sent);
@@ -49,7 +49,7 @@ describe("a failed login", () => {
   const senders: [string, () => Promise<string | undefined>][] = [
     ["without a device cookie", async () => undefined],
     ["with a malformed device cookie", async () => "device=x"],
-    ["with a device cookie that nobody has", async () => `device=${"5".repeat(64)}`],
+    ["with a device cookie that is not stored", async () => `device=${"5".repeat(64)}`],
     [
       "with the device cookie of another account",
       async () => {
@@ -78,7 +78,7 @@ describe("a failed login", () => {
   );
 });
 
-test("a request for a mail reads no user: the job does", async () => {
+test("a request for a mail sends no statement on users; only the job does", async () => {
   for (const [path, action] of [
     ["/forgot-password", forgotPassword.action],
     ["/register", register.action],
@@ -94,7 +94,7 @@ test.each([
   ["an unknown address", unknown],
   ["an account without a password", "bob@example.com"],
   ["no address", "no address"],
-])("a login with %s verifies one hash of the parameters in force", async (_what, email) => {
+])("a login with %s verifies one hash with the current parameters", async (_what, email) => {
   const verify = vi.spyOn(Argon2id.prototype, "verify");
   expect((await call(login.action, post("/login", { email, password: "not the right one" }))).status).toBe(422);
   expect(verify.mock.calls).toEqual([

@@ -24,22 +24,22 @@ const opens = async () => (await call(dashboard.loader, get("/dashboard", { cook
 const age = (column: string, interval: string) =>
   latchkey.execute(`update sessions set ${column} = ${column} - interval '${interval}'`);
 
-describe("age", () => {
-  test("a session ends 14 days after its last use", async () => {
+describe("the lifetime of a session", () => {
+  test("ends 14 days after the last use", async () => {
     await age("last_seen_at", "13 days 23 hours 59 minutes");
     expect(await opens()).toBe(true);
     await age("last_seen_at", "14 days 1 minute");
     expect(await opens()).toBe(false);
   });
 
-  test("a session ends 30 days after the sign-in, however much it is used", async () => {
+  test("ends 30 days after the sign-in, even with use", async () => {
     await age("expires_at", "29 days 23 hours 59 minutes");
     expect(await opens()).toBe(true);
     await age("expires_at", "1 minute");
     expect(await opens()).toBe(false);
   });
 
-  test("its use moves the idle end, never the absolute one, and is written once an hour", async () => {
+  test("use extends the idle expiry, not the absolute one, and is written once an hour", async () => {
     const [before] = await latchkey.execute("select * from sessions");
     await opens();
     expect(await latchkey.execute("select * from sessions")).toEqual([before]);
@@ -52,7 +52,7 @@ describe("age", () => {
     expect(after).toEqual({ recent: true, same: true });
   });
 
-  test("an ended session is not listed, and is purged", async () => {
+  test("an expired session is not listed, and is purged", async () => {
     await age("last_seen_at", "15 days");
     const other = await signedIn(latchkey.em(), userId);
     const { data } = await call(dashboard.loader, get("/dashboard", { cookie: other }));
@@ -62,7 +62,7 @@ describe("age", () => {
   });
 });
 
-test("a login that is on its way while the password is reset starts no session", async () => {
+test("a login that a password reset overtakes starts no session", async () => {
   const user = await authenticate(email, goodPassword);
   expect(user).not.toBeNull();
   const token = await issueLink(latchkey.em(), PasswordReset, email);

@@ -13,7 +13,7 @@ const logged = recordLog();
 const logIn = (email = "ada@example.com", cookie?: string) =>
   call(login.action, post("/login", { email, password: goodPassword }, { ...(cookie && { cookie }) }));
 
-/** Sessions of which the first was used least recently, and last now. */
+/** Adds sessions. The first is the least recently used, and the last was used now. */
 async function addSessions(userId: string, count: number, prefix = "old"): Promise<void> {
   await latchkey.execute(
     `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
@@ -29,7 +29,7 @@ const tokenHashes = async (userId: string) =>
     ({ token_hash }) => token_hash,
   );
 
-test("the fifty-first session ends the one that was used least recently, and nobody else's", async () => {
+test("the fifty-first session ends the user's least recently used one, and no other", async () => {
   const [ada, bob] = [await createUser(latchkey.em()), await createUser(latchkey.em(), { email: "bob@example.com" })];
   await addSessions(bob, 1, "bob");
   await addSessions(ada, 50);
@@ -51,7 +51,7 @@ test("fifty sessions are kept", async () => {
   expect(logged.events().filter(({ event }) => event === "session.ended")).toEqual([]);
 });
 
-test("an external sign-in keeps to the limit too", async () => {
+test("an external sign-in has the same limit", async () => {
   const ada = await createUser(latchkey.em(), { idpId: "1001" });
   await addSessions(ada, 60);
   const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
@@ -61,7 +61,7 @@ test("an external sign-in keeps to the limit too", async () => {
   for (let at = 1; at <= 11; at++) expect(left).not.toContain(`old${at}`);
 });
 
-test.each([1, 2, 3])("logins at once leave no more than fifty (round %i)", async () => {
+test.each([1, 2, 3])("simultaneous logins leave no more than fifty sessions (round %i)", async () => {
   const ada = await createUser(latchkey.em());
   await addSessions(ada, 45);
   const answers = await Promise.all(Array.from({ length: 10 }, () => logIn()));
@@ -69,20 +69,23 @@ test.each([1, 2, 3])("logins at once leave no more than fifty (round %i)", async
   expect(await tokenHashes(ada)).toHaveLength(50);
 });
 
-test.each([1, 2, 3])("two users at the limit, each in the other's browser: no deadlock (round %i)", async () => {
-  const start = async (email: string) => {
-    const id = await createUser(latchkey.em(), { email });
-    const cookies: string[] = [];
-    for (let at = 0; at < 50; at++) cookies.push(await signedIn(latchkey.em(), id));
-    return cookies;
-  };
-  const [adas, bobs] = [await start("ada@example.com"), await start("bob@example.com")];
-  const answers = await Promise.all([
-    ...adas.slice(0, 4).map((cookie) => logIn("bob@example.com", cookie)),
-    ...bobs.slice(0, 4).map((cookie) => logIn("ada@example.com", cookie)),
-  ]);
-  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(302));
-});
+test.each([1, 2, 3])(
+  "simultaneous logins of two users at the limit, each in the other's browser, do not deadlock (round %i)",
+  async () => {
+    const start = async (email: string) => {
+      const id = await createUser(latchkey.em(), { email });
+      const cookies: string[] = [];
+      for (let at = 0; at < 50; at++) cookies.push(await signedIn(latchkey.em(), id));
+      return cookies;
+    };
+    const [adas, bobs] = [await start("ada@example.com"), await start("bob@example.com")];
+    const answers = await Promise.all([
+      ...adas.slice(0, 4).map((cookie) => logIn("bob@example.com", cookie)),
+      ...bobs.slice(0, 4).map((cookie) => logIn("ada@example.com", cookie)),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(302));
+  },
+);
 
 test("the account page lists fifty sessions at most", async () => {
   const ada = await createUser(latchkey.em());

@@ -32,7 +32,7 @@ const lastSeen = async () =>
   ).getTime();
 
 describe("a new session", () => {
-  test("has a random token in the cookie and only its SHA-256 in the table, for 30 days", async () => {
+  test("has a random token in the cookie, only its SHA-256 in the table, and expires in 30 days", async () => {
     const id = await createUser(latchkey.em());
     const earliest = Date.now();
     const { cookies } = await logIn();
@@ -69,7 +69,7 @@ describe("a new session", () => {
     ]);
   });
 
-  test("has a token of its own and ends the one that the browser came with, and no other", async () => {
+  test("has a new token and ends the browser's previous session, and no other", async () => {
     const id = await createUser(latchkey.em());
     const elsewhere = await signedIn(latchkey.em(), id);
     const before = await signedIn(latchkey.em(), id);
@@ -81,7 +81,7 @@ describe("a new session", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(2);
   });
 
-  test("is not the one that an attacker planted", async () => {
+  test("does not adopt a planted token (session fixation)", async () => {
     await createUser(latchkey.em());
     const planted = "ab".repeat(32);
     const { cookies } = await logIn(`session=${planted}`);
@@ -89,14 +89,14 @@ describe("a new session", () => {
     await expectGuest(`session=${planted}`);
   });
 
-  test("ends another user's session of the same browser", async () => {
+  test("ends the session of another user in the same browser", async () => {
     await createUser(latchkey.em());
     const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
     await logIn(bob);
     await expectGuest(bob);
   });
 
-  test("a refused login keeps the session that the browser has", async () => {
+  test("is not started by a refused login, which keeps the browser's session", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const refused = await call(
       login.action,
@@ -107,7 +107,7 @@ describe("a new session", () => {
     expect((await open(cookie)).status).toBe(200);
   });
 
-  test("cuts what a browser calls itself", async () => {
+  test("truncates a long User-Agent", async () => {
     await createUser(latchkey.em());
     await logIn(undefined, { "User-Agent": "x".repeat(8000) });
     const [row] = await latchkey.execute<{ user_agent: string }>("select user_agent from sessions");
@@ -116,7 +116,7 @@ describe("a new session", () => {
 });
 
 describe("the cookie's name", () => {
-  test("on http only session counts", async () => {
+  test("on http only session is accepted", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const token = cookie.split("=")[1] ?? "";
     expect((await open(`other=1; session=${token}; last=%`)).status).toBe(200);
@@ -124,7 +124,7 @@ describe("the cookie's name", () => {
     for (const name of others) await expectGuest(`${name}=${token}`);
   });
 
-  test("on https only __Host-session counts", async () => {
+  test("on https only __Host-session is accepted", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const token = cookie.split("=")[1] ?? "";
     expect((await open(`__Host-session=${token}`, https)).status).toBe(200);
@@ -132,7 +132,7 @@ describe("the cookie's name", () => {
     for (const name of others) await expectGuest(`${name}=${token}`, https);
   });
 
-  test("a cookie that is no token is a guest's, never an error", async () => {
+  test("a malformed token is treated as no session, without an error", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const token = cookie.split("=")[1] ?? "";
     const values = [
@@ -159,7 +159,7 @@ describe("a session ends", () => {
     await expectGuest(cookie);
   });
 
-  test("30 days after the sign-in, however often it was used", async () => {
+  test("30 days after the sign-in, even with use", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await latchkey.execute("update sessions set expires_at = now() + interval '1 minute'");
     expect((await open(cookie)).status).toBe(200);
@@ -174,7 +174,7 @@ describe("a session ends", () => {
     await expectGuest(cookie);
   });
 
-  test("ended, it is not listed among the user's sessions", async () => {
+  test("and is then not listed among the user's sessions", async () => {
     const id = await createUser(latchkey.em());
     await signedIn(latchkey.em(), id);
     await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
@@ -187,7 +187,7 @@ describe("a session ends", () => {
   });
 });
 
-describe("when it was last seen", () => {
+describe("the time of the last use", () => {
   test("is not written again within the hour", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await latchkey.execute("update sessions set last_seen_at = now() - interval '59 minutes'");
@@ -196,7 +196,7 @@ describe("when it was last seen", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("is written after an hour, and puts the end off by no more than the 30 days", async () => {
+  test("is written after an hour, and does not extend the session past the 30 days", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await latchkey.execute("update sessions set last_seen_at = now() - interval '61 minutes'");
     const [{ expires_at } = { expires_at: "" }] = await latchkey.execute<{ expires_at: string }>(
@@ -210,7 +210,7 @@ describe("when it was last seen", () => {
 });
 
 describe("logging out", () => {
-  test("ends the session in the database, clears the cookie and leads to the login page", async () => {
+  test("ends the session in the database, clears the cookie and redirects to the login page", async () => {
     const id = await createUser(latchkey.em());
     const elsewhere = await signedIn(latchkey.em(), id);
     const cookie = await signedIn(latchkey.em(), id);
@@ -223,7 +223,7 @@ describe("logging out", () => {
     expect((await open(elsewhere)).status).toBe(200);
   });
 
-  test("on https clears __Host-session, which has to be Secure", async () => {
+  test("on https clears __Host-session with Secure", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const out = await call(logout.action, post("/logout", {}, { cookie: `__Host-${cookie}`, headers: https }));
     expect(out.headers.getSetCookie()).toEqual([
@@ -232,7 +232,7 @@ describe("logging out", () => {
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
   });
 
-  test("without a session does no harm", async () => {
+  test("without a session is the same redirect", async () => {
     for (const cookie of ["", "session=", `session=${"ab".repeat(32)}`]) {
       expect(await call(logout.action, post("/logout", {}, { cookie }))).toMatchObject({
         status: 302,
@@ -241,7 +241,7 @@ describe("logging out", () => {
     }
   });
 
-  test("by GET is not allowed and ends nothing", async () => {
+  test("by GET is answered 405 and ends no session", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const refused = await call(logout.loader, get("/logout", { cookie }));
     expect(refused.status).toBe(405);
@@ -251,13 +251,13 @@ describe("logging out", () => {
   });
 });
 
-test("the front page leads guests to the login page and users to the dashboard", async () => {
+test("/ redirects guests to the login page and signed-in users to the dashboard", async () => {
   const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
   expect(await call(index.loader, get("/"))).toMatchObject({ status: 302, location: "/login" });
   expect(await call(index.loader, get("/", { cookie }))).toMatchObject({ status: 302, location: "/dashboard" });
 });
 
-test("a page for guests, opened with a session that has ended, is shown", async () => {
+test("a page for guests is shown with the cookie of an ended session", async () => {
   const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
   await latchkey.execute("delete from sessions");
   for (const page of [login, register]) expect((await call(page.loader, get("/login", { cookie }))).status).toBe(200);

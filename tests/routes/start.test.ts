@@ -8,7 +8,7 @@ import { isReady } from "#server/features/health.server";
 import { start } from "#server/start.server";
 import { createEmptyDatabase, freePort } from "../support/server";
 
-test("start brings the service up once in a process, with its folder's .env, and SIGTERM takes it down with status 0", async () => {
+test("start() starts the service once in a process with the .env of its folder, and SIGTERM ends it with status 0", async () => {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
   await writeFile(join(folder, ".env"), "APP_URL=https://named-in.example\nPORT=1\n");
   const home = process.cwd();

@@ -26,13 +26,13 @@ let userId: string;
 
 beforeEach(async () => {
   userId = await createUser(latchkey.em(), { idpId: "1001" });
-  await latchkey.drain(); // the purge, which no request waits for
+  await latchkey.drain(); // Ends the purge job, whose statements are not part of a request.
 });
 
 const email = "ada@example.com";
 const state = "5".repeat(64);
 
-const works: Record<string, () => Promise<Outcome>> = {
+const requests: Record<string, () => Promise<Outcome>> = {
   "POST /forgot-password": async () => {
     const sent = await call(forgotPassword.action, post("/forgot-password", { email }));
     await latchkey.drain();
@@ -77,7 +77,7 @@ interface Plan {
 
 const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 
-/** The plan where PostgreSQL may read a table from end to end only if it has no other way. */
+/** The plan with sequential scans disabled: PostgreSQL then uses one only where no index fits. */
 function explain({ text, values }: SentStatement): Promise<Plan[]> {
   return latchkey.em().transactional(async (em) => {
     await em.execute("set local enable_seqscan = off");
@@ -87,10 +87,10 @@ function explain({ text, values }: SentStatement): Promise<Plan[]> {
   });
 }
 
-test.each(Object.entries(works))("no statement of %s reads a table from end to end", async (name, work) => {
+test.each(Object.entries(requests))("no statement of %s makes a sequential scan", async (name, send) => {
   let outcome: Outcome | undefined;
   const statements = await statementsOf(async () => {
-    outcome = await work();
+    outcome = await send();
   });
   expect(outcome).toMatchObject(succeeds[name]!);
   expect(statements).not.toEqual([]);
@@ -103,7 +103,7 @@ test.each(Object.entries(works))("no statement of %s reads a table from end to e
   }
 });
 
-test("a statement that has no index to use is found out", async () => {
+test("the plan of a statement without a usable index has a sequential scan", async () => {
   const plan = await explain({ text: "select * from sessions where user_agent = $1", values: ["nobody's"] });
   expect(plan).toContainEqual(expect.objectContaining({ "Node Type": "Seq Scan", "Relation Name": "sessions" }));
 });
