@@ -5,7 +5,7 @@ import { loggedPath } from "#server/http/access-log";
 const pathCharacter = fc.constantFrom(..."ABCXYZabcxyz0189/._-");
 const token = fc.string({ unit: fc.constantFrom(..."0123456789abcdefABCDEF"), minLength: 32, maxLength: 128 });
 
-test("a path of our own characters is logged as it is", () => {
+test("a path of letters, digits, dots, dashes and slashes is logged unchanged", () => {
   fc.assert(
     fc.property(fc.string({ unit: pathCharacter, maxLength: 31 }), (path) => {
       expect(loggedPath(`/${path}`)).toBe(`/${path}`);
@@ -13,7 +13,7 @@ test("a path of our own characters is logged as it is", () => {
   );
 });
 
-test("whatever stands before and after it, a token is not logged, and nothing of a query is", () => {
+test("no token is logged, whatever precedes and follows it in the path", () => {
   const seen = { replaced: 0, cut: 0 };
   const before = fc.oneof(fc.string({ unit: pathCharacter }), fc.string({ unit: "binary-ascii" }), fc.string());
   fc.assert(

@@ -42,7 +42,7 @@ const pages: [string, number, string][] = [
   ["/logout", 405, "This does not work here"],
 ];
 
-// No request is an error to the service, and none leaves its query, its token or its password in the log.
+// No request of these tests logs an error, a query string, a token or a password.
 afterEach(async () => {
   await latchkey.flushed();
   expect(latchkey.output()).not.toMatch(/"level":(?:50|60)/);
@@ -51,12 +51,12 @@ afterEach(async () => {
   expect(latchkey.output()).not.toContain("not-this-one");
 });
 
-/** A notice of a page, in HTML. */
-const said = (role: "status" | "alert", words: string) => new RegExp(`role="${role}"[^>]*>${words}</`);
+/** Matches the HTML of a message with this role. */
+const messageHtml = (role: "status" | "alert", words: string) => new RegExp(`role="${role}"[^>]*>${words}</`);
 
 describe("a page", () => {
   test.each(pages)(
-    "%s is answered %i, never stored, under a policy whose nonce its scripts have",
+    "%s is answered %i with no-store and a CSP whose nonce is on its scripts",
     async (path, status, title) => {
       const page = await send(path);
       expect(page.status).toBe(status);
@@ -83,13 +83,13 @@ describe("a page", () => {
     expectSecurityHeaders(head.headers);
   });
 
-  test("has another nonce each time", async () => {
+  test("has a new nonce for each answer", async () => {
     const nonces = new Set<string | null>();
     for (let count = 0; count < 3; count++) nonces.add((await send("/login")).headers.get("Content-Security-Policy"));
     expect(nonces.size).toBe(3);
   });
 
-  test("escapes what the query says", async () => {
+  test("escapes the values of the query", async () => {
     const evil = `"><script>alert(1)</script>`;
     for (const path of ["/reset-password", "/register/complete", "/forgot-password", "/register"]) {
       const { body } = await send(`${path}?${new URLSearchParams({ email: evil, token: evil, notice: evil })}`);
@@ -97,11 +97,11 @@ describe("a page", () => {
     }
   });
 
-  test("shows the two notices of the login page and no other", async () => {
+  test("shows the two notices of the login page and ignores others", async () => {
     const changed = "Your password was changed. Log in with the new one.";
     const failed = "Signing in with [^/]* did not work.";
-    expect((await send("/login?notice=password_reset")).body).toMatch(said("status", changed));
-    expect((await send("/login?notice=idp_failed")).body).toMatch(said("alert", failed));
+    expect((await send("/login?notice=password_reset")).body).toMatch(messageHtml("status", changed));
+    expect((await send("/login?notice=idp_failed")).body).toMatch(messageHtml("alert", failed));
     const main = (body: string) => /<main>[\s\S]*<\/main>/.exec(body)?.[0];
     const plain = main((await send("/login")).body);
     expect(plain).toContain('<h1 tabindex="-1">Log in</h1>');
@@ -120,7 +120,7 @@ describe("a redirect", () => {
     ["/.well-known/change-password", "/forgot-password"],
     ["/auth/idp/callback", "/login?notice=idp_failed"],
     ["/auth/idp/callback?code=c&state=s", "/login?notice=idp_failed"],
-  ])("%s leads to %s and is never stored", async (path, location) => {
+  ])("%s redirects to %s with no-store", async (path, location) => {
     for (const method of path.startsWith("/auth/idp") ? ["GET"] : ["GET", "HEAD"]) {
       const redirect = await send(path, { method });
       expect(redirect).toMatchObject({ status: 302, location, body: "" });
@@ -137,7 +137,7 @@ describe("a redirect", () => {
 });
 
 describe("an asset", () => {
-  test("of the build may be kept for ever", async () => {
+  test("of the build is immutable for one year", async () => {
     const [script] = (await readdir("public/build")).filter((file) => file.startsWith("entry.client-"));
     const asset = await send(`/build/${script}`);
     expect(asset.status).toBe(200);
@@ -147,7 +147,7 @@ describe("an asset", () => {
     expectSecurityHeaders(asset.headers);
   });
 
-  test("of the site may be kept for an hour", async () => {
+  test("of public/ is cacheable for one hour", async () => {
     const icon = await send("/favicon.svg");
     expect(icon.status).toBe(200);
     expect(icon.headers.get("Content-Type")).toBe("image/svg+xml");
@@ -155,14 +155,14 @@ describe("an asset", () => {
     expectSecurityHeaders(icon.headers);
   });
 
-  test("is not what a page is by a detour", async () => {
+  test("is not what /build/../login is: that page is no-store", async () => {
     const page = await exchange(["GET /build/../login HTTP/1.1", "Host: localhost", "Connection: close"]);
     expect(page).toMatchObject({ status: 200, headers: { "cache-control": "no-store" } });
   });
 });
 
 describe("an answer without a page", () => {
-  test("/healthz and /readyz say that they are well", async () => {
+  test("/healthz and /readyz are answered 200 in plain text", async () => {
     for (const [path, body] of [
       ["/healthz", "ok\n"],
       ["/readyz", "ready\n"],
@@ -175,7 +175,7 @@ describe("an answer without a page", () => {
     }
   });
 
-  test("/auth/idp, off, is a plain 400 that sends nobody away", async () => {
+  test("/auth/idp is answered 400 in plain text without a redirect while external sign-in is off", async () => {
     const off = await send("/auth/idp");
     expect(off).toMatchObject({
       status: 400,
@@ -221,7 +221,7 @@ describe("a wrong method", () => {
     ["DELETE", "/logout", "POST"],
     ["PUT", "/__manifest", read],
     ["POST", "/__manifest", read],
-  ])("%s %s is answered 405 with a page, and what is allowed", async (method, target, allow) => {
+  ])("%s %s is answered 405 with a page and Allow", async (method, target, allow) => {
     const refused = await exchange([
       `${method} ${target} HTTP/1.1`,
       "Host: localhost",
@@ -235,14 +235,14 @@ describe("a wrong method", () => {
     expect(refused.body).not.toContain("not-to-be-echoed");
   });
 
-  test("is not what a form at an unknown address gets: that is 404", async () => {
+  test("is not reported for a form at an unknown path: that is 404", async () => {
     const refused = await send("/nowhere", { form: { email: "a@example.com" } });
     expect(refused.status).toBe(404);
     expect(refused.body).toContain('<h1 tabindex="-1">Page not found</h1>');
   });
 });
 
-describe("a strange request", () => {
+describe("an unusual request", () => {
   test.each([
     ["HTTP/1.1", []],
     ["HTTP/1.0", []],
@@ -255,13 +255,13 @@ describe("a strange request", () => {
     ["HTTP/1.1", ["Host: [::1"]],
     ["HTTP/1.1", ["Host: [::1]:3000"]],
     ["HTTP/1.0", ["Host: localhost"]],
-  ] as [string, string[]][])("by %s with %j gets the page", async (version, host) => {
+  ] as [string, string[]][])("with %s and the headers %j is answered with the page", async (version, host) => {
     const page = await exchange([`GET /login ${version}`, ...host, "Connection: close"]);
     expect(page).toMatchObject({ status: 200, headers: { "content-type": html } });
     expect(page.body).toContain('<h1 tabindex="-1">Log in</h1>');
   });
 
-  test("for a whole URL gets the page of its path", async () => {
+  test("for an absolute URL is answered with the page of its path", async () => {
     const page = await exchange([
       "GET http://evil.example/login?notice=idp_failed HTTP/1.1",
       "Host: localhost",
@@ -272,7 +272,7 @@ describe("a strange request", () => {
   });
 
   test.each(["//evil.example/", "//evil.example/%2e%2e", "/\\evil.example", "//evil.example/build/.."])(
-    "for %s leads nowhere else",
+    "for %s does not redirect to another host",
     async (target) => {
       const answer = await exchange([`GET ${target} HTTP/1.1`, "Host: localhost", "Connection: close"]);
       expect(answer.headers.location ?? "/login").toBe("/login");
@@ -280,7 +280,7 @@ describe("a strange request", () => {
     },
   );
 
-  test("with the headers of the front door's own cannot pass for refused, foreign or encrypted", async () => {
+  test("with the front door's internal headers has no effect: they are removed", async () => {
     const page = await send("/auth/idp/callback", {
       headers: { "latchkey-origin": "https://evil.example", "latchkey-unreadable": "true" },
     });
@@ -288,7 +288,7 @@ describe("a strange request", () => {
     expect(page.setCookies[0]).not.toContain("Secure");
   });
 
-  test("with _data, of an old protocol without pages, gets a page that says so", async () => {
+  test("with _data, the data parameter of Remix before single fetch, is answered 400 with a page", async () => {
     for (const query of ["_data=routes/login", "_data=nope", "_data"]) {
       const page = await send(`/login?${query}`);
       expect(page.status, query).toBe(400);
@@ -316,7 +316,7 @@ describe.each(formPaths)("the form of %s", (path) => {
     [{ Origin: "http://localhost:1" }],
     [{ Origin: "https://localhost" }],
     [{ Origin: "nonsense" }],
-  ])("with %j is answered 403 with a page", async (headers) => {
+  ])("from another origin, with %j, is answered 403 with a page", async (headers) => {
     const refused = await send(path, { form, headers });
     expect(refused).toMatchObject({ status: 403, setCookies: [] });
     expect(refused.headers.get("Content-Type")).toBe(html);
@@ -324,7 +324,7 @@ describe.each(formPaths)("the form of %s", (path) => {
     expectSecurityHeaders(refused.headers);
   });
 
-  test("from a page of another site by a browser without Origin is answered 403", async () => {
+  test("from another site by a browser that sends no Origin is answered 403", async () => {
     const lines = [
       `POST ${path} HTTP/1.1`,
       `Host: localhost:${latchkey.port()}`,
@@ -354,7 +354,7 @@ describe.each(formPaths)("the form of %s", (path) => {
     expect(refused.body).toContain('<h1 tabindex="-1">Form not understood</h1>');
   });
 
-  test("fetched by the page's own script is refused with the same statuses", async () => {
+  test("posted to its .data URL is refused with the same statuses", async () => {
     const status = async (sent: Parameters<typeof send>[1]) => (await send(`${path}.data`, sent)).status;
     expect(await status({ form, headers: { Origin: "https://evil.example" } })).toBe(403);
     expect(await status({ form: { ...form, filler: "x".repeat(16_384) } })).toBe(413);
@@ -364,10 +364,10 @@ describe.each(formPaths)("the form of %s", (path) => {
 });
 
 describe("a refused form", () => {
-  test("of the login page keeps the address, drops the password and says why", async () => {
+  test("of the login page keeps the address, drops the password and shows the error", async () => {
     const refused = await send("/login", { form: { email: "ada@example.com", password: "not-this-one" } });
     expect(refused).toMatchObject({ status: 422, setCookies: [] });
-    expect(refused.body).toMatch(said("alert", "Email or password is incorrect."));
+    expect(refused.body).toMatch(messageHtml("alert", "Email or password is incorrect."));
     expect(refused.body).toContain(`value="ada@example.com"`);
     expect(refused.body).not.toContain("not-this-one");
     expect(refused.headers.get("Cache-Control")).toBe("no-store");
@@ -377,11 +377,11 @@ describe("a refused form", () => {
   test.each([
     ["/reset-password", "This reset link is invalid or has expired.", "/forgot-password"],
     ["/register/complete", "This link is invalid or has expired.", "/register"],
-  ])("of %s says that the link is dead, and where to get another", async (path, message, again) => {
+  ])("of %s says that the link is invalid and links to the form for a new one", async (path, message, again) => {
     const form = { email: "ada@example.com", token, ...twice("not-this-one") };
     const refused = await send(path, { form });
     expect(refused).toMatchObject({ status: 422, setCookies: [] });
-    expect(refused.body).toMatch(said("alert", message));
+    expect(refused.body).toMatch(messageHtml("alert", message));
     expect(refused.body).toContain(`action="${again}"`);
     expect(refused.body).toContain('value="ada@example.com"');
     expect(refused.body).not.toContain("not-this-one");
@@ -390,7 +390,7 @@ describe("a refused form", () => {
     expect(body).toContain(message);
   });
 
-  test("the eleventh login of an address is answered 429 with the seconds to wait", async () => {
+  test("the eleventh login of an address is answered 429 with Retry-After", async () => {
     const form = { email: "throttled@example.com", password: "wrong" };
     for (let count = 0; count < 10; count++) expect((await send("/login", { form })).status).toBe(422);
     for (const path of ["/login", "/login.data"]) {
@@ -404,8 +404,8 @@ describe("a refused form", () => {
   });
 });
 
-describe("asking for a mail", () => {
-  /** Everything that may tell one answer from another: what differs anyway is taken out. */
+describe("requesting a mail", () => {
+  /** The whole answer without the date, the nonce and the requested address. */
   const comparable = ({ status, headers, body }: Awaited<ReturnType<typeof send>>, email: string) => {
     const { date, ...others } = Object.fromEntries(headers);
     const nonce = policy.exec(others["content-security-policy"] ?? "")?.[1] ?? "";
@@ -413,7 +413,7 @@ describe("asking for a mail", () => {
     return { status, headers: JSON.stringify(others).replaceAll(nonce, "NONCE"), body: plain(body) };
   };
 
-  test.each(["/forgot-password", "/register"])("%s gives every address the same answer", async (path) => {
+  test.each(["/forgot-password", "/register"])("%s sends the same answer for every address", async (path) => {
     const first = comparable(await send(path, { form: { email: "one@example.com" } }), "one@example.com");
     expect(first.status).toBe(200);
     expect(first.body).toContain("is on its way");
@@ -426,7 +426,7 @@ describe("asking for a mail", () => {
     }
   });
 
-  test.each(["/forgot-password", "/register"])("%s without an address, or with two, is answered 200", async (path) => {
+  test.each(["/forgot-password", "/register"])("%s without an address or with two is answered 200", async (path) => {
     const two: [string, string][] = [
       ["email", "a@example.com"],
       ["email", "b@example.com"],

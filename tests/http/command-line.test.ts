@@ -16,7 +16,7 @@ afterAll(() => database.drop());
 
 const run = promisify(execFile);
 
-/** Runs a command of the ORM to its end, and rejects when that is not a good one. */
+/** Runs a MikroORM command; rejects when it exits with another status than 0. */
 async function mikroOrm(...command: string[]): Promise<string> {
   const env = { ...process.env, DATABASE_URL: database.url };
   const { stdout } = await run("npm", ["run", "--silent", "mikro-orm", "--", ...command], { env });
@@ -30,7 +30,7 @@ test("migrations can be checked and applied from the command line", async () => 
   expect(await mikroOrm("migration:pending")).not.toMatch(/Migration\d+/);
 });
 
-test("a new migration loads what it stands on only when it runs", async () => {
+test("the template of a new migration imports its base class when the migration runs, not at start", async () => {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-migrations-"));
   await mikroOrm("migration:create", "--blank", "--path", folder);
   const [file = ""] = await readdir(folder);

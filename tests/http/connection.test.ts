@@ -28,18 +28,18 @@ describe("the client's address", () => {
     ["an IPv4 address in IPv6", "1", "::ffff:203.0.113.5", "203.0.113.5"],
     ["no header", "2", undefined, proxyAddress],
     ["no address", "1", "unknown", proxyAddress],
-    ["an open bracket", "1", "[2001:db8::1", proxyAddress],
+    ["an unclosed bracket", "1", "[2001:db8::1", proxyAddress],
   ])("%s (TRUST_PROXY=%s)", (_what, trusted, header, expected) => {
     expect(client(header, trusted)).toBe(expected);
   });
 
-  test("clients behind a CDN and a proxy are not one client", () => {
+  test("two clients behind a CDN and a proxy have different addresses", () => {
     const seen = [1, 2, 3].map((last) => client(`203.0.113.${last}:80, 192.0.2.1`, "2"));
     expect(new Set(seen).size).toBe(3);
   });
 });
 
-describe("the origin that the browser used", () => {
+describe("the public origin of a request", () => {
   const origin = (proto: string, host: string, TRUST_PROXY: string) =>
     connectionUrl(
       requestWith({ "x-forwarded-proto": proto, "x-forwarded-host": host }),
@@ -48,10 +48,10 @@ describe("the origin that the browser used", () => {
     ).origin;
 
   test.each([
-    ["none is trusted", "https", "front.example", "false", "http://inner.example"],
+    ["no trusted proxy", "https", "front.example", "false", "http://inner.example"],
     ["one proxy", "http, https", "evil.example, front.example", "true", "https://front.example"],
-    ["two proxies that add", "https, http", "front.example, inner.example", "2", "https://front.example"],
-    ["two proxies that add", "http, https, http", "evil.example, front.example, b", "2", "https://front.example"],
+    ["two proxies that append", "https, http", "front.example, inner.example", "2", "https://front.example"],
+    ["two proxies that append", "http, https, http", "evil.example, front.example, b", "2", "https://front.example"],
     ["two proxies that replace", "https", "front.example", "2", "https://front.example"],
   ])("%s: %s, %s (TRUST_PROXY=%s)", (_what, proto, host, trusted, expected) => {
     expect(origin(proto, host, trusted)).toBe(expected);

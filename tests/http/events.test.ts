@@ -63,7 +63,7 @@ test("login: failed, succeeded, throttled; logout", async () => {
   expect(await latchkey.eventsOf(wrong)).toEqual([inRequest("login.throttled")]);
 });
 
-test("password reset: requested, sent, refused, completed, and the sessions that it ends", async () => {
+test("password reset: requested, sent, refused, completed, and its ended sessions", async () => {
   const email = "resets@example.com";
   await latchkey.register(email);
   let link = { email, token: "" };
@@ -95,7 +95,7 @@ test("external sign-in: started, succeeded, linked, unlinked, failed", async () 
   ]);
   expect(await latchkey.eventsOf(() => visitor.post("/dashboard", { intent: "unlink-provider" }))).toEqual([
     inRequest("idp.unlinked", { userId }),
-    inRequest("session.ended", { userId, reason: "unlinked", count: 1 }), // the browser that registered
+    inRequest("session.ended", { userId, reason: "unlinked", count: 1 }), // The session of the registration.
   ]);
 
   provider.say({ profile: json({ sub: "federated", email, email_verified: false }) });
@@ -121,7 +121,7 @@ test.each([
   expect(events.filter(({ event }) => event === "idp.failed")).toHaveLength(1);
 });
 
-test("sessions ended by their owner, and an account deleted", async () => {
+test("sessions ended by the user, and an account deleted", async () => {
   const email = "deletes@example.com";
   const visitor = await latchkey.register(email);
   const [login] = await latchkey.eventsOf(() => latchkey.visit().post("/login", { email, password }));
@@ -135,7 +135,7 @@ test("sessions ended by their owner, and an account deleted", async () => {
   ]);
 });
 
-test("no line names an address, and every request has an id of its own", async () => {
+test("no line contains an address, and every request has a new id", async () => {
   const events = await latchkey.eventsOf(async () => {
     await latchkey.visit().post("/login", { email: "s3cret-name@example.com", password: "s3cret-word" });
     await latchkey.visit().post("/login", { email: "s3cret-name@example.com", password: "s3cret-word" });

@@ -11,7 +11,7 @@ const latchkey = runLatchkey(provider.settings.oidc);
 const profileIs = (sub: string, email: string, more = {}) =>
   provider.say({ profile: json({ sub, email, email_verified: true, ...more }) });
 
-/** What the exchange of the code posts to the provider. */
+/** The token request that the exchange of the code sends. */
 const tokenRequest = (at: typeof latchkey, code: string) => ({
   code,
   client_id: "latchkey",
@@ -29,7 +29,7 @@ function expectRefusal(answer: Answer): void {
 
 const attributesInOrder = (line: string) => line.split("; ").sort().join("; ");
 
-test("the browser leaves with a state that only it holds, and comes back signed in", async () => {
+test("a sign-in sets the state in a cookie, exchanges the code once and ends at the dashboard", async () => {
   profileIs("honest", "honest@example.com");
   const visitor = latchkey.visit();
   const started = await visitor.get("/auth/idp");
@@ -54,7 +54,7 @@ test("the browser leaves with a state that only it holds, and comes back signed 
   expect(provider.tokenRequests()).toEqual([tokenRequest(latchkey, "the-code")]);
 });
 
-test("HEAD completes no sign-in: no outgoing call, no cookie, no session, and the state may still be used", async () => {
+test("HEAD is answered 405 without a request to the provider, a cookie or a session, and the state stays valid", async () => {
   const visitor = latchkey.visit();
   const started = await visitor.get("/auth/idp");
   const state = new URL(started.location ?? "").searchParams.get("state") ?? "";
@@ -71,7 +71,7 @@ test("HEAD completes no sign-in: no outgoing call, no cookie, no session, and th
   expect((await comeBack(visitor, { code: "c", state })).location).toBe("/dashboard");
 });
 
-describe("login CSRF: an answer that this browser did not ask for", () => {
+describe("login CSRF: a callback that does not match the browser's request", () => {
   const forged: [string, (state: string) => string][] = [
     ["without a state", () => "code=c"],
     ["with an empty state", () => "code=c&state="],
@@ -87,7 +87,7 @@ describe("login CSRF: an answer that this browser did not ask for", () => {
     ["with an empty code", (state) => `code=&state=${state}`],
   ];
 
-  test.each(forged)("%s is refused before the provider is asked", async (_how, query) => {
+  test.each(forged)("%s is refused without a request to the provider", async (_how, query) => {
     const visitor = latchkey.visit();
     const state = (await leave(visitor)).get("state") ?? "";
     expectRefusal(await visitor.get(`/auth/idp/callback?${query(state)}`));
@@ -95,7 +95,7 @@ describe("login CSRF: an answer that this browser did not ask for", () => {
     expect([...visitor.cookies.keys()]).toEqual([]);
   });
 
-  test("the attacker's own state does not fit another browser", async () => {
+  test("the attacker's state is refused in another browser", async () => {
     const attacker = latchkey.visit();
     const state = (await leave(attacker)).get("state") ?? "";
     expectRefusal(await comeBack(latchkey.visit(), { code: "c", state }));
@@ -105,14 +105,14 @@ describe("login CSRF: an answer that this browser did not ask for", () => {
     expect(provider.tokenRequests()).toEqual([]);
   });
 
-  test("an empty cookie does not match an empty state", async () => {
+  test("an empty state with an empty cookie is refused", async () => {
     const visitor = latchkey.visit();
     expectRefusal(await visitor.get("/auth/idp/callback?code=c&state=", { Cookie: "oauth_state=" }));
     expectRefusal(await visitor.get("/auth/idp/callback?code=c&state=undefined", { Cookie: "oauth_state" }));
     expect(provider.tokenRequests()).toEqual([]);
   });
 
-  test("a state works once", async () => {
+  test("a state is accepted once", async () => {
     profileIs("once", "once@example.com");
     const visitor = latchkey.visit();
     const state = (await leave(visitor)).get("state") ?? "";
@@ -121,15 +121,15 @@ describe("login CSRF: an answer that this browser did not ask for", () => {
     expect(provider.tokenRequests()).toHaveLength(1);
   });
 
-  test("a failed sign-in leaves the session that the browser had", async () => {
+  test("a failed sign-in keeps the browser's session", async () => {
     const visitor = await latchkey.register("keeps@example.com");
     expectRefusal(await comeBack(visitor, { code: "c", state: "forged" }));
     expect((await visitor.get("/dashboard")).status).toBe(200);
   });
 });
 
-describe("where the answer leads", () => {
-  test("no parameter redirects anywhere else", async () => {
+describe("the redirect after a sign-in", () => {
+  test("leads to /dashboard, whatever parameters name another destination", async () => {
     profileIs("redirect", "redirect@example.com");
     const visitor = latchkey.visit();
     const evil = { next: "//evil.example", redirect_uri: "https://evil.example", returnTo: "https://evil.example" };
@@ -140,7 +140,7 @@ describe("where the answer leads", () => {
     expect((await comeBack(visitor, { code: "c", state, ...evil })).location).toBe("/dashboard");
   });
 
-  test("the session that the browser came with ends", async () => {
+  test("starts a new session and ends the browser's previous one", async () => {
     profileIs("rotates", "rotates@example.com");
     const visitor = latchkey.visit();
     await signInExternally(visitor);
@@ -155,7 +155,7 @@ describe("where the answer leads", () => {
 // "Pre-hijacked Accounts: An Empirical Study of Security Failures in User Account Creation on the Web",
 // USENIX Security 2022, section 3: an attacker prepares an account under the victim's address.
 describe("pre-hijacked accounts", () => {
-  test("classic-federated merge: an account cannot be prepared with a password", async () => {
+  test("classic-federated merge: without the mailed link no account with a password can be created", async () => {
     const victim = "merge@example.com";
     const attacker = latchkey.visit();
     await attacker.post("/register", { email: victim });
@@ -169,7 +169,7 @@ describe("pre-hijacked accounts", () => {
     expect((await attacker.post("/register/complete", guess)).status).toBe(422);
   });
 
-  test("classic-federated merge: a registration left open gives no way into the account that came first", async () => {
+  test("classic-federated merge: a pending registration link gives no access to an account created since", async () => {
     const victim = "left-open@example.com";
     await latchkey.visit().post("/register", { email: victim });
     const { link } = await latchkey.mailTo(victim, "Finish creating your account");
@@ -183,7 +183,7 @@ describe("pre-hijacked accounts", () => {
     expect((await late.post("/login", { email: victim, password })).status).toBe(422);
   });
 
-  test("unexpired session: the victim's reset ends every session that was open", async () => {
+  test("unexpired session: the victim's reset ends every session", async () => {
     const victim = "unexpired@example.com";
     const attacker = await latchkey.register(victim);
     const link = await latchkey.resetLink(victim);
@@ -192,7 +192,7 @@ describe("pre-hijacked accounts", () => {
     expect((await attacker.get("/dashboard")).location).toBe("/login");
   });
 
-  test("trojan identifier: a provider's id is bound once, and never by an unverified address", async () => {
+  test("trojan identifier: an account is linked to one id, and never through an unverified address", async () => {
     const victim = "trojan@example.com";
     await latchkey.register(victim);
     profileIs("the-attackers-id", victim, { email_verified: false });
@@ -203,7 +203,7 @@ describe("pre-hijacked accounts", () => {
     expectRefusal(await signInExternally(latchkey.visit()));
   });
 
-  test("unexpired email change: an address changed at the provider changes no account", async () => {
+  test("unexpired email change: a changed address at the provider does not change the account", async () => {
     const victim = "changed@example.com";
     await latchkey.register(victim);
     profileIs("mover", "mover@example.com");
@@ -218,14 +218,14 @@ describe("pre-hijacked accounts", () => {
 
   test.each([
     ["an unverified address", { email_verified: false }],
-    ["an address that it says nothing about", { email_verified: undefined }],
-    ["the word true", { email_verified: "true" }],
-    ["the number one", { email_verified: 1 }],
+    ["an address without email_verified", { email_verified: undefined }],
+    ["email_verified as the string true", { email_verified: "true" }],
+    ["email_verified as the number 1", { email_verified: 1 }],
     ["no address", { email: undefined }],
-    ["a look-alike of the address (U+212A)", { email: "\u212aate@example.com" }],
+    ["a homograph of the address (U+212A)", { email: "\u212aate@example.com" }],
     ["the address with a fullwidth dot", { email: "kate@example\uff0ecom" }],
     ["a list of addresses", { email: ["kate@example.com"] }],
-  ])("non-verifying provider: %s neither links nor creates an account", async (how, more) => {
+  ])("non-verifying provider: with %s no account is linked or created", async (how, more) => {
     const victim = "kate@example.com";
     const visitor = latchkey.visit();
     profileIs(`liar ${how}`, victim, more);

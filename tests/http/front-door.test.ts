@@ -26,13 +26,13 @@ describe("request lines", () => {
     ["the absolute-form with credentials", "GET http://user:pass@evil.example/login HTTP/1.1", 200],
     ["another scheme", "GET ftp://evil.example/login HTTP/1.1", 400],
     ["the asterisk-form", "OPTIONS * HTTP/1.1", 405],
-    ["an asterisk to read", "GET * HTTP/1.1", 400],
+    ["GET in asterisk-form", "GET * HTTP/1.1", 400],
     ["two slashes and a host", "GET //evil.example HTTP/1.1", 404],
     ["two slashes and a page", "GET //evil.example/login HTTP/1.1", 404],
     ["two slashes and a bracket", "GET //[ HTTP/1.1", 404],
     ["a backslash", "GET /\\evil.example HTTP/1.1", 404],
-    ["a way up", "GET /../../etc/passwd HTTP/1.1", 404],
-    ["an encoded way up from the assets", "GET /build/..%2f..%2fpackage.json HTTP/1.1", 404],
+    ["a path traversal", "GET /../../etc/passwd HTTP/1.1", 404],
+    ["an encoded path traversal from the assets", "GET /build/..%2f..%2fpackage.json HTTP/1.1", 404],
     ["a null byte", "GET /%00 HTTP/1.1", 404],
     ["a null byte among the assets", "GET /build/%00 HTTP/1.1", 404],
     ["a broken percent sign", "GET /%E0%A4%A HTTP/1.1", 400],
@@ -51,16 +51,16 @@ describe("request lines", () => {
     expect(statusOf(await send(`${line}\r\n${ownHost}\r\n`))).toBe(status);
   });
 
-  test("CONNECT opens no tunnel", async () => {
+  test("CONNECT is closed without an answer", async () => {
     expect(await send(`CONNECT evil.example:443 HTTP/1.1\r\n${ownHost}\r\n`)).toBe("");
   });
 
-  test("an upgrade is not followed", async () => {
+  test("an Upgrade header is ignored", async () => {
     const asked = "Host: localhost\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n";
     expect(statusOf(await send(`GET /login HTTP/1.1\r\n${asked}\r\n`))).toBe(200);
   });
 
-  test("an expectation is met, or refused", async () => {
+  test("Expect: 100-continue is answered 100, and any other expectation 417", async () => {
     const email = body("email=expects%40example.com");
     const met = await send(`POST /forgot-password HTTP/1.1\r\n${ownHost}${form}Expect: 100-continue\r\n${email}`);
     expect(met).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
@@ -68,14 +68,14 @@ describe("request lines", () => {
     expect(statusOf(refused)).toBe(417);
   });
 
-  test("a refused method names those that are taken (RFC 9110, section 15.5.6)", async () => {
+  test("the answer to a refused method has Allow (RFC 9110, section 15.5.6)", async () => {
     expect(await send(`PUT /login HTTP/1.1\r\n${ownHost}\r\n`)).toMatch(/\r\nAllow: GET, HEAD, POST\r\n/i);
     expect(await send(post("/healthz", ""))).toMatch(/\r\nAllow: GET, HEAD\r\n/i);
     expect(await send(get("/logout"))).toMatch(/\r\nAllow: POST\r\n/i);
   });
 
   test.each(["/healthz", "/healthz/", "/HEALTHZ", "/%68ealthz", "/readyz", "/auth/idp", "/auth/idp/"])(
-    "posting to %s is a 405 page",
+    "POST %s is answered 405 with a page",
     async (path) => {
       const answer = await send(post(path, "a=b"));
       expect(statusOf(answer)).toBe(405);
@@ -92,18 +92,18 @@ describe("Host", () => {
 
   test.each([
     ["none", ""],
-    ["an empty one", "Host: \r\n"],
+    ["an empty value", "Host: \r\n"],
     ["a path", "Host: evil.example/path\r\n"],
     ["credentials", "Host: user@evil.example\r\n"],
-    ["an open bracket", "Host: [::1\r\n"],
+    ["an unclosed bracket", "Host: [::1\r\n"],
     ["a port alone", "Host: :80\r\n"],
     ["a port out of range", "Host: evil.example:99999\r\n"],
-    ["a port that is no number", "Host: evil.example:0x50\r\n"],
+    ["a port that is not a decimal number", "Host: evil.example:0x50\r\n"],
     ["a query", "Host: evil.example?\r\n"],
     ["a blank", "Host: evil example\r\n"],
     ["a list", "Host: localhost, evil.example\r\n"],
     ["bytes outside ASCII", "Host: \xe9vil.example\r\n"],
-  ])("%s: the configured origin stands in", async (_what, head) => {
+  ])("%s: the configured origin is used", async (_what, head) => {
     const answer = await leave(head);
     if (statusOf(answer) === 400) return expect(answer).not.toContain("evil"); // Node's own parser refuses it
     expect(redirectUri(answer)).toBe(configured());
@@ -113,12 +113,12 @@ describe("Host", () => {
     expect(redirectUri(await leave("Host: [::1]:8443\r\n"))).toBe("http://[::1]:8443/auth/idp/callback");
   });
 
-  test("the authority of an absolute-form target stands for it (RFC 9112, section 3.2.2)", async () => {
+  test("the authority of an absolute-form target replaces it (RFC 9112, section 3.2.2)", async () => {
     const answer = await send(`GET http://a.example/auth/idp HTTP/1.1\r\nHost: b.example\r\nConnection: close\r\n\r\n`);
     expect(redirectUri(answer)).toBe("http://a.example/auth/idp/callback");
   });
 
-  test("forwarded headers mean nothing without a trusted proxy", async () => {
+  test("forwarded headers are ignored without a trusted proxy", async () => {
     const forged = "X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Port: 1\r\n";
     const more = "Forwarded: host=evil.example;proto=https\r\nX-Original-Host: evil.example\r\n";
     const answer = await leave(`Host: localhost:${latchkey.port()}\r\n${forged}${more}`);
@@ -126,7 +126,7 @@ describe("Host", () => {
     expect(answer).not.toMatch(/strict-transport-security|; Secure/i);
   });
 
-  test("of a list of forwarded values only the trusted proxy's own counts", async () => {
+  test("of a list of forwarded values the trusted proxy's own is used", async () => {
     const visitor = proxied.visit();
     const answer = await visitor.get("/auth/idp", {
       "X-Forwarded-Host": "evil.example, front.example",
@@ -138,13 +138,13 @@ describe("Host", () => {
     expect(answer.headers.getSetCookie()[0]).toMatch(/; Secure(?:;|$)/);
   });
 
-  test.each(["javascript", "", "https:", "https evil"])("the forwarded scheme %j is http", async (scheme) => {
+  test.each(["javascript", "", "https:", "https evil"])("the forwarded scheme %j is read as http", async (scheme) => {
     const answer = await proxied.visit().get("/auth/idp", { "X-Forwarded-Proto": scheme });
     expect(new URL(answer.location ?? "").searchParams.get("redirect_uri")).toMatch(/^http:/);
   });
 
   test.each(["unknown", "1.2.3.4.5", "fe80::1%eth0", "::ffff:10.0.0.1", "[::1]:80", "0x7f.1", "a".repeat(9000)])(
-    "the forwarded client address %.20s is survived",
+    "a request with the forwarded client address %.20s is answered 200",
     async (address) => {
       const answer = await new Visitor(proxied.url(), address).post("/forgot-password", { email: "f@example.com" });
       expect(answer.status).toBe(200);
@@ -153,18 +153,20 @@ describe("Host", () => {
 });
 
 describe("a slow client", () => {
-  /** Seconds until the server closes a connection on which no more comes. */
-  const held = (bytes: string) =>
+  /** Seconds until the server closes a connection that sends no more bytes. */
+  const secondsUntilClosed = (bytes: string) =>
     new Promise<number>((resolve) => {
       const start = performance.now();
       const socket = net.connect(latchkey.port(), "127.0.0.1", () => socket.write(bytes));
       socket.resume().once("close", () => resolve((performance.now() - start) / 1_000));
     });
 
-  test("is held for 20 seconds over a head, and 30 over a request", { timeout: 40_000 }, async () => {
+  test("is disconnected within 20 seconds without a complete head, and within 30 without a complete request", {
+    timeout: 40_000,
+  }, async () => {
     const head = "POST /login HTTP/1.1\r\nHost: localhost\r\n";
     const [silent, slowHead, slowBody] = await Promise.all(
-      ["", head, `${head}${form}Content-Length: 9\r\n\r\na`].map(held),
+      ["", head, `${head}${form}Content-Length: 9\r\n\r\na`].map(secondsUntilClosed),
     );
     expect(silent).toBeLessThan(20);
     expect(slowHead).toBeLessThan(20);
@@ -172,7 +174,7 @@ describe("a slow client", () => {
   });
 });
 
-describe("headers of ours", () => {
+describe("the front door's internal headers", () => {
   const smuggled = [
     "latchkey-unreadable: true",
     "Latchkey-Unreadable: true",
@@ -182,7 +184,7 @@ describe("headers of ours", () => {
     "latchkey_origin: https://evil.example",
   ];
 
-  test("no client sets them, in any spelling or number", async () => {
+  test("are removed from requests, in every spelling and repeated", async () => {
     const answer = await send(get("/auth/idp", `${smuggled.join("\r\n")}\r\n`));
     expect(statusOf(answer)).toBe(302);
     expect(answer).not.toContain("evil");
@@ -191,15 +193,15 @@ describe("headers of ours", () => {
   });
 });
 
-describe("another site's page", () => {
+describe("a form from another origin", () => {
   const foreign: [string, Record<string, string>][] = [
     ["its origin", { Origin: "https://evil.example" }],
     ["an opaque origin", { Origin: "null" }],
     ["an empty origin", { Origin: "" }],
     ["another port", { Origin: "http://localhost:1" }],
     ["another scheme", { Origin: "https://localhost" }],
-    ["a host that begins like ours", { Origin: "http://localhost.evil.example" }],
-    ["an origin that is none", { Origin: "localhost" }],
+    ["a host that begins with the service's host", { Origin: "http://localhost.evil.example" }],
+    ["a malformed origin", { Origin: "localhost" }],
     ["Fetch Metadata alone", { "Sec-Fetch-Site": "cross-site" }],
   ];
   const forms = [
@@ -220,7 +222,7 @@ describe("another site's page", () => {
       body: "email=cross%40example.com&password=x",
     });
 
-  test.each(foreign)("with %s gets a page that says no, from every form", async (_what, headers) => {
+  test.each(foreign)("with %s is answered 403 with a page, for every form", async (_what, headers) => {
     for (const path of forms) {
       const answer = await posted(path, headers);
       expect({ path, status: answer.status }).toEqual({ path, status: 403 });
@@ -230,7 +232,7 @@ describe("another site's page", () => {
     expect(latchkey.output()).not.toContain("cross@example.com");
   });
 
-  test("neither ends a session nor starts a job", async () => {
+  test("ends no session and enqueues no job", async () => {
     const visitor = await proxied.register("csrf@example.com");
     const evil = { Origin: "https://evil.example" };
     const events = await proxied.eventsOf(async () => {
@@ -244,7 +246,7 @@ describe("another site's page", () => {
     expect((await visitor.get("/dashboard")).status).toBe(200);
   });
 
-  test("a method override is no method", async () => {
+  test("a method override header is ignored", async () => {
     const visitor = await proxied.register("override@example.com");
     const overridden = { "X-HTTP-Method-Override": "POST", "X-Method-Override": "POST" };
     expect((await visitor.get("/logout?_method=POST", overridden)).status).toBe(405);
@@ -258,12 +260,20 @@ describe("bodies", () => {
     ["a form of text", post("/login", "a=b", "Content-Type: text/plain\r\n"), 415],
     ["no content type", post("/login", "a=b", ""), 415],
     ["a type that begins like a form's", post("/login", "a=b", "Content-Type: multipart/form-datax\r\n"), 415],
-    ["a charset that hides letters", post("/login", "email=+AGE-", `${form.trimEnd()}; charset=utf-7\r\n`), 422],
+    [
+      "a charset that hides characters (UTF-7)",
+      post("/login", "email=+AGE-", `${form.trimEnd()}; charset=utf-7\r\n`),
+      422,
+    ],
     ["a compressed form", post("/login", "\x1f\x8b\x08\0garbage", `${form}Content-Encoding: gzip\r\n`), 422],
     ["a multipart form without a boundary", post("/login", "a", "Content-Type: multipart/form-data\r\n"), 422],
-    ["an open quote for a boundary", post("/login", "a", 'Content-Type: multipart/form-data; boundary="\r\n'), 422],
     [
-      "a multipart form that ends early",
+      "an unclosed quote in the boundary",
+      post("/login", "a", 'Content-Type: multipart/form-data; boundary="\r\n'),
+      422,
+    ],
+    [
+      "a truncated multipart form",
       post(
         "/login",
         '--x\r\nContent-Disposition: form-data; name="email"',
@@ -272,7 +282,7 @@ describe("bodies", () => {
       422,
     ],
     [
-      "a file where a password belongs",
+      "a file in place of the password",
       post(
         "/login",
         part('Content-Disposition: form-data; name="password"; filename="a"'),
@@ -280,9 +290,13 @@ describe("bodies", () => {
       ),
       422,
     ],
-    ["fields named like an object's own", post("/login", "__proto__=1&constructor=2&email[__proto__]=3"), 422],
+    [
+      "fields named like Object.prototype properties",
+      post("/login", "__proto__=1&constructor=2&email[__proto__]=3"),
+      422,
+    ],
     ["eight thousand fields", post("/login", "a&".repeat(8_000)), 422],
-    ["bytes that are no text", post("/login", "email=%ff%00&password=%ed%a0%80"), 422],
+    ["bytes that are not valid UTF-8", post("/login", "email=%ff%00&password=%ed%a0%80"), 422],
     ["16 KiB and one byte", post("/login", "a".repeat(16_385)), 413],
     ["a length of a gigabyte", `POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: 1073741824\r\n\r\na=b`, 413],
     [
@@ -309,7 +323,7 @@ describe("bodies", () => {
     expect(statusOf(await send(bytes))).toBe(status);
   });
 
-  test("a browser that uploads five megabytes gets to see the refusal", async () => {
+  test("a browser that uploads five megabytes receives the 413 page", async () => {
     const answer = await fetch(`${latchkey.url()}/login`, {
       method: "POST",
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
@@ -319,7 +333,7 @@ describe("bodies", () => {
     expect(await answer.text()).toContain("The form was longer than it can be.");
   });
 
-  test("a browser that leaves in the middle of a form leaves no error behind", async () => {
+  test("a connection that is reset during a form logs no error", async () => {
     const socket = net.connect(latchkey.port(), "127.0.0.1");
     await new Promise((resolve) =>
       socket.write(`POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: 99\r\n\r\na=b`, resolve),
@@ -330,9 +344,9 @@ describe("bodies", () => {
   });
 });
 
-describe("a Content-Type without a form", () => {
+describe("a Content-Type on GET", () => {
   test.each(["/login", "/register"])(
-    "on GET %s changes nothing: a signed-in user goes to the account",
+    "of %s is ignored: a signed-in user is redirected to the dashboard",
     async (path) => {
       const visitor = await proxied.register(`typed-${path.slice(1)}@example.com`);
       for (const type of ["application/x-www-form-urlencoded", "text/html", "x"]) {
@@ -345,13 +359,13 @@ describe("a Content-Type without a form", () => {
     },
   );
 
-  test("a refused form keeps its page, for a signed-in user too", async () => {
+  test("a refused form of a signed-in user is answered 422 with its page", async () => {
     const visitor = await proxied.register("typed-form@example.com");
     expect((await visitor.post("/login", { email: "a@example.com", password: "x" })).status).toBe(422);
   });
 });
 
-describe("Remix's own addresses", () => {
+describe("Remix's own URLs", () => {
   test.each([
     ["/login.data?_routes=,,root,__proto__", 200],
     ["/login.data?_routes=routes/dashboard", 200],
@@ -368,11 +382,11 @@ describe("Remix's own addresses", () => {
     ["/login?index&__proto__[x]=1&notice=__proto__", 200],
     ["/login?notice=constructor", 200],
     ["/login?notice=%E0%A4%A", 200],
-  ])("%s is a %i", async (target, status) => {
+  ])("%s is answered %i", async (target, status) => {
     expect(statusOf(await send(get(target)))).toBe(status);
   });
 
-  test("a notice named like an object's own is ignored like every other", async () => {
+  test("a notice named like an Object.prototype property is ignored", async () => {
     const content = async (path: string) => /<main[\s\S]*<\/main>/.exec((await latchkey.visit().get(path)).body)?.[0];
     const plain = await content("/login");
     expect(plain).toContain("Log in");
@@ -381,7 +395,7 @@ describe("Remix's own addresses", () => {
     }
   });
 
-  test("page data of the account goes to nobody else", async () => {
+  test("the account's page data without a session is a redirect to the login page", async () => {
     const answer = await send(get("/dashboard.data?_routes=routes/dashboard"));
     expect(statusOf(answer)).toBe(202);
     expect(answer).toContain("/login");
@@ -433,7 +447,7 @@ describe("every answer", () => {
     expect(answer.headers.get("Server")).toBeNull();
   });
 
-  test("an asset may be kept, and has them too", async () => {
+  test("an asset is cacheable and has the same headers", async () => {
     const answer = await latchkey.visit().get((await asset()) ?? "");
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -442,7 +456,7 @@ describe("every answer", () => {
     });
   });
 
-  test("HSTS goes out over https alone", async () => {
+  test("HSTS is sent over https only", async () => {
     const https = await proxied.visit().get("/login", { "X-Forwarded-Proto": "https" });
     expect(https.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
     expect((await proxied.visit().get("/login")).headers.get("Strict-Transport-Security")).toBeNull();
@@ -464,7 +478,7 @@ describe("every answer", () => {
   });
 
   test.each(["Range: bytes=999999-", 'If-Match: "other"', "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT"])(
-    "an asset asked for with %s is sent whole",
+    "an asset requested with %s is sent completely",
     async (header) => {
       expect(statusOf(await send(get("/favicon.svg", `${header}\r\n`)))).toBe(200);
       expect(latchkey.output()).not.toMatch(/^\s+at /m);
@@ -473,7 +487,7 @@ describe("every answer", () => {
 });
 
 describe("logs", () => {
-  test("no query string, however it is written, and no cookie", async () => {
+  test("contain no query string, in any spelling, and no cookie", async () => {
     const canary = "c4nary";
     for (const target of [
       `/reset-password?token=${canary}`,
@@ -506,7 +520,7 @@ describe("logs", () => {
     ["/register/complete/token/TOKEN", "/register/complete/token/[hex]"],
     ["/register/complete;token=TOKEN", "/register/complete"],
     ["/nowhere/xTOKEN.data", "/nowhere/x[hex].data"],
-  ])("a mangled link leaves no token: %s", async (mangled, logged) => {
+  ])("contain no token of a malformed link: %s", async (mangled, logged) => {
     const token = randomBytes(32).toString("hex");
     for (const spelled of [token, token.toUpperCase()]) await send(get(mangled.replace("TOKEN", spelled)));
     const line = new RegExp(`^GET ${logged.replace(/[[\].]/g, "\\$&")} 404 `, "m");
@@ -516,13 +530,13 @@ describe("logs", () => {
     expect(latchkey.output()).not.toContain("a%40example");
   });
 
-  test("a refused request is logged as it was asked", async () => {
+  test("have the original method and path of a refused request", async () => {
     await send("PUT /asked/here?secret HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     await latchkey.flushed();
     expect(latchkey.output()).toMatch(/^PUT \/asked\/here 405 /m);
   });
 
-  test("no line is forged: line breaks and terminal escapes stay encoded", async () => {
+  test("have no forged lines: line breaks and terminal escapes stay encoded", async () => {
     await send(get("/x%0aGET%20/forged%20200%1b[31m"));
     await send(get("/__manifest?version=0&p=%2f%25E0%0aforged"));
     await send(post("/login", "email=%0aforged&password=%0d%0aforged"));

@@ -8,7 +8,7 @@ const latchkey = runLatchkey();
 const times = <T>(count: number, work: (at: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, at) => work(at)));
 
-test("300 logins at once from 300 clients: each gets an answer, some a 503 with Retry-After, and then all is idle", async () => {
+test("300 simultaneous logins from 300 clients: each is answered 422 or 503 with Retry-After, and the next login succeeds", async () => {
   await latchkey.register("rush@example.com");
   let answered = 0;
   const rush = times(300, async (at) => {
@@ -33,7 +33,7 @@ test("300 logins at once from 300 clients: each gets an answer, some a 503 with 
   expect(next.location).toBe("/dashboard");
 });
 
-test("200 logins for one address at once, from 200 clients: ten are evaluated", async () => {
+test("200 simultaneous logins for one address from 200 clients: ten are evaluated", async () => {
   const email = "one-address@example.com";
   await latchkey.register(email);
   const events = await latchkey.eventsOf(() =>
@@ -43,8 +43,8 @@ test("200 logins for one address at once, from 200 clients: ten are evaluated", 
   expect(events.filter(({ event }) => event === "login.throttled")).toHaveLength(190);
 });
 
-/** Posts a login and hangs up when `signal` says so. */
-function postAndHangUp(email: string, signal: AbortSignal): Promise<void> {
+/** Posts a login and closes the connection when `signal` aborts. */
+function postAndDisconnect(email: string, signal: AbortSignal): Promise<void> {
   const body = new URLSearchParams({ email, password: "not the password" }).toString();
   const headers = {
     "Content-Type": "application/x-www-form-urlencoded",
@@ -62,14 +62,14 @@ function postAndHangUp(email: string, signal: AbortSignal): Promise<void> {
   });
 }
 
-test("logins whose clients have hung up are not evaluated", async () => {
+test("logins whose clients have closed the connection are not evaluated", async () => {
   const email = "patient@example.com";
   await latchkey.register(email);
   const visitor = latchkey.visit();
   const hangUp = new AbortController();
   const events = await latchkey.eventsOf(async () => {
     const evaluated = latchkey.output().split("login.failed").length;
-    const posts = times(60, (at) => postAndHangUp(`gone-${at}@example.com`, hangUp.signal));
+    const posts = times(60, (at) => postAndDisconnect(`gone-${at}@example.com`, hangUp.signal));
     while (latchkey.output().split("login.failed").length === evaluated) await latchkey.nextOutput();
     hangUp.abort();
     await posts;

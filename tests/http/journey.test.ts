@@ -13,7 +13,7 @@ const second = "the second of her passwords";
 const latchkey = runLatchkey({ TRUST_PROXY: "false" });
 const { send } = latchkey;
 
-/** Opens a mailed link and posts its form with `password`, as the page that it leads to says. */
+/** Opens a mailed link and posts the form of its page with `password`. */
 async function finish({ link }: SentMail, password: string): Promise<{ token: string; done: Answer }> {
   const page = await send(`${link?.pathname}${link?.search}`);
   expect(page.status).toBe(200);
@@ -43,7 +43,7 @@ async function dump(url: string): Promise<string> {
 
 const sessionCookie = /^session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax$/;
 
-test("register, log out, forget the password, reset it, log in: nothing secret stays in the database or the log", async () => {
+test("register, log out, forget the password, reset it, log in: neither the database nor the log contains a secret", async () => {
   await send("/register", { form: { email } });
   const registration = await finish(await latchkey.mailTo(email, "Finish creating your account"), first);
   expect(registration.done).toMatchObject({ status: 302, location: "/dashboard" });

@@ -20,7 +20,7 @@ async function oneByOne(count: number, work: (at: number) => Promise<Answer>): P
   return statuses;
 }
 
-/** The answer without what differs from one to the next: the nonce and the date. */
+/** The answer without the nonce and the date, which differ between any two answers. */
 function comparable({ status, headers, body }: Answer) {
   const policy = headers.get("Content-Security-Policy") ?? "";
   const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? "no nonce";
@@ -28,11 +28,11 @@ function comparable({ status, headers, body }: Answer) {
   return { status, rest, policy: policy.replace(nonce, "NONCE"), body: body.replaceAll(nonce, "NONCE") };
 }
 
-const told = (event: string, reason?: string) => (logged: { event: string; reason?: string }) =>
+const isEvent = (event: string, reason?: string) => (logged: { event: string; reason?: string }) =>
   logged.event === event && logged.reason === reason;
 
 describe("mails to one address", () => {
-  test("five go out, and the page never says which", async () => {
+  test("five are sent, and all answers are the same", async () => {
     const email = "five@example.com";
     await latchkey.register(email);
     let answers: Answer[] = [];
@@ -41,11 +41,11 @@ describe("mails to one address", () => {
     });
     expect(new Set(answers.map((answer) => JSON.stringify(comparable(answer)))).size).toBe(1);
     await latchkey.mailTo(email, "Reset your password", 5);
-    expect(events.filter(told("password_reset.requested"))).toHaveLength(5);
-    expect(events.filter(told("password_reset.refused", "throttled"))).toHaveLength(3);
+    expect(events.filter(isEvent("password_reset.requested"))).toHaveLength(5);
+    expect(events.filter(isEvent("password_reset.refused", "throttled"))).toHaveLength(3);
   });
 
-  test("another spelling of the address is no other address", async () => {
+  test("all spellings of an address have one limit", async () => {
     const email = "spelling@example.com";
     await latchkey.register(email);
     const spellings = [
@@ -60,8 +60,8 @@ describe("mails to one address", () => {
       times(12, (at) => latchkey.visit().post("/forgot-password", { email: spellings[at % 6] ?? email })),
     );
     await latchkey.mailTo(email, "Reset your password", 5);
-    expect(events.filter(told("password_reset.requested"))).toHaveLength(5);
-    expect(events.filter(told("password_reset.refused", "throttled"))).toHaveLength(7);
+    expect(events.filter(isEvent("password_reset.requested"))).toHaveLength(5);
+    expect(events.filter(isEvent("password_reset.refused", "throttled"))).toHaveLength(7);
   });
 
   test.each([
@@ -77,7 +77,7 @@ describe("mails to one address", () => {
     ["a comment", "dots(comment)@example.com"],
     ["a quoted local part", '"dots"@example.com'],
     ["an address literal", "dots@[127.0.0.1]"],
-  ])("%s makes no address: the same page, no job", async (_what, email) => {
+  ])("%s is not an address: the same page, no job", async (_what, email) => {
     const events = await latchkey.eventsOf(async () => {
       for (const path of ["/forgot-password", "/register"]) {
         const answer = await latchkey.visit().post(path, { email });
@@ -88,15 +88,15 @@ describe("mails to one address", () => {
     expect(events.filter(({ requestId }) => requestId)).toEqual([]);
   });
 
-  test("a link to register counts on its own", async () => {
+  test("registration links have their own limit", async () => {
     const email = "newcomer@example.com";
     const events = await latchkey.eventsOf(() => times(7, () => latchkey.visit().post("/register", { email })));
     await latchkey.mailTo(email, "Finish creating your account", 5);
-    expect(events.filter(told("registration.requested"))).toHaveLength(5);
-    expect(events.filter(told("registration.refused", "throttled"))).toHaveLength(2);
+    expect(events.filter(isEvent("registration.requested"))).toHaveLength(5);
+    expect(events.filter(isEvent("registration.refused", "throttled"))).toHaveLength(2);
   });
 
-  test("a known and an unknown address get one answer, before the limit and past it", async () => {
+  test("a known and an unknown address have the same answer, before the limit and past it", async () => {
     const [known, unknown] = ["known@example.com", "stranger@example.net"];
     await latchkey.register(known);
     const hide = (answer: Answer, email: string) => {
@@ -121,9 +121,9 @@ describe("mails to one address", () => {
 
 describe("mails from one client", () => {
   const requested = async (running: typeof latchkey, work: () => Promise<unknown>) =>
-    (await running.eventsOf(work)).filter(told("password_reset.requested")).length;
+    (await running.eventsOf(work)).filter(isEvent("password_reset.requested")).length;
 
-  test("50 go out, whatever addresses a direct client forges", async () => {
+  test("50 are sent, even when a direct client forges its address", async () => {
     const work = () =>
       times(55, (at) =>
         new Visitor(direct.url(), `198.51.100.${at}`).post(
@@ -135,7 +135,7 @@ describe("mails from one client", () => {
     expect(await requested(direct, work)).toBe(50);
   });
 
-  test("50 go out, whatever a client puts before the address that the proxy saw", async () => {
+  test("50 are sent, whatever a client puts before the address that the proxy appends", async () => {
     const work = () =>
       times(55, (at) =>
         new Visitor(latchkey.url(), `198.51.100.${at}, 203.0.113.7`).post("/forgot-password", {
@@ -145,7 +145,7 @@ describe("mails from one client", () => {
     expect(await requested(latchkey, work)).toBe(50);
   });
 
-  test("the addresses of one IPv6 subscriber are one client; the next /64 is another", async () => {
+  test("the addresses of one IPv6 /64 are one client; the next /64 is another", async () => {
     const work = () =>
       times(55, (at) =>
         new Visitor(latchkey.url(), `2001:db8:1:2::${at.toString(16)}`).post("/forgot-password", {
@@ -157,7 +157,7 @@ describe("mails from one client", () => {
     expect(await requested(latchkey, () => next.post("/forgot-password", { email: "next@example.com" }))).toBe(1);
   });
 
-  test("an IPv4 address is the same client when it is written as IPv6", async () => {
+  test("an IPv4 address and its IPv4-mapped IPv6 address are one client", async () => {
     const spellings = ["203.0.113.99", "::ffff:203.0.113.99", "::ffff:cb00:7163"];
     const work = () =>
       times(55, (at) =>
@@ -168,7 +168,7 @@ describe("mails from one client", () => {
 });
 
 describe("failed logins", () => {
-  test("of 40 at once, from 40 clients, ten are tried", async () => {
+  test("of 40 simultaneous ones from 40 clients, ten are evaluated", async () => {
     const email = "stuffed@example.com";
     await latchkey.register(email);
     let statuses: number[] = [];
@@ -177,8 +177,8 @@ describe("failed logins", () => {
     });
     expect(statuses.filter((status) => status === 422)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
-    expect(events.filter(told("login.failed", "wrong_credentials"))).toHaveLength(10);
-    expect(events.filter(told("login.throttled"))).toHaveLength(30);
+    expect(events.filter(isEvent("login.failed", "wrong_credentials"))).toHaveLength(10);
+    expect(events.filter(isEvent("login.throttled"))).toHaveLength(30);
 
     const owner = latchkey.visit();
     const throttled = await logIn(owner, email, password);
@@ -188,7 +188,7 @@ describe("failed logins", () => {
     expect([...owner.cookies.keys()]).toEqual([]);
   });
 
-  test("an attacker keeps no owner out who comes with a known browser", async () => {
+  test("do not lock out a known browser of the account", async () => {
     const email = "besieged@example.com";
     const owner = await latchkey.register(email);
     await owner.post("/logout");
@@ -199,7 +199,7 @@ describe("failed logins", () => {
     expect((await logIn(stranger, email, password)).status).toBe(429);
   });
 
-  test("a completed reset frees the login", async () => {
+  test("are reset to none by a completed password reset", async () => {
     const email = "freed@example.com";
     await latchkey.register(email);
     expect(await oneByOne(11, () => logIn(latchkey.visit(), email))).toEqual([...Array(10).fill(422), 429]);
@@ -210,7 +210,7 @@ describe("failed logins", () => {
     expect((await logIn(latchkey.visit(), email, renewed.password)).location).toBe("/dashboard");
   });
 
-  test("a reset that failed frees nothing", async () => {
+  test("are not reset by a refused password reset", async () => {
     const email = "still-locked@example.com";
     await latchkey.register(email);
     await times(10, () => logIn(latchkey.visit(), email));
@@ -220,10 +220,10 @@ describe("failed logins", () => {
   });
 
   test.each([
-    ["letter case", (email: string) => email.toUpperCase()],
-    ["blanks around it", (email: string) => `  ${email}\t`],
-    ["Unicode blanks around it", (email: string) => `\u2003${email}\ufeff`],
-  ])("%s raises no cap", async (what, respell) => {
+    ["capitals", (email: string) => email.toUpperCase()],
+    ["surrounding spaces", (email: string) => `  ${email}\t`],
+    ["surrounding Unicode spaces", (email: string) => `\u2003${email}\ufeff`],
+  ])("an address with %s has the same limit", async (what, respell) => {
     const email = `cap-${what.length}@example.com`;
     await latchkey.register(email);
     await times(10, (at) => logIn(latchkey.visit(), at % 2 ? email : respell(email)));
@@ -231,7 +231,7 @@ describe("failed logins", () => {
     expect((await logIn(latchkey.visit(), email, password)).status).toBe(429);
   });
 
-  test("logins that succeed are not counted, and forgive no failure", async () => {
+  test("are counted without successful logins, which do not reset the count", async () => {
     const email = "regular@example.com";
     await latchkey.register(email);
     expect(await oneByOne(12, () => logIn(latchkey.visit(), email, password))).toEqual(Array(12).fill(302));
@@ -240,7 +240,7 @@ describe("failed logins", () => {
     expect(await oneByOne(2, () => logIn(latchkey.visit(), email))).toEqual([422, 429]);
   });
 
-  test("an attacker's own account buys no guesses at another's", async () => {
+  test("are not reset by the attacker's logins to another account", async () => {
     const [own, victim] = ["attacker@example.com", "guessed@example.com"];
     await latchkey.register(own);
     const attacker = latchkey.visit();
@@ -251,25 +251,25 @@ describe("failed logins", () => {
     expect((await logIn(attacker, victim)).status).toBe(429);
   });
 
-  test("an unknown address is throttled like a known one", async () => {
+  test("an unknown address has the same limit as a known one", async () => {
     expect(await oneByOne(11, () => logIn(latchkey.visit(), "not-there@example.com"))).toEqual([
       ...Array(10).fill(422),
       429,
     ]);
   });
 
-  test("one client has 100, over whatever addresses", async () => {
+  test("one client has 100, over all addresses", async () => {
     const client = "203.0.113.200";
     const statuses: number[] = [];
     for (let round = 0; round < 3; round++) {
       const spray = (at: number) => logIn(new Visitor(latchkey.url(), client), `spray-${round}-${at}@example.com`);
-      statuses.push(...(await times(35, spray)).map(({ status }) => status)); // fewer than hashing has room for
+      statuses.push(...(await times(35, spray)).map(({ status }) => status)); // Fewer than the queue of hashes holds.
     }
     expect(statuses.filter((status) => status === 422)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(5);
   });
 
-  test("a form without a password is no attempt", async () => {
+  test("a form without a password is not counted", async () => {
     const email = "no-attempt@example.com";
     await latchkey.register(email);
     expect(await oneByOne(12, () => latchkey.visit().post("/login", { email }))).toEqual(Array(12).fill(422));

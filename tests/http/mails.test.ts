@@ -15,9 +15,9 @@ async function signIn(): Promise<void> {
   expect((await signInExternally(latchkey.visit())).location).toBe("/dashboard");
 }
 
-describe("a mail that tells of a change", () => {
-  test("a reset is told to the owner, with the way to act, and nothing to act with", async () => {
-    const email = "told@example.com";
+describe("a notification mail", () => {
+  test("is sent after a reset, says how to secure the account and contains no token", async () => {
+    const email = "notified@example.com";
     await latchkey.register(email);
     const link = await latchkey.resetLink(email);
     await latchkey.visit().post("/reset-password", { ...link, ...renewed });
@@ -27,7 +27,7 @@ describe("a mail that tells of a change", () => {
     expect(mail.text).not.toMatch(secrets);
   });
 
-  test("a linked provider is told to the owner, with the way to act, and nothing to act with", async () => {
+  test("is sent after a provider is linked, says how to secure the account and contains no token", async () => {
     const email = "linked@example.com";
     await latchkey.register(email);
     provider.say({ profile: json({ sub: "linked", email, email_verified: true }) });
@@ -41,7 +41,7 @@ describe("a mail that tells of a change", () => {
 });
 
 describe("a mailed link", () => {
-  test("points to the configured origin, whatever the request says (host header poisoning)", async () => {
+  test("has the configured origin, whatever the request's headers (host header poisoning)", async () => {
     const email = "poisoned@example.com";
     await latchkey.register(email);
     const evil = {
@@ -57,7 +57,7 @@ describe("a mailed link", () => {
     expect(text).not.toContain("evil");
   });
 
-  test("works once, for its own address and purpose", async () => {
+  test("is accepted once, for its own address and purpose", async () => {
     const [one, other] = ["one@example.com", "other@example.com"];
     await latchkey.register(one);
     await latchkey.register(other);
@@ -74,7 +74,7 @@ describe("a mailed link", () => {
     expect((await latchkey.visit().post("/login", { email: other, password })).location).toBe("/dashboard");
   });
 
-  test("every other link of the address dies with the one that is used", async () => {
+  test("is invalid after another link of the address was used", async () => {
     const email = "several@example.com";
     await latchkey.register(email);
     const first = await latchkey.resetLink(email);
@@ -84,7 +84,7 @@ describe("a mailed link", () => {
     expect((await latchkey.visit().post("/reset-password", { ...second, ...renewed })).status).toBe(422);
   });
 
-  test("escapes what an address may hold", () => {
+  test("escapes the special characters of an address", () => {
     const email = "a&b'c`d/e?f=g#h+i%20@example.com";
     for (const mail of [resetMail, registrationMail]) {
       const { text, html } = mail("https://latchkey.example", email, "t".repeat(64));
@@ -95,7 +95,7 @@ describe("a mailed link", () => {
     }
   });
 
-  test("is in no mail that only tells", () => {
+  test("is in no notification mail", () => {
     for (const mail of [passwordChangedMail("https://a.example"), providerLinkedMail("https://a.example", "Google")]) {
       expect(mail.html).not.toMatch(/token=/);
       expect(mail.text).not.toMatch(/token=/);

@@ -14,13 +14,13 @@ type Latchkey = ReturnType<typeof runLatchkey>;
 
 const redirectUri = (location: string | null | undefined) => new URL(location ?? "").searchParams.get("redirect_uri");
 
-/** Asks for registrations of `count` different addresses, one from each of the clients; returns what the log says. */
+/** Requests registrations of `count` new addresses, one from each client; returns the logged events. */
 async function register(latchkey: Latchkey, count: number, client: (index: number) => string): Promise<string[]> {
-  const events = await latchkey.eventsOf(() => askForRegistrations(latchkey, count, client));
+  const events = await latchkey.eventsOf(() => requestRegistrations(latchkey, count, client));
   return events.filter(({ requestId }) => requestId).map(({ event, reason }) => [event, reason].filter(Boolean).join());
 }
 
-async function askForRegistrations({ send }: Latchkey, count: number, client: (index: number) => string) {
+async function requestRegistrations({ send }: Latchkey, count: number, client: (index: number) => string) {
   for (let index = 0; index < count; index++) {
     const headers = { "X-Forwarded-For": client(index) };
     const sent = await send("/register", {
@@ -31,11 +31,11 @@ async function askForRegistrations({ send }: Latchkey, count: number, client: (i
   }
 }
 
-describe("behind a proxy that is trusted", () => {
+describe("behind a trusted proxy", () => {
   const latchkey = runLatchkey({ ...idp, APP_URL: "https://app.example" });
   const { send } = latchkey;
 
-  test("the origin is the one that the browser used: redirect URI, Secure and HSTS", async () => {
+  test("the redirect URI, Secure and HSTS follow the forwarded origin", async () => {
     const sent = await send("/auth/idp", { headers: forwarded });
     expect(sent.status).toBe(302);
     expect(redirectUri(sent.location)).toBe("https://app.example/auth/idp/callback");
@@ -48,7 +48,7 @@ describe("behind a proxy that is trusted", () => {
   });
 
   test.each(["/login", "/dashboard", "/favicon.svg", "/nowhere", "/healthz"])(
-    "%s has HSTS on https alone",
+    "%s has HSTS on https only",
     async (path) => {
       const encrypted = await send(path, { headers: forwarded });
       expect(encrypted.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
@@ -57,7 +57,7 @@ describe("behind a proxy that is trusted", () => {
     },
   );
 
-  test("of several forwarded values the proxy's own, the last, counts", async () => {
+  test("of several forwarded values the last, the proxy's own, is used", async () => {
     const sent = await send("/auth/idp", {
       headers: { "X-Forwarded-Proto": "http, https", "X-Forwarded-Host": "evil.example, app.example" },
     });
@@ -74,7 +74,7 @@ describe("behind a proxy that is trusted", () => {
     },
   );
 
-  test("a form counts as the site's own by the origin that the browser used", async () => {
+  test("the Origin of a form is compared with the forwarded origin", async () => {
     const form = { email: "ada@example.com", password: "wrong" };
     const status = async (Origin: string) => (await send("/login", { form, headers: { ...forwarded, Origin } })).status;
     expect(await status("https://app.example")).toBe(422);
@@ -83,7 +83,7 @@ describe("behind a proxy that is trusted", () => {
     expect(await status("https://app.example.evil.example")).toBe(403);
   });
 
-  test("the session's cookie is __Host-session, and no other name counts", async () => {
+  test("the session's cookie is __Host-session, and no other name is accepted", async () => {
     const headers = { ...forwarded, Origin: "https://app.example" };
     await send("/register", { form: { email: "ada@example.com" }, headers });
     const { link } = await latchkey.mailTo("ada@example.com", "Finish creating your account");
@@ -114,8 +114,8 @@ describe("behind a proxy that is trusted", () => {
   });
 
   test("a client is the last forwarded address, and an IPv6 client its /64", async () => {
-    const oneSubscriber = (index: number) => `203.0.113.${index}, 2001:db8:0:1::${(index + 1).toString(16)}`;
-    expect(await register(latchkey, 50, oneSubscriber)).toEqual(Array(50).fill(requested));
+    const sameSubnet = (index: number) => `203.0.113.${index}, 2001:db8:0:1::${(index + 1).toString(16)}`;
+    expect(await register(latchkey, 50, sameSubnet)).toEqual(Array(50).fill(requested));
     expect(await register(latchkey, 1, () => "203.0.113.99, 2001:db8:0:1:ffff::1")).toEqual([throttled]);
     expect(await register(latchkey, 1, () => "2001:db8:0:2::1")).toEqual([requested]);
   });
@@ -125,7 +125,7 @@ describe("without a trusted proxy", () => {
   const latchkey = runLatchkey({ ...idp, TRUST_PROXY: "false" });
   const { exchange, send } = latchkey;
 
-  test("forwarded headers change neither the origin nor the cookies", async () => {
+  test("forwarded headers do not change the origin or the cookies", async () => {
     const sent = await send("/auth/idp", { headers: forwarded });
     expect(redirectUri(sent.location)).toBe(`${latchkey.url()}/auth/idp/callback`);
     expect(sent.setCookies).toEqual([
@@ -138,14 +138,11 @@ describe("without a trusted proxy", () => {
     expect((await send("/login", { form, headers: forwarded })).status).toBe(422);
   });
 
-  test.each(["127.0.0.1", "[::1]", "app.example"])(
-    "the redirect URI follows the Host %s, port and all",
-    async (name) => {
-      const host = `${name}:${latchkey.port()}`;
-      const sent = await exchange(["GET /auth/idp HTTP/1.1", `Host: ${host}`, "Connection: close"]);
-      expect(redirectUri(sent.headers.location)).toBe(`http://${host}/auth/idp/callback`);
-    },
-  );
+  test.each(["127.0.0.1", "[::1]", "app.example"])("the redirect URI has the Host %s with its port", async (name) => {
+    const host = `${name}:${latchkey.port()}`;
+    const sent = await exchange(["GET /auth/idp HTTP/1.1", `Host: ${host}`, "Connection: close"]);
+    expect(redirectUri(sent.headers.location)).toBe(`http://${host}/auth/idp/callback`);
+  });
 
   test("a missing or malformed Host falls back to the configured origin", async () => {
     for (const lines of [[], ["Host: a b"], ["Host: evil.example/x"]]) {
@@ -154,7 +151,7 @@ describe("without a trusted proxy", () => {
     }
   });
 
-  test("mailed links have the configured origin, whatever the Host says", async () => {
+  test("mailed links have the configured origin, whatever the Host", async () => {
     const body = "email=grace%40example.com";
     const sent = await exchange([
       "POST /register HTTP/1.1",
@@ -172,9 +169,9 @@ describe("without a trusted proxy", () => {
     expect(text).not.toContain("evil.example");
   });
 
-  test("a client cannot escape its limit with a forwarded address", async () => {
+  test("a forwarded address does not change the client that is limited", async () => {
     const forged = (index: number) => `203.0.113.${index}`;
-    expect(await register(latchkey, 49, forged)).toEqual(Array(49).fill(requested)); // another test asks once
+    expect(await register(latchkey, 49, forged)).toEqual(Array(49).fill(requested)); // Another test requests one.
     expect((await register(latchkey, 2, (index) => forged(49 + index))).at(-1)).toBe(throttled);
   });
 });

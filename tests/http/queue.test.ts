@@ -11,8 +11,8 @@ const running = Array.from({ length: concurrency }, (_, n) => `running${n + 10}@
 const waiting = "waiting@example.com";
 const mailJobs = "data ->> 'task' = 'mail_registration'";
 
-/** A database and a mail service for one test, and one server on them at a time; gone at the end of the block. */
-class Stage implements AsyncDisposable {
+/** A database, a mail service and one server at a time for one test; disposed at the end of the block. */
+class Fixture implements AsyncDisposable {
   #server: RunningServer | undefined;
 
   private constructor(
@@ -20,9 +20,9 @@ class Stage implements AsyncDisposable {
     readonly database: TestDatabase,
   ) {}
 
-  /** The mail service takes every mail and says nothing until the test answers it. */
-  static async set(): Promise<Stage> {
-    return new Stage(await startMailService({ kind: "silence" }), await createDatabase());
+  /** The mail service receives every mail and sends no answer until the test does. */
+  static async create(): Promise<Fixture> {
+    return new Fixture(await startMailService({ kind: "silence" }), await createDatabase());
   }
 
   async start(): Promise<RunningServer> {
@@ -30,7 +30,7 @@ class Stage implements AsyncDisposable {
     return this.#server;
   }
 
-  /** A statement of the test's own, while no server runs: the embedded database is one process's. */
+  /** Runs a statement while no server runs: only one process can open the embedded database. */
   async execute<T>(sql: string): Promise<T[]> {
     const { orm, close } = await openDatabase(this.database.url);
     const rows = await orm.em.fork().execute<T[]>(sql);
@@ -49,24 +49,24 @@ async function register({ url }: RunningServer, email: string) {
   expect((await send(url, "/register", { form: { email } })).status).toBe(200);
 }
 
-test("killed with as many mails being sent as there may be and one more waiting, the process sends them all after the restart (their minute aged by SQL)", async () => {
-  await using stage = await Stage.set();
-  const { mailService } = stage;
-  const killed = await stage.start();
+test("after kill -9 with the most concurrent mails in flight and one waiting, all are sent after the restart (the minute passed by SQL)", async () => {
+  await using fixture = await Fixture.create();
+  const { mailService } = fixture;
+  const killed = await fixture.start();
   await Promise.all(running.map((email) => register(killed, email)));
   await Promise.all(running.map((email) => mailService.held(email)));
   await register(killed, waiting);
   await killed.kill();
 
-  const jobs = await stage.execute<{ state: string; data: { email: string } }>(
+  const jobs = await fixture.execute<{ state: string; data: { email: string } }>(
     `select state, data from pgboss.job where ${mailJobs} order by data ->> 'email'`,
   );
   expect(jobs.map(({ state, data }) => [data.email, state])).toEqual([
     ...running.map((email) => [email, "active"]),
     [waiting, "created"],
   ]);
-  await stage.execute("update pgboss.job set started_on = started_on - interval '60 seconds' where state = 'active'");
-  const server = await stage.start();
+  await fixture.execute("update pgboss.job set started_on = started_on - interval '60 seconds' where state = 'active'");
+  const server = await fixture.start();
 
   const sent = await mailService.held(waiting);
   expect(sent.token).toMatch(/^[0-9a-f]{64}$/);
@@ -75,10 +75,10 @@ test("killed with as many mails being sent as there may be and one more waiting,
   expect(server.output()).not.toContain("hush-hush");
 }, 120_000);
 
-test("a mail that fails is tried again with a new token, after a restart too", async () => {
-  await using stage = await Stage.set();
-  const { mailService } = stage;
-  const first = await stage.start();
+test("a failed mail is retried with a new token, even after a restart", async () => {
+  await using fixture = await Fixture.create();
+  const { mailService } = fixture;
+  const first = await fixture.start();
   await register(first, "f@example.com");
   const failed = await mailService.held("f@example.com");
   failed.answer({ kind: "answer", status: 500, body: '{"ErrorCode":500}' });
@@ -86,29 +86,29 @@ test("a mail that fails is tried again with a new token, after a restart too", a
   expect(await first.stop()).toBe(0);
   expect(first.output()).not.toContain(failed.token);
 
-  await stage.execute(`update pgboss.job set start_after = now() where state = 'retry' and ${mailJobs}`);
-  const second = await stage.start();
+  await fixture.execute(`update pgboss.job set start_after = now() where state = 'retry' and ${mailJobs}`);
+  const second = await fixture.start();
   const retried = await mailService.held("f@example.com");
   expect(retried.token).toMatch(/^[0-9a-f]{64}$/);
   expect(retried.token).not.toBe(failed.token);
   retried.answer({ kind: "accept" });
   expect(await second.stop()).toBe(0);
-  expect(await stage.execute(`select * from pgboss.job where ${mailJobs}`)).toEqual([]);
+  expect(await fixture.execute(`select * from pgboss.job where ${mailJobs}`)).toEqual([]);
 }, 60_000);
 
-test("SIGTERM waits for the mail that is being sent", async () => {
-  await using stage = await Stage.set();
-  const server = await stage.start();
+test("on SIGTERM the process finishes the mail in flight before it exits", async () => {
+  await using fixture = await Fixture.create();
+  const server = await fixture.start();
   await register(server, "g@example.com");
-  const held = await stage.mailService.held("g@example.com");
+  const held = await fixture.mailService.held("g@example.com");
   const stopped = server.stop();
   const closed = () =>
     fetch(server.url).then(
       () => false,
       () => true,
     );
-  await until(closed, "the server takes no connection");
+  await until(closed, "the server refuses connections");
   held.answer({ kind: "accept" });
   expect(await stopped).toBe(0);
-  expect(await stage.execute(`select * from pgboss.job where ${mailJobs}`)).toEqual([]);
+  expect(await fixture.execute(`select * from pgboss.job where ${mailJobs}`)).toEqual([]);
 }, 60_000);

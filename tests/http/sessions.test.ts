@@ -10,8 +10,8 @@ const latchkey = runLatchkey(provider.settings.oidc);
 
 const https = { "X-Forwarded-Proto": "https" };
 
-/** Whether a browser with this `Cookie` header is let in. */
-async function opens(cookie: string, headers: Record<string, string> = {}): Promise<boolean> {
+/** Whether the dashboard is 200 with this `Cookie` header. */
+async function isSignedIn(cookie: string, headers: Record<string, string> = {}): Promise<boolean> {
   return (await latchkey.visit().get("/dashboard", { Cookie: cookie, ...headers })).status === 200;
 }
 
@@ -23,7 +23,7 @@ async function logIn(email: string, visitor = latchkey.visit()): Promise<Visitor
 const attributes = (line: string) => line.split("; ").slice(1).sort();
 
 describe("the cookie", () => {
-  test("on http: session, for this host and every path, unreadable for scripts", async () => {
+  test("on http: session, for this host and every path, HttpOnly", async () => {
     await latchkey.register("http@example.com");
     const answer = await latchkey.visit().post("/login", { email: "http@example.com", password });
     const [line = "", ...more] = answer.headers.getSetCookie();
@@ -32,7 +32,7 @@ describe("the cookie", () => {
     expect(attributes(line)).toEqual([expect.stringMatching(/^Expires=/), "HttpOnly", "Path=/", "SameSite=Lax"]);
   });
 
-  test("on https: __Host-session, Secure; the other names open nothing", async () => {
+  test("on https: __Host-session, Secure; other names are not accepted", async () => {
     await latchkey.register("https@example.com");
     const secure = { ...https, Origin: latchkey.url().replace("http:", "https:") };
     const answer = await latchkey.visit().post("/login", { email: "https@example.com", password }, secure);
@@ -46,16 +46,16 @@ describe("the cookie", () => {
       "Secure",
     ]);
     const token = /=([0-9a-f]{64})/.exec(line)?.[1];
-    expect(await opens(`__Host-session=${token}`, https)).toBe(true);
+    expect(await isSignedIn(`__Host-session=${token}`, https)).toBe(true);
     for (const name of ["session", "%5F%5FHost-session", "__host-session", "__HOST-SESSION", "__Host-session\u00a0"]) {
-      expect(await opens(`${name}=${token}`, https)).toBe(false);
+      expect(await isSignedIn(`${name}=${token}`, https)).toBe(false);
     }
   });
 
-  test("only the token itself opens, in its one spelling", async () => {
+  test("is accepted only with the exact token and name", async () => {
     const { cookies } = await latchkey.register("strict@example.com");
     const token = cookies.get("session") ?? "";
-    expect(await opens(`session=${token}`)).toBe(true);
+    expect(await isSignedIn(`session=${token}`)).toBe(true);
     for (const value of [
       "",
       token.toUpperCase(),
@@ -69,13 +69,13 @@ describe("the cookie", () => {
       "[object Object]",
       "\u00ff\u00fe",
     ]) {
-      expect(await opens(`session=${value}`)).toBe(false);
+      expect(await isSignedIn(`session=${value}`)).toBe(false);
     }
-    expect(await opens(`Session=${token}`)).toBe(false);
-    expect(await opens(`%73ession=${token}`)).toBe(false);
+    expect(await isSignedIn(`Session=${token}`)).toBe(false);
+    expect(await isSignedIn(`%73ession=${token}`)).toBe(false);
   });
 
-  test("no answer but a sign-in sets it", async () => {
+  test("is set only by a sign-in", async () => {
     const visitor = await latchkey.register("quiet@example.com");
     for (const path of ["/dashboard", "/login", "/forgot-password", "/nowhere", "/dashboard.data"]) {
       expect((await visitor.get(path)).headers.getSetCookie()).toEqual([]);
@@ -83,29 +83,29 @@ describe("the cookie", () => {
   });
 });
 
-describe("every sign-in starts a session of its own", () => {
-  test("a planted cookie is never adopted (fixation)", async () => {
+describe("every sign-in starts a new session", () => {
+  test("a planted token is not adopted (session fixation)", async () => {
     await latchkey.register("fixed@example.com");
     const planted = "f".repeat(64);
     const victim = latchkey.visit();
     victim.cookies.set("session", planted);
     await logIn("fixed@example.com", victim);
     expect(victim.cookies.get("session")).not.toBe(planted);
-    expect(await opens(`session=${planted}`)).toBe(false);
-    expect(await opens(victim.cookie)).toBe(true);
+    expect(await isSignedIn(`session=${planted}`)).toBe(false);
+    expect(await isSignedIn(victim.cookie)).toBe(true);
   });
 
-  test("a login ends the session that the browser came with, even another user's", async () => {
+  test("a login ends the browser's previous session, even another user's", async () => {
     const first = await latchkey.register("first@example.com");
     const before = first.cookie;
     await latchkey.register("second@example.com");
     await logIn("second@example.com", first);
     expect(first.cookie).not.toBe(before);
-    expect(await opens(before)).toBe(false);
+    expect(await isSignedIn(before)).toBe(false);
     expect((await first.get("/dashboard")).body).toContain("second@example.com");
   });
 
-  test("so does a registration", async () => {
+  test("a registration ends the browser's previous session", async () => {
     const visitor = await latchkey.register("elder@example.com");
     const before = visitor.cookie;
     const other = latchkey.visit();
@@ -114,33 +114,33 @@ describe("every sign-in starts a session of its own", () => {
     const token = link?.searchParams.get("token") ?? "";
     const claim = { email: "younger@example.com", token, ...twice(password) };
     expect((await visitor.post("/register/complete", claim)).location).toBe("/dashboard");
-    expect(await opens(before)).toBe(false);
-    expect(await opens(visitor.cookie)).toBe(true);
+    expect(await isSignedIn(before)).toBe(false);
+    expect(await isSignedIn(visitor.cookie)).toBe(true);
   });
 
-  test("a failed login leaves the session that there was", async () => {
+  test("a failed login keeps the browser's session", async () => {
     const visitor = await latchkey.register("mistyped@example.com");
     const before = visitor.cookie;
     expect((await visitor.post("/login", { email: "mistyped@example.com", password: "wrong password" })).status).toBe(
       422,
     );
     expect(visitor.cookie).toBe(before);
-    expect(await opens(before)).toBe(true);
+    expect(await isSignedIn(before)).toBe(true);
   });
 });
 
-describe("what ends a session", () => {
-  test("logout: in the database, for every copy of the cookie", async () => {
+describe("a session is ended by", () => {
+  test("logout, in the database: a copy of the cookie is not accepted either", async () => {
     const visitor = await latchkey.register("leaves@example.com");
     const copy = visitor.cookie;
     const left = await visitor.post("/logout");
     expect(left.location).toBe("/login");
     expect([...visitor.cookies.keys()]).toEqual(["device"]);
-    expect(await opens(copy)).toBe(false);
+    expect(await isSignedIn(copy)).toBe(false);
     expect((await latchkey.visit().post("/logout", {}, { Cookie: copy })).location).toBe("/login");
   });
 
-  test("a reset: all of the user's, and nobody else's", async () => {
+  test("a reset, with all sessions of the user and no other user's", async () => {
     const email = "resets@example.com";
     const one = await latchkey.register(email);
     const two = await logIn(email);
@@ -149,20 +149,20 @@ describe("what ends a session", () => {
     const renewed = twice("an entirely new password");
     const reset = await two.post("/reset-password", { ...link, ...renewed });
     expect(reset.location).toBe("/login?notice=password_reset");
-    expect(await opens(one.cookie)).toBe(false);
-    expect(await opens(two.cookie)).toBe(false);
-    expect(await opens(bystander.cookie)).toBe(true);
+    expect(await isSignedIn(one.cookie)).toBe(false);
+    expect(await isSignedIn(two.cookie)).toBe(false);
+    expect(await isSignedIn(bystander.cookie)).toBe(true);
   });
 
-  test("a refused reset: none", async () => {
+  test("no refused reset", async () => {
     const email = "stays@example.com";
     const visitor = await latchkey.register(email);
     const link = await latchkey.resetLink(email);
     expect((await visitor.post("/reset-password", { ...link, ...twice("short") })).status).toBe(422);
-    expect(await opens(visitor.cookie)).toBe(true);
+    expect(await isSignedIn(visitor.cookie)).toBe(true);
   });
 
-  test("its owner, from another browser; a stranger cannot", async () => {
+  test("its user from another browser, and not by another user", async () => {
     const email = "owner@example.com";
     const owner = await latchkey.register(email);
     const lost = await logIn(email);
@@ -177,28 +177,28 @@ describe("what ends a session", () => {
     for (const id of sessionId) {
       expect((await stranger.post("/dashboard", { intent: "end-session", sessionId: id })).status).toBe(422);
     }
-    expect(await opens(lost.cookie)).toBe(true);
+    expect(await isSignedIn(lost.cookie)).toBe(true);
     expect((await stranger.post("/dashboard", { intent: "end-other-sessions" })).status).toBe(200);
-    expect(await opens(lost.cookie)).toBe(true);
-    expect(await opens(owner.cookie)).toBe(true);
+    expect(await isSignedIn(lost.cookie)).toBe(true);
+    expect(await isSignedIn(owner.cookie)).toBe(true);
 
     expect((await owner.post("/dashboard", { intent: "end-other-sessions" })).status).toBe(200);
-    expect(await opens(lost.cookie)).toBe(false);
-    expect(await opens(owner.cookie)).toBe(true);
+    expect(await isSignedIn(lost.cookie)).toBe(false);
+    expect(await isSignedIn(owner.cookie)).toBe(true);
   });
 
-  test("deleting the account: every one", async () => {
+  test("the deletion of the account", async () => {
     const email = "gone@example.com";
     const one = await latchkey.register(email);
     const two = await logIn(email);
     await one.post("/dashboard", { intent: "delete-account", email });
-    expect(await opens(one.cookie)).toBe(false);
-    expect(await opens(two.cookie)).toBe(false);
+    expect(await isSignedIn(one.cookie)).toBe(false);
+    expect(await isSignedIn(two.cookie)).toBe(false);
     expect((await latchkey.visit().post("/login", { email, password })).status).toBe(422);
   });
 });
 
-test("a request in flight while its session ends does not bring it back", async () => {
+test("a request whose session ends while it is in flight does not renew the session", async () => {
   const visitor = await latchkey.register("in-flight@example.com");
   const { cookie } = visitor;
   const socket = net.connect(latchkey.port(), "127.0.0.1");
@@ -225,18 +225,18 @@ test("a request in flight while its session ends does not bring it back", async 
   expect(answer).toMatch(/^HTTP\/1\.1 302 /);
   expect(answer).toMatch(/\r\nlocation: \/login\r\n/i);
   expect(answer).not.toMatch(/\r\nset-cookie/i);
-  expect(await opens(cookie)).toBe(false);
+  expect(await isSignedIn(cookie)).toBe(false);
 });
 
-test("of 20 requests at once with a logout among them, none leaves the session alive", async () => {
+test("a session is ended by a logout among 20 simultaneous requests", async () => {
   const visitor = await latchkey.register("crowded@example.com");
   const { cookie } = visitor;
   const reads = Array.from({ length: 20 }, () => latchkey.visit().get("/dashboard", { Cookie: cookie }));
   await Promise.all([...reads, visitor.post("/logout")]);
-  expect(await opens(cookie)).toBe(false);
+  expect(await isSignedIn(cookie)).toBe(false);
 });
 
-test("a signed-in page is kept by no cache, and shown to nobody without a session", async () => {
+test("a signed-in page is no-store, and not shown without a session", async () => {
   const visitor = await latchkey.register("private@example.com");
   for (const path of ["/dashboard", "/dashboard.data"]) {
     const answer = await visitor.get(path);

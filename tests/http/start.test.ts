@@ -18,7 +18,7 @@ afterEach(async () => {
   occupant = undefined;
 });
 
-/** Starts the production build, which must end by itself with status 1; resolves with its whole output. */
+/** Starts the production build, which must exit with status 1; resolves with its whole output. */
 async function failedStart(settings: Record<string, string>): Promise<string> {
   const server = await spawnServer(settings);
   expect(await server.ended).toBe(1);
@@ -41,9 +41,9 @@ async function occupy(server: Server, host?: string): Promise<number> {
 
 const execute = promisify(execFile);
 
-const nowhere = { DATABASE_URL: "pglite:/dev/null/never-opened" };
+const unusableDatabase = { DATABASE_URL: "pglite:/dev/null/never-opened" };
 
-describe("a configuration that is not usable ends the start with status 1 and one message", () => {
+describe("an invalid configuration: one message and exit status 1", () => {
   test.each([
     [
       "the client id without its secret",
@@ -90,29 +90,29 @@ describe("a configuration that is not usable ends the start with status 1 and on
       ],
     ],
     [
-      "a database that is none",
+      "a database URL with an unknown scheme",
       { DATABASE_URL: "mysql://root:hush-hush@localhost/latchkey" },
       ["DATABASE_URL must be a postgresql:// URL, or pglite: and a folder"],
     ],
   ] as [string, Record<string, string>, string[]][])("%s", async (_what, settings, problems) => {
-    const output = await failedStart({ ...nowhere, ...settings });
+    const output = await failedStart({ ...unusableDatabase, ...settings });
     expect(output).toBe(`The configuration is not usable:\n${problems.map((line) => `  - ${line}\n`).join("")}`);
     expect(output).not.toContain("hush-hush");
   });
 });
 
-test("the port and the settings come from the .env of the folder, the environment first", async () => {
+test("the port and the settings are read from the .env of the folder, and the environment overrides them", async () => {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
   const port = await occupy(createServer());
   await writeFile(join(folder, ".env"), `PORT=${port}\nDATABASE_URL=mysql://not-this-one\n`);
   const command = [resolve("server/serve.js"), resolve("build/index.js")];
-  const env = { PATH: process.env.PATH, NODE_ENV: "production" as const, ...nowhere };
+  const env = { PATH: process.env.PATH, NODE_ENV: "production" as const, ...unusableDatabase };
   const failed = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
   expect(failed).toMatchObject({ code: 1, stdout: "", stderr: `Port ${port} cannot be used: EADDRINUSE.\n` });
   await rm(folder, { recursive: true });
 });
 
-describe("what makes a start impossible is said in one line, with status 1", () => {
+describe("a failed start: one line and exit status 1", () => {
   test("a PostgreSQL that cannot be reached, without its password", async () => {
     const port = await freePort();
     const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:hush-hush@127.0.0.1:${port}/latchkey` });
@@ -121,14 +121,14 @@ describe("what makes a start impossible is said in one line, with status 1", () 
     );
   });
 
-  test("a PostgreSQL at a name that does not exist", async () => {
+  test("a PostgreSQL whose host name does not resolve", async () => {
     const output = await failedStart({ DATABASE_URL: "postgresql://latchkey:hush-hush@nowhere.invalid/latchkey" });
     expect(output).toMatch(
       /^The database at nowhere\.invalid\/latchkey cannot be used: getaddrinfo (?:ENOTFOUND|EAI_AGAIN) nowhere\.invalid\.\n$/,
     );
   });
 
-  test("a server that is no PostgreSQL", async () => {
+  test("a server that is not PostgreSQL", async () => {
     const port = await occupy(createServer(), "127.0.0.1");
     const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:hush-hush@127.0.0.1:${port}/latchkey` });
     expect(output).toMatch(/^The database at 127\.0\.0\.1:\d+\/latchkey cannot be used: .+\.\n$/);
@@ -147,13 +147,13 @@ describe("what makes a start impossible is said in one line, with status 1", () 
     expect(output).toBe(`The database at 127.0.0.1:${port}/latchkey cannot be used: ${message}.\n`);
   });
 
-  test.each(["/dev/null/data", "/dev/null"])("the data folder %s, which cannot be", async (folder) => {
+  test.each(["/dev/null/data", "/dev/null"])("the data folder %s, which cannot be created", async (folder) => {
     const output = await failedStart({ DATABASE_URL: `pglite:${folder}` });
     expect(output).toMatch(new RegExp(`^The data folder ${folder} cannot be written: [A-Z]+\\.\\n$`));
   });
 
   test.each([
-    ["is no folder", "", "errno 54"], // ENOTDIR of WASI
+    ["is not a folder", "", "errno 54"], // ENOTDIR of WASI
     ["is incomplete", "PG_VERSION", "PGlite failed to initialize properly"],
   ])("a data folder whose database %s", async (_what, file, reason) => {
     database = await createEmptyDatabase("embedded");
@@ -169,10 +169,12 @@ describe("what makes a start impossible is said in one line, with status 1", () 
 
   test.each([undefined, "127.0.0.1"])("a port in use, on the address %s", async (host) => {
     const port = await occupy(createServer(), host);
-    expect(await failedStart({ ...nowhere, PORT: String(port) })).toBe(`Port ${port} cannot be used: EADDRINUSE.\n`);
+    expect(await failedStart({ ...unusableDatabase, PORT: String(port) })).toBe(
+      `Port ${port} cannot be used: EADDRINUSE.\n`,
+    );
   });
 
-  test("a data folder that another process has open, which goes on undisturbed", async () => {
+  test("a data folder that another process has open; that process stays ready", async () => {
     const { url, drop } = await createEmptyDatabase("embedded");
     database = { url, drop };
     const first = await startServer({ DATABASE_URL: url });
@@ -183,7 +185,7 @@ describe("what makes a start impossible is said in one line, with status 1", () 
   });
 });
 
-test("what the embedded database writes is for its owner alone", async () => {
+test("the files of the embedded database are accessible to their owner only", async () => {
   const { url, drop } = await createEmptyDatabase("embedded");
   database = { url, drop };
   const server = await startServer({ DATABASE_URL: url });
@@ -195,7 +197,7 @@ test("what the embedded database writes is for its owner alone", async () => {
   expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
 });
 
-test("a data folder whose process was killed is taken over by the next one", async () => {
+test("a data folder whose process was killed can be opened by the next process", async () => {
   const { url, drop } = await createEmptyDatabase("embedded");
   database = { url, drop };
   const killed = await startServer({ DATABASE_URL: url });

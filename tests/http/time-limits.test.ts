@@ -3,12 +3,12 @@ import net, { type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { limitRequestTimes, timeLimits } from "#server/http/time-limits";
 
-test("the longest that a head and a request can take, the checking interval included", () => {
+test("a head is limited to 20 seconds and a request to 30, including the checking interval", () => {
   expect(timeLimits.headersTimeout + timeLimits.connectionsCheckingInterval).toBeLessThan(20_000);
   expect(timeLimits.requestTimeout + timeLimits.connectionsCheckingInterval).toBeLessThan(30_000);
 });
 
-test("a server that is made after it closes slow connections, the first of the process too", async () => {
+test("a server created after limitRequestTimes() answers slow requests 408, even the first server of the process", async () => {
   limitRequestTimes({ headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 10 });
   const server = createServer((request, response) => request.resume().once("end", () => response.end()));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -16,7 +16,7 @@ const log = recordLog();
 const requestRegistration = (email: string) => query((em) => enqueue(em, { task: "mail_registration", email }));
 const requestReset = (email: string) => query((em) => enqueue(em, { task: "mail_password_reset", email }));
 
-/** How many jobs there are in each state. */
+/** The number of jobs in each state. */
 async function states(): Promise<Record<string, number>> {
   const rows = await latchkey.execute<{ state: string; count: number }>(
     "select state::text, count(*)::int from pgboss.job where data->>'email' is not null group by state",
@@ -30,7 +30,7 @@ interface HeldCall {
   fail(error?: Error): void;
 }
 
-/** A mail service that answers when the test says so. */
+/** A mail service that answers when the test calls the function. */
 function holdMails(): HeldCall[] {
   const calls: HeldCall[] = [];
   provideMailer({
@@ -40,7 +40,7 @@ function holdMails(): HeldCall[] {
   return calls;
 }
 
-test("jobs in the database and calls to the mail service are bounded, and more jobs wait in the queue", async () => {
+test("the concurrent jobs and calls to the mail service are limited, and further jobs wait in the queue", async () => {
   const ends: (() => void)[] = [];
   let inDatabase = 0;
   let mostInDatabase = 0;
@@ -68,7 +68,7 @@ test("jobs in the database and calls to the mail service are bounded, and more j
   expect(await states()).toEqual({ created: 10 });
 });
 
-test("a job for an unknown address lasts as long as a running mail call", async () => {
+test("a job for an unknown address takes as long as a running mail call", async () => {
   const calls = holdMails();
   const simulate = vi.spyOn(RecentCalls.prototype, "simulate");
   await requestRegistration("new@example.com");
@@ -77,7 +77,7 @@ test("a job for an unknown address lasts as long as a running mail call", async 
   await requestReset("nobody@example.com");
   const reset = latchkey.drain();
   await until(() => simulate.mock.calls.length === 1, "the job without a mail");
-  // A job that has ended would be deleted by one of the statements between these.
+  // If the job ended early, a statement between these would delete it.
   for (let look = 0; look < 5; look++) expect(await states()).toEqual({ active: 2 });
   calls[0]!.accept();
   await Promise.all([registration, reset]);
@@ -85,7 +85,7 @@ test("a job for an unknown address lasts as long as a running mail call", async 
   expect(calls.map(({ mail }) => mail.to)).toEqual(["new@example.com"]);
 });
 
-test("a job for an unknown address fails as the mail calls do, and its retry mails nobody", async () => {
+test("a job for an unknown address fails as the mail calls do, and its retry sends no mail", async () => {
   const calls = holdMails();
   await requestRegistration("new@example.com");
   const registration = latchkey.drain();

@@ -25,7 +25,7 @@ const jobs = () => latchkey.execute<object>("select * from pgboss.job where data
 
 const tokenOf = (sent?: { body: string }) => /token=([0-9a-f]{64})\b/.exec(sent?.body ?? "")?.[1] ?? "no token";
 
-test("a mail that fails is tried at least ten times over at least a day, with growing waits, then given up", async () => {
+test("a failing mail is retried at least ten times over at least a day with growing delays, then the job fails", async () => {
   await createUser(latchkey.em(), { password: null });
   await call(forgotPassword.action, post("/forgot-password", { email }));
 
@@ -70,7 +70,7 @@ test("a mail that the mail service refuses for good is not tried again, and an e
   expect(log.lines().join()).not.toContain(email);
 });
 
-test("a mail that fails is tried again with a new token, and neither the job nor the log holds one", async () => {
+test("a failed mail is retried with a new token, and neither the job nor the log contains a token", async () => {
   await createUser(latchkey.em(), { email, password: null });
   await call(forgotPassword.action, post("/forgot-password", { email }));
   outgoing.answer("POST", resend, { status: 500 });

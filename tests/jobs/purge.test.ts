@@ -10,7 +10,7 @@ function passMinutes(minutes: number): void {
   vi.spyOn(Date, "now").mockImplementation(() => now() + minutes * 60_000);
 }
 
-/** `count` rows of each table that end at `expires`, and a user for the sessions. */
+/** Adds `count` rows that expire at `expires` to each table, and a user for the sessions. */
 async function addRows(prefix: string, count: number, expires: Date): Promise<void> {
   const user = crypto.randomUUID();
   await latchkey.execute("insert into users (id, email, created_at) values (?, ?, now())", [
@@ -44,7 +44,7 @@ async function counts(): Promise<Record<string, number>> {
   return rows;
 }
 
-test("the queue purges expired rows by itself, in batches, every ten minutes, and live rows stay", async () => {
+test("the scheduled job purges expired rows in batches every ten minutes, and keeps the others", async () => {
   await addRows("old", 12_000, new Date(Date.now() - 1));
   await addRows("live", 3, new Date(Date.now() + hour));
   const live = { password_resets: 3, registrations: 3, sessions: 3, rate_limits: 3 };
