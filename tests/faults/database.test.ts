@@ -4,13 +4,13 @@ import type { Answer } from "../support/http";
 import type { RunningServer } from "../support/server";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
-import { forgetPassword, logIn, oldPassword, type Stage, stageFaults } from "./stage";
+import { createFixtures, type Fixture, forgetPassword, logIn, oldPassword } from "./fixture";
 
-const { cluster, stage } = stageFaults();
+const { cluster, createFixture } = createFixtures();
 
-const patience = 6_000; // ms that a request may take at most
+const longestAnswer = 6_000; // ms
 
-/** What four visitors who never rest get, until they are told to stop. */
+/** Sends requests from four concurrent visitors until `stop` is called; returns their answers. */
 function startLoad(server: RunningServer, emails: string[]) {
   const answers: Answer[] = [];
   const sent: string[] = [];
@@ -52,7 +52,7 @@ async function signedIn(server: RunningServer): Promise<Visitor> {
 
 const unavailable = { status: 503, contentType: "text/html; charset=utf-8" };
 
-/** Everything that needs the database says so, as what was asked for, and what does not need it goes on. */
+/** Expects 503 in the requested format from every URL that needs the database, and normal answers from the others. */
 async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> {
   const credentials = { email: "ada@example.com", password: oldPassword };
   const [page, sent, refused, login, reset, data, ready, alive, form] = await Promise.all([
@@ -75,11 +75,11 @@ async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> 
   expect(alive).toMatchObject({ status: 200, body: "ok\n" });
   expect(form).toMatchObject({ status: 200 });
   for (const { milliseconds } of [page, sent, refused, login, reset, data, ready]) {
-    expect(milliseconds).toBeLessThan(patience);
+    expect(milliseconds).toBeLessThan(longestAnswer);
   }
   const callback = await signInExternally(new Visitor(server.url));
   expect(callback).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
-  expect(callback.milliseconds).toBeLessThan(patience);
+  expect(callback.milliseconds).toBeLessThan(longestAnswer);
 }
 
 async function expectRecovery(server: RunningServer, ada: Visitor): Promise<void> {
@@ -90,45 +90,45 @@ async function expectRecovery(server: RunningServer, ada: Visitor): Promise<void
   expect(server.process.exitCode).toBeNull();
 }
 
-async function open(scene: Stage) {
-  const mails = await scene.mailService();
-  const provider = await scene.provider();
-  const server = await scene.server({ ...mails.settings, ...provider.settings.google });
-  await scene.addAccount("ada@example.com");
+async function open(fixture: Fixture) {
+  const mails = await fixture.mailService();
+  const provider = await fixture.provider();
+  const server = await fixture.server({ ...mails.settings, ...provider.settings.google });
+  await fixture.addAccount("ada@example.com");
   return { mails, server, ada: await signedIn(server) };
 }
 
 for (const mode of ["fast", "immediate", "kill"] as const) {
-  test(`PostgreSQL stopped (${mode}) and started under load: 503, then on without a restart and with no mail lost`, async () => {
-    await using scene = await stage();
-    const { mails, server, ada } = await open(scene);
+  test(`PostgreSQL stopped (${mode}) and started under load: 503 until it is back, no restart needed and no mail lost`, async () => {
+    await using fixture = await createFixture();
+    const { mails, server, ada } = await open(fixture);
     const emails = Array.from({ length: 500 }, (_, n) => `user${n}@example.com`);
-    for (const email of emails) await scene.addAccount(email);
+    for (const email of emails) await fixture.addAccount(email);
 
     const load = startLoad(server, emails);
-    await until(() => load.sent.length > 10, "the load is under way");
+    await until(() => load.sent.length > 10, "the load has started");
     await cluster().stop(mode);
     await expectOutage(server, ada);
     await cluster().start();
     await expectRecovery(server, ada);
     const before = load.sent.length;
-    await until(() => load.sent.length > before + 10, "the load goes on");
+    await until(() => load.sent.length > before + 10, "the load continues");
     await load.stop();
 
     expect(load.errors).toEqual([]);
     expect([...new Set(load.answers.map(({ status }) => status))].sort()).toEqual([200, 422, 503]);
-    expect(Math.max(...load.answers.map(({ milliseconds }) => milliseconds))).toBeLessThan(patience);
+    expect(Math.max(...load.answers.map(({ milliseconds }) => milliseconds))).toBeLessThan(longestAnswer);
     await mails.when(() => load.sent.every((email) => mails.mails.some(({ to }) => to === email)));
-    expect(await scene.connections()).toBeLessThanOrEqual(10);
+    expect(await fixture.connections()).toBeLessThanOrEqual(10);
     const idle = "select count(*)::int from pg_stat_activity where state like 'idle in%'";
-    await until(async () => (await scene.query(idle))[0]?.count === 0, "no transaction stays open");
+    await until(async () => (await fixture.query(idle))[0]?.count === 0, "no transaction stays open");
     expect(await server.stop()).toBe(0);
   }, 240_000);
 }
 
-test("a PostgreSQL that stops answering holds no request for longer than six seconds", async () => {
-  await using scene = await stage();
-  const { server, ada } = await open(scene);
+test("while PostgreSQL does not answer, every request ends within six seconds", async () => {
+  await using fixture = await createFixture();
+  const { server, ada } = await open(fixture);
   cluster().freeze();
   try {
     await expectOutage(server, ada);
@@ -137,27 +137,27 @@ test("a PostgreSQL that stops answering holds no request for longer than six sec
     cluster().thaw();
   }
   await expectRecovery(server, ada);
-  await until(async () => (await scene.connections()) <= 10, "the frozen connections are given up");
+  await until(async () => (await fixture.connections()) <= 10, "the frozen connections are closed");
 });
 
-test("a backend that crashes takes every connection with it, and the service goes on", async () => {
-  await using scene = await stage();
-  const { server, ada } = await open(scene);
-  const [backend] = await scene.query<{ pid: number }>(
+test("after a backend crash, which closes every connection, the service answers again without a restart", async () => {
+  await using fixture = await createFixture();
+  const { server, ada } = await open(fixture);
+  const [backend] = await fixture.query<{ pid: number }>(
     "select pid from pg_stat_activity where datname = current_database() and application_name <> 'test'",
   );
   process.kill(backend?.pid ?? 0, "SIGKILL");
   await expectRecovery(server, ada);
 });
 
-test("a statement that waits too long for a lock gives up with a 503 page and changes nothing", async () => {
-  await using scene = await stage();
-  const { server } = await open(scene);
-  const before = await scene.query("select * from sessions");
-  const lock = await scene.transaction("lock table sessions in access exclusive mode");
+test("a request whose statement waits too long for a lock is answered 503 with a page and changes nothing", async () => {
+  await using fixture = await createFixture();
+  const { server } = await open(fixture);
+  const before = await fixture.query("select * from sessions");
+  const lock = await fixture.transaction("lock table sessions in access exclusive mode");
   const login = await logIn(server.url, "ada@example.com", oldPassword);
   expect(login).toMatchObject(unavailable);
-  expect(login.milliseconds).toBeLessThan(patience);
+  expect(login.milliseconds).toBeLessThan(longestAnswer);
   await lock.query("rollback");
-  expect(await scene.query("select * from sessions")).toEqual(before);
+  expect(await fixture.query("select * from sessions")).toEqual(before);
 });

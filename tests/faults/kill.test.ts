@@ -2,36 +2,44 @@ import { expect, test } from "vitest";
 import { signInExternally } from "../support/external-sign-in";
 import type { RunningServer } from "../support/server";
 import { Visitor } from "../support/visitor";
-import { forgetPassword, logIn, newPassword, oldPassword, resetPassword, type Stage, stageFaults } from "./stage";
+import {
+  createFixtures,
+  type Fixture,
+  forgetPassword,
+  logIn,
+  newPassword,
+  oldPassword,
+  resetPassword,
+} from "./fixture";
 
-const { stage } = stageFaults();
+const { createFixture } = createFixtures();
 
-/** Kills the server while the request waits for what `statement` locked: nothing has changed. */
-async function killAmid(scene: Stage, server: RunningServer, statement: string, request: () => Promise<unknown>) {
-  const before = await scene.snapshot();
-  const rival = await scene.transaction(statement);
+/** Kills the server while the request waits for a lock of `statement`, and expects no change. */
+async function killDuring(fixture: Fixture, server: RunningServer, statement: string, request: () => Promise<unknown>) {
+  const before = await fixture.snapshot();
+  const lock = await fixture.transaction(statement);
   const answer = request().catch((error: Error) => error);
-  await scene.blocked();
+  await fixture.blocked();
   await server.kill();
   expect(await answer).toBeInstanceOf(Error);
-  await rival.query("rollback");
-  await scene.rolledBack();
-  expect(await scene.snapshot()).toEqual(before);
+  await lock.query("rollback");
+  await fixture.rolledBack();
+  expect(await fixture.snapshot()).toEqual(before);
 }
 
-test("a mail that was asked for, or half sent, before kill -9 arrives within two minutes of the next start", async () => {
-  await using scene = await stage();
-  const mails = await scene.mailService({ kind: "silence" });
+test("a mail that was queued or in flight at kill -9 is sent within two minutes of the next start", async () => {
+  await using fixture = await createFixture();
+  const mails = await fixture.mailService({ kind: "silence" });
   const emails = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}@example.com`);
-  const first = await scene.server(mails.settings);
-  for (const email of emails) await scene.addAccount(email);
+  const first = await fixture.server(mails.settings);
+  for (const email of emails) await fixture.addAccount(email);
   for (const email of emails) {
     expect(await forgetPassword(first.url, email)).toMatchObject({ status: 200 });
   }
   await mails.when(() => mails.attempts() === 4);
   await first.kill();
   const states = "select state::text, count(*)::int from pgboss.job where data->>'email' is not null group by 1";
-  expect(await scene.query(states)).toEqual(
+  expect(await fixture.query(states)).toEqual(
     expect.arrayContaining([
       { state: "active", count: 4 },
       { state: "created", count: 2 },
@@ -40,7 +48,7 @@ test("a mail that was asked for, or half sent, before kill -9 arrives within two
 
   mails.behave({ kind: "accept" });
   const before = mails.mails.length;
-  const second = await scene.server(mails.settings);
+  const second = await fixture.server(mails.settings);
   await mails.when(() => new Set(mails.mails.slice(before).map(({ to }) => to)).size === emails.length);
   const last = mails.mails.findLast(({ to }) => to === "a@example.com");
   expect(await resetPassword(second.url, "a@example.com", last?.token ?? "")).toMatchObject({
@@ -50,45 +58,45 @@ test("a mail that was asked for, or half sent, before kill -9 arrives within two
 }, 150_000);
 
 test("kill -9 in the middle of a reset changes nothing, and the link still works", async () => {
-  await using scene = await stage();
-  const first = await scene.server();
-  await scene.addAccount("ada@example.com");
-  const token = await scene.addResetToken("ada@example.com");
+  await using fixture = await createFixture();
+  const first = await fixture.server();
+  await fixture.addAccount("ada@example.com");
+  const token = await fixture.addResetToken("ada@example.com");
   expect(await logIn(first.url, "ada@example.com", oldPassword)).toMatchObject({ status: 302 });
 
   const reset = () => resetPassword(first.url, "ada@example.com", token);
-  await killAmid(scene, first, "select from users for update", reset);
-  const second = await scene.server();
+  await killDuring(fixture, first, "select from users for update", reset);
+  const second = await fixture.server();
   expect(await logIn(second.url, "ada@example.com", newPassword)).toMatchObject({ status: 422 });
   expect(await resetPassword(second.url, "ada@example.com", token)).toMatchObject({ status: 302 });
   expect(await logIn(second.url, "ada@example.com", newPassword)).toMatchObject({ status: 302 });
 });
 
-test("kill -9 in a crowd of resets leaves each one done or not begun", async () => {
-  await using scene = await stage();
-  const server = await scene.server();
+test("kill -9 during simultaneous resets leaves each one complete or without effect", async () => {
+  await using fixture = await createFixture();
+  const server = await fixture.server();
   const emails = Array.from({ length: 40 }, (_, n) => `user${n}@example.com`);
   const resets: (() => Promise<unknown>)[] = [];
   for (const email of emails) {
-    const id = await scene.addAccount(email);
-    const token = await scene.addResetToken(email);
-    await scene.query("insert into sessions values ($1, $2, $3, null, now(), now(), now() + interval '1 day')", [
+    const id = await fixture.addAccount(email);
+    const token = await fixture.addResetToken(email);
+    await fixture.query("insert into sessions values ($1, $2, $3, null, now(), now(), now() + interval '1 day')", [
       crypto.randomUUID(),
       token,
       id,
     ]);
     resets.push(() => resetPassword(server.url, email, token));
   }
-  const [old] = await scene.query<{ password_hash: string }>("select password_hash from users limit 1");
+  const [old] = await fixture.query<{ password_hash: string }>("select password_hash from users limit 1");
 
   const all = resets.map((reset) => reset());
   const settled = Promise.allSettled(all);
   await Promise.race(all);
   await server.kill();
   await settled;
-  await scene.rolledBack();
+  await fixture.rolledBack();
 
-  const states = await scene.query<{ changed: boolean; tokens: number; sessions: number }>(
+  const states = await fixture.query<{ changed: boolean; tokens: number; sessions: number }>(
     `select password_hash <> $1 as changed,
        (select count(*)::int from password_resets r where r.email = u.email) as tokens,
        (select count(*)::int from sessions s where s.user_id = u.id) as sessions
@@ -103,19 +111,19 @@ test("kill -9 in a crowd of resets leaves each one done or not begun", async () 
 });
 
 test("kill -9 in the middle of a link changes nothing, and the next sign-in links", async () => {
-  await using scene = await stage();
-  const provider = await scene.provider();
-  const first = await scene.server(provider.settings.google);
-  await scene.addAccount("ada@example.com");
+  await using fixture = await createFixture();
+  const provider = await fixture.provider();
+  const first = await fixture.server(provider.settings.google);
+  await fixture.addAccount("ada@example.com");
 
   // An uncommitted user with the same id at the provider stalls the link at its last statement.
   const sameId =
     "insert into users (id, email, idp_id, created_at) values (gen_random_uuid(), 'eve@example.com', 'ada-at-the-provider', now())";
-  await killAmid(scene, first, sameId, () => signInExternally(new Visitor(first.url)));
+  await killDuring(fixture, first, sameId, () => signInExternally(new Visitor(first.url)));
 
-  const second = await scene.server(provider.settings.google);
+  const second = await fixture.server(provider.settings.google);
   expect(await signInExternally(new Visitor(second.url))).toMatchObject({ status: 302, location: "/dashboard" });
-  expect(await scene.query("select email, idp_id from users")).toEqual([
+  expect(await fixture.query("select email, idp_id from users")).toEqual([
     { email: "ada@example.com", idp_id: "ada-at-the-provider" },
   ]);
 });

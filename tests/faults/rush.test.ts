@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { until } from "../support/until";
-import { logIn, newPassword, oldPassword, resetPassword, stageFaults } from "./stage";
+import { createFixtures, logIn, newPassword, oldPassword, resetPassword } from "./fixture";
 
-const { stage } = stageFaults();
+const { createFixture } = createFixtures();
 
 const expiredRows = 100_000;
 
@@ -22,20 +22,20 @@ const remains = `select exists (select from password_resets where token_hash lik
   or exists (select from registrations) or exists (select from rate_limits where key like 'expired%')
   or exists (select from sessions where token_hash like 'expired%') as rows`;
 
-test("200 resets and 200 logins at once, while 400,000 expired rows are purged: all succeed", async () => {
-  await using scene = await stage();
-  expect(await (await scene.server()).stop()).toBe(0);
+test("200 resets and 200 logins simultaneously, while 400,000 expired rows are purged: all succeed", async () => {
+  await using fixture = await createFixture();
+  expect(await (await fixture.server()).stop()).toBe(0);
   const numbers = Array.from({ length: 200 }, (_, n) => n);
   const tokens: string[] = [];
   for (const n of numbers) {
-    await scene.addAccount(`reset${n}@example.com`);
-    await scene.addAccount(`login${n}@example.com`);
-    tokens.push(await scene.addResetToken(`reset${n}@example.com`));
+    await fixture.addAccount(`reset${n}@example.com`);
+    await fixture.addAccount(`login${n}@example.com`);
+    tokens.push(await fixture.addResetToken(`reset${n}@example.com`));
   }
-  for (const statement of expired) await scene.query(statement);
+  for (const statement of expired) await fixture.query(statement);
 
-  const server = await scene.server();
-  expect(await scene.query(remains)).toEqual([{ rows: true }]);
+  const server = await fixture.server();
+  expect(await fixture.query(remains)).toEqual([{ rows: true }]);
   const resets = numbers.map((n) => resetPassword(server.url, `reset${n}@example.com`, tokens[n] ?? ""));
   const logins = numbers.map((n) => logIn(server.url, `login${n}@example.com`, oldPassword));
   await Promise.all([...resets, ...logins]);
@@ -45,9 +45,9 @@ test("200 resets and 200 logins at once, while 400,000 expired rows are purged: 
   }
   for (const login of await Promise.all(logins)) expect(login).toMatchObject({ status: 302, location: "/dashboard" });
 
-  await until(async () => (await scene.query(remains))[0]?.rows === false, "the expired rows are purged", 60_000);
-  expect(await scene.query("select count(*)::int from password_resets")).toEqual([{ count: 0 }]);
-  expect(await scene.query("select count(*)::int from sessions")).toEqual([{ count: 200 }]);
-  expect(await scene.query("select count(*)::int from users")).toEqual([{ count: 400 }]);
+  await until(async () => (await fixture.query(remains))[0]?.rows === false, "the expired rows are purged", 60_000);
+  expect(await fixture.query("select count(*)::int from password_resets")).toEqual([{ count: 0 }]);
+  expect(await fixture.query("select count(*)::int from sessions")).toEqual([{ count: 200 }]);
+  expect(await fixture.query("select count(*)::int from users")).toEqual([{ count: 400 }]);
   expect(await logIn(server.url, "reset0@example.com", newPassword)).toMatchObject({ status: 302 });
 }, 180_000);

@@ -3,11 +3,11 @@ import net, { type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import type { RunningServer } from "../support/server";
 import { Visitor } from "../support/visitor";
-import { forgetPassword, logIn, newPassword, oldPassword, resetPassword, stageFaults } from "./stage";
+import { createFixtures, forgetPassword, logIn, newPassword, oldPassword, resetPassword } from "./fixture";
 
-const { stage } = stageFaults();
+const { createFixture } = createFixtures();
 
-/** The production build with one more migration, as the next release would have. */
+/** The production build with one additional migration, as in the next release. */
 function buildNextVersion(): string {
   const build = readFileSync("build/index.js", "utf8");
   const next = build.replace(
@@ -26,7 +26,7 @@ function buildNextVersion(): string {
   return "build/next/index.js";
 }
 
-/** Sends each connection to the next server in turn. */
+/** Forwards each connection to the next server, round-robin. */
 async function startRoundRobin(servers: RunningServer[]) {
   let turn = 0;
   const balancer = net.createServer((socket) => {
@@ -41,28 +41,28 @@ async function startRoundRobin(servers: RunningServer[]) {
   return { url, stop: () => new Promise((resolve) => balancer.close(resolve)) };
 }
 
-test("two versions on one database behave as one service while the newer one's migration is in place", async () => {
-  await using scene = await stage();
-  const mails = await scene.mailService();
-  const older = await scene.server(mails.settings);
-  const newer = await scene.server(mails.settings, buildNextVersion());
+test("two versions on one database work as one service after the newer one's migration", async () => {
+  await using fixture = await createFixture();
+  const mails = await fixture.mailService();
+  const older = await fixture.server(mails.settings);
+  const newer = await fixture.server(mails.settings, buildNextVersion());
   const columns = "select count(*)::int from information_schema.columns where column_name = 'nickname'";
-  expect(await scene.query(columns)).toEqual([{ count: 1 }]);
+  expect(await fixture.query(columns)).toEqual([{ count: 1 }]);
   for (const { url } of [older, newer]) expect(await new Visitor(url).get("/readyz")).toMatchObject({ status: 200 });
   const { url, stop } = await startRoundRobin([older, newer]);
 
   const emails = Array.from({ length: 20 }, (_, n) => `user${n}@example.com`);
-  for (const email of emails) await scene.addAccount(email);
+  for (const email of emails) await fixture.addAccount(email);
   await Promise.all(emails.map((email) => forgetPassword(url, email)));
   await mails.when(() => mails.mails.length >= emails.length);
   expect(mails.mails.map(({ to }) => to).sort()).toEqual([...emails].sort());
 
   const ada = new Visitor(url);
-  await scene.addAccount("ada@example.com");
+  await fixture.addAccount("ada@example.com");
   expect(await ada.post("/login", { email: "ada@example.com", password: oldPassword })).toMatchObject({ status: 302 });
   for (let n = 0; n < 4; n++) expect(await ada.get("/dashboard")).toMatchObject({ status: 200 });
 
-  const token = await scene.addResetToken("ada@example.com");
+  const token = await fixture.addResetToken("ada@example.com");
   const resets = await Promise.all(
     Array.from({ length: 20 }, (_, n) => resetPassword(url, "ada@example.com", token, `${newPassword} ${n}`)),
   );
@@ -80,15 +80,15 @@ test("two versions on one database behave as one service while the newer one's m
 
   expect(await newer.stop()).toBe(0);
   expect(await older.stop()).toBe(0);
-  const restarted = await scene.server(mails.settings);
+  const restarted = await fixture.server(mails.settings);
   expect(await new Visitor(restarted.url).get("/readyz")).toMatchObject({ status: 200 });
   await stop();
 });
 
-test("processes that start at once on an empty database migrate it once, and all come up", async () => {
-  await using scene = await stage();
-  const servers = await Promise.all([scene.server(), scene.server(), scene.server()]);
+test("processes that start simultaneously on an empty database migrate it once and are all ready", async () => {
+  await using fixture = await createFixture();
+  const servers = await Promise.all([fixture.server(), fixture.server(), fixture.server()]);
   for (const { url } of servers) expect(await new Visitor(url).get("/readyz")).toMatchObject({ status: 200 });
-  expect(await scene.query("select name from mikro_orm_migrations group by name having count(*) > 1")).toEqual([]);
+  expect(await fixture.query("select name from mikro_orm_migrations group by name having count(*) > 1")).toEqual([]);
   expect(servers.map((server) => server.output()).join("")).not.toMatch(/error/i);
 });

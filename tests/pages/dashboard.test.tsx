@@ -36,7 +36,7 @@ const loaded = {
 
 const section = (name: string) => within(screen.getByRole("region", { name }));
 
-test("the account says who, by which ways in, and where one is signed in since when", async () => {
+test("the account page shows the profile, the sign-in methods and the sessions with their times", async () => {
   await renderPage("/dashboard", Dashboard, { loaded });
   expect(screen.getByText("Ada")).toBeTruthy();
   expect(screen.getByText("ada@example.com")).toBeTruthy();
@@ -59,7 +59,7 @@ test.each([
   expect(document.querySelector("main img") !== null).toBe(shown);
 });
 
-test("every action is a form of its own", async () => {
+test("every action is a separate form", async () => {
   const { posted, user } = await renderPage("/dashboard", Dashboard, { loaded });
   const click = (name: string) => user.click(screen.getByRole("button", { name }));
   await click("Change the password by mail");
@@ -82,7 +82,7 @@ test("every action is a form of its own", async () => {
   );
 });
 
-test("what cannot be undone asks first", async () => {
+test("irreversible actions ask for confirmation", async () => {
   await renderPage("/dashboard", Dashboard, { loaded });
   for (const name of ["Disconnect Google", "Delete my account for good"]) {
     const question = screen.getByRole("button", { name, hidden: true }).closest("details");
@@ -90,7 +90,7 @@ test("what cannot be undone asks first", async () => {
   }
 });
 
-test("the only way in cannot be disconnected, and the page says what to do first", async () => {
+test("the only sign-in method cannot be disconnected, and the page says to set a password first", async () => {
   await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, password: false } } });
   expect(screen.queryByText(/^Disconnect/)).toBeNull();
   expect(
@@ -99,18 +99,18 @@ test("the only way in cannot be disconnected, and the page says what to do first
   expect(screen.getByRole("button", { name: "Set a password by mail" })).toBeTruthy();
 });
 
-test("an account that was never linked has nothing to disconnect", async () => {
+test("an account that is not linked has no button to disconnect", async () => {
   await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, linked: false } } });
   expect(section("How you sign in").getAllByRole("listitem")).toHaveLength(1);
   expect(screen.queryByText(/^Disconnect/)).toBeNull();
 });
 
-test("the only session can be left by logging out alone", async () => {
+test("with one session the only button that ends a session is the one to log out", async () => {
   await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, sessions: [{ ...own, current: true }] } });
   expect(screen.queryByRole("button", { name: /^End/ })).toBeNull();
 });
 
-test("a result is said in words, and gets the focus", async () => {
+test("the result of an action is shown as text and has the focus", async () => {
   const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused: { done: "The session was ended." } });
   await user.click(screen.getByRole("button", { name: "End this session" }));
   const said = await screen.findByText("The session was ended.");
@@ -118,7 +118,7 @@ test("a result is said in words, and gets the focus", async () => {
   expect(document.activeElement).toBe(said);
 });
 
-test("a wrong address keeps the question open, with the error at its field", async () => {
+test("a wrong address keeps the confirmation open, with the error at its field", async () => {
   const refused = { errors: { email: "Type the email address of this account." }, typed: { email: "a@example.com" } };
   const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
   await user.click(screen.getByText("Delete my account", { selector: "summary" }));
@@ -128,14 +128,14 @@ test("a wrong address keeps the question open, with the error at its field", asy
   expect(document.activeElement?.getAttribute("aria-describedby")).toBe(error.id);
 });
 
-test("a refused action is said as an alert", async () => {
+test("a refused action is shown as an alert", async () => {
   const refused = { errors: { sessionId: "This session has already ended." }, typed: {} };
   const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
   await user.click(screen.getByRole("button", { name: "End this session" }));
   expect((await screen.findByRole("alert")).textContent).toBe("This session has already ended.");
 });
 
-test("while one action is sent its button alone is busy, and no other sends", async () => {
+test("while an action is being sent only its button is busy, and no other action can be sent", async () => {
   const { posted, user } = await renderPage("/dashboard", Dashboard, { loaded, refused: new Promise(() => {}) });
   const button = (name: string) => screen.getByRole("button", { name });
   await user.click(button("End this session"));

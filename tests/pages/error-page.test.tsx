@@ -18,12 +18,9 @@ const pages: [number, string, string, string][] = [
   [418, "Something went wrong", "Try again", "/login?notice=idp_failed"],
 ];
 
-test.each(pages)(
-  "the page of a %i says what happened and has one thing to do next",
-  async (status, title, next, to) => {
-    await renderPage("/login?notice=idp_failed", () => <ErrorPage status={status} />, { loaded: null });
-    expect(screen.getByRole("heading", { level: 1 }).textContent).toBe(title);
-    const links = screen.getAllByRole("link").filter((link) => link.closest("main"));
-    expect(links.map((link) => [link.textContent, link.getAttribute("href")])).toEqual([[next, to]]);
-  },
-);
+test.each(pages)("the error page of status %i has its title and one link", async (status, title, next, to) => {
+  await renderPage("/login?notice=idp_failed", () => <ErrorPage status={status} />, { loaded: null });
+  expect(screen.getByRole("heading", { level: 1 }).textContent).toBe(title);
+  const links = screen.getAllByRole("link").filter((link) => link.closest("main"));
+  expect(links.map((link) => [link.textContent, link.getAttribute("href")])).toEqual([[next, to]]);
+});

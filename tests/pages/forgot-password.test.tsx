@@ -8,13 +8,13 @@ const loaded = { email: "", isMailLogged: false };
 
 const emailField = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Email" });
 
-test("the address of a dead link, or of a refused login, is filled in", async () => {
+test("the address of the query is filled in", async () => {
   await renderPage("/forgot-password", ForgotPassword, { loaded: { ...loaded, email: "ada@example.com" } });
   expect(emailField().value).toBe("ada@example.com");
   expect(screen.getByRole("link", { name: "Back to log in" }).getAttribute("href")).toBe("/login");
 });
 
-test("the page of a sent mail says to whom, what to do when nothing comes, and asks again", async () => {
+test("the page after the request names the address, says what to do if no mail arrives, and can send the request again", async () => {
   const { posted, user } = await renderPage("/forgot-password", ForgotPassword, {
     loaded,
     refused: { status: "sent", email: "ada@example.com" },
@@ -36,12 +36,15 @@ test("the page of a sent mail says to whom, what to do when nothing comes, and a
   ]);
 });
 
-test.each([true, false])("whether the mail is only in the server's output is said (%s)", async (isMailLogged) => {
-  const { user } = await renderPage("/forgot-password", ForgotPassword, {
-    loaded: { ...loaded, isMailLogged },
-    refused: { status: "sent", email: "ada@example.com" },
-  });
-  await user.type(emailField(), "ada@example.com{Enter}");
-  await screen.findByRole("heading", { level: 1, name: "Check your mail" });
-  expect(screen.queryByText("No mail leaves this server: it is in the server’s output.") !== null).toBe(isMailLogged);
-});
+test.each([true, false])(
+  "the page says whether mails are only printed to the server's output (%s)",
+  async (isMailLogged) => {
+    const { user } = await renderPage("/forgot-password", ForgotPassword, {
+      loaded: { ...loaded, isMailLogged },
+      refused: { status: "sent", email: "ada@example.com" },
+    });
+    await user.type(emailField(), "ada@example.com{Enter}");
+    await screen.findByRole("heading", { level: 1, name: "Check your mail" });
+    expect(screen.queryByText("No mail leaves this server: it is in the server’s output.") !== null).toBe(isMailLogged);
+  },
+);

@@ -6,7 +6,7 @@ import { renderPage } from "./render-page";
 
 const loaded = { idpEnabled: true, provider: "Google", notice: null as string | null };
 
-test("the page asks for an address and a password, and offers every other way on", async () => {
+test("the page has fields for address and password, and links to the provider, the reset and the registration", async () => {
   const { posted, user } = await renderPage("/login", Login, { loaded });
   await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
   await user.type(screen.getByLabelText("Password"), "a secret of mine");
@@ -16,25 +16,25 @@ test("the page asks for an address and a password, and offers every other way on
   expect(screen.getByRole("link", { name: "Create one" }).getAttribute("href")).toBe("/register");
 });
 
-test("the button of the other service is a plain link", async () => {
+test("the provider's button is a plain link", async () => {
   await renderPage("/login", Login, { loaded });
   expect(screen.getByRole("link", { name: "Continue with Google" }).getAttribute("href")).toBe("/auth/idp");
 });
 
-test("idpEnabled false hides the button of the other service", async () => {
+test("idpEnabled false hides the provider's button", async () => {
   await renderPage("/login", Login, { loaded: { idpEnabled: false, provider: null, notice: null } });
   expect(screen.queryByRole("link", { name: /Continue with/ })).toBeNull();
   expect(document.querySelector("a[href='/auth/idp']")).toBeNull();
 });
 
 describe("a notice", () => {
-  test("tells that the password was changed", async () => {
+  test("says that the password was changed", async () => {
     await renderPage("/login", Login, { loaded: { ...loaded, notice: "password_reset" } });
     expect(screen.getByText("Your password was changed. Log in with the new one.").getAttribute("role")).toBe("status");
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  test("tells that the other service failed, and offers to try again", async () => {
+  test("says that the external sign-in failed, and links to a new attempt", async () => {
     await renderPage("/login", Login, { loaded: { ...loaded, notice: "idp_failed" } });
     expect(screen.getByRole("alert").textContent).toBe(
       "Signing in with Google did not work. Try again, or log in with your email.",
@@ -42,20 +42,20 @@ describe("a notice", () => {
     expect(screen.getByRole("link", { name: "Try again" }).getAttribute("href")).toBe("/auth/idp");
   });
 
-  test("offers nothing again that has been switched off", async () => {
+  test("has no link to a new attempt when external sign-in is off", async () => {
     await renderPage("/login", Login, { loaded: { idpEnabled: false, provider: null, notice: "idp_failed" } });
     expect(screen.getByRole("alert").textContent).toBe("Signing in with the other service did not work.");
     expect(screen.queryByRole("link", { name: "Try again" })).toBeNull();
   });
 
-  test.each(["", "anything", "toString"])("of another name (%j) is ignored", async (notice) => {
+  test.each(["", "anything", "toString"])("with an unknown name (%j) is ignored", async (notice) => {
     await renderPage("/login", Login, { loaded: { ...loaded, notice } });
     expect(screen.queryByRole("alert")).toBeNull();
     expect(screen.queryByText(/did not work|was changed/)).toBeNull();
   });
 });
 
-test("a refused login keeps the address, says why, and puts the focus on the password", async () => {
+test("a refused login keeps the address, shows the error, and focuses the password", async () => {
   const refused = { typed: { email: "ada@example.com" }, errors: {}, message: "Email or password is incorrect." };
   const { user } = await renderPage("/login?notice=password_reset", Login, {
     loaded: { ...loaded, notice: "password_reset" },
@@ -75,7 +75,7 @@ test("a refused login keeps the address, says why, and puts the focus on the pas
   );
 });
 
-test("a field that did not arrive has its error tied to it", async () => {
+test("the error of a missing field is its accessible description", async () => {
   const refused = { typed: {}, errors: { email: "This field is missing, or was sent twice." }, message: null };
   const { user } = await renderPage("/login", Login, { loaded, refused });
   await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");

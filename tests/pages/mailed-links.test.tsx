@@ -14,17 +14,17 @@ describe.each([
     path: "/reset-password",
     Page: ResetPassword,
     submit: "Change the password",
-    dead: "This reset link is invalid or has expired.",
+    invalidLinkMessage: "This reset link is invalid or has expired.",
     again: "/forgot-password",
   },
   {
     path: "/register/complete",
     Page: CompleteRegistration,
     submit: "Create the account",
-    dead: "This link is invalid or has expired.",
+    invalidLinkMessage: "This link is invalid or has expired.",
     again: "/register",
   },
-])("$path", ({ path, Page, submit, dead, again }) => {
+])("$path", ({ path, Page, submit, invalidLinkMessage, again }) => {
   async function choose(refused: unknown) {
     const { posted, user } = await renderPage(path, Page, { loaded, refused });
     await user.type(field("New password"), "quiet lamps");
@@ -33,7 +33,7 @@ describe.each([
     return posted;
   }
 
-  test("carries the link's address and token, and takes the new password twice", async () => {
+  test("posts the link's address and token, and the new password twice", async () => {
     const posted = await choose({ typed: loaded });
     expect(posted.mock.calls).toEqual([
       [path, { ...loaded, password: "quiet lamps", passwordConfirmation: "quiet lamp" }],
@@ -42,7 +42,7 @@ describe.each([
     expect(field("Email").readOnly).toBe(true);
   });
 
-  test("says what is wrong with the password at its field, and keeps the link", async () => {
+  test("shows the error of the password at its field, and keeps the link's address and token", async () => {
     await choose({ typed: loaded, errors: { passwordConfirmation: "The two passwords are not the same." } });
     const error = await screen.findByText("The two passwords are not the same.");
     const confirmation = field("New password, again");
@@ -52,16 +52,16 @@ describe.each([
     expect(document.querySelector<HTMLInputElement>("input[name=token]")?.value).toBe(loaded.token);
   });
 
-  test("offers a new link for a dead one, with the address filled in", async () => {
-    await choose({ typed: loaded, invalidLink: dead });
-    expect((await screen.findByRole("alert")).textContent).toBe(dead);
+  test("offers a new link for an invalid one, with the address filled in", async () => {
+    await choose({ typed: loaded, invalidLink: invalidLinkMessage });
+    expect((await screen.findByRole("alert")).textContent).toBe(invalidLinkMessage);
     expect(screen.queryByLabelText("New password")).toBeNull();
     expect(field("Email").value).toBe(loaded.email);
     const button = screen.getByRole<HTMLButtonElement>("button", { name: "Send a new link" });
     expect(button.form?.getAttribute("action")).toBe(again);
   });
 
-  test("tells the strength of the new password in words", async () => {
+  test("shows the strength of the new password as text", async () => {
     const { user } = await renderPage(path, Page, { loaded });
     expect(screen.getByText("Use at least 8 characters.")).toBeTruthy();
     await user.type(field("New password"), "pass");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import Mails from "~/routes/dev.mails._index";
 import { renderPage } from "./render-page";
 
-test("each mail is shown with its receiver, and its link can be followed", async () => {
+test("each mail is shown with its recipient and a working link", async () => {
   const url = "http://localhost:3000/reset-password?email=ada%40example.com&token=ff";
   const mail = { to: "ada@example.com", subject: "Reset your password", text: `Reset your password:\n\n${url}\n` };
   await renderPage("/dev/mails", Mails, { loaded: [mail] });
@@ -13,7 +13,7 @@ test("each mail is shown with its receiver, and its link can be followed", async
   expect(screen.getByRole("link", { name: "As HTML" }).getAttribute("href")).toBe("/dev/mails/0");
 });
 
-test("before the first mail the page says that there is none", async () => {
+test("without mails the page says that there is none", async () => {
   await renderPage("/dev/mails", Mails, { loaded: [] });
   expect(screen.getByText("None yet. They are kept until the server restarts.")).toBeTruthy();
 });

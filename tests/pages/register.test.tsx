@@ -6,19 +6,19 @@ import { renderPage } from "./render-page";
 
 const loaded = { idpEnabled: true, provider: "GitHub", email: "", isMailLogged: false };
 
-test("the page asks for an address alone, and offers the other service and the login", async () => {
+test("the page has one field, for the address, and links to the provider and the login", async () => {
   await renderPage("/register", Register, { loaded });
   expect(screen.getAllByRole("textbox")).toEqual([screen.getByRole("textbox", { name: "Email" })]);
   expect(screen.getByRole("link", { name: "Continue with GitHub" }).getAttribute("href")).toBe("/auth/idp");
   expect(screen.getByRole("link", { name: "Log in" }).getAttribute("href")).toBe("/login");
 });
 
-test("idpEnabled false hides the button of the other service", async () => {
+test("idpEnabled false hides the provider's button", async () => {
   await renderPage("/register", Register, { loaded: { ...loaded, idpEnabled: false, provider: null } });
   expect(screen.queryByRole("link", { name: /Continue with/ })).toBeNull();
 });
 
-test("the page of a sent mail says to whom and lets one ask again", async () => {
+test("the page after the request names the address and can send the request again", async () => {
   const { user } = await renderPage("/register", Register, {
     loaded,
     refused: { status: "sent", email: "ada@example.com" },
@@ -32,7 +32,7 @@ test("the page of a sent mail says to whom and lets one ask again", async () => 
   expect(screen.getByRole("button", { name: "Send it again" })).toBeTruthy();
 });
 
-test("the page of a form without an address names none", async () => {
+test("the page after a form without an address names no address", async () => {
   const { user } = await renderPage("/register", Register, { loaded, refused: { status: "sent", email: "" } });
   await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com{Enter}");
   expect((await screen.findByText(/^If mail reaches that address/)).getAttribute("role")).toBe("status");

@@ -8,25 +8,27 @@ import { useFocusOnArrival } from "~/focus";
 afterEach(cleanup);
 
 interface Answers {
-  /** What the loader says. */
+  /** The loader's data. */
   loaded: unknown;
-  /** What the action says to every form; a promise keeps it waiting. */
+  /** The action's data for every form. While it is a pending promise, the action does not answer. */
   refused?: unknown;
 }
 
-/** Shows a page at `path`, with answers in the place of the server; `posted` gets the fields of every form. */
+/** Renders a page at `path` with a stubbed loader and action; `posted` is called with the fields of every form. */
 export async function renderPage(path: string, Page: ComponentType, { loaded, refused = null }: Answers) {
   const posted = vi.fn<(to: string, fields: Record<string, FormDataEntryValue>) => void>();
   const action = async ({ request }: { request: Request }) => {
     posted(new URL(request.url).pathname, Object.fromEntries(await request.formData()));
     return Response.json(await refused);
   };
-  const Arriving = () => {
+  const FocusedPage = () => {
     useFocusOnArrival();
     return <Page />;
   };
   const { pathname } = new URL(path, "http://localhost");
-  const Stub = createRemixStub([{ path: pathname, Component: Arriving, loader: () => Response.json(loaded), action }]);
+  const Stub = createRemixStub([
+    { path: pathname, Component: FocusedPage, loader: () => Response.json(loaded), action },
+  ]);
   render(<Stub initialEntries={[path]} />);
   await screen.findByRole("heading", { level: 1 });
   return { posted, user: userEvent.setup() };

@@ -8,23 +8,23 @@ import App, { ErrorBoundary, headers, links, meta } from "~/root";
 
 afterEach(cleanup);
 
-function Probe() {
+function NonceText() {
   return <h1>{`nonce: ${useNonce()}.`}</h1>;
 }
 
 function renderApp(loader: LoaderFunction) {
   const Stub = createRemixStub([
-    { path: "/", Component: App, ErrorBoundary, children: [{ index: true, Component: Probe, loader }] },
+    { path: "/", Component: App, ErrorBoundary, children: [{ index: true, Component: NonceText, loader }] },
   ]);
   render(<Stub />);
 }
 
-test("a page is shown as it is, and the browser knows no nonce", async () => {
+test("a page is rendered without a nonce in the browser", async () => {
   renderApp(() => null);
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe("nonce: .");
 });
 
-test("what a route throws becomes the page of its status", async () => {
+test("a response that a route throws is rendered as the error page of its status", async () => {
   vi.spyOn(console, "warn").mockImplementation(() => {});
   renderApp(() => {
     throw new Response(null, { status: 503 });
@@ -32,7 +32,7 @@ test("what a route throws becomes the page of its status", async () => {
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe("Back in a moment");
 });
 
-test("an error's title says so, its headers are kept, and no style comes from another host", () => {
+test("an error has its own title, its headers are kept, and every stylesheet is same-origin", () => {
   const titled = (error: unknown) => meta({ error } as Parameters<typeof meta>[0]);
   expect(titled(undefined)).toEqual([{ title: "Latchkey" }]);
   expect(titled(new Error("unexpected"))).toEqual([{ title: "Something went wrong · Latchkey" }]);

@@ -9,19 +9,19 @@ import { createUser, goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { until } from "../support/until";
 
-// Each needs a second connection while a transaction is open, which the embedded database does not have.
+// Each test needs a second connection during a transaction. The embedded database has only one connection.
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" });
 const email = "ada@example.com";
 const browser = { userAgent: null, sessionToken: null };
 
 /** Resolves when one statement of this database waits for a lock that another transaction holds. */
-function oneIsBlocked(): Promise<void> {
+function statementIsBlocked(): Promise<void> {
   const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   return until(async () => (await latchkey.execute(waiting)).length === 1, "a statement waits for the lock");
 }
 
-test("a login that finishes while a reset is uncommitted waits for it and starts no session", async () => {
+test("a login during an uncommitted reset waits for the commit and starts no session", async () => {
   await createUser(latchkey.em());
   const token = await issueLink(latchkey.em(), PasswordReset, email);
   const verified = await authenticate(email, goodPassword);
@@ -30,9 +30,9 @@ test("a login that finishes while a reset is uncommitted waits for it and starts
   const { enqueue } = JobQueue.prototype;
   let finished: Promise<unknown> | undefined;
   vi.spyOn(JobQueue.prototype, "enqueue").mockImplementation(async function (this: JobQueue, em, job) {
-    await enqueue.call(this, em, job); // the sessions are gone by now, and nothing is committed
+    await enqueue.call(this, em, job); // The sessions are deleted, and the transaction is not committed.
     finished = logIn(verified, [], browser, null);
-    await oneIsBlocked();
+    await statementIsBlocked();
   });
   expect(await resetPassword({ email, token }, "a brand new password")).not.toBeNull();
   expect(finished).toBeDefined();
@@ -40,14 +40,14 @@ test("a login that finishes while a reset is uncommitted waits for it and starts
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });
 
-test("a sign-in that meets the provider being disconnected waits for it and starts no session", async () => {
+test("an external sign-in during an uncommitted disconnect waits for the commit and starts no session", async () => {
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const { outcome } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { idpId: null });
     const outcome = signInToAccount(profile, browser).catch(({ reason }) => reason);
-    await oneIsBlocked();
-    return { outcome }; // not the promise itself, which would be awaited before the commit
+    await statementIsBlocked();
+    return { outcome }; // The promise is wrapped, or it would be awaited before the commit.
   });
   expect(await outcome).toBe("no_verified_email");
   expect(await latchkey.execute("select * from sessions")).toEqual([]);

@@ -31,14 +31,14 @@ fc.configureGlobal({ numRuns: 100, verbose: fc.VerbosityLevel.Verbose });
 
 let badInputs = 0;
 
-/** To be called once for every generated input that no implementation may accept. */
+/** Counts a generated input that must be refused. Call it once for each. */
 function countBadInput(): void {
   badInputs++;
 }
 
 afterAll(() => void process.stderr.write(`${badInputs.toLocaleString("en")} bad inputs, all of them refused\n`));
 
-/** How many inputs of a property the code accepted and refused: a generator that reaches only one side proves little. */
+/** Counts the accepted and the refused inputs of a property, so that the test fails if its generator makes only one kind. */
 class Outcomes {
   accepted = 0;
   refused = 0;
@@ -62,7 +62,7 @@ const log = recordLog();
 
 const anyText = fc.string({ unit: "binary", maxLength: 300 });
 
-/** Text that looks like what an attacker sends: SQL, markup, header and log injection, an object's own names. */
+/** Attack strings: SQL, markup, header and log injection, names of Object.prototype properties. */
 const hostile = fc.oneof(
   anyText,
   fc.constantFrom(
@@ -87,7 +87,7 @@ const hostile = fc.oneof(
 
 const claim = fc.oneof(hostile, fc.anything());
 
-/** What each provider calls the id, and the fields of its profile that Latchkey reads beside it. */
+/** For each provider the field of the id, and the other fields of its profile that Latchkey reads. */
 const profiles: Record<string, [id: string, others: Record<string, fc.Arbitrary<unknown>>]> = {
   google: ["sub", { email: claim, email_verified: claim, name: claim, picture: claim }],
   gitlab: ["sub", { email: claim, email_verified: claim, name: claim, picture: claim }],
@@ -96,8 +96,8 @@ const profiles: Record<string, [id: string, others: Record<string, fc.Arbitrary<
   discord: ["id", { username: claim, global_name: claim, avatar: claim, email: claim, verified: claim }],
 };
 
-/** What no request may change: everything but the counters of the limits. */
-async function lasting() {
+/** All rows but the counters of the limits, which every request may change. */
+async function snapshotWithoutLimits() {
   const { rate_limits: _, ...tables } = await latchkey.snapshot();
   return tables;
 }
@@ -105,7 +105,7 @@ async function lasting() {
 describe("an e-mail address", () => {
   const ordinary = fc.emailAddress().filter((address) => address.length <= 254 && address.indexOf("@") <= 64);
 
-  test("is ASCII, stored in one spelling, or none", () => {
+  test("is parsed to ASCII in one spelling, or refused", () => {
     const outcomes = new Outcomes();
     fc.assert(
       fc.property(
@@ -130,7 +130,7 @@ describe("an e-mail address", () => {
     outcomes.expectAtLeast({ accepted: 200, refused: 400 });
   });
 
-  test("every ordinary one is taken", () => {
+  test("is accepted when it is valid", () => {
     fc.assert(
       fc.property(ordinary, (address) => {
         expect(parseAddress(address)).toBe(address.toLowerCase());
@@ -139,7 +139,7 @@ describe("an e-mail address", () => {
     );
   });
 
-  test("no ordinary one is taken once it is damaged", () => {
+  test("is refused when a valid one is changed to an invalid one", () => {
     const damages: Record<string, (address: string, at: number) => string> = {
       "without its @": (address) => address.replace("@", ""),
       "with a second @": (address, at) => `${address.slice(0, at)}@${address.slice(at)}`,
@@ -171,7 +171,7 @@ describe("an e-mail address", () => {
     );
   });
 
-  test("is none of these long texts, on which a regular expression that backtracks would never end", () => {
+  test("long inputs are refused without catastrophic backtracking (ReDoS)", () => {
     for (const text of ["a".repeat(16_000), "a.".repeat(8_000), `a@${"a-".repeat(8_000)}`, "@".repeat(16_000)]) {
       countBadInput();
       expect(parseAddress(text)).toBeNull();
@@ -180,7 +180,7 @@ describe("an e-mail address", () => {
 });
 
 describe("a token", () => {
-  test("is valid in its own spelling, for its own address and purpose, and no other", async () => {
+  test("is accepted only in its exact spelling, for its own address and purpose", async () => {
     const email = "ada@example.com";
     const token = await issueLink(latchkey.em(), PasswordReset, email);
     expect(await isLinkValid(latchkey.em(), PasswordReset, { email, token })).toBe(true);
@@ -205,7 +205,7 @@ describe("a token", () => {
     );
   });
 
-  test("is 64 lower-case hex characters, never the same, stored as its SHA-256 alone", async () => {
+  test("is 64 lower-case hex characters, unique, and stored only as its SHA-256", async () => {
     const tokens = new Set(Array.from({ length: 1_000 }, mintToken));
     expect(tokens.size).toBe(1_000);
     for (const token of tokens) expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -219,7 +219,7 @@ const outcomeOf = async (route: unknown, request: Request) => {
   return outcome;
 };
 
-describe("nothing is a 500, and nothing changes", () => {
+describe("no request is answered 500 or changes data", () => {
   beforeEach(async () => {
     await createUser(latchkey.em(), { email: "ada@example.com", idpId: "ada" });
   });
@@ -235,7 +235,7 @@ describe("nothing is a 500, and nothing changes", () => {
     { minLength: 1, maxLength: 6 },
   );
 
-  test("whatever the query says", async () => {
+  test("with any query", async () => {
     const before = await latchkey.snapshot();
     await fc.assert(
       fc.asyncProperty(query, async (pairs) => {
@@ -260,7 +260,7 @@ describe("nothing is a 500, and nothing changes", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("whatever the cookies say", async () => {
+  test("with any cookies", async () => {
     const before = await latchkey.snapshot();
     const latin1 = fc.string({
       unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)),
@@ -301,8 +301,8 @@ describe("nothing is a 500, and nothing changes", () => {
     "/logout": logout.action,
   });
 
-  test("whatever a form's body says", async () => {
-    const before = await lasting();
+  test("with any body of a form", async () => {
+    const before = await snapshotWithoutLimits();
     const type = fc.constantFrom(
       "application/x-www-form-urlencoded",
       "application/x-www-form-urlencoded;charset=utf-16",
@@ -324,7 +324,7 @@ describe("nothing is a 500, and nothing changes", () => {
     );
     await fc.assert(
       fc.asyncProperty(type, body, async (contentType, bytes) => {
-        fc.pre(!bytes.includes("ada@example.com")); // a good address, for which a link may be asked
+        fc.pre(!bytes.includes("ada@example.com")); // A link may be requested for an existing address.
         countBadInput();
         const send = (path: string) =>
           new Request(`http://localhost:3000${path}`, {
@@ -337,11 +337,11 @@ describe("nothing is a 500, and nothing changes", () => {
         expect(asked).toMatchObject({ status: 200, data: { status: "sent" } });
       }),
     );
-    expect(await lasting()).toEqual(before);
+    expect(await snapshotWithoutLimits()).toEqual(before);
   });
 
-  test("whatever the fields say", async () => {
-    const before = await lasting();
+  test("with any fields of a form", async () => {
+    const before = await snapshotWithoutLimits();
     const fields = fc.array(
       fc.tuple(
         fc.oneof(fc.constantFrom("email", "token", "password", "passwordConfirmation", "intent", "sessionId"), hostile),
@@ -368,11 +368,11 @@ describe("nothing is a 500, and nothing changes", () => {
         }
       }),
     );
-    expect(await lasting()).toEqual(before);
+    expect(await snapshotWithoutLimits()).toEqual(before);
   });
 
-  test("a login, whatever is typed", async () => {
-    const before = await lasting();
+  test("with any email and password at the login", async () => {
+    const before = await snapshotWithoutLimits();
     await fc.assert(
       fc.asyncProperty(hostile, hostile, async (email, password) => {
         countBadInput();
@@ -382,11 +382,11 @@ describe("nothing is a 500, and nothing changes", () => {
       }),
       { numRuns: 30 },
     );
-    expect(await lasting()).toEqual(before);
+    expect(await snapshotWithoutLimits()).toEqual(before);
   });
 });
 
-describe("whatever the provider answers", () => {
+describe("any answer of the provider", () => {
   beforeEach(async () => {
     await createUser(latchkey.em(), { email: "ada@example.com", password: null, idpId: "ada" });
   });
@@ -409,11 +409,11 @@ describe("whatever the provider answers", () => {
     cookies: { oauth_state: "" },
   };
 
-  /** How many sign-ins failed for this reason. */
+  /** The number of sign-ins that failed for this reason. */
   const count = (reason: string) =>
     log.events().filter((logged) => logged.event === "idp.failed" && logged.reason === reason).length;
 
-  test("to the code: no session, and nothing changes", async () => {
+  test("to an invalid token request: no session and no change", async () => {
     const before = await latchkey.snapshot();
     const withoutToken = fc
       .record({ access_token: fc.anything(), token_type: fc.anything(), error: fc.anything() }, { requiredKeys: [] })
@@ -439,7 +439,7 @@ describe("whatever the provider answers", () => {
 
   const noId = fc.anything().filter((sub) => typeof sub !== "string" && typeof sub !== "number");
 
-  test("about the profile: no session without an id and a verified address", async () => {
+  test("to the profile request: no session without an id and a verified address", async () => {
     const before = await latchkey.snapshot();
     const good = { sub: "eve", email: "eve@example.com", email_verified: true };
     const withoutId = fc.tuple(noId, fc.anything()).map(([sub, name]) => ({ ...good, sub, name }));
@@ -469,7 +469,7 @@ describe("whatever the provider answers", () => {
     expect(count("no_verified_email")).toBeGreaterThanOrEqual(10);
   });
 
-  test("about the profile: a session for whom it names, and nobody else's account changes", async () => {
+  test("to the profile request: a session only for the account of its id or verified address, and no other account changes", async () => {
     const outcomes = new Outcomes();
     const [before] = await latchkey.execute("select * from users");
     const maybe = <T>(good: fc.Arbitrary<T>) =>
@@ -513,7 +513,7 @@ describe("whatever the provider answers", () => {
       fc.maxSafeInteger().filter((id) => !Object.is(id, -0)),
     );
 
-    test("with a usable id is parsed to it, whatever the other fields are", () => {
+    test("with a valid id is parsed to that id, whatever the other fields", () => {
       fc.assert(
         fc.property(usableId, fc.record(person, { requiredKeys: [] }), (id, fields) => {
           const parsed = profile.parse({ ...fields, [idField]: id });
@@ -525,7 +525,7 @@ describe("whatever the provider answers", () => {
       );
     });
 
-    test("without a usable id is refused", () => {
+    test("without a valid id is refused", () => {
       const fields = fc.record(person, { requiredKeys: [] });
       const unusableId = fc.oneof(noId, fc.constantFrom("", "\0", "a\nb", "\ud800", "x".repeat(256), 0.5, 2 ** 53));
       fc.assert(
@@ -553,12 +553,12 @@ function stringify(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";
   } catch {
-    return "{}"; // fast-check makes values that JSON has no spelling for
+    return "{}"; // fast-check generates values that JSON cannot represent.
   }
 }
 
 describe("the front door", () => {
-  test("lets no header through that breaks what stands behind it", async () => {
+  test("passes on only a valid origin, client address and Host", async () => {
     openFrontDoor({ ...latchkey.configure({ TRUST_PROXY: "2" }) });
     const server = createServer((request, response) => {
       const { host, "latchkey-origin": origin, "latchkey-client": client } = request.headers;
@@ -617,7 +617,7 @@ describe("the front door", () => {
       fc.asyncProperty(target, headers, async (path, given) => {
         fc.pre(path !== "");
         const { status, text } = await ask(path, given);
-        if (status === 400) return void outcomes.refused++; // Node's own parser
+        if (status === 400) return void outcomes.refused++; // Refused by Node's HTTP parser.
         outcomes.accepted++;
         const { origin, client, host } = JSON.parse(text);
         expect(new URL(origin).origin).toBe(origin);

@@ -15,8 +15,8 @@ import { Visitor } from "../support/visitor";
 export const oldPassword = "correct horse battery staple";
 export const newPassword = "a brand new password";
 
-/** A cluster for the tests of one file; each test stages its servers on a database of its own. */
-export function stageFaults() {
+/** A cluster for the tests of one file; each test creates a fixture on a new database. */
+export function createFixtures() {
   let cluster: PostgresCluster;
 
   beforeAll(async () => {
@@ -25,7 +25,7 @@ export function stageFaults() {
 
   afterAll(() => cluster.remove());
 
-  return { cluster: () => cluster, stage: async () => new Stage(await cluster.createDatabase()) };
+  return { cluster: () => cluster, createFixture: async () => new Fixture(await cluster.createDatabase()) };
 }
 
 const tables = [
@@ -37,10 +37,10 @@ const tables = [
 ];
 
 /**
- * One database, the servers on it, the services that they call, and what a test puts into it and asks of it; gone at
- * the end of the block.
+ * One database, the servers on it and the services that they call, with methods that write and read test data;
+ * disposed at the end of the block.
  */
-export class Stage implements AsyncDisposable {
+export class Fixture implements AsyncDisposable {
   readonly databaseUrl: string;
   #client: pg.Client | undefined;
   readonly #servers: RunningServer[] = [];
@@ -75,7 +75,7 @@ export class Stage implements AsyncDisposable {
     return client;
   }
 
-  /** A transaction of the test's own, open until it ends it, that stands in the servers' way. */
+  /** Opens a transaction that holds the locks of `statement` until the test ends it. */
   async transaction(statement: string): Promise<pg.Client> {
     const client = await this.#connect();
     await client.query("begin");
@@ -96,7 +96,7 @@ export class Stage implements AsyncDisposable {
     return client;
   }
 
-  /** Every table's rows in a stable order: equal before and after says that nothing changed. */
+  /** Every table's rows in a stable order, to compare before and after. */
   async snapshot(): Promise<Record<string, unknown[]>> {
     const rows: Record<string, unknown[]> = {};
     for (const table of tables) rows[table] = await this.query(`select * from ${table} t order by t::text`);
@@ -110,14 +110,14 @@ export class Stage implements AsyncDisposable {
     return id;
   }
 
-  /** The token of a reset link for `email`, as a mail would have brought it. */
+  /** Stores a reset token for `email` and returns it. */
   async addResetToken(email: string): Promise<string> {
     const token = randomBytes(32).toString("hex");
     await this.query("insert into password_resets values ($1, $2, now() + interval '1 hour')", [sha256(token), email]);
     return token;
   }
 
-  /** How many connections the servers have. */
+  /** The number of connections of the servers. */
   async connections(): Promise<number> {
     const [row] = await this.query<{ count: number }>(
       `select count(*)::int as count from pg_stat_activity
