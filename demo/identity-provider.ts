@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
 export interface IdentityProvider {
-  /** Its issuer, where discovery starts. */
+  /** Its issuer URL. */
   url: string;
-  /** The settings that make Latchkey use it. */
+  /** The settings with which Latchkey uses it. */
   settings: Record<string, string>;
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ function configuration(callbackUrl: string): ConstructorParameters<typeof Provid
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture"] },
     pkce: { required: () => false },
     cookies: { keys: ["only-for-the-demo-and-the-tests"] },
-    // Whoever signs in owns the address that is typed; a bare name becomes one at example.com.
+    // The typed login is the user's verified address; a name without @ gets the domain example.com.
     findAccount: (_context, sub) => ({
       accountId: sub,
       claims: () => ({

@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { type Environment, openEnvironment } from "./environment";
 import { type Figures, measure, medians } from "./measure";
 import { residentMegabytes } from "./processes";
-import { openStage, type Stage } from "./stage";
 import { measureStarts } from "./start";
-import { type Work, works } from "./works";
+import { type Workload, workloads } from "./workloads";
 
 const { values: options } = parseArgs({
   options: {
@@ -17,140 +17,142 @@ const { values: options } = parseArgs({
   },
 });
 
-/** What is compared: a name, and the stage whose program answers. */
+/** One side of a comparison: a name, and the environment and program that answer. */
 interface Contender {
   name: string;
-  stage: Stage;
+  environment: Environment;
   program: "latchkey" | "limit";
 }
 
 interface Row {
-  work: string;
+  workload: string;
   figures: Record<string, Figures>;
-  /** Requests per second of the first contender to those of the second. */
+  /** Requests per second of the first contender divided by those of the second. */
   ratio: number;
 }
 
 const isChosen = (name: string) => options.only?.split(",").includes(name) ?? true;
 
-const chosen = (names?: string[]) => works.filter(({ name }) => (names?.includes(name) ?? true) && isChosen(name));
+const chosen = (names?: string[]) => workloads.filter(({ name }) => (names?.includes(name) ?? true) && isChosen(name));
 
-/** Round after round, each work on each contender in turn; the first round only warms up. */
-async function compare(contenders: [Contender, Contender], some: Work[]): Promise<Row[]> {
+/** Measures each workload on each contender in every round. The first round is a warm-up. */
+async function compare(contenders: [Contender, Contender], some: Workload[]): Promise<Row[]> {
   const rounds = new Map<string, Figures[]>();
   for (let round = 0; round <= Number(options.rounds); round++) {
-    for (const work of some) {
-      for (const { name, stage, program } of contenders) {
-        await work.prepare(stage.database, work.shots);
-        const figures = await measure(stage[program], work);
-        await stage.idle();
+    for (const workload of some) {
+      for (const { name, environment, program } of contenders) {
+        await workload.prepare(environment.database, workload.requestCount);
+        const figures = await measure(environment[program], workload);
+        await environment.idle();
         if (round === 0) continue;
-        const key = `${work.name} ${name}`;
+        const key = `${workload.name} ${name}`;
         rounds.set(key, [...(rounds.get(key) ?? []), figures]);
       }
     }
   }
-  return some.map(({ name: work }) => {
-    const [own, other] = contenders.map(({ name }) => medians(rounds.get(`${work} ${name}`) ?? [])) as [
+  return some.map(({ name: workload }) => {
+    const [own, other] = contenders.map(({ name }) => medians(rounds.get(`${workload} ${name}`) ?? [])) as [
       Figures,
       Figures,
     ];
     const figures = { [contenders[0].name]: own, [contenders[1].name]: other };
-    return { work, figures, ratio: own.requestsPerSecond / other.requestsPerSecond };
+    return { workload, figures, ratio: own.requestsPerSecond / other.requestsPerSecond };
   });
 }
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
 function print(rows: Row[]): void {
   const cells = ({ requestsPerSecond, p50, p99, cpu }: Figures) =>
     [requestsPerSecond.toFixed(0), p50, p99, Number.isNaN(cpu) ? "" : cpu.toFixed(2)].join(" | ");
   const names = Object.keys(rows[0]?.figures ?? {});
-  say(`| Work | ${names.map((name) => `${name}: requests/s | p50 ms | p99 ms | CPU ms`).join(" | ")} | ratio |`);
-  say(`|${" --- |".repeat(names.length * 4 + 2)}`);
-  for (const { work, figures, ratio } of rows) {
-    const what = works.find(({ name }) => name === work)?.what;
-    say(`| ${work} ${what} | ${Object.values(figures).map(cells).join(" | ")} | ${ratio.toFixed(2)} |`);
+  printLine(
+    `| Workload | ${names.map((name) => `${name}: requests/s | p50 ms | p99 ms | CPU ms`).join(" | ")} | ratio |`,
+  );
+  printLine(`|${" --- |".repeat(names.length * 4 + 2)}`);
+  for (const { workload, figures, ratio } of rows) {
+    const what = workloads.find(({ name }) => name === workload)?.what;
+    printLine(`| ${workload} ${what} | ${Object.values(figures).map(cells).join(" | ")} | ${ratio.toFixed(2)} |`);
   }
 }
 
-const kept = {};
+const results = {};
 
-async function keep(result: object): Promise<void> {
-  if (options.json) await writeFile(options.json, JSON.stringify(Object.assign(kept, result), null, 2));
+async function save(result: object): Promise<void> {
+  if (options.json) await writeFile(options.json, JSON.stringify(Object.assign(results, result), null, 2));
 }
 
 async function againstLimit(): Promise<void> {
-  const stage = await openStage();
+  const environment = await openEnvironment();
   const contenders: [Contender, Contender] = [
-    { name: "Latchkey", stage, program: "latchkey" },
-    { name: "limit", stage, program: "limit" },
+    { name: "Latchkey", environment, program: "latchkey" },
+    { name: "limit", environment, program: "limit" },
   ];
   const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5"]));
-  const resident = residentMegabytes(stage.latchkey);
+  const resident = residentMegabytes(environment.latchkey);
   rows.push(...(await compare(contenders, chosen(["W8"]))));
   print(rows);
-  say("");
-  say(`W7: ${resident.toFixed(0)} MB resident after W1 to W5.`);
-  await stage.close();
-  await keep({ rows, resident });
+  printLine("");
+  printLine(`W7: ${resident.toFixed(0)} MB resident after W1 to W5.`);
+  await environment.close();
+  await save({ rows, resident });
 }
 
 async function grown(): Promise<void> {
-  const [large, small] = [await openStage({ grown: true }), await openStage()];
+  const [large, small] = [await openEnvironment({ grown: true }), await openEnvironment()];
   const rows = await compare(
     [
-      { name: "grown", stage: large, program: "latchkey" },
-      { name: "empty", stage: small, program: "latchkey" },
+      { name: "grown", environment: large, program: "latchkey" },
+      { name: "empty", environment: small, program: "latchkey" },
     ],
     chosen(),
   );
   print(rows);
   await Promise.all([large.close(), small.close()]);
-  await keep({ rows });
+  await save({ rows });
 }
 
 async function onSeveral(instances: number): Promise<void> {
-  const [several, one] = [await openStage({ instances }), await openStage()];
+  const [several, one] = [await openEnvironment({ instances }), await openEnvironment()];
   const rows = await compare(
     [
-      { name: `${instances} processes`, stage: several, program: "latchkey" },
-      { name: "one", stage: one, program: "latchkey" },
+      { name: `${instances} processes`, environment: several, program: "latchkey" },
+      { name: "one", environment: one, program: "latchkey" },
     ],
     chosen(["W1", "W5"]),
   );
   print(rows);
   const { mails, addresses } = await several.mails();
-  say("");
-  say(`${mails} mails to ${addresses} addresses, each asked for once.`);
+  printLine("");
+  printLine(`${mails} mails to ${addresses} addresses, each requested once.`);
   await Promise.all([several.close(), one.close()]);
-  await keep({ rows, mails, addresses });
+  await save({ rows, mails, addresses });
   if (mails !== addresses) throw new Error("A mail was sent twice.");
 }
 
-/** Each work in a process of its own, whose profile is `profiles/WORK.cpuprofile`. */
+/** Profiles each workload in a new process into `profiles/NAME.cpuprofile`. */
 async function profile(): Promise<void> {
-  for (const work of chosen()) {
-    const stage = await openStage({ profile: work.name });
+  for (const workload of chosen()) {
+    const environment = await openEnvironment({ profile: workload.name });
     for (let round = 0; round < 2; round++) {
-      await work.prepare(stage.database, work.shots);
-      await measure(stage.latchkey, work);
+      await workload.prepare(environment.database, workload.requestCount);
+      await measure(environment.latchkey, workload);
     }
-    await stage.close();
-    say(`profiles/${work.name}.cpuprofile`);
+    await environment.close();
+    printLine(`profiles/${workload.name}.cpuprofile`);
   }
 }
 
 async function start(): Promise<void> {
   const starts = await measureStarts();
   const [least = Number.NaN] = Object.values(starts);
-  say("");
-  say("| W6: start to the first 200 of /login | ms | to the empty route |");
-  say("| --- | --- | --- |");
+  printLine("");
+  printLine("| W6: start to the first 200 of /login | ms | to the empty route |");
+  printLine("| --- | --- | --- |");
   for (const [what, milliseconds] of Object.entries(starts)) {
-    say(`| ${what} | ${milliseconds.toFixed(0)} | ${(milliseconds / least).toFixed(2)} |`);
+    printLine(`| ${what} | ${milliseconds.toFixed(0)} | ${(milliseconds / least).toFixed(2)} |`);
   }
-  await keep({ starts });
+  await save({ starts });
 }
 
 if (options.profile) await profile();

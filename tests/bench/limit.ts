@@ -3,8 +3,8 @@ import http, { type IncomingMessage } from "node:http";
 import { Argon2id } from "oslo/password";
 import pg from "pg";
 
-// The least that the same work can do: node:http and pg, prepared statements, the same Argon2id, no framework and no
-// pages. What it skips, Latchkey has to earn: limits, queue, pages, cookies' rules, logs.
+// The lower bound of the cost: node:http and pg, prepared statements, the same Argon2id, no framework and no pages. It
+// omits Latchkey's limits, queue, pages, cookie rules and logs.
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const argon2id = new Argon2id({ memorySize: 19_456, iterations: 2, parallelism: 1 });
 const agent = new http.Agent({ keepAlive: true });

@@ -1,6 +1,6 @@
-import autocannon, { type Request as Shot } from "autocannon";
+import autocannon, { type Request } from "autocannon";
 import { cpuSeconds, type Program } from "./processes";
-import type { Work } from "./works";
+import type { Workload } from "./workloads";
 
 export interface Figures {
   requestsPerSecond: number;
@@ -13,7 +13,7 @@ export interface Figures {
 const connections = 16;
 
 interface Answers {
-  /** How many answers had which status. */
+  /** The number of answers with each status. */
   statuses: Record<number, number>;
   errors: number;
   /** Milliseconds from the first request to the last answer; autocannon itself counts in whole seconds. */
@@ -21,46 +21,51 @@ interface Answers {
   latency: { p50: number; p99: number };
 }
 
-function fire({ url }: Program, work: Work, shots: number, connections: number): Promise<Answers> {
+function sendRequests(
+  { url }: Program,
+  workload: Workload,
+  requestCount: number,
+  connections: number,
+): Promise<Answers> {
   const statuses: Record<number, number> = {};
-  const begun = performance.now();
+  const start = performance.now();
   let elapsed = Number.NaN;
   return new Promise((resolve, reject) => {
-    const requests = [{ setupRequest: (shot: Shot) => Object.assign(shot, work.next()) }];
-    const cannon = autocannon({ url, connections, amount: shots, requests }, (error, result) => {
+    const requests = [{ setupRequest: (request: Request) => Object.assign(request, workload.next()) }];
+    const run = autocannon({ url, connections, amount: requestCount, requests }, (error, result) => {
       if (error) reject(error);
       else resolve({ statuses, errors: result.errors, elapsed, latency: result.latency });
     });
-    cannon.on("response", (_client, status) => {
+    run.on("response", (_client, status) => {
       statuses[status] = (statuses[status] ?? 0) + 1;
-      elapsed = performance.now() - begun;
+      elapsed = performance.now() - start;
     });
   });
 }
 
 /**
- * Fires the shots of one work, shared among the programs that do it together, over 16 connections in all.
+ * Sends the requests of one workload, divided among the programs, over 16 connections in all.
  *
- * @throws Error when an answer is not the good one
+ * @throws Error when an answer has an unexpected status
  */
-export async function measure(programs: Program[], work: Work): Promise<Figures> {
+export async function measure(programs: Program[], workload: Workload): Promise<Figures> {
   const cpuSoFar = () => programs.reduce((sum, { process }) => sum + cpuSeconds(process), 0);
   const before = cpuSoFar();
-  const share = Math.floor(work.shots / programs.length);
+  const share = Math.floor(workload.requestCount / programs.length);
   const all = await Promise.all(
-    programs.map((program) => fire(program, work, share, Math.floor(connections / programs.length))),
+    programs.map((program) => sendRequests(program, workload, share, Math.floor(connections / programs.length))),
   );
   for (const { errors, statuses } of all) {
-    if (errors > 0 || statuses[work.expects] !== share) {
-      throw new Error(`${work.name}: ${errors} errors, statuses ${JSON.stringify(statuses)}`);
+    if (errors > 0 || statuses[workload.expects] !== share) {
+      throw new Error(`${workload.name}: ${errors} errors, statuses ${JSON.stringify(statuses)}`);
     }
   }
-  const fired = share * programs.length;
+  const sent = share * programs.length;
   return {
-    requestsPerSecond: (fired / Math.max(...all.map(({ elapsed }) => elapsed))) * 1000,
+    requestsPerSecond: (sent / Math.max(...all.map(({ elapsed }) => elapsed))) * 1000,
     p50: median(all.map(({ latency }) => latency.p50)),
     p99: Math.max(...all.map(({ latency }) => latency.p99)),
-    cpu: ((cpuSoFar() - before) / fired) * 1000,
+    cpu: ((cpuSoFar() - before) / sent) * 1000,
   };
 }
 
@@ -69,7 +74,7 @@ export function median(values: number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-/** Field by field, the median of several rounds. */
+/** The median of each field over several rounds. */
 export function medians(rounds: Figures[]): Figures {
   return {
     requestsPerSecond: median(rounds.map((round) => round.requestsPerSecond)),

@@ -1,4 +1,4 @@
-/** One line of a plot, each with a scale of its own that begins at zero. */
+/** One line of a plot. Each line has its own scale from zero. */
 interface Line {
   name: string;
   points: [number, number][];

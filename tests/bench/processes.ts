@@ -11,7 +11,7 @@ export interface Program {
 
 export const remixServeListens = /\[remix-serve\] http/;
 
-/** Starts a program and waits for the line that says it listens. */
+/** Starts a program and waits for the line that reports its port. */
 export async function startProgram(args: string[], env: Record<string, string>, ready: RegExp): Promise<Program> {
   const port = await freePort();
   const child = spawn(process.execPath, args, {
@@ -51,7 +51,7 @@ export function cpuSeconds({ pid }: ChildProcess): number {
   }
 }
 
-/** Megabytes resident of the largest of some programs. */
+/** Resident megabytes of the largest of the programs. */
 export function residentMegabytes(programs: Program[]): number {
   const resident = programs.map(({ process: { pid } }) => {
     const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "";

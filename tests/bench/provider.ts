@@ -1,6 +1,6 @@
 import http from "node:http";
 
-// An identity provider that answers at once: the code is the token, and the token is the user's id. A mail service too.
+// An identity provider and a mail service without delay. The code is the access token, and the token is the user's id.
 const json = { "content-type": "application/json" };
 const mailed: string[] = [];
 

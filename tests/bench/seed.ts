@@ -1,8 +1,8 @@
 import { Argon2id } from "oslo/password";
 import type pg from "pg";
-import { knownUsers, password } from "./works";
+import { knownUsers, password } from "./workloads";
 
-/** The users, with one session each, that every work finds. */
+/** Adds the users of the workloads, with one session each. */
 export async function seed(database: pg.Client): Promise<void> {
   const hash = await new Argon2id({ memorySize: 19_456, iterations: 2, parallelism: 1 }).hash(password);
   await database.query(
@@ -20,7 +20,7 @@ export async function seed(database: pg.Client): Promise<void> {
   await database.query("analyze");
 }
 
-/** A million users with a session each, and 100,000 reset records, beside those that the works use. */
+/** Adds a million users with one session each, and 100,000 password resets. */
 export async function grow(database: pg.Client): Promise<void> {
   await database.query(
     `insert into users (id, email, password_hash, idp_id, created_at)

@@ -11,12 +11,12 @@ interface Settings {
   env: Record<string, string>;
 }
 
-/** Milliseconds; the first request leaves when the program says that it listens. */
+/** In ms. The first request is sent when the program reports that it listens. */
 async function timeToFirstAnswer({ args, env }: Settings): Promise<number> {
-  const begun = performance.now();
+  const start = performance.now();
   const program = await startProgram(args, env, remixServeListens);
   const { status } = await fetch(`${program.url}/login`);
-  const elapsed = performance.now() - begun;
+  const elapsed = performance.now() - start;
   await program.stop();
   if (status !== 200) throw new Error(`GET /login answered ${status}`);
   return elapsed;
@@ -32,7 +32,7 @@ const empty: Settings = {
   env: {},
 };
 
-/** Milliseconds of each start, by what was started; each round starts everything once. */
+/** The milliseconds of each start, by program. Each round starts every program once. */
 export async function measureStarts(): Promise<Record<string, number>> {
   const postgres = await createEmptyDatabase();
   const times = new Map<string, number[]>();

@@ -14,7 +14,7 @@ test("the login page", async () => {
   await survey(page, "login");
 });
 
-test("the login page without JavaScript has the same shape", async () => {
+test("the login page has the same layout without JavaScript", async () => {
   const shapes = [];
   for (const javaScriptEnabled of [true, false]) {
     const page = await site.visit({ ...surveyed, javaScriptEnabled });
@@ -26,7 +26,7 @@ test("the login page without JavaScript has the same shape", async () => {
   expect(shapes[1]).toEqual(shapes[0]);
 });
 
-test("the login page without another service", async () => {
+test("the login page without external sign-in", async () => {
   const page = await visit(siteWithoutProvider);
   await page.goto("/login", { waitUntil: "networkidle" });
   expect(await page.getByRole("link", { name: /^Continue with/ }).count()).toBe(0);
@@ -58,7 +58,7 @@ test("the login page after wrong credentials, and after too many", async () => {
   await survey(page, "login-throttled");
 });
 
-test("the login page with a shown password and Caps Lock, in forced colours too", async () => {
+test("the login page with a shown password and Caps Lock, also in forced colours", async () => {
   const page = await visit();
   await page.goto("/login", { waitUntil: "networkidle" });
   const field = page.getByLabel("Password", { exact: true });
@@ -77,7 +77,7 @@ test("the login page with a shown password and Caps Lock, in forced colours too"
 test.each([
   ["/forgot-password", "forgot"],
   ["/register", "register"],
-])("%s, and its page of a sent mail", async (path, name) => {
+])("%s, and its page after the request", async (path, name) => {
   const page = await visit();
   await page.goto(path, { waitUntil: "networkidle" });
   await survey(page, name);
@@ -90,7 +90,7 @@ test.each([
   await survey(page, `${name}-sent-again`);
 });
 
-test("the reset page: empty, typed into, refused, and behind a dead link", async () => {
+test("the reset page: empty, filled in, refused, and with an invalid link", async () => {
   const page = await visit();
   const email = "grace@example.com";
   await register(site, page, email);
@@ -118,7 +118,7 @@ test("the reset page: empty, typed into, refused, and behind a dead link", async
   await survey(page, "reset-dead");
 });
 
-test("the page that finishes a registration, and the one behind a dead link", async () => {
+test("the page that completes a registration, and that of an invalid link", async () => {
   const page = await visit();
   await page.goto(`/register/complete?${new URLSearchParams({ email: "ada@example.com", token: "0".repeat(64) })}`);
   await page.waitForLoadState("networkidle");
@@ -129,7 +129,7 @@ test("the page that finishes a registration, and the one behind a dead link", as
   await survey(page, "complete-dead");
 });
 
-test("the account page with both ways in, its questions and its answers", async () => {
+test("the account page with both sign-in methods, its confirmations and its results", async () => {
   const email = "ada@example.com";
   const page = await visit();
   await register(site, page, email);
@@ -174,7 +174,7 @@ test("the account page of a user who has no password", async () => {
 });
 
 test.each(["/login", "/register", "/reset-password", "/nowhere"])(
-  "%s at 200 % zoom and with letters twice as large is not cut off",
+  "%s at 200 % zoom and with text twice as large does not overflow",
   async (path) => {
     const page = await visit();
     await page.setViewportSize({ width: 640, height: 400 });
@@ -192,7 +192,7 @@ test.each(["/login", "/register", "/reset-password", "/nowhere"])(
 
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
-/** What no form of ours sends, sent in the place of a page's own form. */
+/** Requests that no form of the site sends. They replace the request of a navigation. */
 const refused: [
   status: number,
   heading: string,
@@ -206,7 +206,7 @@ const refused: [
 ];
 
 test.each(refused)(
-  "the page of a %i says what to do next",
+  "the error page of status %i has a link or a button",
   async (status, heading, { method, path, headers, postData }) => {
     const page = await visit();
     await page.route(`**${path}`, (route) =>
@@ -225,7 +225,7 @@ test.each(refused)(
   },
 );
 
-test("the page of a 403 meets a form that another site sent", async () => {
+test("a form from another site is answered with the 403 page", async () => {
   const page = await visit();
   await page.setContent(`<form method="post" action="${site.url()}/login"><button>Send</button></form>`);
   await page.getByRole("button", { name: "Send" }).click();

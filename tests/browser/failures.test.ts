@@ -7,11 +7,11 @@ import { survey, surveyed } from "./survey";
 
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
-describe("a form that is refused is shown again, as the page of the answer", () => {
+describe("the page of a refused form", () => {
   const site = startSite();
   const email = "ada@example.com";
 
-  /** Sends, in the place of the login page's own form, a form that is not. */
+  /** Navigates to the login page with a POST of these fields. */
   async function answerTo(page: Page, fields: string[][]) {
     const postData = new URLSearchParams(fields).toString();
     await page.route("**/login", (route) =>
@@ -23,7 +23,7 @@ describe("a form that is refused is shown again, as the page of the answer", () 
     return answer;
   }
 
-  test("422 says at the field what is wrong with it", async () => {
+  test("422 shows the error at the field", async () => {
     const page = await site.visit(surveyed);
     const answer = await answerTo(page, [
       ["email", email],
@@ -38,7 +38,7 @@ describe("a form that is refused is shown again, as the page of the answer", () 
     await survey(page, "error-422");
   });
 
-  test("429 says when to try again", async () => {
+  test("429 shows when to try again", async () => {
     const page = await site.visit(surveyed);
     for (let attempt = 0; attempt < 10; attempt++) {
       await page.request.post("/login", { headers: { Origin: site.url() }, form: { email, password: "wrong" } });
@@ -59,7 +59,7 @@ describe("a form that is refused is shown again, as the page of the answer", () 
   });
 });
 
-describe("a database that fails has a page, and the same link leads on when it is back", () => {
+describe("the page of a database failure, whose link works when the database is back", () => {
   let cluster: PostgresCluster;
   let databaseUrl: string;
 
@@ -87,7 +87,7 @@ describe("a database that fails has a page, and the same link leads on when it i
     await client.end();
   }
 
-  test("503 when it is gone: for a page, and for a form", async () => {
+  test("503 when the database is stopped, for a page and for a form", async () => {
     const page = await signedIn("ada");
     const guest = await site.visit();
     await guest.goto("/login", { waitUntil: "networkidle" });
@@ -111,16 +111,16 @@ describe("a database that fails has a page, and the same link leads on when it i
     await arrive(guest, "Log in");
   });
 
-  test("500 when it lacks a table", async () => {
+  test("500 when a table is missing", async () => {
     const page = await signedIn("grace");
-    await query("alter table sessions rename to mislaid");
+    await query("alter table sessions rename to sessions_renamed");
     const answer = await page.reload({ waitUntil: "networkidle" });
     expect(answer?.status()).toBe(500);
     await arrive(page, "Something went wrong");
     expect(await page.content()).not.toMatch(/sessions|relation| {4}at /);
     await survey(page, "error-500");
 
-    await query("alter table mislaid rename to sessions");
+    await query("alter table sessions_renamed rename to sessions");
     await page.getByRole("link", { name: "Try again" }).click();
     await arrive(page, "Your account");
   });

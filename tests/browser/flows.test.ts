@@ -19,8 +19,8 @@ const visitors: { who: string; options: BrowserContextOptions }[] = [
   },
 ];
 
-let people = 0;
-const newPerson = () => `person${++people}@example.com`;
+let addresses = 0;
+const newAddress = () => `user${++addresses}@example.com`;
 
 async function sendPassword(page: Page, value: string, submit: string): Promise<void> {
   await choosePassword(page, value);
@@ -38,7 +38,7 @@ async function logOut(page: Page): Promise<void> {
   await arrive(page, "Log in");
 }
 
-/** Remembers the document, and says later whether it is still the same. */
+/** Marks the document; the result asserts that no reload has replaced it. */
 async function watchReloads(page: Page, { javaScriptEnabled = true }: BrowserContextOptions) {
   if (!javaScriptEnabled) return async () => {};
   await page.waitForLoadState("networkidle");
@@ -47,8 +47,8 @@ async function watchReloads(page: Page, { javaScriptEnabled = true }: BrowserCon
 }
 
 describe.each(visitors)("$who", ({ options }) => {
-  test("a mailbox is proven, a password chosen, and the account is there", async () => {
-    const email = newPerson();
+  test("a registration by mailed link creates the account and signs in", async () => {
+    const email = newAddress();
     const page = await site.visit(options);
     await page.goto("/");
     await arrive(page, "Log in");
@@ -71,8 +71,8 @@ describe.each(visitors)("$who", ({ options }) => {
     await assertNoReloadEither();
   });
 
-  test("a forgotten password is replaced by mail, and the new one logs in", async () => {
-    const email = newPerson();
+  test("a forgotten password is reset by mailed link, and the new one logs in", async () => {
+    const email = newAddress();
     const page = await site.visit(options);
     await register(site, page, email);
     await logOut(page);
@@ -106,8 +106,8 @@ describe.each(visitors)("$who", ({ options }) => {
     await logOut(page);
   });
 
-  test("a dead link offers a new one, with the address filled in", async () => {
-    const email = newPerson();
+  test("an invalid link offers a new one, with the address filled in", async () => {
+    const email = newAddress();
     const page = await site.visit(options);
     await register(site, page, email);
     await page.goto(`/reset-password?${new URLSearchParams({ email, token: "0".repeat(64) })}`);
@@ -122,8 +122,8 @@ describe.each(visitors)("$who", ({ options }) => {
     await arrive(page, "Log in");
   });
 
-  test("the other service signs in a new user, and the same one again", async () => {
-    const email = newPerson();
+  test("external sign-in creates a user, and signs the same user in again", async () => {
+    const email = newAddress();
     const page = await site.visit(options);
     await page.goto("/login");
     await page.getByRole("link", { name: "Continue with single sign-on" }).click();
@@ -137,7 +137,7 @@ describe.each(visitors)("$who", ({ options }) => {
     expect(await page.getByText(email, { exact: true }).count()).toBe(1);
   });
 
-  test("a sign-in that was refused says so and offers to try again", async () => {
+  test("a refused external sign-in shows an error and a link to a new attempt", async () => {
     const page = await site.visit(options);
     await page.goto("/login");
     await page.getByRole("link", { name: "Continue with single sign-on" }).click();
@@ -147,12 +147,12 @@ describe.each(visitors)("$who", ({ options }) => {
       "Signing in with single sign-on did not work. Try again, or log in with your email.",
     );
     await page.getByRole("link", { name: "Try again" }).click();
-    await signInAtProvider(page, newPerson());
+    await signInAtProvider(page, newAddress());
     await arrive(page, "Your account");
   });
 
-  test("an account with a password is linked, keeps it, is disconnected, and deleted", async () => {
-    const email = newPerson();
+  test("a password account is linked, keeps its password, is disconnected and deleted", async () => {
+    const email = newAddress();
     const page = await site.visit(options);
     await register(site, page, email);
     await logOut(page);
@@ -183,8 +183,8 @@ describe.each(visitors)("$who", ({ options }) => {
     expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
   });
 
-  test("a session elsewhere is ended, and all others at once", async () => {
-    const email = newPerson();
+  test("one other session is ended, then all others", async () => {
+    const email = newAddress();
     const page = await site.visit(options);
     await register(site, page, email);
     const others = [];

@@ -15,7 +15,7 @@ async function open(path: string): Promise<Page> {
   return page;
 }
 
-test("a password manager finds who logs in, and where a new password goes", async () => {
+test("password managers find the username and the current and new password fields", async () => {
   const fields = (page: Page) =>
     page.evaluate(() =>
       [...document.querySelectorAll("form input:not([type=hidden])")].map((input) =>
@@ -41,7 +41,7 @@ test("a password manager finds who logs in, and where a new password goes", asyn
   await arrive(page, "Forgot your password?");
 });
 
-test("a phone offers the right keyboards", async () => {
+test("the fields select the right on-screen keyboard", async () => {
   const page = await open("/login");
   const keyboard = (name: string) =>
     page.evaluate((field) => {
@@ -55,7 +55,7 @@ test("a phone offers the right keyboards", async () => {
   expect(await keyboard("password")).toEqual({ ...plain, inputMode: "", enterKeyHint: "go" });
 });
 
-test("a password can be shown, and is hidden again when it is sent", async () => {
+test("a password can be shown, and is hidden again on submit", async () => {
   const page = await open("/login");
   const type = () => passwordOf(page).getAttribute("type");
   await page.getByLabel("Email").fill("ada@example.com");
@@ -80,52 +80,52 @@ test("a password can be shown, and is hidden again when it is sent", async () =>
   await page.getByRole("alert").waitFor();
 });
 
-test("without JavaScript there is no button that would do nothing", async () => {
+test("without JavaScript there is no button that needs it", async () => {
   const page = await site.visit({ javaScriptEnabled: false });
   await page.goto(resetPage);
   expect(await page.getByRole("button").allTextContents()).toEqual(["Change the password"]);
 });
 
-test("Caps Lock is pointed out while a password is typed, and only then", async () => {
+test("the Caps Lock warning is shown only while a password field has the focus", async () => {
   const page = await open("/login");
-  const said = page.getByText("Caps Lock is on.");
+  const warning = page.getByText("Caps Lock is on.");
   const press = (capsLock: boolean) =>
     passwordOf(page).evaluate((input, on) => {
       input.dispatchEvent(new KeyboardEvent("keydown", { key: "A", bubbles: true, modifierCapsLock: on }));
     }, capsLock);
   await passwordOf(page).focus();
-  expect(await said.count()).toBe(0);
+  expect(await warning.count()).toBe(0);
   await press(true);
-  await said.waitFor();
+  await warning.waitFor();
   await press(false);
-  await said.waitFor({ state: "detached" });
+  await warning.waitFor({ state: "detached" });
   await press(true);
-  await said.waitFor();
+  await warning.waitFor();
   await page.getByLabel("Email").focus();
-  await said.waitFor({ state: "detached" });
+  await warning.waitFor({ state: "detached" });
 });
 
-test("the strength of a new password is told in words, by what is loaded only then", async () => {
+test("the strength of a new password is shown as text, and its script is loaded on first input", async () => {
   const page = await site.visit();
   const scripts: string[] = [];
   page.on("request", (request) => scripts.push(new URL(request.url()).pathname));
   await page.goto(resetPage, { waitUntil: "networkidle" });
-  const judge = /password-strength/;
-  expect(scripts.filter((path) => judge.test(path))).toEqual([]);
+  const strengthScript = /password-strength/;
+  expect(scripts.filter((path) => strengthScript.test(path))).toEqual([]);
 
   const hint = page.getByRole("status").first();
   expect(await hint.textContent()).toBe("Use at least 8 characters.");
-  const told: [string, string][] = [
+  const hints: [string, string][] = [
     ["pass", "Too short: use at least 8 characters."],
     ["password", "Very easy to guess: add words."],
     ["ada@example.com", "Very easy to guess: add words."],
     ["quiet lamps over the harbour", "Very strong."],
   ];
-  for (const [password, words] of told) {
+  for (const [password, words] of hints) {
     await newPasswordOf(page).fill(password);
     await hint.getByText(words, { exact: true }).waitFor();
   }
-  expect(scripts.filter((path) => judge.test(path))).toHaveLength(1);
+  expect(scripts.filter((path) => strengthScript.test(path))).toHaveLength(1);
 });
 
 test("a password can be pasted into every field", async () => {
@@ -139,7 +139,7 @@ test("a password can be pasted into every field", async () => {
   }
 });
 
-test("a form is sent once, however often it is clicked, and says that it is busy", async () => {
+test("a form is sent once, even with repeated clicks, and is marked busy", async () => {
   const page = await open("/forgot-password");
   let posts = 0;
   let answer = () => {};
@@ -161,7 +161,7 @@ test("a form is sent once, however often it is clicked, and says that it is busy
   expect(posts).toBe(1);
 });
 
-/** Logs in with a wrong password: focus is on its field then, and the address still in its own. */
+/** Logs in with a wrong password and expects the focus on the password and the address kept. */
 async function expectFocusOnError(page: Page): Promise<void> {
   await page.getByLabel("Email").fill("Ada@Example.com");
   await passwordOf(page).fill("not the password");
@@ -171,19 +171,19 @@ async function expectFocusOnError(page: Page): Promise<void> {
   expect(await page.getByLabel("Email").inputValue()).toBe("Ada@Example.com");
 }
 
-test("focus goes to the first error, and what was typed stays", async () => {
+test("the first field with an error has the focus, and the typed values are kept", async () => {
   const page = await open("/login");
   await expectFocusOnError(page);
 });
 
-test("without JavaScript focus goes to the first error too, and the passwords are gone", async () => {
+test("without JavaScript the first field with an error has the focus, and the passwords are empty", async () => {
   const page = await site.visit({ javaScriptEnabled: false });
   await page.goto("/login");
   await expectFocusOnError(page);
   expect(await passwordOf(page).inputValue()).toBe("");
 });
 
-test("a new page is read from its heading, and what happened before anything else", async () => {
+test("after a navigation the heading has the focus, and after an action its status message", async () => {
   const page = await open("/login");
   await page.getByRole("link", { name: "Forgot your password?" }).click();
   await arrive(page, "Forgot your password?");
@@ -198,7 +198,7 @@ test("a new page is read from its heading, and what happened before anything els
 });
 
 test.each(["/login", "/forgot-password", "/register", resetPage, "/nowhere"])(
-  "on %s a finger meets at least 44 px of what it is meant for",
+  "every link, button and field on %s has a touch target of at least 44 px",
   async (path) => {
     const page = await site.visit({ viewport: { width: 375, height: 740 }, hasTouch: true, isMobile: true });
     await page.goto(path, { waitUntil: "networkidle" });
@@ -217,7 +217,7 @@ test.each(["/login", "/forgot-password", "/register", resetPage, "/nowhere"])(
   },
 );
 
-test("without JavaScript a link that is asked for again says so too", async () => {
+test("without JavaScript the page confirms a repeated request", async () => {
   const page = await site.visit({ javaScriptEnabled: false });
   await page.goto("/forgot-password");
   await page.getByLabel("Email").fill("nobody@example.com");
@@ -231,10 +231,10 @@ test("without JavaScript a link that is asked for again says so too", async () =
     .waitFor();
 });
 
-test("the keyboard alone goes through the login page in its order", async () => {
+test("Tab reaches every control of the login page in order, with a visible focus", async () => {
   const page = await open("/login");
   const names: string[] = [];
-  const unmarked: string[] = [];
+  const withoutFocusStyle: string[] = [];
   for (let stop = 0; stop < 8; stop++) {
     await page.keyboard.press("Tab");
     const { name, marked } = await page.evaluate(() => {
@@ -246,9 +246,9 @@ test("the keyboard alone goes through the login page in its order", async () => 
       };
     });
     names.push(name);
-    if (!marked) unmarked.push(name);
+    if (!marked) withoutFocusStyle.push(name);
   }
-  expect(unmarked).toEqual([]);
+  expect(withoutFocusStyle).toEqual([]);
   expect(names).toEqual([
     "Latchkey",
     "email",
@@ -261,7 +261,7 @@ test("the keyboard alone goes through the login page in its order", async () => 
   ]);
 });
 
-test("the page of a sent mail says that it is in the server's output, and names no page that only development has", async () => {
+test("the page after the request says that mails are in the server's output, and has no link to the development page", async () => {
   const page = await open("/forgot-password");
   await page.getByLabel("Email").fill("nobody@example.com");
   await page.getByRole("button", { name: "Send the link" }).click();

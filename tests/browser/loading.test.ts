@@ -25,7 +25,7 @@ test.each(pages)("the first load of %s stays under 100 KiB of JavaScript", async
   expect(total).toBeLessThan(mostScript);
 });
 
-test.each(pages)("nothing on %s moves while it loads", async (path) => {
+test.each(pages)("%s has no layout shift while it loads", async (path) => {
   const page = await site.visit({ viewport: { width: 375, height: 740 } });
   await page.goto(path, { waitUntil: "networkidle" });
   const shifts = await page.evaluate(
@@ -41,7 +41,7 @@ test.each(pages)("nothing on %s moves while it loads", async (path) => {
   expect(shifts).toBe(0);
 });
 
-test("the mails of development are not there in production, and no code of theirs", async () => {
+test("the production build answers /dev/mails 404 and contains no code of it", async () => {
   const page = await site.visit();
   const answer = await page.goto("/dev/mails");
   expect(answer?.status()).toBe(404);

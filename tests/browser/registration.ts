@@ -8,7 +8,7 @@ export async function choosePassword(page: Page, value: string, again = value): 
   await page.getByLabel("New password, again", { exact: true }).fill(again);
 }
 
-/** Registers by mail, up to the account's page. */
+/** Registers by mailed link, up to the account page. */
 export async function register(site: ReturnType<typeof startSite>, page: Page, email: string): Promise<void> {
   await page.goto("/register");
   await page.getByLabel("Email").fill(email);

@@ -15,7 +15,7 @@ const flags = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
 ];
 
-/** Chrome reports each refusal of ours as an error too: a refusal, or one of these failures, is what was asked for. */
+/** Chrome logs every answer of status 4xx and 5xx as an error. This matches 4xx and the expected failures. */
 const refusalOr = (failures: RegExp) =>
   new RegExp(`^Failed to load resource: the server responded with a status of (?:4\\d\\d|${failures.source}) `);
 
@@ -25,8 +25,8 @@ function startBrowser(): Promise<Browser> {
 }
 
 /**
- * The production build with a real identity provider, and a browser to visit it with. Whatever the browser complains
- * of on a page of ours fails the test: an error on the console, a violated CSP, a request to a third party.
+ * The production build with a real identity provider, and a browser. A test fails on a console error on a page of the
+ * site, a CSP violation or a request to a third party.
  */
 export function startSite(settings: Record<string, string> | (() => Record<string, string>) = {}, failures = /503/) {
   const refusal = refusalOr(failures);
@@ -34,7 +34,7 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
   let database: TestDatabase;
   let provider: IdentityProvider;
   let server: RunningServer;
-  let complaints: string[] = [];
+  let problems: string[] = [];
 
   beforeAll(async () => {
     const port = await freePort();
@@ -49,8 +49,8 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
 
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));
-    const found = complaints;
-    complaints = [];
+    const found = problems;
+    problems = [];
     expect(found).toEqual([]);
   });
 
@@ -61,27 +61,27 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
     await database.drop();
   });
 
-  const isOurs = (url: string) => url.startsWith(`${server.url}/`);
+  const isOwnUrl = (url: string) => url.startsWith(`${server.url}/`);
 
   const checkRequest = (request: Request) => {
     const { protocol } = new URL(request.url());
-    if (protocol === "data:" || isOurs(request.url())) return;
+    if (protocol === "data:" || isOwnUrl(request.url())) return;
     if (request.url().startsWith(`${provider.url}/`) && request.isNavigationRequest()) return;
-    if (isOurs(request.frame().url())) complaints.push(`request to ${request.url()}`);
+    if (isOwnUrl(request.frame().url())) problems.push(`request to ${request.url()}`);
   };
 
   const listenTo = (page: Page) => {
-    page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
+    page.on("pageerror", (error) => problems.push(`uncaught: ${error.message}`));
     page.on("console", (message) => {
-      if (message.type() !== "error" || !isOurs(page.url())) return;
-      if (isOurs(message.location().url) && refusal.test(message.text())) return;
-      complaints.push(`console: ${message.text()} (${message.location().url})`);
+      if (message.type() !== "error" || !isOwnUrl(page.url())) return;
+      if (isOwnUrl(message.location().url) && refusal.test(message.text())) return;
+      problems.push(`console: ${message.text()} (${message.location().url})`);
     });
   };
 
   return {
     url: () => server.url,
-    /** A new visitor: nothing remembered, a window of its own. */
+    /** A page in a new browser context. */
     async visit(options: BrowserContextOptions = {}): Promise<Page> {
       const context = await browser.newContext({ baseURL: server.url, ...options });
       context.setDefaultTimeout(15_000);
@@ -89,7 +89,7 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
       context.on("page", listenTo);
       return context.newPage();
     },
-    /** The text of the mail with this subject to this address, as soon as it was sent. */
+    /** Resolves with the text of the mail with this subject to this address. */
     async mail(to: string, subject: string): Promise<string> {
       const lines = [
         `To: ${to.replaceAll(".", "\\.")}`,
@@ -108,7 +108,7 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
 /** The link with a token in a mail's text. */
 export const linkIn = (text: string): string => /\S+token=\S+/.exec(text)?.[0] ?? "";
 
-/** What the provider asks: who it is (any password will do), then whether Latchkey may know. */
+/** Completes the provider's login form, which accepts any password, and its consent screen. */
 export async function signInAtProvider(page: Page, name: string): Promise<void> {
   await page.getByPlaceholder("Enter any login").fill(name);
   await page.getByPlaceholder("and password").fill("any");
@@ -116,7 +116,7 @@ export async function signInAtProvider(page: Page, name: string): Promise<void> 
   await page.getByRole("button", { name: "Continue" }).click();
 }
 
-/** The page with this heading is there. */
+/** Waits for the page with this heading. */
 export async function arrive(page: Page, heading: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
 }

@@ -9,7 +9,7 @@ const widths = [320, 375, 1280];
 const themes = ["light", "dark"] as const;
 const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** The CSP would stop axe itself; the flows are walked with it in force. */
+/** The CSP would block axe. The tests of the flows run with the CSP. */
 export const surveyed: BrowserContextOptions = { bypassCSP: true, reducedMotion: "reduce" };
 
 async function violations(page: Page): Promise<string[]> {
@@ -26,14 +26,14 @@ async function violations(page: Page): Promise<string[]> {
 export const overflow = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-/** At rest: whatever fades is brought to its end first, for axe too. */
+/** Takes a screenshot. Playwright ends transitions first, which axe needs too. */
 export async function photograph(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: "disabled" });
 }
 
-/** Keeps a picture of a state at every width and theme, and finds what is wrong with it. */
+/** Takes a screenshot of a state at every width and theme, and expects no axe violation and no overflow. */
 export async function survey(page: Page, state: string): Promise<void> {
-  const wrong: string[] = [];
+  const problems: string[] = [];
   await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });
   for (const width of widths) {
     for (const colorScheme of themes) {
@@ -41,9 +41,9 @@ export async function survey(page: Page, state: string): Promise<void> {
       await page.emulateMedia({ colorScheme });
       const name = `${state}-${width}-${colorScheme}`;
       await photograph(page, name);
-      wrong.push(...(await violations(page)).map((violation) => `${name}: ${violation}`));
-      if ((await overflow(page)) > 0) wrong.push(`${name}: scrolls sideways`);
+      problems.push(...(await violations(page)).map((violation) => `${name}: ${violation}`));
+      if ((await overflow(page)) > 0) problems.push(`${name}: horizontal overflow`);
     }
   }
-  expect(wrong).toEqual([]);
+  expect(problems).toEqual([]);
 }

@@ -55,7 +55,7 @@ test("a provider that is slow, answers wrongly or is down: idp_failed within six
   const before = await fixture.snapshot();
 
   for (const [name, script] of faults) {
-    provider.say(script);
+    provider.answerWith(script);
     const visitor = new Visitor(server.url);
     const callback = await signInExternally(visitor);
     expect(callback, name).toMatchObject(failed);
@@ -74,9 +74,9 @@ test("after a fault of the provider the next sign-in succeeds", async () => {
   await using fixture = await createFixture();
   const provider = await fixture.provider();
   const server = await fixture.server(provider.settings.google);
-  provider.say({ token: disconnect });
+  provider.answerWith({ token: disconnect });
   expect(await signInExternally(new Visitor(server.url))).toMatchObject(failed);
-  provider.say({});
+  provider.answerWith({});
   expect(await signInExternally(new Visitor(server.url))).toMatchObject({ status: 302, location: "/dashboard" });
 });
 
@@ -84,7 +84,7 @@ test("sign-ins that wait for the provider do not delay other requests", async ()
   await using fixture = await createFixture();
   const provider = await fixture.provider();
   const server = await fixture.server(provider.settings.google);
-  provider.say({ token: noAnswer });
+  provider.answerWith({ token: noAnswer });
   const waiting = Promise.all(Array.from({ length: 20 }, () => signInExternally(new Visitor(server.url))));
   await server.waitFor(/(?:"event":"idp.started"[\s\S]*){20}/);
   const login = await new Visitor(server.url).post("/login", { email: "ada@example.com", password: "wrong password" });

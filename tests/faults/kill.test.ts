@@ -29,7 +29,7 @@ async function killDuring(fixture: Fixture, server: RunningServer, statement: st
 
 test("a mail that was queued or in flight at kill -9 is sent within two minutes of the next start", async () => {
   await using fixture = await createFixture();
-  const mails = await fixture.mailService({ kind: "silence" });
+  const mails = await fixture.mailService({ kind: "no_answer" });
   const emails = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}@example.com`);
   const first = await fixture.server(mails.settings);
   for (const email of emails) await fixture.addAccount(email);
@@ -46,7 +46,7 @@ test("a mail that was queued or in flight at kill -9 is sent within two minutes 
     ]),
   );
 
-  mails.behave({ kind: "accept" });
+  mails.setBehaviour({ kind: "accept" });
   const before = mails.mails.length;
   const second = await fixture.server(mails.settings);
   await mails.when(() => new Set(mails.mails.slice(before).map(({ to }) => to)).size === emails.length);

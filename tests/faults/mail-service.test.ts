@@ -10,8 +10,8 @@ const faults: [string, MailServiceBehaviour][] = [
   ["429", { kind: "answer", status: 429, body: '{"ErrorCode":429}' }],
   ["HTML with status 200", { kind: "answer", status: 200, body: "<html>Mail sent!</html>" }],
   ["a refusal with status 200", { kind: "answer", status: 200, body: '{"ErrorCode":406,"Message":"Inactive"}' }],
-  ["a closed connection", { kind: "hang_up" }],
-  ["not at all", { kind: "silence" }],
+  ["a closed connection", { kind: "disconnect" }],
+  ["not at all", { kind: "no_answer" }],
 ];
 
 for (const [name, behaviour] of faults) {
@@ -31,7 +31,7 @@ for (const [name, behaviour] of faults) {
     expect(server.output()).not.toContain("ada@example.com");
     expect(server.output()).not.toMatch(/"event":"password_reset.sent"/);
 
-    mails.behave({ kind: "accept" });
+    mails.setBehaviour({ kind: "accept" });
     await fixture.query("update pgboss.job set start_after = now() where state = 'retry'");
     await mails.when(() => mails.mails.length === 1);
     expect(mails.mails).toMatchObject([{ to: "ada@example.com", subject: "Reset your password" }]);

@@ -15,7 +15,7 @@ function isRefused(port: number): Promise<boolean> {
 
 test("SIGTERM: the request and the job in flight finish, new connections are refused, exit 0 within ten seconds", async () => {
   await using fixture = await createFixture();
-  const mails = await fixture.mailService({ kind: "silence" });
+  const mails = await fixture.mailService({ kind: "no_answer" });
   const server = await fixture.server(mails.settings);
   await fixture.addAccount("ada@example.com");
   await fixture.addAccount("bob@example.com");
@@ -32,7 +32,7 @@ test("SIGTERM: the request and the job in flight finish, new connections are ref
   await until(() => isRefused(server.port), "new connections are refused");
   expect(server.process.exitCode).toBeNull();
   await lock.query("commit");
-  mails.behave({ kind: "accept" });
+  mails.setBehaviour({ kind: "accept" });
 
   expect(await reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
   expect(await ended).toBe(0);
@@ -52,7 +52,7 @@ test("SIGTERM: the request and the job in flight finish, new connections are ref
 
 test("SIGTERM while the mail service does not answer: the job is queued for a retry, exit 0 within ten seconds", async () => {
   await using fixture = await createFixture();
-  const mails = await fixture.mailService({ kind: "silence" });
+  const mails = await fixture.mailService({ kind: "no_answer" });
   const server = await fixture.server(mails.settings);
   await fixture.addAccount("ada@example.com");
   await forgetPassword(server.url);

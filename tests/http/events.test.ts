@@ -84,7 +84,7 @@ test("password reset: requested, sent, refused, completed, and its ended session
 test("external sign-in: started, succeeded, linked, unlinked, failed", async () => {
   const email = "federated@example.com";
   await latchkey.register(email);
-  provider.say({ profile: json({ sub: "federated", email, email_verified: true }) });
+  provider.answerWith({ profile: json({ sub: "federated", email, email_verified: true }) });
   const visitor = latchkey.visit();
   const linked = await latchkey.eventsOf(() => signInExternally(visitor));
   const userId = linked[1]?.userId;
@@ -98,7 +98,7 @@ test("external sign-in: started, succeeded, linked, unlinked, failed", async () 
     inRequest("session.ended", { userId, reason: "unlinked", count: 1 }), // The session of the registration.
   ]);
 
-  provider.say({ profile: json({ sub: "federated", email, email_verified: false }) });
+  provider.answerWith({ profile: json({ sub: "federated", email, email_verified: false }) });
   expect(await latchkey.eventsOf(() => signInExternally(latchkey.visit()))).toEqual([
     inRequest("idp.started"),
     inRequest("idp.failed", { reason: "no_verified_email" }),

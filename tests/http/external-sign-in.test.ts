@@ -9,7 +9,7 @@ const provider = await runScriptedProvider();
 const latchkey = runLatchkey(provider.settings.oidc);
 
 const profileIs = (sub: string, email: string, more = {}) =>
-  provider.say({ profile: json({ sub, email, email_verified: true, ...more }) });
+  provider.answerWith({ profile: json({ sub, email, email_verified: true, ...more }) });
 
 /** The token request that the exchange of the code sends. */
 const tokenRequest = (at: typeof latchkey, code: string) => ({

@@ -30,7 +30,7 @@ describe("a notification mail", () => {
   test("is sent after a provider is linked, says how to secure the account and contains no token", async () => {
     const email = "linked@example.com";
     await latchkey.register(email);
-    provider.say({ profile: json({ sub: "linked", email, email_verified: true }) });
+    provider.answerWith({ profile: json({ sub: "linked", email, email_verified: true }) });
     await signIn();
     const mail = await latchkey.mailTo(email, "Sign-in with single sign-on was added");
     expect(mail.text).toContain("If it was not you");

@@ -22,7 +22,7 @@ class Fixture implements AsyncDisposable {
 
   /** The mail service receives every mail and sends no answer until the test does. */
   static async create(): Promise<Fixture> {
-    return new Fixture(await startMailService({ kind: "silence" }), await createDatabase());
+    return new Fixture(await startMailService({ kind: "no_answer" }), await createDatabase());
   }
 
   async start(): Promise<RunningServer> {

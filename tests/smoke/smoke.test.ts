@@ -5,7 +5,7 @@ import { ada, runScriptedProvider } from "../support/scripted-provider";
 import { createEmptyDatabase } from "../support/server";
 import { twice } from "../support/twice";
 
-// What shows that a version of Node can build and run the service; `.ci/run` runs it on each version.
+// Shows that a version of Node can build and run the service. `.ci/run` runs it on each version.
 
 const provider = await runScriptedProvider();
 const latchkey = runLatchkey(provider.settings.oidc, createEmptyDatabase);
@@ -24,7 +24,7 @@ test(`Node ${process.version}: a forgotten password is reset`, async () => {
   });
 });
 
-test(`Node ${process.version}: an external sign-in ends at the dashboard`, async () => {
+test(`Node ${process.version}: an external sign-in redirects to the dashboard`, async () => {
   const visitor = latchkey.visit();
   expect(await signInExternally(visitor)).toMatchObject({ status: 302, location: "/dashboard" });
   const page = await visitor.get("/dashboard");

@@ -5,14 +5,14 @@ import { User } from "#server/database/entities";
 
 interface NewAccount {
   email?: string;
-  /** `null`: an account that only the provider opens. */
+  /** `null`: an account without a password. */
   password?: string | null;
   idpId?: string | null;
 }
 
 export const goodPassword = "correct horse battery staple";
 
-/** A user as the flows leave one behind; returns its id. */
+/** Creates a user as the flows do; returns its id. */
 export async function createUser(em: EntityManager, account: NewAccount = {}): Promise<string> {
   const { email = "ada@example.com", password = goodPassword, idpId = null } = account;
   const id = crypto.randomUUID();
@@ -21,7 +21,7 @@ export async function createUser(em: EntityManager, account: NewAccount = {}): P
   return id;
 }
 
-/** Signs the user in; returns the `Cookie` header of that browser. */
+/** Starts a session of the user; returns the browser's `Cookie` header. */
 export async function signedIn(em: EntityManager, userId: string, userAgent: string | null = null): Promise<string> {
   const { token } = await em.transactional((tx) => startSession(tx, userId, { userAgent, sessionToken: null }));
   return `session=${token}`;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const sources = ["app", "server", "remix.config.js", "package-lock.json"];
 
-/** The path and everything below it, folders too: theirs is the time of a file's removal. */
+/** The path and everything below it, including folders, whose time changes when a file is removed. */
 function below(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path];
   return [path, ...readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name))];
@@ -16,7 +16,7 @@ function staleness(): string | null {
   return newer === undefined ? null : `The build is older than ${newer}`;
 }
 
-/** Refuses to test a build that is not made of the present sources. */
+/** Throws if the build is older than the sources. */
 export default function setup(): void {
   const stale = staleness();
   if (stale === null) return;

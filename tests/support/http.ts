@@ -18,7 +18,7 @@ export interface Sent {
 }
 
 /**
- * One request to a started server, on a connection of its own, as a browser sends it from the server's pages; no
+ * Sends one request to a running server on a new connection, as a browser does from the server's pages. No
  * redirect is followed.
  */
 export async function send(origin: string, path: string, sent: Sent = {}): Promise<Answer> {
@@ -48,5 +48,5 @@ export async function send(origin: string, path: string, sent: Sent = {}): Promi
   };
 }
 
-/** The `Cookie` header of a browser that was handed `setCookies`. */
+/** The `Cookie` header of a browser that received `setCookies`. */
 export const cookieOf = ({ setCookies }: Answer) => setCookies.map((line) => line.split(";", 1)[0]).join("; ");

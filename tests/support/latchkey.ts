@@ -19,7 +19,7 @@ const tables = [
   "pgboss.job",
 ];
 
-/** Every table's rows, in a stable order: equal before and after says that nothing changed. */
+/** Every table's rows in a stable order, to compare before and after. */
 async function snapshot({ orm }: Database): Promise<Record<string, unknown[]>> {
   const rows: Record<string, unknown[]> = {};
   for (const table of tables) rows[table] = await orm.em.fork().execute(`select * from ${table} t order by t::text`);
@@ -27,8 +27,8 @@ async function snapshot({ orm }: Database): Promise<Record<string, unknown[]>> {
 }
 
 /**
- * A service on a database of its own for the tests of one file, empty before each; its queue is worked by `drain`
- * alone, and its mails are read from standard output.
+ * A service on a new database for the tests of one file, emptied before each test. Jobs run only in `drain`, and
+ * mails are read from standard output.
  */
 export function startLatchkey(environment: Environment = {}) {
   let database: Database;
@@ -64,16 +64,16 @@ export function startLatchkey(environment: Environment = {}) {
     em: () => database.orm.em.fork(),
     execute: <T>(sql: string, values: unknown[] = []) => database.orm.em.fork().execute<T[]>(sql, values),
     snapshot: () => snapshot(database),
-    /** What the queue holds. */
+    /** The jobs in the queue. */
     async jobs(): Promise<unknown[]> {
       const rows = await database.orm.em.fork().execute<{ data: unknown }[]>("select data from pgboss.job");
       return rows.map(({ data }) => data);
     },
-    /** Works every job that is due. */
+    /** Runs every due job. */
     drain: () => queue.drain(),
-    /** What standard output got so far. */
+    /** Standard output so far. */
     output: () => output,
-    /** The mails that were sent so far, the first first. */
+    /** The mails sent so far, oldest first. */
     mails: () => mailsIn(output),
   };
 }

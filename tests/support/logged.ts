@@ -2,7 +2,7 @@ import { symbols } from "pino";
 import { afterEach, beforeEach, vi } from "vitest";
 import { log } from "#server/log";
 
-/** Records the log of each test: `lines` as they would be printed, `events` as what they say. */
+/** Records the log of each test: `lines` as printed, and `events` parsed. */
 export function recordLog() {
   const lines: string[] = [];
   const stream = (log as unknown as Record<symbol, { write(line: string): boolean }>)[symbols.streamSym]!;

@@ -5,13 +5,13 @@ interface ReceivedMail {
   to: string;
   subject: string;
   text: string;
-  /** The token of the link in it. */
+  /** The token of its link. */
   token: string;
   /** `performance.now()` at its arrival. */
   at: number;
 }
 
-/** A mail that waits for its answer. */
+/** A received mail that is not answered. */
 interface HeldMail extends ReceivedMail {
   answer(behaviour: MailServiceBehaviour): void;
 }
@@ -19,31 +19,31 @@ interface HeldMail extends ReceivedMail {
 export type MailServiceBehaviour =
   | { kind: "accept" }
   | { kind: "answer"; status: number; body: string }
-  | { kind: "hang_up" }
-  /** Takes the mail and says nothing until the behaviour changes. */
-  | { kind: "silence" }
+  | { kind: "disconnect" }
+  /** Receives the mail and sends no answer until the behaviour changes. */
+  | { kind: "no_answer" }
   | { kind: "slow"; milliseconds: number; then: MailServiceBehaviour }
   /** Later attempts for the same address are accepted. */
   | { kind: "first_attempt"; behaviour: MailServiceBehaviour };
 
-/** Postmark as far as Latchkey knows it, on loopback, in every mood. */
+/** A fake of the part of Postmark's API that Latchkey uses, on loopback, with selectable faults. */
 export interface MailService {
   /** The settings that make Latchkey use it. */
   settings: Record<string, string>;
-  /** What it accepted, the first first. */
+  /** The accepted mails, oldest first. */
   mails: ReceivedMail[];
-  /** How many it was asked to take, accepted or not. */
+  /** The number of received mails, accepted or not. */
   attempts(): number;
-  behave(behaviour: MailServiceBehaviour): void;
-  /** Resolves as soon as the condition holds; looked at on every attempt and every accepted mail. */
+  setBehaviour(behaviour: MailServiceBehaviour): void;
+  /** Resolves when the condition holds. It is checked at every received and every accepted mail. */
   when(condition: () => boolean): Promise<void>;
-  /** The first mail to the address, as soon as it is accepted. */
+  /** Resolves with the first accepted mail to the address. */
   to(email: string): Promise<ReceivedMail>;
-  /** The first mail to the address, as soon as it arrives, whatever its answer. */
+  /** Resolves with the first received mail to the address, accepted or not. */
   attempted(email: string): Promise<ReceivedMail>;
-  /** How many mails wait for their answer. */
+  /** The number of mails without an answer. */
   unanswered(): number;
-  /** Takes the first mail to the address that waits in silence, as soon as there is one: it is answered by itself. */
+  /** Resolves with the first unanswered mail to the address, which the test then answers. */
   held(email: string): Promise<HeldMail>;
   stop(): Promise<void>;
 }
@@ -69,8 +69,8 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
   };
 
   const answer = ({ mail, response }: Waiting, how: MailServiceBehaviour): void => {
-    if (how.kind === "silence") return void waiting.push({ mail, response });
-    if (how.kind === "hang_up") return void response.destroy();
+    if (how.kind === "no_answer") return void waiting.push({ mail, response });
+    if (how.kind === "disconnect") return void response.destroy();
     if (how.kind === "first_attempt") {
       const isFirst = firstAttempts.get(mail.to) === mail;
       return void answer({ mail, response }, isFirst ? how.behaviour : { kind: "accept" });
@@ -107,13 +107,13 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
 
   const when = (condition: () => boolean) =>
     new Promise<void>((resolve) => {
-      const look = () => {
+      const check = () => {
         if (!condition()) return;
-        listeners.delete(look);
+        listeners.delete(check);
         resolve();
       };
-      listeners.add(look);
-      look();
+      listeners.add(check);
+      check();
     });
 
   return {
@@ -126,7 +126,7 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
     },
     mails,
     attempts: () => attempts,
-    behave(next) {
+    setBehaviour(next) {
       behaviour = next;
       for (const one of waiting.splice(0)) answer(one, behaviour);
       notify();

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import nock, { type ReplyBody } from "nock";
 import { beforeEach, vi } from "vitest";
 
-/** A call as it left the process. */
+/** A call as it was sent. */
 interface OutgoingCall {
   method: string;
   url: string;
@@ -14,15 +14,15 @@ export interface Answer {
   status?: number;
   headers?: Record<string, string>;
   body?: string | Buffer;
-  /** Where the other side stops; the call's deadline passes as soon as that much has happened. */
+  /** Where the answer stops. The call's deadline then passes at once. */
   stall?: "before the headers" | "in the middle of the body";
-  /** The connection breaks instead. */
+  /** The connection is closed instead. */
   broken?: true;
 }
 
 /**
- * Answers outgoing calls, each answer once, and records every call that leaves, the unexpected too. No call ever waits
- * for its deadline: what it asked for is noted, and a stalled answer makes it pass.
+ * Answers outgoing calls, each answer once, and records every call, the unexpected too. No call waits for its deadline:
+ * the requested deadline is recorded, and passes at once when an answer stalls.
  */
 export function recordOutgoingCalls() {
   const calls: OutgoingCall[] = [];
@@ -75,9 +75,9 @@ export function recordOutgoingCalls() {
   return {
     answer,
     calls: () => calls,
-    /** Method and address of each call, the first first. */
+    /** Method and URL of each call, in order. */
     addresses: () => calls.map(({ method, url }) => `${method} ${url}`),
-    /** What each call allowed itself, in milliseconds. */
+    /** The deadline of each call, in milliseconds. */
     deadlines: () => deadlines.map(({ milliseconds }) => milliseconds),
   };
 }

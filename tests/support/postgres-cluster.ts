@@ -7,7 +7,7 @@ import { freePort } from "./server";
 
 const programs = "/usr/lib/postgresql";
 
-/** PostgreSQL refuses to run as root: then it runs as the user that its package made. */
+/** PostgreSQL refuses to run as root. Root starts it as the user that its package creates. */
 function runAs(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
@@ -20,12 +20,12 @@ function programFolder(): string {
   return newest ? join(programs, newest, "bin") : "";
 }
 
-/** `fast` ends every connection in order; `immediate` leaves a recovery to the next start; `kill` is the machine. */
+/** `fast` closes connections cleanly, `immediate` needs recovery at the next start, `kill` is like a power failure. */
 export type StopMode = "fast" | "immediate" | "kill";
 
 const signals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as const;
 
-/** A PostgreSQL of its own for one test file, that can be stopped, started, frozen and hurt. */
+/** A PostgreSQL cluster for one test file that can be stopped, started, frozen and killed. */
 export class PostgresCluster {
   readonly port: number;
   readonly #home: string;
@@ -53,7 +53,7 @@ export class PostgresCluster {
     return cluster;
   }
 
-  /** Resolves when it takes connections. */
+  /** Resolves when it accepts connections. */
   async start(): Promise<void> {
     const settings = { port: this.port, listen_addresses: "127.0.0.1", unix_socket_directories: this.#home };
     const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -73,7 +73,7 @@ export class PostgresCluster {
     });
   }
 
-  /** Resolves when the server is gone. */
+  /** Resolves when the server has exited. */
   async stop(mode: StopMode = "fast"): Promise<void> {
     const server = this.#server;
     if (!server || server.exitCode !== null || server.signalCode !== null) return;
@@ -84,7 +84,7 @@ export class PostgresCluster {
     await ended;
   }
 
-  /** Every process of the server stands still, its sockets open; {@link thaw} lets them go on. */
+  /** Suspends every process of the server with its sockets open; {@link thaw} resumes them. */
   freeze(): void {
     for (const pid of this.#processes()) signal(pid, "SIGSTOP");
   }
@@ -128,7 +128,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** A connection that survives, as an object, what a test does to its server. */
+/** A client whose `error` events are ignored, because tests stop its server. */
 export async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: "test" });
   client.on("error", () => {});

@@ -4,7 +4,7 @@ export interface SentMail {
   from: string;
   subject: string;
   text: string;
-  /** The link in it that carries a token, if there is one. */
+  /** Its link with a token, if it has one. */
   link: URL | null;
 }
 
@@ -22,7 +22,7 @@ function parse(printed: string): SentMail {
   };
 }
 
-/** The mails in standard output, the first first. */
+/** The mails in standard output, oldest first. */
 export function mailsIn(output: string): SentMail[] {
   return [...output.matchAll(/^--- mail ---\n([\s\S]*?)\n--- end mail ---$/gm)].map(([, printed]) =>
     parse(printed ?? ""),

@@ -19,7 +19,7 @@ function parse(text: string): RawAnswer {
   return { status: statusOf(text), headers, body: text.slice(end + 4) };
 }
 
-/** Sends bytes that no HTTP client would; resolves with all that comes back until the server closes. */
+/** Sends raw bytes; resolves with everything received until the server closes the connection. */
 export function sendBytes(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, "localhost");
@@ -28,7 +28,7 @@ export function sendBytes(port: number, bytes: string): Promise<string> {
     socket.on("data", (chunk) => {
       answer += chunk;
     });
-    // Whoever refuses a request may reset the connection while the rest of it is still on its way.
+    // A server that refuses a request may reset the connection before it has read all of it.
     socket.once("error", (error) => (answer === "" ? reject(error) : resolve(answer)));
     socket.once("close", () => resolve(answer));
     socket.write(bytes, "latin1");
@@ -38,6 +38,6 @@ export function sendBytes(port: number, bytes: string): Promise<string> {
 /** The status of an answer; `0` when the connection was closed without one. */
 export const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
 
-/** A request that no HTTP client would send, line by line up to its empty one, and the answer to it. */
+/** Sends a request given as its header lines; resolves with the parsed answer. */
 export const exchange = async (port: number, lines: string[]): Promise<RawAnswer> =>
   parse(await sendBytes(port, `${lines.join("\r\n")}\r\n\r\n`));

@@ -24,13 +24,13 @@ export function post(
   });
 }
 
-/** What a loader or an action came to, returned or thrown. */
+/** The result of a loader or an action, returned or thrown. */
 export interface Outcome {
   status: number;
   headers: Headers;
   location: string | null;
   /** Page data; for a bare Response, its text. */
-  // biome-ignore lint/suspicious/noExplicitAny: each test knows the page that it asked for
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of its page's data
   data: any;
   /** The value that each cookie is set to; empty for one that is cleared. */
   cookies: Record<string, string>;

@@ -20,7 +20,7 @@ export interface LoggedEvent {
 
 export const password = "correct horse battery staple";
 
-/** The production build, running on a database of its own for the tests of one file, behind a proxy that it trusts. */
+/** Runs the production build on a new database for the tests of one file, with a trusted proxy. */
 export function runLatchkey(
   settings: Record<string, string> = {},
   openDatabase: () => Promise<TestDatabase> = createDatabase,
@@ -46,21 +46,21 @@ export function runLatchkey(
       .filter((line) => /^\{.*"event":/.test(line))
       .map((line) => JSON.parse(line));
 
-  async function settled<T>(look: () => T | undefined): Promise<T> {
+  async function pollOutput<T>(find: () => T | undefined): Promise<T> {
     for (;;) {
-      const found = look();
+      const found = find();
       if (found !== undefined) return found;
       await server.nextOutput();
     }
   }
 
-  /** The `count`th mail to the address with this subject, as soon as it is there. */
+  /** Resolves with the `count`th mail to the address with this subject. */
   const mailTo = (to: string, subject: string, count = 1): Promise<SentMail> =>
-    settled(() => mails().filter((mail) => mail.to === to && mail.subject === subject)[count - 1]);
+    pollOutput(() => mails().filter((mail) => mail.to === to && mail.subject === subject)[count - 1]);
 
   const visit = (address?: string) => new Visitor(server.url, address);
 
-  /** Whatever was logged so far is in the output: a pipe keeps its order. */
+  /** Resolves when everything logged so far is in the output, because a pipe keeps the order. */
   async function flushed(): Promise<void> {
     const path = `/nowhere/${crypto.randomUUID()}`;
     await visit().get(path);
@@ -82,18 +82,18 @@ export function runLatchkey(
     mailTo,
     flushed,
 
-    /** What `work` logs, and at least `jobs` events of jobs behind it. */
+    /** The events that `work` logs, including at least `jobs` events of its jobs. */
     async eventsOf(work: () => Promise<unknown>, jobs = 0): Promise<LoggedEvent[]> {
       await flushed();
       const before = events().length;
       const since = () => events().slice(before);
       await work();
       await flushed();
-      await settled(() => since().filter(({ jobId }) => jobId)[jobs - 1] ?? (jobs === 0 || undefined));
+      await pollOutput(() => since().filter(({ jobId }) => jobId)[jobs - 1] ?? (jobs === 0 || undefined));
       return since();
     },
 
-    /** Registers, proves the mailbox and is signed in. */
+    /** Registers with the mailed link; the visitor is then signed in. */
     async register(email: string, visitor = visit()): Promise<Visitor> {
       await visitor.post("/register", { email });
       const { link } = await mailTo(email, "Finish creating your account");
@@ -102,7 +102,7 @@ export function runLatchkey(
       return visitor;
     },
 
-    /** Asks for the `count`th reset link of the address and takes it out of the mail. */
+    /** Requests the `count`th reset link of the address and reads it from the mail. */
     async resetLink(email: string, visitor = visit(), count = 1): Promise<{ email: string; token: string }> {
       await visitor.post("/forgot-password", { email });
       const { link } = await mailTo(email, "Reset your password", count);

@@ -4,39 +4,42 @@ import { afterAll, beforeEach } from "vitest";
 
 type Reply = (response: ServerResponse) => void;
 
-/** What claims to be JSON, whether it is or not. */
-export const claimedJson =
+/** An answer with the content type of JSON and any body. */
+export const jsonText =
   (body: string, status = 200): Reply =>
   (response) =>
     void response.writeHead(status, { "Content-Type": "application/json" }).end(body);
 
-export const json = (value: unknown, status?: number) => claimedJson(JSON.stringify(value), status);
+export const json = (value: unknown, status?: number) => jsonText(JSON.stringify(value), status);
 
 export interface Script {
   token: Reply;
   profile: Reply;
 }
 
-/** An identity provider on loopback that says whatever a test has it say, truthful or not. */
+/** An identity provider on loopback whose answers a test sets. */
 export interface ScriptedProvider {
   issuer: string;
-  /** The settings that make Latchkey find it by its issuer, or in Google's place. */
+  /** The settings that configure it by its issuer, or as Google with other endpoints. */
   settings: Record<"oidc" | "google", Record<string, string>>;
-  /** What is not named is answered as an honest provider would, for Ada. */
-  say(script: Partial<Script>): void;
-  /** What was posted to the token endpoint. */
+  /** Sets answers. The others are the valid ones for Ada. */
+  answerWith(script: Partial<Script>): void;
+  /** The forms posted to the token endpoint. */
   tokenRequests(): Record<string, string>[];
-  /** Makes it honest, and forget what was posted. */
+  /** Restores the valid answers and clears the token requests. */
   reset(): void;
   stop(): Promise<void>;
 }
 
 export const ada = { sub: "ada-at-the-provider", email: "ada@example.com", email_verified: true, name: "Ada" };
 
-const honest: Script = { token: json({ access_token: "an-access-token", token_type: "Bearer" }), profile: json(ada) };
+const validAnswers: Script = {
+  token: json({ access_token: "an-access-token", token_type: "Bearer" }),
+  profile: json(ada),
+};
 
 export async function startScriptedProvider(): Promise<ScriptedProvider> {
-  let script = honest;
+  let script = validAnswers;
   let tokenRequests: Record<string, string>[] = [];
 
   const reply = (path: string | undefined, body: string): Reply => {
@@ -73,12 +76,12 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
         IDP_PROFILE_URL: discovery.userinfo_endpoint,
       },
     },
-    say(changes) {
-      script = { ...honest, ...changes };
+    answerWith(changes) {
+      script = { ...validAnswers, ...changes };
     },
     tokenRequests: () => tokenRequests,
     reset() {
-      script = honest;
+      script = validAnswers;
       tokenRequests = [];
     },
     stop: () =>
@@ -89,7 +92,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
   };
 }
 
-/** {@link startScriptedProvider} for the tests of one file: reset before each, stopped behind the last. */
+/** {@link startScriptedProvider} for the tests of one file: reset before each test, stopped after the last. */
 export async function runScriptedProvider(): Promise<ScriptedProvider> {
   const provider = await startScriptedProvider();
   beforeEach(provider.reset);

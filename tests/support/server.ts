@@ -12,15 +12,15 @@ export interface RunningServer {
   process: ChildProcess;
   /** Standard output and error so far. */
   output(): string;
-  /** Resolves with the match as soon as the output has it; rejects when the process ends without it. */
+  /** Resolves with the match when the output has it; rejects when the process ends without it. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resolves as soon as there is more output; rejects when the process ends. */
+  /** Resolves at the next output; rejects when the process ends. */
   nextOutput(): Promise<void>;
   /** Resolves with the exit status, or the signal. */
   ended: Promise<number | NodeJS.Signals | null>;
-  /** SIGTERM, and wait. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<number | NodeJS.Signals | null>;
-  /** SIGKILL, and wait. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Starts the production build as a process of its own, with `settings` and nothing else of this environment's. */
+/** Starts the production build as a child process with `settings` and PATH as its environment. */
 export async function spawnServer(settings: Record<string, string>, build = "build/index.js"): Promise<RunningServer> {
   const port = Number(settings.PORT ?? (await freePort()));
   const child = spawn(process.execPath, ["server/serve.js", build], {
@@ -73,23 +73,23 @@ export async function spawnServer(settings: Record<string, string>, build = "bui
   });
   const waitFor = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         const match = pattern.exec(output);
         if (!match) return;
-        listeners.delete(look);
+        listeners.delete(check);
         resolve(match);
       };
-      listeners.add(look);
+      listeners.add(check);
       void ended.then((status) => reject(new Error(`The server ended (${status}) before ${pattern}:\n${output}`)));
-      look();
+      check();
     });
   const nextOutput = () =>
     new Promise<void>((resolve, reject) => {
-      const look = () => {
-        listeners.delete(look);
+      const check = () => {
+        listeners.delete(check);
         resolve();
       };
-      listeners.add(look);
+      listeners.add(check);
       void ended.then((status) => reject(new Error(`The server ended (${status}):\n${output}`)));
     });
   return {
@@ -112,7 +112,7 @@ export async function spawnServer(settings: Record<string, string>, build = "bui
   };
 }
 
-/** {@link spawnServer}, and wait until it listens. */
+/** {@link spawnServer}, and waits until it listens. */
 export async function startServer(settings: Record<string, string>, build?: string): Promise<RunningServer> {
   const server = await spawnServer(settings, build);
   await server.waitFor(/\[remix-serve\] http/);

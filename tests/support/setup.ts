@@ -4,7 +4,7 @@ import { log } from "#server/log";
 
 log.level = "silent";
 
-// No test reaches the network, and none passes with an error on the console that it did not expect.
+// Tests have no network access but loopback, and fail on an unexpected console.error.
 beforeEach(() => {
   nock.disableNetConnect();
   nock.enableNetConnect(/^(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?$/);

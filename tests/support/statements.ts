@@ -1,13 +1,13 @@
 import pg from "pg";
 import { vi } from "vitest";
 
-/** A statement as it was handed to the driver. */
+/** A statement as the driver receives it. */
 export interface SentStatement {
   text: string;
   values?: unknown[] | undefined;
 }
 
-/** Every statement that `work` sent to PostgreSQL, transactions' own aside. */
+/** Every statement that `work` sent to PostgreSQL, without those that begin and end transactions. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<SentStatement[]> {
   const query = vi.spyOn(pg.Client.prototype, "query");
   await work();

@@ -10,7 +10,7 @@ import { processValue } from "#server/process-value";
 import { JobQueue } from "#server/queue/job-queue";
 import { administer, databaseUrlOf } from "./postgres";
 
-/** A migrated database to copy: the data folder and the dump of an embedded one, or its name on PostgreSQL. */
+/** A migrated database to copy: an embedded one's data folder and dump, or one on PostgreSQL by name. */
 type Template = { kind: "embedded"; folder: string; dump: string } | { kind: "postgres"; url: string; name: string };
 
 declare module "vitest" {
@@ -19,7 +19,7 @@ declare module "vitest" {
   }
 }
 
-interface Made {
+interface CreatedTemplate {
   template: Template;
   remove(): Promise<void>;
 }
@@ -33,7 +33,7 @@ async function fill(databaseUrl: string): Promise<void> {
   await database.close();
 }
 
-async function makeOnPostgres(url: string): Promise<Made> {
+async function createOnPostgres(url: string): Promise<CreatedTemplate> {
   const name = `latchkey_template_${process.pid}`;
   await administer(url, `create database ${name}`);
   await fill(databaseUrlOf(url, name));
@@ -41,7 +41,7 @@ async function makeOnPostgres(url: string): Promise<Made> {
   return { template: { kind: "postgres", url, name }, remove };
 }
 
-async function makeEmbedded(): Promise<Made> {
+async function createEmbedded(): Promise<CreatedTemplate> {
   const home = await mkdtemp(join(tmpdir(), "latchkey-template-"));
   const folder = join(home, "data");
   await fill(loadConfig({ DATABASE_URL: `pglite:${folder}` }).databaseUrl);
@@ -54,15 +54,15 @@ async function makeEmbedded(): Promise<Made> {
   return { template: { kind: "embedded", folder, dump }, remove };
 }
 
-/** Several projects of one run set it up; they share it. */
-const made = processValue<Promise<Made>>("test-template");
+/** Shared by all Vitest projects of a run. */
+const created = processValue<Promise<CreatedTemplate>>("test-template");
 
-/** Migrates one database, which each test file gets a copy of. */
+/** Migrates one database, of which each test file gets a copy. */
 export default async function setup(project: TestProject) {
   log.level = "silent";
   const url = process.env.DATABASE_URL;
-  made.current ??= url && !url.startsWith("pglite:") ? makeOnPostgres(url) : makeEmbedded();
-  const { template, remove } = await made.current;
+  created.current ??= url && !url.startsWith("pglite:") ? createOnPostgres(url) : createEmbedded();
+  const { template, remove } = await created.current;
   project.provide("template", template);
   return remove;
 }

@@ -1,12 +1,12 @@
-/** Looks again and again, for what no event tells: resolves when the condition holds, rejects after `patience` ms. */
+/** Polls a condition that no event reports: resolves when it holds, rejects after `timeout` ms. */
 export async function until(
   condition: () => Promise<boolean> | boolean,
   what: string,
-  patience = 30_000,
+  timeout = 30_000,
 ): Promise<void> {
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + timeout;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`Not within ${patience} ms: ${what}`);
+    if (performance.now() > deadline) throw new Error(`Not within ${timeout} ms: ${what}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -2,7 +2,7 @@ import { newClientAddress } from "./client-address";
 import { setCookieOf } from "./cookies";
 import { type Answer, type Sent, send } from "./http";
 
-/** A browser that keeps cookies and follows nothing, behind a proxy that tells its address. */
+/** An HTTP client that keeps cookies and follows no redirect, behind a proxy that forwards its address. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
   readonly #origin: string;

@@ -7,7 +7,7 @@ export interface Answer {
   milliseconds: number;
 }
 
-/** Posts forms over kept connections, each as from a client address of its own. */
+/** Posts forms over persistent connections, each with a new client address. */
 export class HttpClient {
   readonly #port: number;
   readonly #agent: http.Agent;

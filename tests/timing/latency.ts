@@ -7,7 +7,7 @@ import { HttpClient } from "./http-client";
 import { quantile } from "./mann-whitney";
 import { addAccounts, addJobs, newAddresses } from "./seed";
 
-// From the first byte of POST /forgot-password to the mail service having read the mail.
+// Measures the time from the first byte of POST /forgot-password until the mail service has read the mail.
 
 const { values } = parseArgs({
   options: { samples: { type: "string", default: "200" }, waiting: { type: "string", default: "1000" } },
@@ -40,10 +40,10 @@ async function idle(): Promise<number[]> {
   return times;
 }
 
-/** The mail service holds the first mails of the backlog until the measured requests are on their way. */
+/** The mail service answers the first mails of the backlog only when the measured requests are sent. */
 async function behindBacklog(): Promise<number[]> {
   const database = await createEmptyDatabase();
-  const mailService = await startMailService({ kind: "silence" });
+  const mailService = await startMailService({ kind: "no_answer" });
   const backlog = newAddresses(waiting);
   const emails = newAddresses(samples / rounds);
   await addAccounts(database.url, [...backlog, ...emails]);
@@ -51,7 +51,7 @@ async function behindBacklog(): Promise<number[]> {
   const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
   const http = new HttpClient(server.port, emails.length);
   await mailService.when(() => mailService.attempts() === concurrency);
-  mailService.behave({ kind: "accept" });
+  mailService.setBehaviour({ kind: "accept" });
   const times = await Promise.all(emails.map((email) => timeToMail(http, mailService, email)));
   http.close();
   await server.stop();

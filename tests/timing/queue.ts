@@ -1,11 +1,11 @@
 import { type MailService, type MailServiceBehaviour, startMailService } from "../support/mail-service";
 import { createEmptyDatabase, startServer } from "../support/server";
+import { startTable, type Times } from "./comparison";
 import { HttpClient } from "./http-client";
-import { judgeIn, type Times } from "./judge";
 import { addAccounts, newAddresses } from "./seed";
 
-// Whether the mails to an attacker's own addresses, requested right after mails to somebody else's, tell by their time
-// if that other address has an account.
+// Tests for a timing side channel: an attacker requests mails to another address, then mails to his own. The arrival
+// of his mails must not depend on whether the other address has an account.
 
 const requestsForTarget = 5; // the limit of an address
 const ownMails = 8;
@@ -13,7 +13,7 @@ const ownMails = 8;
 interface Case {
   name: string;
   mailService: MailServiceBehaviour;
-  /** More mails to own addresses, so that the queue has no place left. */
+  /** Additional mails to own addresses, which fill the queue. */
   more?: number;
 }
 
@@ -47,8 +47,8 @@ async function probe(http: HttpClient, mailService: MailService, target: string,
   return Math.max(...arrivals.map(({ at }) => at)) - start;
 }
 
-/** A server of its own for one case. */
-async function stage({ mailService: behaviour, more = 0 }: Case, probes: number) {
+/** Starts a server for one case. */
+async function createFixture({ mailService: behaviour, more = 0 }: Case, probes: number) {
   const database = await createEmptyDatabase();
   const mailService = await startMailService(behaviour);
   const runs = Array.from({ length: 3 }, () => newAddresses(probes / 2));
@@ -83,15 +83,15 @@ async function stage({ mailService: behaviour, more = 0 }: Case, probes: number)
 }
 
 export async function runQueueCases(probes: number): Promise<boolean> {
-  const judge = judgeIn("Mail service");
-  let sound = true;
+  const compare = startTable("Mail service");
+  let passed = true;
   for (const one of cases) {
-    const { measure, end } = await stage(one, probes);
+    const { measure, end } = await createFixture(one, probes);
     try {
-      sound = (await judge(one.name, measure)) && sound;
+      passed = (await compare(one.name, measure)) && passed;
     } finally {
       await end();
     }
   }
-  return sound;
+  return passed;
 }

@@ -9,26 +9,26 @@ import { sha256 } from "#server/sha256";
 export const newAddresses = (count: number) =>
   Array.from({ length: count }, () => `${randomBytes(8).toString("hex")}@example.com`);
 
-/** The token of the device that each account has. */
+/** The device token of an account. */
 export const deviceTokenOf = (email: string) => sha256(`device of ${email}`);
 
 /**
- * Migrates the database, which no server has open yet, and adds an account with a password and a device for each
- * address.
+ * Migrates the database and adds an account with a password and a device for each address. Call it before a server
+ * opens the database.
  *
- * @param hashed the password's hash; by default with the parameters in force
+ * @param passwordHash the password's hash; by default with the parameters in force
  */
-export async function addAccounts(databaseUrl: string, emails: string[], hashed?: string): Promise<void> {
+export async function addAccounts(databaseUrl: string, emails: string[], passwordHash?: string): Promise<void> {
   const database = await openDatabase(databaseUrl);
   try {
     await migrate(database.orm);
-    const passwordHash = hashed ?? (await hashPassword("correct horse battery staple"));
+    const storedHash = passwordHash ?? (await hashPassword("correct horse battery staple"));
     const createdAt = new Date();
     for (let start = 0; start < emails.length; start += 1_000) {
       const users = emails.slice(start, start + 1_000).map((email) => ({
         id: crypto.randomUUID(),
         email,
-        passwordHash,
+        passwordHash: storedHash,
         idpId: null,
         name: null,
         pictureUrl: null,
@@ -50,7 +50,7 @@ export async function addAccounts(databaseUrl: string, emails: string[], hashed?
   }
 }
 
-/** Leaves a reset mail for each address waiting in the queue of the database, which no server has open yet. */
+/** Enqueues a reset mail for each address. Call it before a server opens the database. */
 export async function addJobs(databaseUrl: string, emails: string[]): Promise<void> {
   const database = await openDatabase(databaseUrl);
   const queue = new JobQueue(database.orm, async () => undefined);

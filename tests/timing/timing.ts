@@ -4,12 +4,12 @@ import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
 import { type MailService, startMailService } from "../support/mail-service";
 import { createEmptyDatabase, type RunningServer, startServer } from "../support/server";
+import { type Compare, startTable, type Times } from "./comparison";
 import { HttpClient } from "./http-client";
-import { type Judge, judgeIn, type Times } from "./judge";
 import { runQueueCases } from "./queue";
 import { addAccounts, deviceTokenOf, newAddresses } from "./seed";
 
-// Whether the time of an answer, or of a mail to another address, tells if an address has an account: OWASP ASVS 5.0,
+// Tests that neither the time of an answer nor that of a mail reveals whether an address has an account: OWASP ASVS 5.0,
 // 6.3.8.
 
 log.level = "warn";
@@ -36,13 +36,13 @@ interface Case {
 }
 
 const login = { path: "/login", status: 422 } as const;
-const asker = "asker@example.com"; // an account of whoever asks, for its device
+const ownAddress = "own@example.com"; // The account of the client that sends the requests, for its device cookie.
 
 const cases: Case[] = [
   { name: "POST /forgot-password", path: "/forgot-password", status: 200 },
   { name: "POST /register", path: "/register", status: 200 },
   { name: "POST /login", ...login },
-  { name: "POST /login, a device of another account", ...login, cookie: `device=${deviceTokenOf(asker)}` },
+  { name: "POST /login, a device of another account", ...login, cookie: `device=${deviceTokenOf(ownAddress)}` },
 ];
 
 const withOldHashes: Case[] = [{ name: "POST /login, the known have hashes with half the memory", ...login }];
@@ -68,7 +68,7 @@ async function measure(http: HttpClient, { path, status, cookie }: Case, known: 
 }
 
 function assertUnlimited(server: RunningServer): void {
-  if (/throttled/.test(server.output())) throw new Failure("A request met a limit.");
+  if (/throttled/.test(server.output())) throw new Failure("A request was throttled.");
 }
 
 async function countJobs(databaseUrl: string, emails: string[]): Promise<number> {
@@ -86,24 +86,24 @@ async function countJobs(databaseUrl: string, emails: string[]): Promise<number>
   }
 }
 
-/** @param hashed of the password of every known address; by default with the parameters in force */
+/** @param passwordHash the hash of every known address's password; by default with the parameters in force */
 async function runProvider(
   provider: "answers" | "stalls",
   mailService: MailService,
-  judge: Judge,
+  compare: Compare,
   cases: Case[],
-  hashed?: string,
+  passwordHash?: string,
 ): Promise<boolean> {
   const database = await createEmptyDatabase();
   const warmUp = newAddresses(30 * cases.length);
   const runs = cases.length * 3;
   const accounts = Array.from({ length: runs }, () => newAddresses(samples));
-  await addAccounts(database.url, [...warmUp, ...accounts.flat()], hashed);
-  await addAccounts(database.url, [asker]);
+  await addAccounts(database.url, [...warmUp, ...accounts.flat()], passwordHash);
+  await addAccounts(database.url, [ownAddress]);
   const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
   const http = new HttpClient(server.port);
   try {
-    let sound = true;
+    let passed = true;
     const mailed: string[] = [];
     for (const one of cases) {
       await measure(http, one, warmUp.splice(0, 30));
@@ -113,7 +113,7 @@ async function runProvider(
         return known;
       };
       const label = `${one.name} | ${provider}`;
-      sound = (await judge(label, () => measure(http, one, takeKnown()))) && sound;
+      passed = (await compare(label, () => measure(http, one, takeKnown()))) && passed;
     }
     assertUnlimited(server);
     if (provider === "answers") {
@@ -126,7 +126,7 @@ async function runProvider(
       const jobs = await countJobs(database.url, mailed);
       if (jobs !== mailed.length) throw new Failure(`${mailed.length} known addresses left ${jobs} jobs`);
     }
-    return sound;
+    return passed;
   } finally {
     await server.kill();
     await database.drop();
@@ -134,22 +134,22 @@ async function runProvider(
 }
 
 async function runAnswerCases(): Promise<boolean> {
-  const judge = judgeIn("Request | Mail provider");
-  let sound = true;
+  const compare = startTable("Request | Mail provider");
+  let passed = true;
   for (const [provider, kind] of [
     ["answers", "accept"],
-    ["stalls", "silence"],
+    ["stalls", "no_answer"],
   ] as const) {
     const mailService = await startMailService({ kind });
-    sound = (await runProvider(provider, mailService, judge, cases)) && sound;
+    passed = (await runProvider(provider, mailService, compare, cases)) && passed;
     if (provider === "answers") {
       const halfMemory = new Argon2id({ memorySize: 9_728, iterations: 2, parallelism: 1 });
-      const hashed = await halfMemory.hash("correct horse battery staple");
-      sound = (await runProvider(provider, mailService, judge, withOldHashes, hashed)) && sound;
+      const passwordHash = await halfMemory.hash("correct horse battery staple");
+      passed = (await runProvider(provider, mailService, compare, withOldHashes, passwordHash)) && passed;
     }
     await mailService.stop();
   }
-  return sound;
+  return passed;
 }
 
 const answers = only === "queue" || (await runAnswerCases());

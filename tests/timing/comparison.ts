@@ -13,17 +13,17 @@ export interface Times {
  *
  * @returns whether the difference was significant in fewer than two of three runs
  */
-export type Judge = (label: string, measure: () => Promise<Times>) => Promise<boolean>;
+export type Compare = (label: string, measure: () => Promise<Times>) => Promise<boolean>;
 
-export function say(line: string): void {
+export function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Prints the head of a table, whose rows are a judge's. */
-export function judgeIn(columns: string): Judge {
-  say("");
-  say(`| ${columns} | Known: number, median | Unknown: number, median | p |`);
-  say(`|${"---|".repeat(columns.split("|").length + 3)}`);
+/** Prints the header of a table; the returned function prints its rows. */
+export function startTable(columns: string): Compare {
+  printLine("");
+  printLine(`| ${columns} | Known: number, median | Unknown: number, median | p |`);
+  printLine(`|${"---|".repeat(columns.split("|").length + 3)}`);
   const summary = (sample: number[]) => `${sample.length}, ${quantile(sample, 0.5).toFixed(2)} ms`;
   return async (label, measure) => {
     let significant = 0;
@@ -31,7 +31,7 @@ export function judgeIn(columns: string): Judge {
       const { known, unknown } = await measure();
       const p = mannWhitney(known, unknown);
       if (p < significance) significant++;
-      say(`| ${label} | ${summary(known)} | ${summary(unknown)} | ${p.toFixed(3)} |`);
+      printLine(`| ${label} | ${summary(known)} | ${summary(unknown)} | ${p.toFixed(3)} |`);
       if (significant === 0 || run - significant === 2) return true;
     }
     return significant < 2;

@@ -6,28 +6,32 @@ import { grow, seed } from "./seed";
 
 const tsx = ["--import", "tsx"];
 
-interface StageOptions {
+interface EnvironmentOptions {
   /** How many processes of Latchkey share the database. */
   instances?: number;
-  /** Whether the database holds a million users. */
+  /** Whether the database has a million additional users. */
   grown?: boolean;
-  /** Names the CPU profile that Latchkey leaves in `profiles/`. */
+  /** The name of the CPU profile that Latchkey writes to `profiles/`. */
   profile?: string;
 }
 
-/** Latchkey, the limit, and a provider that answers at once, on a database of their own. */
-export interface Stage {
+/** Latchkey, the limit and a provider, with a new database. */
+export interface Environment {
   latchkey: Program[];
   limit: Program[];
   database: pg.Client;
-  /** Waits until the queue is empty, so that one work leaves nothing to the next. */
+  /** Waits until the queue is empty, so that no job runs during the next workload. */
   idle(): Promise<void>;
-  /** How many mails went out, and to how many addresses. */
+  /** The number of sent mails and of their addresses. */
   mails(): Promise<{ mails: number; addresses: number }>;
   close(): Promise<void>;
 }
 
-export async function openStage({ instances = 1, grown = false, profile }: StageOptions = {}): Promise<Stage> {
+export async function openEnvironment({
+  instances = 1,
+  grown = false,
+  profile,
+}: EnvironmentOptions = {}): Promise<Environment> {
   if (!process.env.DATABASE_URL?.startsWith("postgres")) {
     throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
   }
