@@ -228,10 +228,10 @@ describe("pre-hijacked accounts", () => {
   ])("non-verifying provider: with %s no account is linked or created", async (how, more) => {
     const victim = "kate@example.com";
     const visitor = latchkey.visit();
-    profileIs(`liar ${how}`, victim, more);
+    profileIs(`unverified ${how}`, victim, more);
     expectRefusal(await signInExternally(visitor));
     expect((await visitor.get("/dashboard")).location).toBe("/login");
-    profileIs(`liar ${how}`, victim, { email_verified: false });
+    profileIs(`unverified ${how}`, victim, { email_verified: false });
     expectRefusal(await signInExternally(latchkey.visit()));
   });
 });

@@ -189,14 +189,14 @@ describe("failed logins", () => {
   });
 
   test("do not lock out a known browser of the account", async () => {
-    const email = "besieged@example.com";
+    const email = "locked-out@example.com";
     const owner = await latchkey.register(email);
     await owner.post("/logout");
     expect(await oneByOne(11, () => logIn(latchkey.visit(), email))).toEqual([...Array(10).fill(422), 429]);
     expect((await logIn(latchkey.visit(), email, password)).status).toBe(429);
     expect((await logIn(owner, email, password)).location).toBe("/dashboard");
-    const stranger = await latchkey.register("own-device@example.com");
-    expect((await logIn(stranger, email, password)).status).toBe(429);
+    const otherUser = await latchkey.register("own-device@example.com");
+    expect((await logIn(otherUser, email, password)).status).toBe(429);
   });
 
   test("are reset to none by a completed password reset", async () => {

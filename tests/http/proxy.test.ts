@@ -3,7 +3,7 @@ import { cookieOf } from "../support/http";
 import { runLatchkey } from "../support/running-latchkey";
 import { twice } from "../support/twice";
 
-const idp = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "hush-hush" };
+const idp = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "a-secret-value" };
 const forwarded = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "app.example" };
 const password = "a brand new password";
 

@@ -173,12 +173,12 @@ describe("a session is ended by", () => {
     const sessionId = [...new Set([...ids, ...own])];
     expect(sessionId.length).toBeGreaterThan(0);
 
-    const stranger = await latchkey.register("stranger@example.com");
+    const otherUser = await latchkey.register("stranger@example.com");
     for (const id of sessionId) {
-      expect((await stranger.post("/dashboard", { intent: "end-session", sessionId: id })).status).toBe(422);
+      expect((await otherUser.post("/dashboard", { intent: "end-session", sessionId: id })).status).toBe(422);
     }
     expect(await isSignedIn(lost.cookie)).toBe(true);
-    expect((await stranger.post("/dashboard", { intent: "end-other-sessions" })).status).toBe(200);
+    expect((await otherUser.post("/dashboard", { intent: "end-other-sessions" })).status).toBe(200);
     expect(await isSignedIn(lost.cookie)).toBe(true);
     expect(await isSignedIn(owner.cookie)).toBe(true);
 

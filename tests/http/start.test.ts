@@ -52,7 +52,7 @@ describe("an invalid configuration: one message and exit status 1", () => {
     ],
     [
       "the client secret without its id",
-      { IDP_CLIENT_SECRET: "hush-hush" },
+      { IDP_CLIENT_SECRET: "a-secret-value" },
       ["IDP_CLIENT_ID is missing: IDP_CLIENT_SECRET is set"],
     ],
     [
@@ -76,7 +76,7 @@ describe("an invalid configuration: one message and exit status 1", () => {
     ],
     [
       "oidc without its issuer",
-      { IDP_PROVIDER: "oidc", IDP_CLIENT_ID: "the-client-id", IDP_CLIENT_SECRET: "hush-hush" },
+      { IDP_PROVIDER: "oidc", IDP_CLIENT_ID: "the-client-id", IDP_CLIENT_SECRET: "a-secret-value" },
       ["IDP_ISSUER is missing: IDP_PROVIDER is oidc"],
     ],
     [
@@ -91,13 +91,13 @@ describe("an invalid configuration: one message and exit status 1", () => {
     ],
     [
       "a database URL with an unknown scheme",
-      { DATABASE_URL: "mysql://root:hush-hush@localhost/latchkey" },
+      { DATABASE_URL: "mysql://root:a-secret-value@localhost/latchkey" },
       ["DATABASE_URL must be a postgresql:// URL, or pglite: and a folder"],
     ],
   ] as [string, Record<string, string>, string[]][])("%s", async (_what, settings, problems) => {
     const output = await failedStart({ ...unusableDatabase, ...settings });
     expect(output).toBe(`The configuration is not usable:\n${problems.map((line) => `  - ${line}\n`).join("")}`);
-    expect(output).not.toContain("hush-hush");
+    expect(output).not.toContain("a-secret-value");
   });
 });
 
@@ -115,14 +115,14 @@ test("the port and the settings are read from the .env of the folder, and the en
 describe("a failed start: one line and exit status 1", () => {
   test("a PostgreSQL that cannot be reached, without its password", async () => {
     const port = await freePort();
-    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:hush-hush@127.0.0.1:${port}/latchkey` });
+    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:a-secret-value@127.0.0.1:${port}/latchkey` });
     expect(output).toBe(
       `The database at 127.0.0.1:${port}/latchkey cannot be used: connect ECONNREFUSED 127.0.0.1:${port}.\n`,
     );
   });
 
   test("a PostgreSQL whose host name does not resolve", async () => {
-    const output = await failedStart({ DATABASE_URL: "postgresql://latchkey:hush-hush@nowhere.invalid/latchkey" });
+    const output = await failedStart({ DATABASE_URL: "postgresql://latchkey:a-secret-value@nowhere.invalid/latchkey" });
     expect(output).toMatch(
       /^The database at nowhere\.invalid\/latchkey cannot be used: getaddrinfo (?:ENOTFOUND|EAI_AGAIN) nowhere\.invalid\.\n$/,
     );
@@ -130,9 +130,9 @@ describe("a failed start: one line and exit status 1", () => {
 
   test("a server that is not PostgreSQL", async () => {
     const port = await occupy(createServer(), "127.0.0.1");
-    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:hush-hush@127.0.0.1:${port}/latchkey` });
+    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:a-secret-value@127.0.0.1:${port}/latchkey` });
     expect(output).toMatch(/^The database at 127\.0\.0\.1:\d+\/latchkey cannot be used: .+\.\n$/);
-    expect(output).not.toContain("hush-hush");
+    expect(output).not.toContain("a-secret-value");
   });
 
   test.each([
@@ -143,7 +143,7 @@ describe("a failed start: one line and exit status 1", () => {
   ])("a PostgreSQL that answers %s, without the password", async (code, message) => {
     const refusing = net.createServer((socket) => socket.once("data", () => socket.end(errorResponse(code, message))));
     const port = await occupy(refusing, "127.0.0.1");
-    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:hush-hush@127.0.0.1:${port}/latchkey` });
+    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:a-secret-value@127.0.0.1:${port}/latchkey` });
     expect(output).toBe(`The database at 127.0.0.1:${port}/latchkey cannot be used: ${message}.\n`);
   });
 

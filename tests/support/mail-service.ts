@@ -122,7 +122,7 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       MAIL_DRIVER: "postmark",
       MAIL_FROM: "Latchkey <latchkey@example.com>",
       MAIL_API_URL: `http://127.0.0.1:${port}`,
-      POSTMARK_SERVER_TOKEN: "hush-hush",
+      POSTMARK_SERVER_TOKEN: "a-secret-value",
     },
     mails,
     attempts: () => attempts,
