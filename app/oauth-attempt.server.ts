@@ -57,8 +57,8 @@ export function isOwnState(request: Request, state: string | null): state is str
   return own !== null && state !== null && equals(own, state);
 }
 
-/** The PKCE verifier of this browser; `null` for none. */
-export const codeVerifierOf = (request: Request) => readCookie(request, "oauth_verifier");
+/** The PKCE verifier of this browser; `null` for none. Without PKCE, a planted or left-over cookie is not sent on. */
+export const codeVerifierOf = (request: Request) => (usesPkce() ? readCookie(request, "oauth_verifier") : null);
 
 /** Whether this browser tries to connect the provider to its account, and not to sign in. */
 export const isConnecting = (request: Request) => readCookie(request, "oauth_connect") !== null;

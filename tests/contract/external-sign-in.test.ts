@@ -187,6 +187,22 @@ test.each([
   expect(profiles()).toEqual([{ ...provider.profile, ...expected }]);
 });
 
+test("without PKCE, a verifier's cookie does not add a field to the token request", async () => {
+  const provider = providerCases.google();
+  configure(provider.settings);
+  answerAll(provider);
+  const done = await comeBackWith([], { oauth_verifier: "planted" });
+  expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+  const request = outgoing.calls().find(({ method }) => method === "POST");
+  expect([...new URLSearchParams(request?.body).keys()].sort()).toEqual([
+    "client_id",
+    "client_secret",
+    "code",
+    "grant_type",
+    "redirect_uri",
+  ]);
+});
+
 describe("with PKCE (RFC 7636)", () => {
   test.each(providerNames)(
     "%s: the challenge is the verifier's SHA-256, and the verifier is only in its cookie",
