@@ -115,7 +115,9 @@ test("the port and the settings are read from the .env of the folder, and the en
 describe("a failed start: one line and exit status 1", () => {
   test("a PostgreSQL that cannot be reached, without its password", async () => {
     const port = await freePort();
-    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:a-secret-value@127.0.0.1:${port}/latchkey` });
+    const output = await failedStart({
+      DATABASE_URL: `postgresql://latchkey:a-secret-value@127.0.0.1:${port}/latchkey`,
+    });
     expect(output).toBe(
       `The database at 127.0.0.1:${port}/latchkey cannot be used: connect ECONNREFUSED 127.0.0.1:${port}.\n`,
     );
@@ -130,7 +132,9 @@ describe("a failed start: one line and exit status 1", () => {
 
   test("a server that is not PostgreSQL", async () => {
     const port = await occupy(createServer(), "127.0.0.1");
-    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:a-secret-value@127.0.0.1:${port}/latchkey` });
+    const output = await failedStart({
+      DATABASE_URL: `postgresql://latchkey:a-secret-value@127.0.0.1:${port}/latchkey`,
+    });
     expect(output).toMatch(/^The database at 127\.0\.0\.1:\d+\/latchkey cannot be used: .+\.\n$/);
     expect(output).not.toContain("a-secret-value");
   });
@@ -143,7 +147,9 @@ describe("a failed start: one line and exit status 1", () => {
   ])("a PostgreSQL that answers %s, without the password", async (code, message) => {
     const refusing = net.createServer((socket) => socket.once("data", () => socket.end(errorResponse(code, message))));
     const port = await occupy(refusing, "127.0.0.1");
-    const output = await failedStart({ DATABASE_URL: `postgresql://latchkey:a-secret-value@127.0.0.1:${port}/latchkey` });
+    const output = await failedStart({
+      DATABASE_URL: `postgresql://latchkey:a-secret-value@127.0.0.1:${port}/latchkey`,
+    });
     expect(output).toBe(`The database at 127.0.0.1:${port}/latchkey cannot be used: ${message}.\n`);
   });
 

@@ -318,7 +318,7 @@ describe("an invalid link", () => {
     ]) {
       const refused = await reset({ ...link, ...twice("short") });
       expect(refused.status).toBe(422);
-      expect(refused.data).toEqual({ typed: link, invalidLink: dead });
+      expect(refused.data).toEqual({ typed: link, invalidLink: invalidLinkMessage });
       expect(await resetPasswordOf(link, password)).toBeNull();
     }
     expect(await latchkey.snapshot()).toEqual(before);
