@@ -3,7 +3,7 @@ import { type Attempt, ExternalSignInError, usesPkce } from "#server/features/ex
 import { connectBinding, type Owner } from "#server/features/provider-link.server";
 import { originOf } from "#server/http/request-facts.server";
 import { readCookie, writeCookie } from "./cookies.server";
-import { getUser, sessionToken } from "./session.server";
+import { getUser, recentSignIn, sessionToken } from "./session.server";
 
 const lifetime = 600; // seconds
 
@@ -66,7 +66,7 @@ export const isConnecting = (request: Request) => readCookie(request, "oauth_con
 /**
  * The owner who started the attempt to connect; `null` for a sign-in.
  *
- * @throws ExternalSignInError when another session started it, or its session has ended
+ * @throws ExternalSignInError when another session started it, its session has ended, or the sign-in is too old
  */
 export async function connectingOwner(request: Request, state: string): Promise<Owner | null> {
   const binding = readCookie(request, "oauth_connect");
@@ -75,5 +75,8 @@ export async function connectingOwner(request: Request, state: string): Promise<
   if (!signedIn || !equals(binding, connectBinding(sessionToken(request) ?? "", state))) {
     throw new ExternalSignInError("another_session");
   }
+  // A copied session cookie is enough to make both other cookies, so the age of the sign-in is checked here too.
+  const oldest = Date.now() - recentSignIn - lifetime * 1000;
+  if (signedIn.signedInAt.getTime() < oldest) throw new ExternalSignInError("sign_in_too_old");
   return { userId: signedIn.user.id, sessionId: signedIn.sessionId };
 }

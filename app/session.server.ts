@@ -2,7 +2,8 @@ import { redirect } from "@remix-run/node";
 import { type Browser, logOut, type NewSession, resumeSession, type SignedIn } from "#server/features/sessions.server";
 import { isHttps, readCookie, writeCookie } from "./cookies.server";
 
-const recentSignIn = 15 * 60_000; // ms
+/** A sign-in that is older is asked for again before what cannot be undone. In ms. */
+export const recentSignIn = 15 * 60_000;
 
 const cookieName = (request: Request) => (isHttps(request) ? "__Host-session" : "session");
 

@@ -21,6 +21,7 @@ export type ExternalSignInFailure =
   | "disconnected"
   | "already_connected"
   | "another_session"
+  | "sign_in_too_old"
   | "id_of_another_account"
   | "database"
   | "unexpected"

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import net from "node:net";
+import { fillMissingIssuers } from "./accounts/provider-identities";
 import { type Config, loadConfig, provideConfig } from "./config";
 import { migrate, withStartLock } from "./database/migrate";
 import { openDatabase } from "./database/orm";
@@ -58,6 +59,7 @@ async function startService(): Promise<void> {
   const queue = new JobQueue(database.orm, handleJob, randomDelay);
   await withStartLock(database, async (orm) => {
     await migrate(orm);
+    await fillMissingIssuers(orm.em.fork());
     await queue.open();
   });
   provideOrm(database.orm);

@@ -1,6 +1,5 @@
 import { Link, useSearchParams } from "@remix-run/react";
 import type { ReactNode } from "react";
-import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "./email-form";
 import { Notice } from "./notice";
 import { Page } from "./page";
@@ -10,17 +9,18 @@ interface SentPageProps {
   outcome: (address: ReactNode) => ReactNode;
   again: "/forgot-password" | "/register";
   isMailLogged: boolean;
+  linkMinutes: number;
 }
 
 /** The page after a link was asked for. It is the same whether or not the address has an account. */
-export function SentPage({ sent, outcome, again, isMailLogged }: SentPageProps) {
+export function SentPage({ sent, outcome, again, isMailLogged, linkMinutes }: SentPageProps) {
   const askedAgain = useSearchParams()[0].has("again");
   const address = sent.email ? <strong>{sent.email}</strong> : "that address";
   return (
     <Page title="Check your mail">
       <Notice role="status">
         {askedAgain && "Asked again. "}
-        {outcome(address)} It works once, within {linkLifetimeMinutes} minutes.
+        {outcome(address)} It works once, within {linkMinutes} minutes.
       </Notice>
       {isMailLogged && (
         <p className="muted">

@@ -3,6 +3,7 @@ import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { isMailLogged } from "#server/features/mail-preview.server";
 import { requestPasswordReset } from "#server/features/password-reset.server";
 import { clientOf } from "#server/http/request-facts.server";
+import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
@@ -12,7 +13,11 @@ import { respond } from "~/respond.server";
 export const meta: MetaFunction = () => [{ title: "Forgot your password? · Latchkey" }];
 
 export function loader({ request }: LoaderFunctionArgs) {
-  return { email: new URL(request.url).searchParams.get("email") ?? "", isMailLogged: isMailLogged() };
+  return {
+    email: new URL(request.url).searchParams.get("email") ?? "",
+    isMailLogged: isMailLogged(),
+    linkMinutes: linkLifetimeMinutes,
+  };
 }
 
 export function action({ request }: ActionFunctionArgs) {
@@ -24,7 +29,7 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 export default function ForgotPassword() {
-  const { email, isMailLogged } = useLoaderData<typeof loader>();
+  const { email, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   if (sent) {
     return (
@@ -33,6 +38,7 @@ export default function ForgotPassword() {
         outcome={(address) => <>If there is an account for {address}, a link to reset its password is on its way.</>}
         again="/forgot-password"
         isMailLogged={isMailLogged}
+        linkMinutes={linkMinutes}
       />
     );
   }

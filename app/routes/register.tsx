@@ -4,6 +4,7 @@ import { providerLabel } from "#server/features/external-sign-in.server";
 import { isMailLogged } from "#server/features/mail-preview.server";
 import { requestRegistration } from "#server/features/registration.server";
 import { clientOf } from "#server/http/request-facts.server";
+import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
@@ -19,7 +20,13 @@ export function loader({ request }: LoaderFunctionArgs) {
     await requireGuest(request);
     const provider = providerLabel();
     const email = new URL(request.url).searchParams.get("email") ?? "";
-    return { idpEnabled: provider !== null, provider, email, isMailLogged: isMailLogged() };
+    return {
+      idpEnabled: provider !== null,
+      provider,
+      email,
+      isMailLogged: isMailLogged(),
+      linkMinutes: linkLifetimeMinutes,
+    };
   });
 }
 
@@ -32,7 +39,7 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 export default function Register() {
-  const { idpEnabled, provider, email, isMailLogged } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, email, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   if (sent) {
     return (
@@ -41,6 +48,7 @@ export default function Register() {
         outcome={(address) => <>If mail reaches {address}, a link to finish creating the account is on its way.</>}
         again="/register"
         isMailLogged={isMailLogged}
+        linkMinutes={linkMinutes}
       />
     );
   }

@@ -27,6 +27,13 @@ export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer: string
   return user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
 }
 
+/** Gives ids that were stored before issuers were the configured one, so that they keep it after a change of provider. */
+export async function fillMissingIssuers(em: EntityManager): Promise<void> {
+  const idpIssuer = configuredIssuer();
+  if (idpIssuer === null) return;
+  await em.nativeUpdate(User, { idpId: { $ne: null }, idpIssuer: null }, { idpIssuer });
+}
+
 /** The user with this identity, whose row stays as it is until the caller's transaction ends. */
 export function lockUserOf(em: EntityManager, { id, issuer }: Identity): Promise<User | null> {
   const where = { idpId: id, $or: [{ idpIssuer: issuer }, { idpIssuer: null }] };

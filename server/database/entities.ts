@@ -1,6 +1,12 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { passwordKindIndex } from "./password-kinds";
 
+/** Finds the ids that were stored before their issuers were. */
+const missingIssuerIndex = {
+  name: "users_idp_issuer_missing_index",
+  expression: `create index "users_idp_issuer_missing_index" on "users" ("id") where idp_id is not null and idp_issuer is null`,
+};
+
 export const User = defineEntity({
   name: "User",
   tableName: "users",
@@ -16,7 +22,7 @@ export const User = defineEntity({
     createdAt: p.datetime(),
   },
   uniques: [{ name: "users_idp_unique", properties: ["idpId", "idpIssuer"] }],
-  indexes: [passwordKindIndex],
+  indexes: [passwordKindIndex, missingIssuerIndex],
   checks: [
     {
       name: "users_email_normalized",

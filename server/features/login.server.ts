@@ -16,6 +16,8 @@ import { newSignInMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
 
+const newSignInInterval = 15 * 60; // seconds; somebody who knows the password could flood the mailbox otherwise
+
 /** Where a login comes from. */
 export interface LoginOrigin {
   /** The client's address, for its limit. */
@@ -86,7 +88,11 @@ export async function authenticate(
     return null;
   }
   if (!isOutdated(stored)) return { id, passwordHash: stored };
-  const passwordHash = await hashPassword(password, signal);
+  const passwordHash = await hashPassword(password, signal).catch((error: unknown) => {
+    if (error instanceof HashingOverloaded) return null;
+    throw error;
+  });
+  if (passwordHash === null) return { id, passwordHash: stored }; // a later login renews the hash
   const renewed = await query((em) => em.nativeUpdate(User, { id, passwordHash: stored }, { passwordHash }));
   // Another login renewed the hash, or a reset replaced it: the stored hash decides again.
   return renewed === 0 ? authenticate(typedEmail, password, signal, counters) : { id, passwordHash };
@@ -112,7 +118,7 @@ export async function logIn(
     const device = await rememberDevice(em, id, deviceToken);
     if (device.isUnknown) {
       const signIn = { browser: browserName(browser.userAgent), at: new Date().toISOString() };
-      await enqueue(em, { task: "mail_new_sign_in", email: user.email, ...signIn });
+      await enqueue(em, { task: "mail_new_sign_in", email: user.email, ...signIn }, { atMostEvery: newSignInInterval });
     }
     return { session, deviceToken: device.token };
   });

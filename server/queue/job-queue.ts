@@ -16,6 +16,11 @@ const purgeInterval = 600_000; // ms
 // Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
 const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
 
+/** Drops a job when one of its task and address was enqueued in the same interval, in seconds. */
+interface Frequency {
+  atMostEvery?: number;
+}
+
 /**
  * Jobs in the service's own database, worked in this process. A job is enqueued in its caller's transaction and worked
  * at least once; after a failure it is retried with growing waits.
@@ -64,11 +69,15 @@ export class JobQueue {
   }
 
   /** Enqueues within `em`'s transaction, if it has one. The job is worked after the commit and the delay. */
-  async enqueue(em: EntityManager, job: Job): Promise<void> {
+  async enqueue(em: EntityManager, job: Job, { atMostEvery }: Frequency = {}): Promise<void> {
     const { from, to } = this.#delay;
     const delay = Math.round(from + Math.random() * (to - from));
     const transaction = em.getTransactionContext<Knex.Transaction>();
-    await this.#boss.send(queue, job, { db: bossDatabase(transaction ?? em.getKnex()), startAfter: startAfter(delay) });
+    await this.#boss.send(queue, job, {
+      db: bossDatabase(transaction ?? em.getKnex()),
+      startAfter: startAfter(delay),
+      ...(atMostEvery && "email" in job && { singletonKey: `${job.task}:${job.email}`, singletonSeconds: atMostEvery }),
+    });
     const wakeWhenDue = () => void setTimeout(() => this.#wake(), delay + 5).unref();
     if (transaction) transaction.executionPromise.then(wakeWhenDue, () => {});
     else wakeWhenDue();
@@ -185,7 +194,7 @@ export function provideQueue(jobQueue: JobQueue): void {
 }
 
 /** Enqueues a job within `em`'s transaction, if it has one. */
-export function enqueue(em: EntityManager, job: Job): Promise<void> {
+export function enqueue(em: EntityManager, job: Job, frequency?: Frequency): Promise<void> {
   if (!provided.current) throw new Error("The job queue has not been opened.");
-  return provided.current.enqueue(em, job);
+  return provided.current.enqueue(em, job, frequency);
 }

@@ -163,7 +163,7 @@ describe.each(visitors)("$who", ({ options }) => {
     const assertNoReload = await watchReloads(page, options);
     await page.getByText("Disconnect", { exact: true }).click();
     await page.getByRole("button", { name: "Disconnect single sign-on" }).click();
-    await page.getByText("The external sign-in was disconnected.").waitFor();
+    await page.getByText("The external sign-in was disconnected, and every other session was ended.").waitFor();
     await page.getByRole("listitem").filter({ hasText: "single sign-on" }).waitFor({ state: "detached" });
 
     await page.getByRole("button", { name: "Change the password by mail" }).click();

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import ForgotPassword from "~/routes/forgot-password";
 import { renderPage } from "./render-page";
 
-const loaded = { email: "", isMailLogged: false };
+const loaded = { email: "", isMailLogged: false, linkMinutes: 60 };
 
 const emailField = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Email" });
 

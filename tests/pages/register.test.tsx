@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import Register from "~/routes/register";
 import { renderPage } from "./render-page";
 
-const loaded = { idpEnabled: true, provider: "GitHub", email: "", isMailLogged: false };
+const loaded = { idpEnabled: true, provider: "GitHub", email: "", isMailLogged: false, linkMinutes: 60 };
 
 test("the page has one field, for the address, and links to the provider and the login", async () => {
   await renderPage("/register", Register, { loaded });

@@ -260,6 +260,13 @@ describe("the mail about a login from an unknown browser", () => {
     expect(await notices()).toEqual([]);
   });
 
+  test("is sent at most once in a quarter of an hour", async () => {
+    await newDevice();
+    await newDevice();
+    await newDevice();
+    expect(await notices()).toHaveLength(1);
+  });
+
   test("its instructions work: after the reset the intruder has no session and no known device", async () => {
     await newDevice();
     const intruder = await logIn(goodPassword);

@@ -1,5 +1,6 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
+import { fillMissingIssuers } from "#server/accounts/provider-identities";
 import * as start from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
@@ -7,6 +8,7 @@ import * as login from "~/routes/login";
 import { createUser, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, type Outcome, post } from "../support/route-calls";
+import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
 const ada = { sub: "1001", email: "ada@example.com", email_verified: true };
@@ -196,6 +198,17 @@ describe("connecting", () => {
     expect(denied.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
   });
 
+  test("with cookies forged from a copied session cookie, after an old sign-in, is refused and changes nothing", async () => {
+    await latchkey.execute("update sessions set created_at = created_at - interval '26 minutes'");
+    const state = "ab".repeat(32);
+    const binding = sha256(`oauth_connect:${cookie.replace("session=", "")}:${state}`);
+    const before = await latchkey.snapshot();
+    providerAnswers(ada);
+    const forged = await comeBack(`${cookie}; oauth_state=${state}; oauth_connect=${binding}`, { code: "c", state });
+    expect(forged.location).toBe("/dashboard?notice=idp_failed");
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
   test("ends when the browser starts an external sign-in: oauth_connect is cleared", async () => {
     const started = await act(cookie, "connect-provider");
     const signing = await call(start.loader, get("/auth/idp", { cookie: `${cookie}; ${cookiesOf(started)}` }));
@@ -226,6 +239,15 @@ describe("the issuer of an id", () => {
     await createUser(latchkey.em(), { idpId: "1001" });
     expect((await signIn(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: "google" }]);
+  });
+
+  test("is added at a start to every id without one, and to no other user", async () => {
+    await createUser(latchkey.em(), { idpId: "1001" });
+    await createUser(latchkey.em(), { email: "bob@example.com" });
+    await createUser(latchkey.em(), { email: "eve@example.com", idpId: "1001" });
+    await latchkey.execute("update users set idp_issuer = 'github' where email = 'eve@example.com'");
+    await fillMissingIssuers(latchkey.em());
+    expect((await users()).map(({ idp_issuer }) => idp_issuer)).toEqual(["google", null, "github"]);
   });
 
   test("after a change of provider, the same id is another user", async () => {

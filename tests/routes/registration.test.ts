@@ -132,6 +132,7 @@ describe("asking for a link", () => {
       provider: null,
       email: "grace@example.com",
       isMailLogged: true,
+      linkMinutes: 60,
     });
   });
 

@@ -8,6 +8,10 @@ export class Migration20261122000000 extends Migration {
     );
 
     this.addSql(
+      `create index "users_idp_issuer_missing_index" on "users" ("id") where idp_id is not null and idp_issuer is null;`,
+    );
+
+    this.addSql(
       `create table "devices" ("token_hash" text not null, "user_id" uuid not null, "created_at" timestamptz not null, "last_seen_at" timestamptz not null, constraint "devices_pkey" primary key ("token_hash"), constraint "devices_user_id_foreign" foreign key ("user_id") references "users" ("id") on update cascade on delete cascade);`,
     );
     this.addSql(`create index "devices_user_id_index" on "devices" ("user_id");`);
@@ -23,6 +27,7 @@ export class Migration20261122000000 extends Migration {
 
   override down(): void {
     for (const table of ["email_changes", "devices"]) this.addSql(`drop table if exists "${table}"`);
+    this.addSql(`drop index "users_idp_issuer_missing_index";`);
     this.addSql(
       `alter table "users" drop constraint "users_idp_unique", add constraint "users_idp_id_unique" unique ("idp_id"), drop column "idp_issuer", drop column "idp_blocked_at";`,
     );
