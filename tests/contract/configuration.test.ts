@@ -8,7 +8,7 @@ const identityProvider = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET: "the-cl
 const resend = { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_the-key", MAIL_FROM: "mail@latchkey.example" };
 const postmark = { MAIL_DRIVER: "postmark", POSTMARK_SERVER_TOKEN: "pm-the-key", MAIL_FROM: "mail@latchkey.example" };
 
-/** The lines after the first of what the environment is refused with. */
+/** The problems that the error for this environment lists: every line after the first. */
 function problems(environment: Environment, readFile?: (path: string) => string): string[] {
   try {
     loadConfig(environment, readFile);
@@ -108,7 +108,7 @@ describe("SMTP_URL names a server", () => {
   });
 });
 
-test("the client's credentials alone switch Google on", () => {
+test("the client id and secret alone enable Google", () => {
   expect(loadConfig(identityProvider).identityProvider).toEqual({
     provider: "google",
     clientId: "a-client",
@@ -261,7 +261,7 @@ describe("a secret may be in a file", () => {
   const { RESEND_API_KEY: _key, ...resendWithoutKey } = resend;
   const { POSTMARK_SERVER_TOKEN: _token, ...postmarkWithoutToken } = postmark;
 
-  test("each of them, without the line break at its end", () => {
+  test("each secret is read without a trailing line break", () => {
     expect(load({ DATABASE_URL_FILE: "/run/database" }).databaseUrl).toBe(
       "postgresql://latchkey:s3cret@db.example/latchkey",
     );
@@ -274,14 +274,14 @@ describe("a secret may be in a file", () => {
     expect(load(client).identityProvider).toMatchObject({ clientSecret: "s3cret" });
   });
 
-  test("nothing but one line break is cut", () => {
+  test("at most one trailing line break is removed", () => {
     const secretOf = (path: string) =>
       load({ IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET_FILE: path }).identityProvider?.clientSecret;
     expect(secretOf("/run/lines")).toBe("s3cret\n");
     expect(secretOf("/run/spaces")).toBe(" s3cret ");
   });
 
-  test("a blank name of a file counts as unset, and no other setting is read from a file", () => {
+  test("a blank path counts as unset, and other settings have no file variable", () => {
     expect(load({ DATABASE_URL_FILE: " ", PORT_FILE: "/run/key", IDP_CLIENT_ID_FILE: "/run/key" })).toEqual(load({}));
   });
 
@@ -311,13 +311,13 @@ describe("a secret may be in a file", () => {
         "PORT must be a port number",
       ],
     ],
-  ])("a problem is named, without content: %s", (_what, environment, expected) => {
+  ])("a problem is reported without the file's content: %s", (_what, environment, expected) => {
     const said = problems(environment, readFile);
     expect(said).toEqual(expected);
     expect(said.join()).not.toContain("s3cret");
   });
 
-  test("the files are those of this machine", async () => {
+  test("by default the files are read from the file system", async () => {
     const folder = await mkdtemp(join(tmpdir(), "latchkey-secret-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, "secret"), "s3cret\n");

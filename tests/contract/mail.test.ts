@@ -60,9 +60,9 @@ interface MailService {
   headers: Record<string, string>;
   message: ResendEmail | PostmarkEmail;
   accepted: string;
-  /** Answers with status 422 that concern this mail alone. */
+  /** Answers with status 422 whose cause is this mail, not the configuration. */
   refusals: [string, string, MailRefusal][];
-  garbage: [string, Answer, string][];
+  invalidAnswers: [string, Answer, string][];
 }
 
 const services: Record<"resend" | "postmark", MailService> = {
@@ -82,14 +82,14 @@ const services: Record<"resend" | "postmark", MailService> = {
     accepted: '{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}',
     refusals: [
       [
-        "an address that it does not take",
+        "an invalid recipient address",
         '{"statusCode":422,"name":"validation_error","message":"Invalid `to`"}',
         "message_refused",
       ],
       ["a parameter", '{"statusCode":422,"name":"invalid_parameter","message":"a"}', "message_refused"],
       ["a missing field", '{"statusCode":422,"name":"missing_required_field","message":"a"}', "message_refused"],
     ],
-    garbage: [
+    invalidAnswers: [
       ["status 422 for the sender", { status: 422, body: '{"name":"invalid_from_address"}' }, "status 422"],
       ["status 422 and no name", { status: 422, body: '{"name":{"a":"validation_error"}}' }, "status 422"],
       ["status 403 for the domain", { status: 403, body: '{"name":"validation_error"}' }, "status 403"],
@@ -117,10 +117,10 @@ const services: Record<"resend" | "postmark", MailService> = {
       ["an invalid mail", '{"ErrorCode":300,"Message":"Invalid \'To\' address"}', "message_refused"],
       ["an inactive recipient", '{"ErrorCode":406,"Message":"Inactive recipient"}', "recipient_refused"],
     ],
-    garbage: [
+    invalidAnswers: [
       ["an error code of its own", { body: '{"ErrorCode":406,"Message":"Inactive recipient"}' }, "unexpected"],
       ["status 422 for the sender", { status: 422, body: '{"ErrorCode":400,"Message":"No signature"}' }, "status 422"],
-      ["status 422 and text for a code", { status: 422, body: '{"ErrorCode":"300"}' }, "status 422"],
+      ["status 422 and a string for the code", { status: 422, body: '{"ErrorCode":"300"}' }, "status 422"],
     ],
   },
 };
@@ -130,9 +130,9 @@ const refusals: [string, Answer, string][] = [
   ["status 200 and an empty object", { body: "{}" }, "unexpected"],
   ["status 200 and an empty body", { body: "" }, "not_json"],
   ["status 401", { status: 401, body: '{"message":"API key is invalid"}' }, "status 401"],
-  ["status 422 and garbage", { status: 422, body: "no" }, "status 422"],
+  ["status 422 and a body that is not JSON", { status: 422, body: "no" }, "status 422"],
   [
-    "status 422 and no whole body in time",
+    "status 422 and no complete body before the deadline",
     { status: 422, body: '{"name":"', stall: "in the middle of the body" },
     "status 422",
   ],
@@ -187,8 +187,8 @@ describe.each(["resend", "postmark"] as const)("%s", (name) => {
     expect(outgoing.addresses()).toEqual([`POST ${service.url}`]);
   });
 
-  test.each([...refusals, ...service.garbage])(
-    "answered by %s, the mail is not sent, and the error holds no secret",
+  test.each([...refusals, ...service.invalidAnswers])(
+    "answered by %s, sending fails after one request, and the error contains no secret",
     async (_fault, answer, reason) => {
       configure({ ...settings, ...service.settings });
       outgoing.answer("POST", service.url, answer);

@@ -19,7 +19,7 @@ beforeAll(() => {
 
 const credentials = `${encodeURIComponent(login.user)}:${encodeURIComponent(login.pass)}`;
 
-/** A driver for the URL, whose server is at the port here; it is closed at the end of the test. */
+/** A mailer for the URL that connects to this port on loopback; closed at the end of the test. */
 function mailerFor(url: string, port: number, more: { ca?: string; step?: number; whole?: number } = {}) {
   const from = '"Latchkey, ü" <mail@latchkey.example>';
   const config = loadConfig({ MAIL_DRIVER: "smtp", MAIL_FROM: from, SMTP_URL: url }).mail as SmtpConfig;
@@ -29,7 +29,7 @@ function mailerFor(url: string, port: number, more: { ca?: string; step?: number
   return mailer;
 }
 
-/** What a promise is rejected with. */
+/** Resolves with the error that rejects the promise. */
 const rejection = (promise: Promise<unknown>) =>
   promise.then(
     () => null,
@@ -50,7 +50,7 @@ describe.each([
   ["implicit TLS", implicit, true],
   ["STARTTLS", startTls, false],
 ])("over %s", (_how, url, secure) => {
-  test("a mail is handed over after a login, to its recipient alone, with its headers and both bodies", async () => {
+  test("a mail is sent after a login, to its recipient only, with its headers and both bodies", async () => {
     const server = await startSmtpServer({ secure, ...authority.sign("IP:127.0.0.1") });
     await mailerFor(url, server.port).send(mail);
     expect(server.mails).toMatchObject([accepted]);
@@ -73,7 +73,7 @@ describe.each([
     ["of an unknown authority", () => createAuthority().sign("IP:127.0.0.1"), /UNABLE_TO_VERIFY_LEAF_SIGNATURE/],
     ["for another host", (trusted) => trusted.sign("DNS:mail.example"), /ERR_TLS_CERT_ALTNAME_INVALID/],
     ["that has expired", (trusted) => trusted.sign("IP:127.0.0.1", -1), /CERT_HAS_EXPIRED/],
-  ])("a certificate %s is refused, whatever the query says", async (_fault, certificate, code) => {
+  ])("a certificate %s is refused, whatever the URL's query", async (_fault, certificate, code) => {
     const server = await startSmtpServer({ secure, ...certificate(authority) });
     const query = "?rejectUnauthorized=false&tls.rejectUnauthorized=false&ignoreTLS=true&secure=false&requireTLS=false";
     const error = await rejection(mailerFor(`${url}/${query}`, server.port).send(mail));
@@ -82,7 +82,7 @@ describe.each([
   });
 });
 
-test("without STARTTLS nothing is sent, no login either", async () => {
+test("without STARTTLS neither a login nor a mail is sent", async () => {
   const lines: (string | null)[] = [];
   const server = await startScriptedServer((line, socket) => {
     lines.push(line?.split(" ")[0] ?? null);
@@ -97,13 +97,13 @@ test("without STARTTLS nothing is sent, no login either", async () => {
   expect(lines).toEqual([null, "EHLO", "STARTTLS"]);
 });
 
-test("a server on a loopback address needs no login, and its certificate does not matter", async () => {
+test("a server on a loopback address without a login receives the mail with any certificate", async () => {
   const server = await startSmtpServer({ authOptional: true, ...createAuthority().sign("DNS:elsewhere.example") });
   await mailerFor(plain, server.port).send(mail);
   expect(server.mails).toMatchObject([{ ...accepted, secure: false, user: undefined }]);
 });
 
-test("with a login, a server on a loopback address that offers STARTTLS gets no password without a certificate", async () => {
+test("with a login, the password is not sent to a loopback server with STARTTLS and an untrusted certificate", async () => {
   const server = await startSmtpServer({ ...createAuthority().sign("IP:127.0.0.1"), allowInsecureAuth: true });
   const error = await rejection(mailerFor(`smtp://${credentials}@127.0.0.1`, server.port).send(mail));
   expect(error).toMatchObject({ code: expect.stringMatching(/UNABLE_TO_VERIFY_LEAF_SIGNATURE/) });
@@ -170,7 +170,7 @@ describe("a refusal", () => {
   });
 });
 
-test("a connection that breaks in the middle of a message fails the mail", async () => {
+test("a connection that closes in the middle of a message fails the mail", async () => {
   let inMessage = false;
   const server = await startScriptedServer((line, socket) => {
     if (inMessage) return void socket.destroy();
@@ -181,7 +181,7 @@ test("a connection that breaks in the middle of a message fails the mail", async
   expect(error).toMatchObject({ name: "SmtpError", code: expect.stringMatching(/^(ECONNECTION|ESOCKET)/) });
 });
 
-describe("a server that is silent fails the mail in time", () => {
+describe("a server that does not answer fails the mail before the deadline", () => {
   test.each<[string, string | null]>([
     ["before its greeting", null],
     ["after EHLO", "EHLO"],
@@ -196,7 +196,7 @@ describe("a server that is silent fails the mail in time", () => {
     expect(error).toMatchObject({ name: "SmtpError", code: "ETIMEDOUT" });
   });
 
-  test("and one that never ends its answer to RCPT", async () => {
+  test("with an endless answer to RCPT", async () => {
     let timer: NodeJS.Timeout | undefined;
     onTestFinished(() => clearInterval(timer));
     const server = await startScriptedServer((line, socket) => {
@@ -208,7 +208,7 @@ describe("a server that is silent fails the mail in time", () => {
   });
 });
 
-describe("nothing in a mail adds a header or a recipient", () => {
+describe("no field of a mail can add a header or a recipient", () => {
   test.each<[string, Partial<typeof mail>, string]>([
     [
       "a subject of several lines",
@@ -235,7 +235,7 @@ describe("nothing in a mail adds a header or a recipient", () => {
     ["ada@example.com <eve@example.com>", '"ada@example.com  eve"@example.com'],
     ["all: ada@example.com, eve@example.com;", '"all: ada@example.com, eve"@example.com;'],
     ['"eve@example.com, x"@example.org', '"eve@example.com, x"@example.org'],
-  ])("%j is one recipient, whom no server knows", async (to, address) => {
+  ])("%j is sent as one undeliverable recipient", async (to, address) => {
     const commands: string[] = [];
     const server = await startScriptedServer((line, socket) => {
       if (line?.startsWith("RCPT")) commands.push(line);
@@ -246,7 +246,7 @@ describe("nothing in a mail adds a header or a recipient", () => {
   });
 });
 
-test("text outside ASCII arrives as it was", async () => {
+test("text outside ASCII is received unchanged", async () => {
   const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
   const subject = "パスワードを再設定する · Réinitialiser · إعادة تعيين كلمة المرور الخاصة بك";
   await mailerFor(plain, server.port).send({ ...mail, subject, text: "Größe → 日本語\n", html: "<p>مرحبا</p>" });
@@ -272,7 +272,7 @@ test("text outside ASCII arrives as it was", async () => {
   expect(all).toContain("<p>مرحبا</p>");
 });
 
-test("mails share a connection, and a burst opens no more than twenty", async () => {
+test("mails share connections, and simultaneous mails open at most twenty", async () => {
   const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
   const mailer = mailerFor(plain, server.port);
   for (let sent = 0; sent < 3; sent++) await mailer.send(mail);
@@ -282,7 +282,7 @@ test("mails share a connection, and a burst opens no more than twenty", async ()
   expect(server.connections()).toBeLessThanOrEqual(20);
 });
 
-test("closing ends the connections; a mail that is being sent fails, and so does a later one", async () => {
+test("closing the mailer ends its connections; a mail in flight fails, and so does a later one", async () => {
   let close = () => {};
   let ended = () => {};
   const connectionEnded = new Promise<void>((resolve) => {
@@ -300,7 +300,7 @@ test("closing ends the connections; a mail that is being sent fails, and so does
   expect(await rejection(mailer.send(mail))).toMatchObject({ name: "SmtpError" });
 });
 
-test("a server that cannot be reached fails the mail, and the next mail tries again", async () => {
+test("an unreachable server fails the mail, and the next mail connects again", async () => {
   const { port } = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
   expect(await rejection(mailerFor(plain, 1).send(mail))).toMatchObject({ code: "ESOCKET ECONNREFUSED" });
   await mailerFor(plain, port).send(mail);

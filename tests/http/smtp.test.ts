@@ -22,7 +22,7 @@ async function startLatchkey(settings: Record<string, string>) {
   return server;
 }
 
-test("the build sends mail over TLS with a login, and connects first when there is a mail", async () => {
+test("the production build sends mail over TLS with a login, and connects only when a mail is sent", async () => {
   const authority = createAuthority();
   const folder = await mkdtemp(join(tmpdir(), "latchkey-smtp-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -43,7 +43,7 @@ test("the build sends mail over TLS with a login, and connects first when there 
   expect(await latchkey.stop()).toBe(0);
 }, 60_000);
 
-test("SIGTERM while the SMTP server is silent ends the process in time, and the mail is retried", async () => {
+test("SIGTERM while the SMTP server does not answer: exit 0 within ten seconds, and the job is queued for a retry", async () => {
   let connected = false;
   const smtp = await startScriptedServer(() => {
     connected = true;

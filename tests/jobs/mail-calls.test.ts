@@ -103,7 +103,7 @@ test("a job for an unknown address fails as the mail calls do, and its retry sen
   expect(latchkey.mails().map(({ to }) => to)).toEqual(["new@example.com"]);
 });
 
-test("a job for an unknown address ends when the mail call was refused for good, and is no failed mail", async () => {
+test("a job for an unknown address completes when the simulated mail call was refused permanently, and logs no failed mail", async () => {
   const calls = holdMails();
   await requestRegistration("new@example.com");
   const registration = latchkey.drain();
@@ -118,7 +118,7 @@ test("a job for an unknown address ends when the mail call was refused for good,
   expect(log.events()).toHaveLength(1);
 });
 
-test("a simulated call takes as long as one that has ended, and no time before the first", async () => {
+test("a simulated call takes as long as the last completed one, and returns at once before the first", async () => {
   const recentCalls = new RecentCalls();
   await recentCalls.simulate();
   await recentCalls.make(() => setTimeout(60));

@@ -55,7 +55,7 @@ test("a failing mail is retried at least ten times over at least a day with grow
   ]);
 });
 
-test("a mail that the mail service refuses for good is not tried again, and an event says why", async () => {
+test("a mail that the mail service refuses permanently is not retried, and the event has the reason", async () => {
   await createUser(latchkey.em(), { email, password: null });
   await call(forgotPassword.action, post("/forgot-password", { email }));
   outgoing.answer("POST", resend, { status: 422, body: '{"name":"validation_error","message":"Invalid `to` field"}' });

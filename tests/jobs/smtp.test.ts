@@ -12,7 +12,7 @@ const log = recordLog();
 
 const email = "ada@example.com";
 
-/** Requests a reset link through an SMTP server on loopback, and works the queue until the retry. */
+/** Requests a reset link with an SMTP server on loopback, and runs the queue until the retry. */
 async function requestThrough(options: SMTPServerOptions, credentials = "") {
   const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true, allowInsecureAuth: true, ...options });
   latchkey.configure({ MAIL_DRIVER: "smtp", SMTP_URL: `smtp://${credentials}127.0.0.1:${server.port}` });
@@ -38,7 +38,7 @@ async function retry(): Promise<void> {
 const requested = { event: "password_reset.requested" };
 const hashes = () => latchkey.execute<{ token_hash: string }>("select token_hash from password_resets");
 
-describe("a mail that an SMTP server cannot take now is sent later, with a new token", () => {
+describe("a temporary SMTP failure: the mail is sent by the retry with a new token", () => {
   test.each([451, 421, 450])("%i for the recipient", async (code) => {
     let open = false;
     const server = await requestThrough({
@@ -83,7 +83,7 @@ describe("a mail that an SMTP server cannot take now is sent later, with a new t
   });
 });
 
-test("a mail whose recipient an SMTP server refuses is not tried again, and an event says why", async () => {
+test("a mail whose recipient an SMTP server refuses is not retried, and the event has the reason", async () => {
   let tries = 0;
   const server = await requestThrough({
     onRcptTo(_to, _session, callback) {
@@ -110,7 +110,7 @@ test("a mail whose recipient an SMTP server refuses is not tried again, and an e
   });
 });
 
-test("a message that an SMTP server refuses is not tried again", async () => {
+test("a message that an SMTP server refuses is not retried", async () => {
   await requestThrough({
     onData: (stream, _session, callback) => void stream.resume().on("end", () => callback(refuse(554))),
   });
@@ -118,7 +118,7 @@ test("a message that an SMTP server refuses is not tried again", async () => {
   expect(log.events()).toEqual([requested, { event: "mail.failed", reason: "message_refused" }]);
 });
 
-test("the job of a mail that is retried holds neither a token nor an answer of the server", async () => {
+test("the job of a retried mail contains neither a token nor an answer of the server", async () => {
   await requestThrough({ onRcptTo: (_to, _session, callback) => callback(refuse(451)) });
   const rows = JSON.stringify(await latchkey.execute("select * from pgboss.job where data->>'email' = ?", [email]));
   expect(rows).not.toContain("refused for a reason");

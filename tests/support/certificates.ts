@@ -8,7 +8,7 @@ export interface Certificate {
   cert: string;
 }
 
-/** A certificate authority of its own, and the certificates that it signs. */
+/** A new certificate authority, which can sign certificates. */
 export interface Authority {
   /** Its certificate, in PEM. */
   ca: string;

@@ -3,13 +3,13 @@ import { createServer, type Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { onTestFinished } from "vitest";
 
-/** A mail as an SMTP server accepted it. */
+/** A mail that the SMTP server accepted. */
 export interface AcceptedMail {
   from: string;
   to: string[];
-  /** Whether it came over TLS. */
+  /** Whether it was received over TLS. */
   secure: boolean;
-  /** Who had logged in. */
+  /** The authenticated user. */
   user: string | undefined;
   /** Header lines by lower-case name, unfolded. */
   headers: Record<string, string>;
@@ -35,7 +35,7 @@ function headersOf(message: string): Record<string, string> {
   );
 }
 
-/** An SMTP server on loopback that accepts every mail, as `options` change it, until the end of the test. */
+/** An SMTP server on loopback until the end of the test. It accepts every mail, unless `options` change that. */
 export async function startSmtpServer(options: SMTPServerOptions = {}) {
   const mails: AcceptedMail[] = [];
   let connections = 0;
@@ -58,7 +58,7 @@ export async function startSmtpServer(options: SMTPServerOptions = {}) {
         callback();
       });
     },
-    closeTimeout: 1, // ms that idle connections get at the end of the test
+    closeTimeout: 1, // ms until idle connections are closed at the end of the test
     ...options,
     onConnect(session, callback) {
       connections++;
@@ -66,14 +66,14 @@ export async function startSmtpServer(options: SMTPServerOptions = {}) {
       else callback();
     },
   });
-  server.on("error", () => {}); // a client that does not trust the certificate
+  server.on("error", () => {}); // Clients that do not trust the certificate close the connection.
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => new Promise<void>((resolve) => server.close(resolve)));
   const { port } = server.server.address() as AddressInfo;
   return { port, mails, connections: () => connections };
 }
 
-/** A server that answers each line of an SMTP client with what `answer` writes, until the end of the test. */
+/** A server until the end of the test that calls `answer` for each line of an SMTP client. */
 export async function startScriptedServer(answer: (line: string | null, socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
