@@ -118,7 +118,7 @@ test("kill -9 in the middle of a link changes nothing, and the next sign-in link
 
   // An uncommitted user with the same id at the provider stalls the link at its last statement.
   const sameId =
-    "insert into users (id, email, idp_id, created_at) values (gen_random_uuid(), 'eve@example.com', 'ada-at-the-provider', now())";
+    "insert into users (id, email, idp_id, idp_issuer, created_at) values (gen_random_uuid(), 'eve@example.com', 'ada-at-the-provider', 'google', now())";
   await killDuring(fixture, first, sameId, () => signInExternally(new Visitor(first.url)));
 
   const second = await fixture.server(provider.settings.google);

@@ -11,7 +11,7 @@ const { createFixture } = createFixtures();
 function buildNextVersion(): string {
   const build = readFileSync("build/index.js", "utf8");
   const next = build.replace(
-    /(?<=Migration20261121000000: async .*)(?=\n\})/,
+    /(?<=Migration\d+: async .*)(?=\n\})/,
     `,
       Migration99991231000000: async () => {
         const { Migration } = await import("@mikro-orm/migrations");
