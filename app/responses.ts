@@ -1,4 +1,5 @@
 import { data } from "@remix-run/react";
+import { DatabaseUnavailable, HashingOverloaded } from "#server/errors";
 
 /** A refused form: its page again, with what is wrong. */
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });
@@ -20,4 +21,24 @@ export function methodNotAllowed(allow: "GET" | "GET, HEAD" | "GET, HEAD, POST" 
 /** Thrown by a route whose answer is not a page: `app/entry.server.tsx` sends it as it is. */
 export function plainText(text: string, status: number): Response {
   return new Response(text, { status, headers: { "Content-Type": "text/plain; charset=utf-8" } });
+}
+
+const overloadEnds = 2; // seconds; 64 waiting hashes take less
+
+const unavailable = (headers: Record<string, string> = {}) =>
+  new Response(null, { status: 503, statusText: "Service Unavailable", headers });
+
+/**
+ * Runs a loader or an action.
+ *
+ * @throws Response 503 when the database is unavailable, or too many passwords wait to be hashed
+ */
+export async function respond<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw unavailable();
+    if (error instanceof HashingOverloaded) throw unavailable({ "Retry-After": String(overloadEnds) });
+    throw error;
+  }
 }

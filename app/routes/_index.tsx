@@ -1,5 +1,5 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
-import { respond } from "~/respond.server";
+import { respond } from "~/responses";
 import { requireGuest } from "~/session.server";
 
 export function loader({ request }: LoaderFunctionArgs) {

@@ -10,8 +10,7 @@ import { SessionList } from "~/components/session-list";
 import { SubmitButton } from "~/components/submit-button";
 import { formTargetHeader } from "~/content-security-policy";
 import { readForm } from "~/form.server";
-import { respond } from "~/respond.server";
-import { unprocessable } from "~/responses";
+import { respond, unprocessable } from "~/responses";
 import { requireUser } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Your account · Latchkey" }];

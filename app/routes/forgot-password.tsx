@@ -8,7 +8,7 @@ import { EmailForm } from "~/components/email-form";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { readFields } from "~/form.server";
-import { respond } from "~/respond.server";
+import { respond } from "~/responses";
 
 export const meta: MetaFunction = () => [{ title: "Forgot your password? · Latchkey" }];
 

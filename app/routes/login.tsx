@@ -12,8 +12,7 @@ import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
 import { deviceToken, withDevice } from "~/device.server";
 import { readForm, text } from "~/form.server";
-import { respond } from "~/respond.server";
-import { minutesFrom, unprocessable } from "~/responses";
+import { minutesFrom, respond, unprocessable } from "~/responses";
 import { browserOf, requireGuest, signIn } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Log in · Latchkey" }];

@@ -1,7 +1,6 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { readFields } from "~/form.server";
-import { respond } from "~/respond.server";
-import { methodNotAllowed } from "~/responses";
+import { methodNotAllowed, respond } from "~/responses";
 import { signOut } from "~/session.server";
 
 export function loader() {

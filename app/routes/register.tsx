@@ -10,7 +10,7 @@ import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { readFields } from "~/form.server";
-import { respond } from "~/respond.server";
+import { respond } from "~/responses";
 import { requireGuest } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Create an account · Latchkey" }];

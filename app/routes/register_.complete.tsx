@@ -5,8 +5,7 @@ import { MailedLinkPage } from "~/components/mailed-link-page";
 import { withDevice } from "~/device.server";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
-import { respond } from "~/respond.server";
-import { unprocessable } from "~/responses";
+import { respond, unprocessable } from "~/responses";
 import { browserOf, signIn } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Finish creating your account · Latchkey" }];
