@@ -43,7 +43,7 @@ export default {
       name: "entry-starts-the-service",
       severity: "error",
       from: { path: "^app/entry\\.server\\.tsx$" },
-      to: { path: "^server/", pathNot: "^server/(start\\.server|log)\\.ts$" },
+      to: { path: "^server/", pathNot: "^server/(start\\.server|log|http/request-facts\\.server)\\.ts$" },
     },
     {
       name: "no-route-imports-a-route",

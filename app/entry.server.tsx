@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 import type { EntryContext, HandleErrorFunction } from "@remix-run/node";
 import { isRouteErrorResponse, RemixServer } from "@remix-run/react";
 import { renderToString } from "react-dom/server";
+import { disconnectSignal } from "#server/http/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
 import { contentSecurityPolicy, formTargetHeader } from "./content-security-policy";
@@ -47,7 +48,7 @@ export default async function handleDocumentRequest(
   return new Response(`<!DOCTYPE html>${page}`, { headers, status });
 }
 
-export const handleError: HandleErrorFunction = (error, { request }) => {
+export const handleError: HandleErrorFunction = (error) => {
   const refused = isRouteErrorResponse(error) && error.status < 500;
-  if (!refused && !request.signal.aborted) logUnexpected(error);
+  if (!refused && !disconnectSignal()?.aborted) logUnexpected(error);
 };

@@ -5,7 +5,7 @@ import type { Config } from "../config";
 import { enterRequest } from "../log";
 import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
 import { clientAddress, comesFromAnotherSite, connectionUrl } from "./connection";
-import { factHeaders } from "./request-facts.server";
+import { factHeaders, watchDisconnect } from "./request-facts.server";
 import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
 import { limitRequestTimes } from "./time-limits";
@@ -80,6 +80,7 @@ export function openFrontDoor(config: Config): FrontDoor {
   diagnostics.subscribe("http.server.request.start", (message) => {
     const { request, response } = message as RequestStart;
     enterRequest(randomUUID());
+    watchDisconnect(response);
     open.add(response);
     response.once("close", () => {
       open.delete(response);

@@ -1,3 +1,6 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { ServerResponse } from "node:http";
+
 /**
  * The headers in which the front door hands facts about a request to the routes. It removes what a client sends under
  * these names.
@@ -28,3 +31,18 @@ export function isCrossSite(request: Request): boolean {
 export function isUnreadable(request: Request): boolean {
   return request.headers.has(factHeaders.unreadable);
 }
+
+const disconnect = new AsyncLocalStorage<AbortSignal>();
+
+/** Watches the connection of the request that this asynchronous context belongs to. */
+export function watchDisconnect(response: ServerResponse): void {
+  const controller = new AbortController();
+  response.once("close", () => controller.abort());
+  disconnect.enterWith(controller.signal);
+}
+
+/**
+ * Aborted when the client of this request closes its connection, or has its answer. Not `request.signal`: undici holds
+ * the controllers between two Requests by weak references, so that a garbage collection cuts them off.
+ */
+export const disconnectSignal = (): AbortSignal | undefined => disconnect.getStore();
