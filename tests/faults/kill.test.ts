@@ -38,12 +38,13 @@ test("a mail that was queued or in flight at kill -9 is sent within two minutes 
   }
   await mails.when(() => mails.attempts() === 4);
   await first.kill();
-  const states = "select state::text, count(*)::int from pgboss.job where data->>'email' is not null group by 1";
-  expect(await fixture.query(states)).toEqual(
-    expect.arrayContaining([
-      { state: "active", count: 4 },
-      { state: "created", count: 2 },
-    ]),
+  // The four whose mail call was in flight are active. The others wait, or were in the database when the process died.
+  const states = await fixture.query<{ state: string }>(
+    "select state::text from pgboss.job where data->>'email' is not null order by 1",
+  );
+  expect(states.slice(0, 4)).toEqual(Array(4).fill({ state: "active" }));
+  expect(states.slice(4).map(({ state }) => state)).toSatisfy(
+    (rest: string[]) => rest.length === 2 && rest.every((state) => state === "active" || state === "created"),
   );
 
   mails.setBehaviour({ kind: "accept" });
