@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { orm, query } from "#server/database/unit-of-work";
 import { MailRefused } from "#server/errors";
@@ -116,13 +115,4 @@ test("a job for an unknown address completes when the simulated mail call was re
   await latchkey.drain();
   expect(await states()).toEqual({ cancelled: 1 });
   expect(log.events()).toHaveLength(1);
-});
-
-test("a simulated call takes as long as the last completed one, and returns at once before the first", async () => {
-  const recentCalls = new RecentCalls();
-  await recentCalls.simulate();
-  await recentCalls.make(() => setTimeout(60));
-  const start = performance.now();
-  await recentCalls.simulate();
-  expect(performance.now() - start).toBeGreaterThanOrEqual(59);
 });
