@@ -7,6 +7,7 @@ const layers = [
   "^server/database/",
   "^server/http/",
   "^server/[^/]+\\.ts$",
+  "^server/settings/",
 ];
 
 const upward = layers.slice(1).map((layer, index) => ({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ProviderName } from "../config";
+import type { ProviderName } from "../settings/identity-provider";
 
 /** A profile in the same form for every provider. */
 export interface Profile {

@@ -1,5 +1,5 @@
-import type { MailConfig } from "../config";
 import { processValue } from "../process-value";
+import type { MailConfig } from "../settings/mail";
 import { logMailer } from "./log-mailer";
 import type { Mailer, Message } from "./mail";
 import { postmarkMailer } from "./postmark-mailer";

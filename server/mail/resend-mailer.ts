@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { MailServiceConfig } from "../config";
+import type { MailServiceConfig } from "../settings/mail";
 import { callMailService } from "./call-mail-service";
 import { type Mailer, mailHeaders } from "./mail";
 

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
-import { type Config, type Environment, loadConfig, type MailConfig, type SmtpConfig } from "#server/config";
+import { type Config, type Environment, loadConfig } from "#server/config";
+import type { MailConfig, SmtpConfig } from "#server/settings/mail";
 
 const identityProvider = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET: "the-client-secret" };
 const resend = { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_the-key", MAIL_FROM: "mail@latchkey.example" };

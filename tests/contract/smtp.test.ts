@@ -1,8 +1,9 @@
 import { inspect } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { loadConfig, type SmtpConfig } from "#server/config";
+import { loadConfig } from "#server/config";
 import { resetMail } from "#server/mail/messages";
 import { smtpMailer } from "#server/mail/smtp-mailer";
+import type { SmtpConfig } from "#server/settings/mail";
 import { type Authority, createAuthority } from "../support/certificates";
 import { login, refuse, startScriptedServer, startSmtpServer } from "../support/smtp-service";
 
