@@ -10,7 +10,7 @@ export default defineConfig({
     "tests/bench/{limit,provider}.ts",
     "tests/bench/empty-build.js",
   ],
-  project: ["{app,server,demo,tests}/**/*.{ts,tsx,js,css}", "*.{ts,js}"],
+  project: ["{app,server,demo,lint,tests}/**/*.{ts,tsx,js,css}", "*.{ts,js}"],
   ignoreDependencies: ["pino-pretty"], // named as a transport in server/log.ts
   ignoreBinaries: ["openssl"], // of the system, in tests/support/certificates.ts
   ignoreExportsUsedInFile: true,
