@@ -88,7 +88,7 @@ async function againstLimit(): Promise<void> {
     { name: "Latchkey", environment, program: "latchkey" },
     { name: "limit", environment, program: "limit" },
   ];
-  const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5"]));
+  const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5", "W9"]));
   const resident = residentMegabytes(environment.latchkey);
   rows.push(...(await compare(contenders, chosen(["W8"]))));
   print(rows);
