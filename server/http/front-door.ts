@@ -90,8 +90,6 @@ export function openFrontDoor(config: Config, findUser: FindUser): FrontDoor {
 
   diagnostics.subscribe("http.server.request.start", (message) => {
     const { request, response } = message as RequestStart;
-    enterRequest(randomUUID());
-    watchDisconnect(response);
     open.add(response);
     response.once("close", () => {
       open.delete(response);
@@ -99,8 +97,10 @@ export function openFrontDoor(config: Config, findUser: FindUser): FrontDoor {
     });
     if (closing) response.setHeader("Connection", "close");
     const target = parseTarget(request.url ?? "");
-    if (target?.path === verifyPath) verifications.set(request, target);
-    else prepare(request, response, target, config);
+    if (target?.path === verifyPath) return void verifications.set(request, target);
+    enterRequest(randomUUID());
+    watchDisconnect(response);
+    prepare(request, response, target, config);
   });
 
   replaceAccessLogTokens();

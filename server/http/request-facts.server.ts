@@ -38,8 +38,8 @@ export function cookieOf(header: string, name: string): string | null {
   return parse(header, { decode: (value) => value })[name] || null;
 }
 
-/** The name of the session cookie on a connection of this origin. */
-export const sessionCookieName = (origin: string) => (origin.startsWith("https:") ? "__Host-session" : "session");
+/** The name of the session cookie. @param https whether the browser used it */
+export const sessionCookieName = (https: boolean) => (https ? "__Host-session" : "session");
 
 const disconnect = new AsyncLocalStorage<AbortSignal>();
 
