@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import diagnostics from "node:diagnostics_channel";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Config } from "../config";
 import { enterRequest } from "../log";
 import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
 import { clientAddress, comesFromAnotherSite, connectionUrl } from "./connection";
+import { MetricsServer } from "./metrics-server";
+import { measureDuration, type RouteOf } from "./request-durations";
 import { factHeaders, watchDisconnect } from "./request-facts.server";
 import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
@@ -61,6 +63,7 @@ function receive(request: IncomingMessage, response: ServerResponse, config: Con
 interface RequestStart {
   request: IncomingMessage;
   response: ServerResponse;
+  server: Server;
 }
 
 export interface FrontDoor {
@@ -72,13 +75,14 @@ export interface FrontDoor {
  * Prepares each request before remix-serve sees it. remix-serve has no middleware, but Node publishes each request of
  * the process on this channel before any listener gets it.
  */
-export function openFrontDoor(config: Config): FrontDoor {
+export function openFrontDoor(config: Config, routeOf: RouteOf): FrontDoor {
   limitRequestTimes();
   const open = new Set<ServerResponse>();
   let closing: (() => void) | undefined;
 
   diagnostics.subscribe("http.server.request.start", (message) => {
-    const { request, response } = message as RequestStart;
+    const { request, response, server } = message as RequestStart;
+    if (server instanceof MetricsServer) return;
     enterRequest(randomUUID());
     watchDisconnect(response);
     open.add(response);
@@ -88,6 +92,7 @@ export function openFrontDoor(config: Config): FrontDoor {
     });
     if (closing) response.setHeader("Connection", "close");
     receive(request, response, config);
+    measureDuration(request, response, routeOf);
   });
 
   replaceAccessLogTokens();
