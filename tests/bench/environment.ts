@@ -18,10 +18,11 @@ interface EnvironmentOptions {
   metrics?: boolean;
 }
 
-/** Latchkey, the limit and a provider, with a new database. */
+/** Latchkey, the limit, a bare Remix application and a provider, with a new database. */
 export interface Environment {
   latchkey: Program[];
   limit: Program[];
+  bare: Program[];
   database: pg.Client;
   /** Waits until the queue is empty, so that no job runs during the next workload. */
   idle(): Promise<void>;
@@ -70,6 +71,11 @@ export async function openEnvironment({
     { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },
     /listens/,
   );
+  const bare = await startProgram(
+    ["node_modules/@remix-run/serve/dist/cli.js", "tests/bench/bare/build/index.js"],
+    { DATABASE_URL: databaseUrl },
+    remixServeListens,
+  );
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
   await seed(database);
@@ -77,6 +83,7 @@ export async function openEnvironment({
   return {
     latchkey,
     limit: [limit],
+    bare: [bare],
     database,
     idle: () =>
       until(
@@ -88,7 +95,7 @@ export async function openEnvironment({
     async close() {
       if (scraping) clearInterval(scraping);
       await database.end();
-      await Promise.all([...latchkey, limit, provider].map((program) => program.stop()));
+      await Promise.all([...latchkey, limit, bare, provider].map((program) => program.stop()));
       await drop();
     },
   };
