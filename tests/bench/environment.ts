@@ -65,7 +65,7 @@ export async function openEnvironment({
       await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, remixServeListens),
     );
   }
-  const scraping = metrics && setInterval(() => void scrape(metricsPort), 1_000);
+  const scraping = metrics && setInterval(() => scrape(metricsPort).catch(() => {}), 1_000);
   const limit = await startProgram(
     [...tsx, "tests/bench/limit.ts"],
     { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },
