@@ -8,6 +8,8 @@ import { disconnectSignal } from "#server/http/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
 import { contentSecurityPolicy, formTargetHeader } from "./content-security-policy";
+import { LanguageProvider } from "./language";
+import { pageLanguageOf } from "./language.server";
 import { NonceContext } from "./nonce";
 import { routeNames } from "./route-names";
 
@@ -41,7 +43,9 @@ export default async function handleDocumentRequest(
   const nonce = randomBytes(16).toString("base64");
   const page = renderToString(
     <NonceContext.Provider value={nonce}>
-      <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
+      <LanguageProvider value={pageLanguageOf(request)}>
+        <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
+      </LanguageProvider>
     </NonceContext.Provider>,
   );
   headers.set("Content-Type", "text/html; charset=utf-8");

@@ -34,6 +34,7 @@ test("an empty environment gives every default", () => {
     trustedProxies: 0,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
     metrics: null,
+    defaultLanguage: "en",
     identityProvider: null,
   } satisfies Config);
   expect(Object.isFrozen(config)).toBe(true);
@@ -58,6 +59,7 @@ test("every setting is read", () => {
     IDP_PROFILE_URL: "https://sso.example/me",
     IDP_SCOPE: "openid email",
     IDP_PKCE: "true",
+    DEFAULT_LOCALE: "en",
   });
   expect(config).toEqual({
     production: true,
@@ -72,6 +74,7 @@ test("every setting is read", () => {
       apiKey: "re_the-key",
     },
     metrics: { host: "::1", port: 9464 },
+    defaultLanguage: "en",
     identityProvider: {
       provider: "oidc",
       clientId: "a-client",
