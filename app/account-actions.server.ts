@@ -1,7 +1,11 @@
 import { data, redirect } from "@remix-run/node";
 import * as z from "zod";
 import { deleteAccount } from "#server/features/account.server";
-import { logExternalSignInFailure, providerLabel, startExternalSignIn } from "#server/features/external-sign-in.server";
+import {
+  isExternalSignInOn,
+  logExternalSignInFailure,
+  startExternalSignIn,
+} from "#server/features/external-sign-in.server";
 import { requestPasswordReset } from "#server/features/password-reset.server";
 import { unlinkProvider } from "#server/features/provider-link.server";
 import { endOtherSessions, endSession, type SignedIn } from "#server/features/sessions.server";
@@ -49,7 +53,7 @@ async function sendPasswordLink({ request, t, signedIn: { user } }: ActionContex
 
 async function connect({ request, t, signedIn }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  if (providerLabel() === null) return refused({ provider: t("account.signInOff") });
+  if (!isExternalSignInOn()) return refused({ provider: t("account.signInOff") });
   if (signedIn.user.isLinked) return refused({ provider: t("account.alreadyConnected") });
   try {
     const attempt = await startExternalSignIn(redirectUri(request));

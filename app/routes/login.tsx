@@ -34,7 +34,7 @@ export const headers: HeadersFunction = ({ actionHeaders }) => actionHeaders;
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     await requireGuest(request);
-    const provider = providerLabel();
+    const provider = providerLabel(languageOf(request));
     return { idpEnabled: provider !== null, provider, notice: new URL(request.url).searchParams.get("notice") };
   });
 }

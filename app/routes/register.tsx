@@ -18,7 +18,7 @@ export const handle = titled("register.title");
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     await requireGuest(request);
-    const provider = providerLabel();
+    const provider = providerLabel(languageOf(request));
     const email = new URL(request.url).searchParams.get("email") ?? "";
     return {
       idpEnabled: provider !== null,

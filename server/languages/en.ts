@@ -210,6 +210,9 @@ export const en = {
       unknown: "An unknown browser",
       unknownOnSystem: "An unknown browser on {system}",
     },
+    provider: {
+      singleSignOn: "single sign-on",
+    },
   },
 
   mails: {

@@ -1,11 +1,9 @@
 import type { Language } from "../languages/languages";
-import { type MailTexts, texts } from "../languages/texts";
-import { momentIn, translator } from "../languages/translate";
+import { mailTextsIn } from "../languages/texts";
+import { momentIn } from "../languages/translate";
 import { linkLifetimeMinutes } from "../rules";
 import { aside, button, escapeHtml, html, paragraph } from "./layout";
 import type { Message } from "./mail";
-
-const textsOf = (language: Language) => translator<MailTexts>(language, texts[language].mails);
 
 function link(appUrl: string, path: string, parameters: { email: string; token: string }): string {
   return `${appUrl}${path}?${new URLSearchParams(parameters)}`;
@@ -24,7 +22,7 @@ function write(subject: string, parts: Part[]): Message {
 }
 
 export function resetMail(language: Language, appUrl: string, email: string, token: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(t("reset.subject"), [
     { say: t("reset.lead") },
     { label: t("reset.button"), url: link(appUrl, "/reset-password", { email, token }) },
@@ -34,7 +32,7 @@ export function resetMail(language: Language, appUrl: string, email: string, tok
 }
 
 export function registrationMail(language: Language, appUrl: string, email: string, token: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(t("registration.subject"), [
     { say: t("registration.lead") },
     { label: t("registration.button"), url: link(appUrl, "/register/complete", { email, token }) },
@@ -44,7 +42,7 @@ export function registrationMail(language: Language, appUrl: string, email: stri
 }
 
 export function accountExistsMail(language: Language, appUrl: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(t("accountExists.subject"), [
     { say: t("accountExists.what") },
     { say: t("accountExists.logInHere") },
@@ -56,7 +54,7 @@ export function accountExistsMail(language: Language, appUrl: string): Message {
 }
 
 export function passwordChangedMail(language: Language, appUrl: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(t("passwordChanged.subject"), [
     { say: t("passwordChanged.what") },
     { say: t("passwordChanged.act") },
@@ -65,7 +63,7 @@ export function passwordChangedMail(language: Language, appUrl: string): Message
 }
 
 export function newSignInMail(language: Language, appUrl: string, browser: string, at: Date): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(t("newSignIn.subject"), [
     { say: t("newSignIn.lead") },
     { say: t("newSignIn.what", { browser, moment: momentIn(language, at) }) },
@@ -77,7 +75,7 @@ export function newSignInMail(language: Language, appUrl: string, browser: strin
 }
 
 export function providerLinkedMail(language: Language, appUrl: string, provider: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(t("providerLinked.subject", { provider }), [
     { say: t("providerLinked.what", { provider }) },
     { say: t("providerLinked.act") },
@@ -88,7 +86,7 @@ export function providerLinkedMail(language: Language, appUrl: string, provider:
 }
 
 export function providerUnlinkedMail(language: Language, appUrl: string, provider: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(t("providerUnlinked.subject", { provider }), [
     { say: t("providerUnlinked.what", { provider }) },
     { say: t("providerUnlinked.act") },
@@ -99,7 +97,7 @@ export function providerUnlinkedMail(language: Language, appUrl: string, provide
 }
 
 export function accountDeletedMail(language: Language, appUrl: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(t("accountDeleted.subject"), [
     { say: t("accountDeleted.what") },
     { say: t("accountDeleted.act") },
