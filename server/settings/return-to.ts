@@ -1,0 +1,54 @@
+/** Where a sign-in may lead besides a path of ours. */
+export interface ReturnOrigins {
+  /** Scheme and authority without a trailing slash: the base of every mailed link. */
+  readonly appUrl: string;
+  /** Origins, and `https://*.DOMAIN` for every https host below a domain, on the default port. */
+  readonly returnOrigins: readonly string[];
+}
+
+const longest = 2_048; // characters
+
+/** Not every host that `URL` takes: `;`, `,` and `*` would change a CSP that names it. */
+export const plainHost = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/;
+
+/** The domain of `https://*.DOMAIN`; `null` for another origin. */
+export const wildcardDomain = (origin: string): string | null => /^https:\/\/\*\.(.+)$/.exec(origin)?.[1] ?? null;
+
+function isBelow({ protocol, port, hostname }: URL, domain: string): boolean {
+  return protocol === "https:" && port === "" && hostname.endsWith(`.${domain}`);
+}
+
+/** Not `url.origin`: that of `blob:https://example.org/x` is https://example.org. */
+const originOf = ({ protocol, host }: URL) => `${protocol}//${host}`;
+
+function isAllowed(url: URL, { appUrl, returnOrigins }: ReturnOrigins): boolean {
+  if (!plainHost.test(url.hostname) || url.username || url.password) return false;
+  return [appUrl, ...returnOrigins].some((origin) => {
+    const domain = wildcardDomain(origin);
+    return domain === null ? originOf(url) === origin : isBelow(url, domain);
+  });
+}
+
+function serialized(text: string, allowed: ReturnOrigins): string | null {
+  if (text.length > longest) return null;
+  if (!/^\/(?![/\\])/.test(text)) {
+    const url = URL.canParse(text) && new URL(text);
+    return url && isAllowed(url, allowed) ? url.href : null;
+  }
+  // The parser removes tabs and line breaks: `/<TAB>/example.org` is another host.
+  if (!URL.canParse(text, allowed.appUrl)) return null;
+  const url = new URL(text, allowed.appUrl);
+  return originOf(url) === allowed.appUrl ? `${url.pathname}${url.search}${url.hash}` : null;
+}
+
+/**
+ * Decides where a browser may be sent: to a path of ours, or to an absolute URL of an allowed origin. Browsers and
+ * servers read some spellings differently, so the answer is what the URL Standard's parser makes of the text, and that
+ * must pass the same rule: `/..//example.org` becomes `//example.org`.
+ *
+ * @returns the serialised path or URL; `null` for everything else
+ */
+export function allowedTarget(text: string, allowed: ReturnOrigins): string | null {
+  const target = serialized(text, allowed);
+  return target !== null && serialized(target, allowed) === target ? target : null;
+}
