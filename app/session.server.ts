@@ -1,6 +1,9 @@
 import { redirect } from "@remix-run/node";
+import { allowedReturn } from "#server/features/return-to.server";
 import { type Browser, logOut, type NewSession, resumeSession, type SignedIn } from "#server/features/sessions.server";
 import { isHttps, readCookie, writeCookie } from "./cookies.server";
+import { withReturnTo } from "./return-to";
+import { redirectFromGuestPage, redirectSignedIn } from "./return-to.server";
 
 /** A sign-in that is older is asked for again before what cannot be undone. In ms. */
 export const recentSignIn = 15 * 60_000;
@@ -19,10 +22,20 @@ export async function getUser(request: Request): Promise<SignedIn | null> {
   return token ? resumeSession(token) : null;
 }
 
-/** @throws Response to the login page for a visitor */
-export async function requireUser(request: Request): Promise<SignedIn> {
+/** The login page that leads back to the page of this request. */
+function loginFor(request: Request): string {
+  const { pathname, search } = new URL(request.url);
+  return withReturnTo("/login", allowedReturn(`${pathname}${search}`));
+}
+
+/**
+ * Makes a page private. A visitor comes back to it after signing in; of a form, to its page.
+ *
+ * @throws Response to the login page for a visitor
+ */
+export async function requireUser(request: Request, login = loginFor(request)): Promise<SignedIn> {
   const signedIn = await getUser(request);
-  if (!signedIn) throw redirect("/login");
+  if (!signedIn) throw redirect(login);
   return signedIn;
 }
 
@@ -30,12 +43,14 @@ export async function requireUser(request: Request): Promise<SignedIn> {
 const followsForm = (request: Request) => request.headers.has("Content-Type");
 
 /**
- * @throws Response to the account page for a signed-in user; it also says that an external sign-in failed
+ * @throws Response for a signed-in user to where a sign-in of this page ends, or to the account page, which says that an
+ * external sign-in failed
  */
-export async function requireGuest(request: Request): Promise<void> {
+export async function requireGuest(request: Request, returnTo: string | null = null): Promise<void> {
   if (followsForm(request) || !(await getUser(request))) return;
   const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
-  throw redirect(failed ? "/dashboard?notice=idp_failed" : "/dashboard");
+  if (failed && !returnTo) throw redirect("/dashboard?notice=idp_failed");
+  throw redirectFromGuestPage(request, returnTo);
 }
 
 /**
@@ -53,10 +68,15 @@ export function browserOf(request: Request): Browser {
   return { userAgent: request.headers.get("User-Agent"), sessionToken: sessionToken(request) };
 }
 
-/** Sets the cookie of a new session and redirects to the account page. */
-export function signIn(request: Request, { token, expiresAt }: NewSession, headers = new Headers()): Response {
+/** Sets the cookie of a new session and redirects to where the sign-in ends. */
+export function signIn(
+  request: Request,
+  { token, expiresAt }: NewSession,
+  returnTo: string | null,
+  headers = new Headers(),
+): Response {
   headers.append("Set-Cookie", sessionCookie(request, token, expiresAt));
-  return redirect("/dashboard", { headers });
+  return redirectSignedIn(returnTo, headers);
 }
 
 /** Ends the session in the database, clears its cookie and redirects. */

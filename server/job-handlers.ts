@@ -11,7 +11,7 @@ export const handleJob: JobHandler = async (job) => {
     case "mail_password_reset":
       return mailPasswordReset(job.email);
     case "mail_registration":
-      return mailRegistration(job.email);
+      return mailRegistration(job.email, job.return_to);
     case "mail_password_changed":
       return mailPasswordChanged(job.email);
     case "mail_provider_linked":

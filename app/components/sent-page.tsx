@@ -7,13 +7,15 @@ import { Page } from "./page";
 interface SentPageProps {
   sent: { email: string };
   outcome: (address: ReactNode) => ReactNode;
-  again: "/forgot-password" | "/register";
+  /** The page that mails a new link. */
+  again: string;
+  login: string;
   isMailLogged: boolean;
   linkMinutes: number;
 }
 
 /** The page after a link was asked for. It is the same whether or not the address has an account. */
-export function SentPage({ sent, outcome, again, isMailLogged, linkMinutes }: SentPageProps) {
+export function SentPage({ sent, outcome, again, login, isMailLogged, linkMinutes }: SentPageProps) {
   const askedAgain = useSearchParams()[0].has("again");
   const address = sent.email ? <strong>{sent.email}</strong> : "that address";
   return (
@@ -35,9 +37,14 @@ export function SentPage({ sent, outcome, again, isMailLogged, linkMinutes }: Se
       )}
       <h2>Nothing there after a few minutes?</h2>
       <p>Look into the spam folder, check the address, and ask again.</p>
-      <EmailForm action={`${again}?again`} email={sent.email} submit="Send it again" quiet />
+      <EmailForm
+        action={`${again}${again.includes("?") ? "&" : "?"}again`}
+        email={sent.email}
+        submit="Send it again"
+        quiet
+      />
       <p className="aside">
-        <Link to="/login">Back to log in</Link>
+        <Link to={login}>Back to log in</Link>
       </p>
     </Page>
   );

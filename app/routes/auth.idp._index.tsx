@@ -2,13 +2,14 @@ import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { logExternalSignInFailure, providerLabel, startExternalSignIn } from "#server/features/external-sign-in.server";
 import { redirectUri, signInCookies } from "~/oauth-attempt.server";
 import { methodNotAllowed, plainText } from "~/responses";
+import { returnToOf } from "~/return-to.server";
 
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt
   if (providerLabel() === null) throw plainText("External sign-in is not configured.\n", 400);
   try {
     const attempt = await startExternalSignIn(redirectUri(request));
-    return redirect(attempt.consentUrl, { headers: signInCookies(request, attempt) });
+    return redirect(attempt.consentUrl, { headers: signInCookies(request, attempt, returnToOf(request)) });
   } catch (error) {
     logExternalSignInFailure(error);
     return redirect("/login?notice=idp_failed");

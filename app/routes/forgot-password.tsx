@@ -37,6 +37,7 @@ export default function ForgotPassword() {
         sent={sent}
         outcome={(address) => <>If there is an account for {address}, a link to reset its password is on its way.</>}
         again="/forgot-password"
+        login="/login"
         isMailLogged={isMailLogged}
         linkMinutes={linkMinutes}
       />

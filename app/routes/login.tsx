@@ -13,17 +13,25 @@ import { SubmitButton } from "~/components/submit-button";
 import { deviceToken, withDevice } from "~/device.server";
 import { readForm, text } from "~/form.server";
 import { minutesFrom, respond, unprocessable } from "~/responses";
+import { withReturnTo } from "~/return-to";
+import { formTarget, returnToOf } from "~/return-to.server";
 import { browserOf, requireGuest, signIn } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Log in · Latchkey" }];
 
-export const headers: HeadersFunction = ({ actionHeaders }) => actionHeaders;
+export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
+  new Headers([...loaderHeaders, ...actionHeaders]);
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    await requireGuest(request);
+    const returnTo = returnToOf(request);
+    await requireGuest(request, returnTo);
     const provider = providerLabel();
-    return { idpEnabled: provider !== null, provider, notice: new URL(request.url).searchParams.get("notice") };
+    const notice = new URL(request.url).searchParams.get("notice");
+    return data(
+      { idpEnabled: provider !== null, provider, notice, returnTo },
+      { headers: formTarget(request, returnTo) },
+    );
   });
 }
 
@@ -48,11 +56,17 @@ export function action({ request }: ActionFunctionArgs) {
     const user = await authenticate(email, password, disconnectSignal(), counted.counters);
     const done = user && (await logIn(user, counted.counters, browserOf(request), device));
     if (!done) return unprocessable({ typed, errors: {}, message: wrong });
-    return withDevice(request, signIn(request, done.session), done.deviceToken);
+    return withDevice(request, signIn(request, done.session, returnToOf(request)), done.deviceToken);
   });
 }
 
-function LoginNotice({ notice, provider }: { notice: string | null; provider: string | null }) {
+interface LoginNoticeProps {
+  notice: string | null;
+  provider: string | null;
+  returnTo: string | null;
+}
+
+function LoginNotice({ notice, provider, returnTo }: LoginNoticeProps) {
   if (notice === "password_reset") {
     return <Notice role="status">Your password was changed. Log in with the new one.</Notice>;
   }
@@ -66,7 +80,7 @@ function LoginNotice({ notice, provider }: { notice: string | null; provider: st
       {provider && (
         <>
           {" "}
-          <a href="/auth/idp">Try again</a>, or log in with your email.
+          <a href={withReturnTo("/auth/idp", returnTo)}>Try again</a>, or log in with your email.
         </>
       )}
     </Notice>
@@ -74,7 +88,7 @@ function LoginNotice({ notice, provider }: { notice: string | null; provider: st
 }
 
 export default function Login() {
-  const { idpEnabled, provider, notice } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, notice, returnTo } = useLoaderData<typeof loader>();
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.message === wrong && {
@@ -84,13 +98,13 @@ export default function Login() {
   };
   return (
     <Page title="Log in">
-      {!refused && <LoginNotice notice={notice} provider={provider} />}
+      {!refused && <LoginNotice notice={notice} provider={provider} returnTo={returnTo} />}
       {refused?.message && (
         <Notice id="refusal" role="alert">
           {refused.message}
         </Notice>
       )}
-      <Form method="post" action="/login">
+      <Form method="post" action={withReturnTo("/login", returnTo)}>
         <EmailField required defaultValue={email} enterKeyHint="next" error={refused?.errors.email} />
         <PasswordField
           label="Password"
@@ -107,9 +121,9 @@ export default function Login() {
           Forgot your password?
         </Link>
       </p>
-      {idpEnabled && <ExternalSignIn provider={provider} />}
+      {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
       <p className="aside">
-        No account yet? <Link to="/register">Create one</Link>
+        No account yet? <Link to={withReturnTo("/register", returnTo)}>Create one</Link>
       </p>
     </Page>
   );

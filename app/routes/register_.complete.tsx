@@ -1,34 +1,43 @@
-import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import { data } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { completeRegistration, isRegistrationLinkValid } from "#server/features/registration.server";
 import { disconnectSignal } from "#server/http/request-facts.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
+import { formTargetHeader } from "~/content-security-policy";
 import { withDevice } from "~/device.server";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
-import { respond, unprocessable } from "~/responses";
+import { respond } from "~/responses";
+import { formTarget, returnToOf } from "~/return-to.server";
 import { browserOf, signIn } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Finish creating your account · Latchkey" }];
 
+export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
+  actionHeaders.has(formTargetHeader) ? actionHeaders : loaderHeaders;
+
 export function loader({ request }: LoaderFunctionArgs) {
-  return linkParameters(request);
+  const returnTo = returnToOf(request);
+  return data({ ...linkParameters(request), returnTo }, { headers: formTarget(request, returnTo) });
 }
 
 const invalidLink = "This link is invalid or has expired.";
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { link, newPassword, typed } = await readLinkForm(request);
+    const { link, newPassword, typed, returnTo } = await readLinkForm(request);
+    const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) =>
+      data<LinkRefusal>({ typed, returnTo, ...why }, { status: 422, headers: formTarget(request, returnTo) });
 
-    if (!(await isRegistrationLinkValid(link))) return unprocessable<LinkRefusal>({ typed, invalidLink });
+    if (!(await isRegistrationLinkValid(link))) return refuse({ invalidLink });
 
     const problem = await passwordProblem(newPassword);
-    if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
+    if (problem) return refuse({ errors: passwordMessages[problem] });
 
     const done = await completeRegistration(link, newPassword.password, browserOf(request), disconnectSignal());
-    if (!done) return unprocessable<LinkRefusal>({ typed, invalidLink });
-    return withDevice(request, signIn(request, done.session), done.deviceToken);
+    if (!done) return refuse({ invalidLink });
+    return withDevice(request, signIn(request, done.session, returnTo), done.deviceToken);
   });
 }
 

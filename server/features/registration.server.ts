@@ -20,30 +20,33 @@ import type { MailCall } from "../queue/jobs";
  * address does nothing.
  *
  * @param client the client's address, for its limit
+ * @param returnTo where the sign-in ends
  */
-export async function requestRegistration(typedEmail: string, client: string): Promise<void> {
+export async function requestRegistration(typedEmail: string, client: string, returnTo: string | null): Promise<void> {
   const email = parseAddress(typedEmail);
   if (email === null) return;
   if ((await countAttempt(registrationLimit, email, client)) !== null) {
     return logEvent({ event: "registration.refused", reason: "throttled" });
   }
-  await query((em) => enqueue(em, { task: "mail_registration", email }));
+  await query((em) =>
+    enqueue(em, { task: "mail_registration", email, ...(returnTo !== null && { return_to: returnTo }) }),
+  );
   logEvent({ event: "registration.requested" });
 }
 
 /** The job of a request: mails the link, or tells the owner of an account that there is one. */
-export async function mailRegistration(email: string): Promise<MailCall> {
+export async function mailRegistration(email: string, returnTo?: string): Promise<MailCall> {
   const { appUrl } = config();
   const user = await query((em) => em.findOne(User, { email }));
   if (user) {
     return async () => {
-      await sendMail(user.email, accountExistsMail(appUrl));
+      await sendMail(user.email, accountExistsMail(appUrl, returnTo));
       logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
     };
   }
   const token = await query((em) => issueLink(em, Registration, email));
   return async () => {
-    await sendMail(email, registrationMail(appUrl, email, token));
+    await sendMail(email, registrationMail(appUrl, email, token, returnTo));
     logEvent({ event: "registration.sent" });
   };
 }

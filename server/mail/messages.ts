@@ -2,7 +2,7 @@ import { linkLifetimeMinutes } from "../rules";
 import { aside, button, escapeHtml, html, paragraph } from "./layout";
 import type { Message } from "./mail";
 
-function link(appUrl: string, path: string, parameters: { email: string; token: string }): string {
+function link(appUrl: string, path: string, parameters: Record<string, string>): string {
   return `${appUrl}${path}?${new URLSearchParams(parameters)}`;
 }
 
@@ -24,8 +24,8 @@ export function resetMail(appUrl: string, email: string, token: string): Message
   };
 }
 
-export function registrationMail(appUrl: string, email: string, token: string): Message {
-  const url = link(appUrl, "/register/complete", { email, token });
+export function registrationMail(appUrl: string, email: string, token: string, returnTo?: string): Message {
+  const url = link(appUrl, "/register/complete", { email, token, ...(returnTo && { return_to: returnTo }) });
   const subject = "Finish creating your account";
   return {
     subject,
@@ -39,8 +39,8 @@ export function registrationMail(appUrl: string, email: string, token: string): 
   };
 }
 
-export function accountExistsMail(appUrl: string): Message {
-  const login = `${appUrl}/login`;
+export function accountExistsMail(appUrl: string, returnTo?: string): Message {
+  const login = returnTo ? link(appUrl, "/login", { return_to: returnTo }) : `${appUrl}/login`;
   const reset = `${appUrl}/forgot-password`;
   const what = "Somebody, probably you, asked to create an account with this address. You already have one.";
   const subject = "You already have an account";

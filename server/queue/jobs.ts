@@ -3,13 +3,14 @@ export type Job =
   | {
       task:
         | "mail_password_reset"
-        | "mail_registration"
         | "mail_password_changed"
         | "mail_provider_linked"
         | "mail_provider_unlinked"
         | "mail_account_deleted";
       email: string;
     }
+  /** `return_to` is where the sign-in ends. */
+  | { task: "mail_registration"; email: string; return_to?: string }
   | { task: "mail_new_sign_in"; email: string; browser: string; at: string }
   | { task: "purge_expired" };
 
