@@ -7,7 +7,7 @@ export interface LinkParameters {
   email: string;
   token: string;
   /** Where the sign-in ends, behind a link that signs in. */
-  returnTo?: string | null;
+  return_to?: string;
 }
 
 /** The parameters of a mailed link, for its form. Neither is looked up: link scanners open links too. */
@@ -31,15 +31,15 @@ export async function readLinkForm(request: Request): Promise<LinkForm> {
   const names = ["email", "token", "password", "passwordConfirmation", returnToName];
   const { fields, typed: sent } = await readFields(request, names);
   const { email = "", token = "", password = "", passwordConfirmation = "" } = fields;
-  const { [returnToName]: _, ...typed } = sent;
   const returnTo = allowedReturn(fields[returnToName] ?? "");
+  const { [returnToName]: _, ...typed } = sent;
+  if (returnTo !== null) typed[returnToName] = returnTo;
   return { link: { email, token }, newPassword: { email, password, passwordConfirmation }, typed, returnTo };
 }
 
 /** Why the form is shown again: the link is invalid, or the password broke a rule. */
 export interface LinkRefusal {
   typed: Record<string, string>;
-  returnTo?: string | null;
   invalidLink?: string;
   errors?: Record<string, string>;
 }

@@ -1,6 +1,14 @@
 import { redirect } from "@remix-run/node";
 import { allowedReturn } from "#server/features/return-to.server";
-import { type Browser, logOut, type NewSession, resumeSession, type SignedIn } from "#server/features/sessions.server";
+import {
+  type Browser,
+  logOut,
+  type NewSession,
+  resumeSession,
+  type SignedIn,
+  sessionDomain,
+} from "#server/features/sessions.server";
+import { hostSessionCookie, sessionCookieName } from "#server/http/request-facts.server";
 import { isHttps, readCookie, writeCookie } from "./cookies.server";
 import { withReturnTo } from "./return-to";
 import { redirectFromGuestPage, redirectSignedIn } from "./return-to.server";
@@ -8,13 +16,26 @@ import { redirectFromGuestPage, redirectSignedIn } from "./return-to.server";
 /** A sign-in that is older is asked for again before what cannot be undone. In ms. */
 export const recentSignIn = 15 * 60_000;
 
-const cookieName = (request: Request) => (isHttps(request) ? "__Host-session" : "session");
+const cookieName = (request: Request) => sessionCookieName(isHttps(request));
 
 /** The token of the session cookie; `null` for none. */
 export const sessionToken = (request: Request) => readCookie(request, cookieName(request));
 
-const sessionCookie = (request: Request, token: string, expires: Date) =>
-  writeCookie(request, cookieName(request), token, { path: "/", expires });
+/**
+ * The token of a session from before `SESSION_DOMAIN` was set. It signs nobody in: the sibling hosts do not get it, so
+ * that they would send the browser back here for ever. It ends with the next sign-in or logout.
+ */
+const leftoverToken = (request: Request) =>
+  cookieName(request) === "__Secure-session" ? readCookie(request, hostSessionCookie) : null;
+
+/** Sets the session cookie, or clears it, and clears the one that was left over. */
+function setSessionCookie(request: Request, headers: Headers, token: string, expires: Date): void {
+  const domain = isHttps(request) ? sessionDomain() : null;
+  const attributes = { path: "/", expires, ...(domain !== null && { domain }) };
+  headers.append("Set-Cookie", writeCookie(request, cookieName(request), token, attributes));
+  if (leftoverToken(request) === null) return;
+  headers.append("Set-Cookie", writeCookie(request, hostSessionCookie, "", { path: "/", expires: new Date(0) }));
+}
 
 /** The live session of the request and its user; `null` for a visitor. */
 export async function getUser(request: Request): Promise<SignedIn | null> {
@@ -65,7 +86,10 @@ export async function requireRecentSignIn(request: Request, { signedInAt }: Sign
 
 /** What a sign-in has to know of the request's browser. */
 export function browserOf(request: Request): Browser {
-  return { userAgent: request.headers.get("User-Agent"), sessionToken: sessionToken(request) };
+  return {
+    userAgent: request.headers.get("User-Agent"),
+    sessionToken: sessionToken(request) ?? leftoverToken(request),
+  };
 }
 
 /** Sets the cookie of a new session and redirects to where the sign-in ends. */
@@ -75,13 +99,14 @@ export function signIn(
   returnTo: string | null,
   headers = new Headers(),
 ): Response {
-  headers.append("Set-Cookie", sessionCookie(request, token, expiresAt));
+  setSessionCookie(request, headers, token, expiresAt);
   return redirectSignedIn(returnTo, headers);
 }
 
 /** Ends the session in the database, clears its cookie and redirects. */
 export async function signOut(request: Request, location = "/login"): Promise<Response> {
-  const token = sessionToken(request);
-  if (token) await logOut(token);
-  return redirect(location, { headers: { "Set-Cookie": sessionCookie(request, "", new Date(0)) } });
+  for (const token of [sessionToken(request), leftoverToken(request)]) if (token) await logOut(token);
+  const headers = new Headers();
+  setSessionCookie(request, headers, "", new Date(0));
+  return redirect(location, { headers });
 }

@@ -17,8 +17,7 @@ interface MailedLinkPageProps {
 export function MailedLinkPage({ title, action, submit, again }: MailedLinkPageProps) {
   const link = useLoaderData<LinkParameters>();
   const refused = useActionData<LinkRefusal>();
-  const { email, token } = { ...link, ...refused?.typed };
-  const { returnTo } = refused ?? link;
+  const { email, token, return_to: returnTo } = { ...link, ...refused?.typed };
   return (
     <Page title={title}>
       {refused?.invalidLink ? (

@@ -11,7 +11,7 @@ interface NewPasswordFormProps {
   action: string;
   email: string;
   token: string;
-  returnTo?: string | null | undefined;
+  returnTo?: string | undefined;
   errors?: Record<string, string> | undefined;
   submit: string;
 }

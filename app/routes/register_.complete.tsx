@@ -9,6 +9,7 @@ import { withDevice } from "~/device.server";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessages } from "~/password-messages";
 import { respond } from "~/responses";
+import { returnToName } from "~/return-to";
 import { formTarget, returnToOf } from "~/return-to.server";
 import { browserOf, signIn } from "~/session.server";
 
@@ -19,7 +20,8 @@ export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
 
 export function loader({ request }: LoaderFunctionArgs) {
   const returnTo = returnToOf(request);
-  return data({ ...linkParameters(request), returnTo }, { headers: formTarget(request, returnTo) });
+  const link = { ...linkParameters(request), ...(returnTo && { [returnToName]: returnTo }) };
+  return data(link, { headers: formTarget(request, returnTo) });
 }
 
 const invalidLink = "This link is invalid or has expired.";
@@ -28,7 +30,7 @@ export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { link, newPassword, typed, returnTo } = await readLinkForm(request);
     const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) =>
-      data<LinkRefusal>({ typed, returnTo, ...why }, { status: 422, headers: formTarget(request, returnTo) });
+      data<LinkRefusal>({ typed, ...why }, { status: 422, headers: formTarget(request, returnTo) });
 
     if (!(await isRegistrationLinkValid(link))) return refuse({ invalidLink });
 
