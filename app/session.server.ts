@@ -9,12 +9,12 @@ import {
   sessionDomain,
 } from "#server/features/sessions.server";
 import { hostSessionCookie, sessionCookieName } from "#server/http/request-facts.server";
+import { recentSignInMinutes } from "#server/rules";
 import { isHttps, readCookie, writeCookie } from "./cookies.server";
 import { withReturnTo } from "./return-to";
 import { redirectFromGuestPage, redirectSignedIn } from "./return-to.server";
 
-/** A sign-in that is older is asked for again before what cannot be undone. In ms. */
-export const recentSignIn = 15 * 60_000;
+export const recentSignIn = recentSignInMinutes * 60_000; // ms
 
 const cookieName = (request: Request) => sessionCookieName(isHttps(request));
 

@@ -25,7 +25,7 @@ export function NewPasswordForm({ action, email, token, returnTo, errors = {}, s
       {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
       <EmailField value={email} readOnly error={errors.email} />
       <PasswordField
-        label="New password"
+        of="New"
         name="password"
         autoComplete="new-password"
         minLength={passwordLength.minimum}
@@ -35,7 +35,7 @@ export function NewPasswordForm({ action, email, token, returnTo, errors = {}, s
         onInput={(input) => setPassword(input.currentTarget.value)}
       />
       <PasswordField
-        label="New password, again"
+        of="NewAgain"
         name="passwordConfirmation"
         autoComplete="new-password"
         enterKeyHint="go"

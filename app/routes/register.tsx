@@ -1,4 +1,4 @@
-import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { isMailLogged } from "#server/features/mail-preview.server";
@@ -10,12 +10,15 @@ import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { readFields } from "~/form.server";
+import { Text, useTexts } from "~/language";
+import { languageOf } from "~/language.server";
 import { respond } from "~/responses";
 import { withReturnTo } from "~/return-to";
 import { returnToOf } from "~/return-to.server";
 import { requireGuest } from "~/session.server";
+import { titled } from "~/title";
 
-export const meta: MetaFunction = () => [{ title: "Create an account · Latchkey" }];
+export const handle = titled("register.title");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
@@ -38,20 +41,21 @@ export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, ["email"]);
     if (fields.email !== undefined) {
-      await requestRegistration(fields.email, clientOf(request), returnToOf(request));
+      await requestRegistration(fields.email, clientOf(request), languageOf(request), returnToOf(request));
     }
     return { status: "sent" as const, email: typed.email ?? "" };
   });
 }
 
 export default function Register() {
+  const t = useTexts();
   const { idpEnabled, provider, email, returnTo, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   if (sent) {
     return (
       <SentPage
         sent={sent}
-        outcome={(address) => <>If mail reaches {address}, a link to finish creating the account is on its way.</>}
+        outcome="register.sent"
         again={withReturnTo("/register", returnTo)}
         login={withReturnTo("/login", returnTo)}
         isMailLogged={isMailLogged}
@@ -60,12 +64,15 @@ export default function Register() {
     );
   }
   return (
-    <Page title="Create an account">
-      <p>We will mail you a link to choose a password with.</p>
-      <EmailForm action={withReturnTo("/register", returnTo)} email={email} submit="Continue" />
+    <Page title={t("register.title")}>
+      <p>{t("register.lead")}</p>
+      <EmailForm action={withReturnTo("/register", returnTo)} email={email} submit={t("register.next")} />
       {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
       <p className="aside">
-        Already have an account? <Link to={withReturnTo("/login", returnTo)}>Log in</Link>
+        <Text
+          of="register.logIn"
+          parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }}
+        />
       </p>
     </Page>
   );

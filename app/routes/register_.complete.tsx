@@ -1,4 +1,4 @@
-import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@remix-run/node";
 import { data } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { completeRegistration, isRegistrationLinkValid } from "#server/features/registration.server";
@@ -6,14 +6,17 @@ import { disconnectSignal } from "#server/http/request-facts.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { formTargetHeader } from "~/content-security-policy";
 import { withDevice } from "~/device.server";
+import { useTexts } from "~/language";
+import { textsFor } from "~/language.server";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
-import { passwordMessages } from "~/password-messages";
+import { passwordMessage } from "~/password-messages";
 import { respond } from "~/responses";
 import { returnToName } from "~/return-to";
 import { formTarget, returnToOf } from "~/return-to.server";
 import { browserOf, signIn } from "~/session.server";
+import { titled } from "~/title";
 
-export const meta: MetaFunction = () => [{ title: "Finish creating your account · Latchkey" }];
+export const handle = titled("complete.title");
 
 export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
   actionHeaders.has(formTargetHeader) ? actionHeaders : loaderHeaders;
@@ -24,18 +27,18 @@ export function loader({ request }: LoaderFunctionArgs) {
   return data(link, { headers: formTarget(request, returnTo) });
 }
 
-const invalidLink = "This link is invalid or has expired.";
-
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { link, newPassword, typed, returnTo } = await readLinkForm(request);
+    const t = textsFor(request);
     const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) =>
       data<LinkRefusal>({ typed, ...why }, { status: 422, headers: formTarget(request, returnTo) });
+    const invalidLink = t("link.invalid");
 
     if (!(await isRegistrationLinkValid(link))) return refuse({ invalidLink });
 
     const problem = await passwordProblem(newPassword);
-    if (problem) return refuse({ errors: passwordMessages[problem] });
+    if (problem) return refuse({ errors: passwordMessage(t, problem) });
 
     const done = await completeRegistration(link, newPassword.password, browserOf(request), disconnectSignal());
     if (!done) return refuse({ invalidLink });
@@ -44,11 +47,12 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 export default function CompleteRegistration() {
+  const t = useTexts();
   return (
     <MailedLinkPage
-      title="Finish creating your account"
+      title={t("complete.title")}
       action="/register/complete"
-      submit="Create the account"
+      submit={t("complete.submit")}
       again="/register"
     />
   );

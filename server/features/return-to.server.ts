@@ -1,5 +1,5 @@
 import { config } from "../config";
-import { allowedTarget } from "../settings/return-to";
+import { allowedTarget, ownPath } from "../settings/return-to";
 
 /**
  * Where a visitor may be sent after a sign-in.
@@ -8,6 +8,11 @@ import { allowedTarget } from "../settings/return-to";
  */
 export function allowedReturn(text: string): string | null {
   return allowedTarget(text, config());
+}
+
+/** A path of ours, serialised; `null` when the text may lead elsewhere. */
+export function allowedPath(text: string): string | null {
+  return ownPath(text, config());
 }
 
 /** Where a sign-in ends that names no other place. */

@@ -1,4 +1,6 @@
-/** A job's data: what to do, and for which address. Never a token or a password. */
+import type { Language } from "../languages/languages";
+
+/** A job's data: what to do, for which address, and the language of its mail. Never a token or a password. */
 export type Job =
   | {
       task:
@@ -8,10 +10,11 @@ export type Job =
         | "mail_provider_unlinked"
         | "mail_account_deleted";
       email: string;
+      language: Language;
     }
   /** `return_to` is where the sign-in ends. */
-  | { task: "mail_registration"; email: string; return_to?: string }
-  | { task: "mail_new_sign_in"; email: string; browser: string; at: string }
+  | { task: "mail_registration"; email: string; language: Language; return_to?: string }
+  | { task: "mail_new_sign_in"; email: string; language: Language; browser: string; at: string }
   | { task: "purge_expired" };
 
 /** The second part of a job: its call to the mail service. */

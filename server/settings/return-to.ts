@@ -29,26 +29,35 @@ function isAllowed(url: URL, { appUrl, returnOrigins }: ReturnOrigins): boolean 
   });
 }
 
-function serialized(text: string, allowed: ReturnOrigins): string | null {
-  if (text.length > longest) return null;
-  if (!/^\/(?![/\\])/.test(text)) {
-    const url = URL.canParse(text) && new URL(text);
-    return url && isAllowed(url, allowed) ? url.href : null;
-  }
+const isPath = (text: string) => /^\/(?![/\\])/.test(text);
+
+/**
+ * A path of ours, of any length. Browsers and servers read some spellings differently, so what is sent on is what the URL
+ * Standard's parser makes of it.
+ *
+ * @returns the serialised path; `null` for everything else
+ */
+export function ownPath(path: string, { appUrl }: ReturnOrigins): string | null {
   // The parser removes tabs and line breaks: `/<TAB>/example.org` is another host.
-  if (!URL.canParse(text, allowed.appUrl)) return null;
-  const url = new URL(text, allowed.appUrl);
-  return originOf(url) === allowed.appUrl ? `${url.pathname}${url.search}${url.hash}` : null;
+  if (!isPath(path) || !URL.canParse(path, appUrl)) return null;
+  const url = new URL(path, appUrl);
+  const serialized = `${url.pathname}${url.search}${url.hash}`; // `/..//example.org` is `//example.org` by now
+  return originOf(url) === appUrl && isPath(serialized) ? serialized : null;
+}
+
+function serializedUrl(text: string, allowed: ReturnOrigins): string | null {
+  const url = URL.canParse(text) && new URL(text);
+  return url && isAllowed(url, allowed) ? url.href : null;
 }
 
 /**
- * Decides where a browser may be sent: to a path of ours, or to an absolute URL of an allowed origin. Browsers and
- * servers read some spellings differently, so the answer is what the URL Standard's parser makes of the text, and that
- * must pass the same rule: `/..//example.org` becomes `//example.org`.
+ * Decides where a browser may be sent: to a path of ours, or to an absolute URL of an allowed origin.
  *
  * @returns the serialised path or URL; `null` for everything else
  */
 export function allowedTarget(text: string, allowed: ReturnOrigins): string | null {
-  const target = serialized(text, allowed);
-  return target !== null && serialized(target, allowed) === target ? target : null;
+  const serialize = (given: string) =>
+    given.length > longest ? null : (ownPath(given, allowed) ?? serializedUrl(given, allowed));
+  const target = serialize(text);
+  return target !== null && serialize(target) === target ? target : null;
 }

@@ -36,6 +36,7 @@ test("an empty environment gives every default", () => {
     afterSignIn: "/dashboard",
     sessionDomain: null,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
+    defaultLanguage: "en",
     identityProvider: null,
   } satisfies Config);
   expect(Object.isFrozen(config)).toBe(true);
@@ -61,6 +62,7 @@ test("every setting is read", () => {
     IDP_PROFILE_URL: "https://sso.example/me",
     IDP_SCOPE: "openid email",
     IDP_PKCE: "true",
+    DEFAULT_LOCALE: "en",
   });
   expect(config).toEqual({
     production: true,
@@ -77,6 +79,7 @@ test("every setting is read", () => {
       apiUrl: "https://mail.example/v2",
       apiKey: "re_the-key",
     },
+    defaultLanguage: "en",
     identityProvider: {
       provider: "oidc",
       clientId: "a-client",

@@ -167,14 +167,14 @@ describe("a registration", () => {
     expect(known).toMatchObject({ status: 200, data: { status: "sent", email: "ada@example.com" } });
     expect({ ...known, data: null }).toEqual({ ...unknown, data: null });
     expect(await latchkey.jobs()).toEqual([
-      { task: "mail_registration", email: "ada@example.com", return_to: app },
-      { task: "mail_registration", email: "bob@example.com", return_to: app },
+      { task: "mail_registration", email: "ada@example.com", language: "en", return_to: app },
+      { task: "mail_registration", email: "bob@example.com", language: "en", return_to: app },
     ]);
   });
 
   test("with another origin enqueues a job without it", async () => {
     await ask("grace@example.com", `?${query(away)}`);
-    expect(await latchkey.jobs()).toEqual([{ task: "mail_registration", email: "grace@example.com" }]);
+    expect(await latchkey.jobs()).toEqual([{ task: "mail_registration", email: "grace@example.com", language: "en" }]);
   });
 
   test("mails a link that carries it to the form, and ends there", async () => {
