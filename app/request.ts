@@ -6,4 +6,5 @@ export { deviceToken, withDevice } from "./device.server";
 export { readFields, readForm, text } from "./form.server";
 export { languageOf, textsFor, withLanguage } from "./language.server";
 export { type LinkRefusal, linkParameters, readLinkForm } from "./mailed-link.server";
+export { formTarget, returnToOf } from "./return-to.server";
 export { browserOf, getUser, requireGuest, requireUser, signIn, signOut } from "./session.server";

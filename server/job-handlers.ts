@@ -16,7 +16,7 @@ export const handleJob: JobHandler = async (job) => {
     case "mail_password_reset":
       return mailPasswordReset(job.email, languageOf(job));
     case "mail_registration":
-      return mailRegistration(job.email, languageOf(job));
+      return mailRegistration(job.email, languageOf(job), job.return_to);
     case "mail_password_changed":
       return mailPasswordChanged(job.email, languageOf(job));
     case "mail_provider_linked":

@@ -1,6 +1,7 @@
 import { Form } from "@remix-run/react";
 import { useState } from "react";
 import { passwordLength } from "#server/rules";
+import { returnToName } from "~/return-to";
 import { EmailField } from "./field";
 import { PasswordField } from "./password-field";
 import { PasswordStrength } from "./password-strength";
@@ -10,16 +11,18 @@ interface NewPasswordFormProps {
   action: string;
   email: string;
   token: string;
+  returnTo?: string | undefined;
   errors?: Record<string, string> | undefined;
   submit: string;
 }
 
 /** The form behind a mailed link: the address (for password managers), the token, and the new password twice. */
-export function NewPasswordForm({ action, email, token, errors = {}, submit }: NewPasswordFormProps) {
+export function NewPasswordForm({ action, email, token, returnTo, errors = {}, submit }: NewPasswordFormProps) {
   const [password, setPassword] = useState("");
   return (
     <Form method="post" action={action}>
       <input type="hidden" name="token" value={token} />
+      {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
       <EmailField value={email} readOnly error={errors.email} />
       <PasswordField
         of="New"

@@ -22,7 +22,7 @@ export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    const { user, sessionId } = await requireUser(request);
+    const { user, sessionId } = await requireUser(request, "/login");
     const language = languageOf(request);
     const moment = (at: Date) => ({ at: at.toISOString(), moment: momentIn(language, at) });
     const sessions = await activeSessions(user.id);
@@ -56,7 +56,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const form = await readForm(request, accountForm());
-    const signedIn = await requireUser(request);
+    const signedIn = await requireUser(request, "/login");
     return form.ok
       ? runAccountAction(request, signedIn, form.values)
       : unprocessable({ errors: form.errors, typed: form.typed });

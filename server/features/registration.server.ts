@@ -22,30 +22,42 @@ import type { MailCall } from "../queue/jobs";
  *
  * @param client the client's address, for its limit
  * @param language of the mail
+ * @param returnTo where the sign-in ends
  */
-export async function requestRegistration(typedEmail: string, client: string, language: Language): Promise<void> {
+export async function requestRegistration(
+  typedEmail: string,
+  client: string,
+  language: Language,
+  returnTo: string | null,
+): Promise<void> {
   const email = parseAddress(typedEmail);
   if (email === null) return;
   if ((await countAttempt(registrationLimit, email, client)) !== null) {
     return logEvent({ event: "registration.refused", reason: "throttled" });
   }
-  await query((em) => enqueue(em, { task: "mail_registration", email, language }));
+  const job = {
+    task: "mail_registration",
+    email,
+    language,
+    ...(returnTo !== null && { return_to: returnTo }),
+  } as const;
+  await query((em) => enqueue(em, job));
   logEvent({ event: "registration.requested" });
 }
 
 /** The job of a request: mails the link, or tells the owner of an account that there is one. */
-export async function mailRegistration(email: string, language: Language): Promise<MailCall> {
+export async function mailRegistration(email: string, language: Language, returnTo?: string): Promise<MailCall> {
   const { appUrl } = config();
   const user = await query((em) => em.findOne(User, { email }));
   if (user) {
     return async () => {
-      await sendMail(user.email, accountExistsMail(language, appUrl));
+      await sendMail(user.email, accountExistsMail(language, appUrl, returnTo));
       logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
     };
   }
   const token = await query((em) => issueLink(em, Registration, email));
   return async () => {
-    await sendMail(email, registrationMail(language, appUrl, email, token));
+    await sendMail(email, registrationMail(language, appUrl, email, token, returnTo));
     logEvent({ event: "registration.sent" });
   };
 }

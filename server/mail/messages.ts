@@ -7,7 +7,7 @@ import type { Message } from "./mail";
 
 const textsOf = (language: Language) => translator<MailTexts>(language, texts[language].mails);
 
-function link(appUrl: string, path: string, parameters: { email: string; token: string }): string {
+function link(appUrl: string, path: string, parameters: Record<string, string>): string {
   return `${appUrl}${path}?${new URLSearchParams(parameters)}`;
 }
 
@@ -33,22 +33,30 @@ export function resetMail(language: Language, appUrl: string, email: string, tok
   ]);
 }
 
-export function registrationMail(language: Language, appUrl: string, email: string, token: string): Message {
+export function registrationMail(
+  language: Language,
+  appUrl: string,
+  email: string,
+  token: string,
+  returnTo?: string,
+): Message {
   const t = textsOf(language);
+  const parameters = { email, token, ...(returnTo && { return_to: returnTo }) };
   return write(t("registration.subject"), [
     { say: t("registration.lead") },
-    { label: t("registration.button"), url: link(appUrl, "/register/complete", { email, token }) },
+    { label: t("registration.button"), url: link(appUrl, "/register/complete", parameters) },
     { small: t("common.expiry", { count: linkLifetimeMinutes }) },
     { small: t("common.ignore") },
   ]);
 }
 
-export function accountExistsMail(language: Language, appUrl: string): Message {
+export function accountExistsMail(language: Language, appUrl: string, returnTo?: string): Message {
   const t = textsOf(language);
+  const login = returnTo ? link(appUrl, "/login", { return_to: returnTo }) : `${appUrl}/login`;
   return write(t("accountExists.subject"), [
     { say: t("accountExists.what") },
     { say: t("accountExists.logInHere") },
-    { label: t("common.logIn"), url: `${appUrl}/login` },
+    { label: t("common.logIn"), url: login },
     { say: t("accountExists.resetHere") },
     { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
     { small: t("common.ignore") },

@@ -5,7 +5,6 @@ export type Job =
   | {
       task:
         | "mail_password_reset"
-        | "mail_registration"
         | "mail_password_changed"
         | "mail_provider_linked"
         | "mail_provider_unlinked"
@@ -13,6 +12,8 @@ export type Job =
       email: string;
       language: Language;
     }
+  /** `return_to` is where the sign-in ends. */
+  | { task: "mail_registration"; email: string; language: Language; return_to?: string }
   | { task: "mail_new_sign_in"; email: string; language: Language; browser: string; at: string }
   | { task: "purge_expired" };
 
