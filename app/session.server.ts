@@ -1,9 +1,12 @@
 import { redirect } from "@remix-run/node";
 import { type Browser, logOut, type NewSession, resumeSession, type SignedIn } from "#server/features/sessions.server";
+import { recentSignInMinutes } from "#server/rules";
 import { isHttps, readCookie, writeCookie } from "./cookies.server";
 
-/** A sign-in that is older is asked for again before what cannot be undone. In ms. */
-export const recentSignIn = 15 * 60_000;
+export const recentSignIn = recentSignInMinutes * 60_000; // ms
+
+/** Whether the sign-in is too old for what changes who can sign in, or cannot be undone. */
+export const mustSignInAgain = ({ signedInAt }: SignedIn) => signedInAt.getTime() < Date.now() - recentSignIn;
 
 const cookieName = (request: Request) => (isHttps(request) ? "__Host-session" : "session");
 
@@ -44,8 +47,8 @@ export async function requireGuest(request: Request): Promise<void> {
  *
  * @throws Response to the login page when the sign-in is older than 15 minutes
  */
-export async function requireRecentSignIn(request: Request, { signedInAt }: SignedIn): Promise<void> {
-  if (signedInAt.getTime() < Date.now() - recentSignIn) throw await signOut(request, "/login?notice=sign_in_again");
+export async function requireRecentSignIn(request: Request, signedIn: SignedIn): Promise<void> {
+  if (mustSignInAgain(signedIn)) throw await signOut(request, "/login?notice=sign_in_again");
 }
 
 /** What a sign-in has to know of the request's browser. */

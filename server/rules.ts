@@ -8,3 +8,6 @@ export const DEVICE_LIFETIME_MS = 400 * 24 * 3_600_000;
 
 /** The length of a password in Unicode code points. NIST SP 800-63B, section 3.1.1.2. */
 export const passwordLength = { minimum: 8, maximum: 256 };
+
+/** An older sign-in is asked for again before what changes who can sign in, or cannot be undone. */
+export const recentSignInMinutes = 15;

@@ -1,17 +1,22 @@
 import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
-import { data, Form, useActionData, useLoaderData } from "@remix-run/react";
+import { data, Form, useActionData, useLoaderData, useLocation } from "@remix-run/react";
+import { Fragment } from "react";
 import { consentOrigin, providerLabel } from "#server/features/external-sign-in.server";
 import { activeSessions, browserName } from "#server/features/sessions.server";
-import { accountForm, runAccountAction } from "~/account-actions.server";
-import { AccountNotice, DeleteAccount, Person, WaysIn } from "~/components/account";
+import { accountForm, type Intent, type Refusal } from "~/account-action.server";
+import { runAccountAction } from "~/account-actions.server";
+import { AccountDetails } from "~/components/account-details";
+import { AccountNotice } from "~/components/account-notice";
+import { DeleteAccount } from "~/components/delete-account";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
 import { SubmitButton } from "~/components/submit-button";
+import { WaysIn } from "~/components/ways-in";
 import { formTargetHeader } from "~/content-security-policy";
 import { readForm } from "~/form.server";
 import { respond, unprocessable } from "~/responses";
-import { requireUser } from "~/session.server";
+import { mustSignInAgain, requireUser } from "~/session.server";
 
 export const meta: MetaFunction = () => [{ title: "Your account · Latchkey" }];
 
@@ -20,7 +25,8 @@ export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    const { user, sessionId } = await requireUser(request);
+    const signedIn = await requireUser(request);
+    const { user, sessionId } = signedIn;
     const sessions = await activeSessions(user.id);
     const provider = providerLabel();
     const origin = user.isLinked ? null : consentOrigin();
@@ -35,6 +41,7 @@ export function loader({ request }: LoaderFunctionArgs) {
         },
         provider: provider ?? "external sign-in",
         canConnect: provider !== null && !user.isLinked,
+        signInAgain: mustSignInAgain(signedIn),
         notice: new URL(request.url).searchParams.get("notice"),
         sessions: sessions.map(({ id, userAgent, createdAt, lastSeenAt }) => ({
           id,
@@ -59,29 +66,50 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
+/** The errors of one form, and what was typed into it. */
+function refusalOf(result: Partial<Refusal> | undefined, intent: Intent) {
+  const isRefused = result?.intent === intent;
+  return { errors: (isRefused && result.errors) || {}, typed: (isRefused && result.typed) || {} };
+}
+
 export default function Dashboard() {
-  const { user, provider, canConnect, notice, sessions } = useLoaderData<typeof loader>();
-  const result = useActionData<typeof action>();
-  const done = result && "done" in result ? result.done : undefined;
-  const errors: Record<string, string> = (result && "errors" in result && result.errors) || {};
-  const typed: Record<string, string> = (result && "typed" in result && result.typed) || {};
-  const problem = errors.intent ?? errors.sessionId ?? errors.passwordLink ?? errors.provider;
+  const { user, provider, canConnect, signInAgain, notice, sessions } = useLoaderData<typeof loader>();
+  const { key } = useLocation();
+  const result = useActionData<{ done?: string } & Partial<Refusal>>();
+  const { intent, sessionId, passwordLink, provider: providerProblem } = result?.errors ?? {};
+  const problem = intent ?? sessionId ?? passwordLink ?? providerProblem;
+  const emailChange = refusalOf(result, "change-email");
+  const deletion = refusalOf(result, "delete-account");
+  const logOut = (
+    <Form method="post" action="/logout">
+      <SubmitButton className="quiet" action="/logout">
+        Log out
+      </SubmitButton>
+    </Form>
+  );
   return (
-    <Page title="Your account" wide>
+    <Page title="Your account" wide aside={logOut}>
       {!result && <AccountNotice notice={notice} provider={provider} />}
-      {done && <Notice role="status">{done}</Notice>}
+      {result?.done && <Notice role="status">{result.done}</Notice>}
       {problem && <Notice role="alert">{problem}</Notice>}
-      <div className="row">
-        <Person {...user} />
-        <Form method="post" action="/logout">
-          <SubmitButton className="quiet" action="/logout">
-            Log out
-          </SubmitButton>
-        </Form>
-      </div>
-      <WaysIn {...user} provider={provider} canConnect={canConnect} />
-      <SessionList sessions={sessions} />
-      <DeleteAccount error={errors.email} typed={typed.email} />
+      {/* A new key after each action: the forms are closed and empty again, as after a page load. */}
+      <Fragment key={key}>
+        <WaysIn
+          {...user}
+          provider={provider}
+          canConnect={canConnect}
+          signInAgain={signInAgain}
+          passwordErrors={refusalOf(result, "change-password").errors}
+        />
+        <SessionList sessions={sessions} />
+        <AccountDetails
+          {...user}
+          signInAgain={signInAgain}
+          emailError={emailChange.errors.email}
+          typedEmail={emailChange.typed.email}
+        />
+        <DeleteAccount signInAgain={signInAgain} error={deletion.errors.email} typed={deletion.typed.email} />
+      </Fragment>
     </Page>
   );
 }

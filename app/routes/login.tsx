@@ -4,6 +4,7 @@ import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
 import { clientOf, disconnectSignal } from "#server/http/request-facts.server";
+import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
 import { Notice } from "~/components/notice";
@@ -56,8 +57,13 @@ function LoginNotice({ notice, provider }: { notice: string | null; provider: st
   if (notice === "password_reset") {
     return <Notice role="status">Your password was changed. Log in with the new one.</Notice>;
   }
+  if (notice === "email_changed") {
+    return <Notice role="status">Your email address was changed. Log in with the new one.</Notice>;
+  }
   if (notice === "sign_in_again") {
-    return <Notice role="status">You logged in more than 15 minutes ago. Log in again to go on.</Notice>;
+    return (
+      <Notice role="status">You logged in more than {recentSignInMinutes} minutes ago. Log in again to go on.</Notice>
+    );
   }
   if (notice !== "idp_failed") return null;
   return (

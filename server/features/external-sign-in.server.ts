@@ -1,6 +1,6 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { parseAddress } from "../accounts/email-address";
-import { lockAddress } from "../accounts/mailed-links";
+import { lockAddresses } from "../accounts/mailed-links";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
 import { type Browser, logEndedSessions, type NewSession, startSession } from "../accounts/sessions";
 import { mintToken } from "../accounts/tokens";
@@ -130,7 +130,7 @@ async function linkByAddress(em: EntityManager, user: User, identity: Identity, 
 
 async function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<Account> {
   const { name, pictureUrl } = profile;
-  await lockAddress(em, email);
+  await lockAddresses(em, email);
   await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
   const userId = await createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
   return { userId, isNewLink: false };

@@ -42,9 +42,10 @@ export async function countLogin(email: string, { client, deviceToken }: LoginOr
   return { wait };
 }
 
-/** A user whose password was right, and the hash that it was right for. */
+/** A user whose address and password were right, and the hash that it was right for. */
 export interface Authenticated {
   id: string;
+  email: string;
   passwordHash: string;
 }
 
@@ -83,36 +84,36 @@ export async function authenticate(
     if (error instanceof HashingOverloaded) await takeBackCount(counters);
     throw error;
   });
-  if (!matches || !id || !stored) {
+  if (!matches || !id || !stored || email === null) {
     logEvent({ event: "login.failed", reason: "wrong_credentials" });
     return null;
   }
-  if (!isOutdated(stored)) return { id, passwordHash: stored };
+  if (!isOutdated(stored)) return { id, email, passwordHash: stored };
   const passwordHash = await hashPassword(password, signal).catch((error: unknown) => {
     if (error instanceof HashingOverloaded) return null;
     throw error;
   });
-  if (passwordHash === null) return { id, passwordHash: stored }; // a later login renews the hash
+  if (passwordHash === null) return { id, email, passwordHash: stored }; // a later login renews the hash
   const renewed = await query((em) => em.nativeUpdate(User, { id, passwordHash: stored }, { passwordHash }));
   // Another login renewed the hash, or a reset replaced it: the stored hash decides again.
-  return renewed === 0 ? authenticate(typedEmail, password, signal, counters) : { id, passwordHash };
+  return renewed === 0 ? authenticate(typedEmail, password, signal, counters) : { id, email, passwordHash };
 }
 
 /**
  * Starts the session of an authenticated user, remembers the browser, and tells the owner of a browser that the account
  * did not know, in one transaction. Takes the counted attempt back.
  *
- * @returns `null` when the password was changed, or the account deleted, since it was verified: a login that is on its
- * way must not survive a reset, which ends every session
+ * @returns `null` when the password or the address was changed, or the account deleted, since they were verified: a
+ * login that is on its way must not survive a change that ends every other session
  */
 export async function logIn(
-  { id, passwordHash }: Authenticated,
+  { id, email, passwordHash }: Authenticated,
   counters: Counters,
   browser: Browser,
   deviceToken: string | null,
 ): Promise<DeviceSignIn | null> {
   const done = await unitOfWork(async (em) => {
-    const user = await lockUser(em, { id, passwordHash });
+    const user = await lockUser(em, { id, email, passwordHash });
     if (!user) return null;
     const session = await startSession(em, id, browser);
     const device = await rememberDevice(em, id, deviceToken);

@@ -1,5 +1,6 @@
 import { rememberOnlyDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
+import { endEmailChanges } from "../accounts/email-changes";
 import { consumeLink, isLinkValid, issueLink, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../accounts/rate-limits";
@@ -53,8 +54,8 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
 }
 
 /**
- * Consumes the link, stores the new password, removes every reset link of the address, ends every session of the user
- * and forgets every device but this browser, in one transaction.
+ * Consumes the link, stores the new password, removes every reset link of the address, ends every session and every
+ * email change of the user and forgets every device but this browser, in one transaction.
  *
  * @param signal aborted when nobody waits for the result any more
  * @returns the token of the browser's device, the only one that the user has now; `null`, and nothing changed, when the
@@ -75,6 +76,7 @@ export async function resetPassword(
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
     user.passwordHash = passwordHash;
     const ended = await endAllSessions(em, user.id);
+    await endEmailChanges(em, { user: user.id });
     const deviceToken = await rememberOnlyDevice(em, user.id);
     await enqueue(em, { task: "mail_password_changed", email });
     return { userId: user.id, ended, deviceToken };

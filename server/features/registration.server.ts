@@ -1,7 +1,7 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
-import { consumeLink, isLinkValid, issueLink, lockAddress, type MailedLink } from "../accounts/mailed-links";
+import { consumeLink, isLinkValid, issueLink, lockAddresses, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
@@ -75,7 +75,7 @@ export async function completeRegistration(
   if (email === null) return null;
   const passwordHash = await hashPassword(password, signal);
   const done = await unitOfWork(async (em) => {
-    await lockAddress(em, email);
+    await lockAddresses(em, email);
     if (!(await consumeLink(em, Registration, link))) return null;
     const userId = await createUser(em, { email, passwordHash });
     const session = await startSession(em, userId, browser);

@@ -69,6 +69,121 @@ export function passwordChangedMail(appUrl: string): Message {
   };
 }
 
+export function passwordChangedByOwnerMail(appUrl: string): Message {
+  const reset = `${appUrl}/forgot-password`;
+  const dashboard = `${appUrl}/dashboard`;
+  const what = "The password of your account was changed on its account page, and every other browser was signed out.";
+  const act = "If it was not you, reset your password now. That signs every browser out:";
+  const check = "Then log in and disconnect every external sign-in that you did not connect yourself:";
+  const subject = "Your password was changed";
+  return {
+    subject,
+    text: `${what}\n\n${act}\n\n${reset}\n\n${check}\n\n${dashboard}\n`,
+    html: html(subject, [
+      paragraph(what),
+      paragraph(act),
+      button("Reset your password", reset),
+      paragraph(check),
+      button("Your account", dashboard),
+    ]),
+  };
+}
+
+export function emailChangeMail(appUrl: string, email: string, token: string): Message {
+  const url = link(appUrl, "/account/email", { email, token });
+  const subject = "Confirm your new email address";
+  const careful = "If you did not ask for this, do not confirm it: somebody else’s account would get your address.";
+  return {
+    subject,
+    text: `Confirm your new email address:\n\n${url}\n\n${expiry}\n\n${careful}\n`,
+    html: html(subject, [
+      paragraph("Confirm your new email address:"),
+      button("Confirm the address", url),
+      aside(expiry),
+      aside(careful),
+    ]),
+  };
+}
+
+export function addressTakenMail(appUrl: string): Message {
+  const login = `${appUrl}/login`;
+  const reset = `${appUrl}/forgot-password`;
+  const what =
+    "Somebody, probably you, asked to use this address for another account. You already have an account with it, so nothing was changed.";
+  const free =
+    "To use the address for the other account, log in to this one first, and delete it or change its address:";
+  const subject = "You already have an account";
+  return {
+    subject,
+    text: `${what}\n\n${free}\n\n${login}\n\nReset your password:\n\n${reset}\n\n${ignore}\n`,
+    html: html(subject, [
+      paragraph(what),
+      paragraph(free),
+      button("Log in", login),
+      paragraph("Forgot the password?"),
+      button("Reset your password", reset),
+      aside(ignore),
+    ]),
+  };
+}
+
+export function emailChangingMail(appUrl: string, newEmail: string): Message {
+  const reset = `${appUrl}/forgot-password`;
+  const dashboard = `${appUrl}/dashboard`;
+  const what = `Somebody, probably you, asked to change the email address of your account to ${newEmail}. It changes when that address is confirmed with a link that was mailed to it.`;
+  const act = "If it was not you, reset your password now. That stops the change and signs every browser out:";
+  const check = "Then log in and disconnect every external sign-in that you did not connect yourself:";
+  const subject = "Your email address is being changed";
+  return {
+    subject,
+    text: `${what}\n\n${act}\n\n${reset}\n\n${check}\n\n${dashboard}\n`,
+    html: html(subject, [
+      paragraph(escapeHtml(what)),
+      paragraph(act),
+      button("Reset your password", reset),
+      paragraph(check),
+      button("Your account", dashboard),
+    ]),
+  };
+}
+
+interface EmailChanged {
+  oldEmail: string;
+  newEmail: string;
+  /** Whether the mail goes to the new address. */
+  isNew: boolean;
+}
+
+/** The reset mail of the account goes to the new address now, so that a reset from the old one is no way back. */
+export function emailChangedMail(appUrl: string, { oldEmail, newEmail, isNew }: EmailChanged): Message {
+  const reset = `${appUrl}/forgot-password`;
+  const dashboard = `${appUrl}/dashboard`;
+  const what = `The email address of your account was changed from ${oldEmail} to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.`;
+  const subject = "Your email address was changed";
+  const [act, label, url] = isNew
+    ? ([
+        "If it was not you, somebody can read your mail: change the password of your mailbox, and then reset the password of this account:",
+        "Reset your password",
+        reset,
+      ] as const)
+    : ([
+        `If it was not you, log in at once, with ${newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password:`,
+        "Your account",
+        dashboard,
+      ] as const);
+  const last = isNew ? [] : ["If you cannot log in, tell the people who run this service."];
+  return {
+    subject,
+    text: `${[what, act, url, ...last].join("\n\n")}\n`,
+    html: html(subject, [
+      paragraph(escapeHtml(what)),
+      paragraph(escapeHtml(act)),
+      button(label, url),
+      ...last.map(aside),
+    ]),
+  };
+}
+
 const utc = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
 
 export function newSignInMail(appUrl: string, browser: string, at: Date): Message {

@@ -1,3 +1,10 @@
+/** An owner who asked for another address. */
+export interface AskedEmailChange {
+  userId: string;
+  sessionId: string;
+  currentEmail: string;
+}
+
 /** A job's data: what to do, and for which address. Never a token or a password. */
 export type Job =
   | {
@@ -5,12 +12,16 @@ export type Job =
         | "mail_password_reset"
         | "mail_registration"
         | "mail_password_changed"
+        | "mail_password_changed_by_owner"
         | "mail_provider_linked"
         | "mail_provider_unlinked"
         | "mail_account_deleted";
       email: string;
     }
   | { task: "mail_new_sign_in"; email: string; browser: string; at: string }
+  | ({ task: "mail_email_change"; email: string } & AskedEmailChange)
+  | { task: "mail_email_changing"; email: string; newEmail: string }
+  | { task: "mail_email_changed"; email: string; oldEmail: string; newEmail: string }
   | { task: "purge_expired" };
 
 /** The second part of a job: its call to the mail service. */

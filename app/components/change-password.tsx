@@ -1,0 +1,35 @@
+import { ActionForm } from "./action-form";
+import { Disclosure } from "./disclosure";
+import { NewPasswordFields } from "./new-password-fields";
+import { PasswordField } from "./password-field";
+import { SignInAgain } from "./sign-in-again";
+
+interface ChangePasswordProps {
+  email: string;
+  errors: Record<string, string>;
+  signInAgain: boolean;
+}
+
+/** The form for a new password, and the way by mail for who has forgotten the current one. */
+export function ChangePassword({ email, errors, signInAgain }: ChangePasswordProps) {
+  return (
+    <Disclosure label="Change the password" open={Object.keys(errors).length > 0}>
+      <SignInAgain needed={signInAgain} />
+      <ActionForm fields={{ intent: "change-password" }} submit="Save the new password">
+        {/* Not sent: password managers take it for the user name. */}
+        <input type="email" autoComplete="username" value={email} readOnly hidden />
+        <PasswordField
+          label="Current password"
+          name="currentPassword"
+          autoComplete="current-password"
+          enterKeyHint="next"
+          error={errors.currentPassword}
+        />
+        <NewPasswordFields email={email} errors={errors} />
+        <p className="muted">Every other session ends.</p>
+      </ActionForm>
+      <p className="muted">Have you forgotten the current password?</p>
+      <ActionForm fields={{ intent: "send-password-link" }} submit="Change the password by mail" />
+    </Disclosure>
+  );
+}
