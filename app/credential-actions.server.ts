@@ -2,7 +2,7 @@ import { redirect } from "@remix-run/node";
 import { requestEmailChange } from "#server/features/email-change.server";
 import { changePassword, verifyCurrentPassword } from "#server/features/password-change.server";
 import { passwordProblem } from "#server/features/password-policy.server";
-import { clientOf, disconnectSignal } from "#server/http/request-facts.server";
+import { clientOf, requesterOf } from "#server/http/request-facts.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { type ActionContext, done, refused, throttled } from "./account-action.server";
 import { deviceToken } from "./device.server";
@@ -16,12 +16,12 @@ export async function changeOwnPassword({ request, signedIn, form }: ActionConte
   await requireRecentSignIn(request, signedIn);
   const { user, sessionId } = signedIn;
   if (!user.hasPassword) {
-    return refused(form, { passwordLink: "This account has no password yet. Set one by mail: choose it below." });
+    return refused(form, { passwordLink: "This account has no password yet. Choose “Set a password by mail” below." });
   }
   const { currentPassword, password, passwordConfirmation } = form;
   if (currentPassword === "") return refused(form, { currentPassword: "Type your current password." });
   const origin = { client: clientOf(request), deviceToken: deviceToken(request) };
-  const { wait, verified } = await verifyCurrentPassword(user, currentPassword, origin, disconnectSignal());
+  const { wait, verified } = await verifyCurrentPassword(user, currentPassword, origin, requesterOf(request));
   if (wait !== null) return throttled(form, "currentPassword", "Too many wrong passwords.", wait);
 
   const problem = await passwordProblem({ email: user.email, password, passwordConfirmation });
@@ -29,7 +29,7 @@ export async function changeOwnPassword({ request, signedIn, form }: ActionConte
   if (!verified || problem) return refused(form, errors);
 
   const owner = { userId: user.id, sessionId };
-  const changed = await changePassword(owner, verified, password, origin.deviceToken, disconnectSignal());
+  const changed = await changePassword(owner, verified, password, origin.deviceToken, requesterOf(request));
   if (changed) return done("Your password was changed, and every other session was ended.");
   // A change in another browser ended this session. The login page says that the password was changed.
   if (!(await getUser(request))) return redirect("/login?notice=password_reset");

@@ -3,7 +3,7 @@ import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react
 import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
-import { clientOf, disconnectSignal } from "#server/http/request-facts.server";
+import { clientOf, requesterOf } from "#server/http/request-facts.server";
 import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
@@ -46,7 +46,7 @@ export function action({ request }: ActionFunctionArgs) {
     const counted = await countLogin(email, { client: clientOf(request), deviceToken: device });
     if (counted.wait !== null) return tooManyAttempts(typed, counted.wait);
 
-    const user = await authenticate(email, password, disconnectSignal(), counted.counters);
+    const user = await authenticate(email, password, requesterOf(request), counted.counters);
     const done = user && (await logIn(user, counted.counters, browserOf(request), device));
     if (!done) return unprocessable({ typed, errors: {}, message: wrong });
     return withDevice(request, signIn(request, done.session), done.deviceToken);

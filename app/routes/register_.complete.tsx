@@ -1,7 +1,7 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { completeRegistration, isRegistrationLinkValid } from "#server/features/registration.server";
-import { disconnectSignal } from "#server/http/request-facts.server";
+import { requesterOf } from "#server/http/request-facts.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { withDevice } from "~/device.server";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
@@ -26,7 +26,7 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
 
-    const done = await completeRegistration(link, newPassword.password, browserOf(request), disconnectSignal());
+    const done = await completeRegistration(link, newPassword.password, browserOf(request), requesterOf(request));
     if (!done) return unprocessable<LinkRefusal>({ typed, invalidLink });
     return withDevice(request, signIn(request, done.session), done.deviceToken);
   });

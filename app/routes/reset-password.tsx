@@ -2,7 +2,7 @@ import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remi
 import { redirect } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { isResetLinkValid, resetPassword } from "#server/features/password-reset.server";
-import { disconnectSignal } from "#server/http/request-facts.server";
+import { requesterOf } from "#server/http/request-facts.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { withDevice } from "~/device.server";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
@@ -26,7 +26,7 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
 
-    const deviceToken = await resetPassword(link, newPassword.password, disconnectSignal());
+    const deviceToken = await resetPassword(link, newPassword.password, requesterOf(request));
     if (deviceToken === null) return unprocessable<LinkRefusal>({ typed, invalidLink });
     return withDevice(request, redirect("/login?notice=password_reset"), deviceToken);
   });

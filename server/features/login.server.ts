@@ -10,6 +10,7 @@ import { User } from "../database/entities";
 import { passwordKinds } from "../database/password-kinds";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
 import { HashingOverloaded } from "../errors";
+import type { Requester } from "../http/request-facts.server";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { newSignInMail } from "../mail/messages";
@@ -67,20 +68,19 @@ interface Credentials {
 /**
  * The user of these credentials, as typed; `null`, after the same time, for every other pair.
  *
- * @param signal aborted when nobody waits for the result any more
  * @param counters what was counted for this login: taken back when the password is not verified
  * @throws HashingOverloaded
  */
 export async function authenticate(
   typedEmail: string,
   password: string,
-  signal?: AbortSignal,
+  requester?: Requester,
   counters: Counters = [],
 ): Promise<Authenticated | null> {
   const email = parseAddress(typedEmail);
   const [found] = await prepared<Credentials>("credentials", credentials, [email]);
   const { id, passwordHash: stored, kinds } = found ?? { id: null, passwordHash: null, kinds: [] };
-  const matches = await verifyPassword(stored, password, kinds, signal).catch(async (error: unknown) => {
+  const matches = await verifyPassword(stored, password, kinds, requester).catch(async (error: unknown) => {
     if (error instanceof HashingOverloaded) await takeBackCount(counters);
     throw error;
   });
@@ -89,14 +89,14 @@ export async function authenticate(
     return null;
   }
   if (!isOutdated(stored)) return { id, email, passwordHash: stored };
-  const passwordHash = await hashPassword(password, signal).catch((error: unknown) => {
+  const passwordHash = await hashPassword(password, requester).catch((error: unknown) => {
     if (error instanceof HashingOverloaded) return null;
     throw error;
   });
   if (passwordHash === null) return { id, email, passwordHash: stored }; // a later login renews the hash
   const renewed = await query((em) => em.nativeUpdate(User, { id, passwordHash: stored }, { passwordHash }));
   // Another login renewed the hash, or a reset replaced it: the stored hash decides again.
-  return renewed === 0 ? authenticate(typedEmail, password, signal, counters) : { id, email, passwordHash };
+  return renewed === 0 ? authenticate(typedEmail, password, requester, counters) : { id, email, passwordHash };
 }
 
 /**

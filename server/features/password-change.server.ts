@@ -7,6 +7,7 @@ import { endSessionsExcept } from "../accounts/sessions";
 import { config } from "../config";
 import { PasswordReset } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
+import type { Requester } from "../http/request-facts.server";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { passwordChangedByOwnerMail } from "../mail/messages";
@@ -21,18 +22,17 @@ type Verification = { wait: number; verified?: never } | { wait: null; verified:
  * Verifies the current password of a signed-in user. A wrong one counts as a failed login: somebody with a stolen session
  * must not guess more often than anybody else.
  *
- * @param signal aborted when nobody waits for the result any more
  * @throws HashingOverloaded
  */
 export async function verifyCurrentPassword(
   user: { id: string; email: string },
   password: string,
   origin: LoginOrigin,
-  signal?: AbortSignal,
+  requester?: Requester,
 ): Promise<Verification> {
   const counted = await countLogin(user.email, origin);
   if (counted.wait !== null) return counted;
-  const verified = await authenticate(user.email, password, signal, counted.counters);
+  const verified = await authenticate(user.email, password, requester, counted.counters);
   if (verified?.id !== user.id) return { wait: null, verified: null };
   await takeBackCount(counted.counters);
   return { wait: null, verified };
@@ -43,7 +43,6 @@ export async function verifyCurrentPassword(
  * session and every email change of the user, and forgets every other device, in one transaction.
  *
  * @param deviceToken of the device cookie that the browser came with
- * @param signal aborted when nobody waits for the result any more
  * @returns false, and nothing changed, when the password was changed, or the session ended, since it was verified
  * @throws HashingOverloaded
  */
@@ -52,10 +51,10 @@ export async function changePassword(
   verified: Authenticated,
   newPassword: string,
   deviceToken: string | null,
-  signal?: AbortSignal,
+  requester?: Requester,
 ): Promise<boolean> {
   const { userId, sessionId } = owner;
-  const passwordHash = await hashPassword(newPassword, signal);
+  const passwordHash = await hashPassword(newPassword, requester);
   const ended = await unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (user?.passwordHash !== verified.passwordHash) return null;

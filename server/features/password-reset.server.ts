@@ -9,6 +9,7 @@ import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { PasswordReset, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
+import type { Requester } from "../http/request-facts.server";
 import { logEvent } from "../log";
 import { sendMail, simulateMail } from "../mail/mailer";
 import { passwordChangedMail, resetMail } from "../mail/messages";
@@ -57,7 +58,6 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
  * Consumes the link, stores the new password, removes every reset link of the address, ends every session and every
  * email change of the user and forgets every device but this browser, in one transaction.
  *
- * @param signal aborted when nobody waits for the result any more
  * @returns the token of the browser's device, the only one that the user has now; `null`, and nothing changed, when the
  * link was used or has expired in the meantime
  * @throws HashingOverloaded
@@ -65,11 +65,11 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
 export async function resetPassword(
   link: MailedLink,
   newPassword: string,
-  signal?: AbortSignal,
+  requester?: Requester,
 ): Promise<string | null> {
   const email = parseAddress(link.email);
   if (email === null) return null;
-  const passwordHash = await hashPassword(newPassword, signal);
+  const passwordHash = await hashPassword(newPassword, requester);
   const done = await unitOfWork(async (em) => {
     // Locked before the sessions end: otherwise a login with the old hash could start one after them.
     const user = await lockUser(em, { email });

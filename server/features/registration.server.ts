@@ -9,6 +9,7 @@ import { createUser } from "../accounts/users";
 import { config } from "../config";
 import { Registration, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
+import type { Requester } from "../http/request-facts.server";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { accountExistsMail, registrationMail } from "../mail/messages";
@@ -61,7 +62,6 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
 /**
  * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction.
  *
- * @param signal aborted when nobody waits for the result any more
  * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now
  * @throws HashingOverloaded
  */
@@ -69,11 +69,11 @@ export async function completeRegistration(
   link: MailedLink,
   password: string,
   browser: Browser,
-  signal?: AbortSignal,
+  requester?: Requester,
 ): Promise<DeviceSignIn | null> {
   const email = parseAddress(link.email);
   if (email === null) return null;
-  const passwordHash = await hashPassword(password, signal);
+  const passwordHash = await hashPassword(password, requester);
   const done = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
     if (!(await consumeLink(em, Registration, link))) return null;
