@@ -1,9 +1,11 @@
 import { data } from "@remix-run/node";
 import * as z from "zod";
 import type { SignedIn } from "#server/features/sessions.server";
-import { minutesFrom } from "./responses";
+import type { AnswerTexts } from "#server/languages/texts";
+import type { Translate } from "#server/languages/translate";
+import { formProblem } from "./form.server";
 
-export const intents = [
+const intents = [
   "end-session",
   "end-other-sessions",
   "send-password-link",
@@ -19,7 +21,7 @@ export type Intent = (typeof intents)[number];
 /** The form of an account action: its name and the fields that some of them have. */
 export const accountForm = () =>
   z.object({
-    intent: z.enum(intents, "Choose an action."),
+    intent: z.enum(intents, formProblem("account.chooseAction")),
     sessionId: z.uuid().optional().catch(undefined),
     email: z.string().default(""),
     currentPassword: z.string().default(""),
@@ -31,6 +33,7 @@ export type AccountForm = z.output<ReturnType<typeof accountForm>>;
 
 export interface ActionContext {
   request: Request;
+  t: Translate<AnswerTexts>;
   signedIn: SignedIn;
   form: AccountForm;
 }
@@ -51,7 +54,5 @@ export const refused = ({ intent, email }: AccountForm, errors: Record<string, s
   data<ActionResult>({ intent, errors, typed: { email } }, { status: 422 });
 
 /** @param wait seconds until the next attempt is allowed */
-export function throttled({ intent }: AccountForm, field: string, what: string, wait: number) {
-  const errors = { [field]: `${what} Try again in ${minutesFrom(wait)}.` };
-  return data<ActionResult>({ intent, errors, typed: {} }, { status: 429, headers: { "Retry-After": String(wait) } });
-}
+export const throttled = ({ intent }: AccountForm, errors: Record<string, string>, wait: number) =>
+  data<ActionResult>({ intent, errors, typed: {} }, { status: 429, headers: { "Retry-After": String(wait) } });

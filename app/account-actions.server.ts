@@ -7,31 +7,33 @@ import { endOtherSessions, endSession, type SignedIn } from "#server/features/se
 import { clientOf } from "#server/http/request-facts.server";
 import { type AccountForm, type ActionContext, done, type Intent, refused, throttled } from "./account-action.server";
 import { changeOwnEmail, changeOwnPassword } from "./credential-actions.server";
+import { languageOf, textsFor } from "./language.server";
 import { connectCookies, redirectUri } from "./oauth-attempt.server";
+import { minutesIn } from "./responses";
 import { requireRecentSignIn, signOut } from "./session.server";
 
-async function endOneSession({ request, signedIn, form }: ActionContext) {
+async function endOneSession({ request, t, signedIn, form }: ActionContext) {
   const { sessionId } = form;
   if (sessionId === signedIn.sessionId) return signOut(request);
   const ended = sessionId !== undefined && (await endSession(signedIn.user.id, sessionId));
-  return ended ? done("The session was ended.") : refused(form, { sessionId: "This session has already ended." });
+  return ended ? done(t("account.sessionEnded")) : refused(form, { sessionId: t("account.sessionAlreadyEnded") });
 }
 
-async function endEveryOtherSession({ signedIn: { user, sessionId } }: ActionContext) {
+async function endEveryOtherSession({ t, signedIn: { user, sessionId } }: ActionContext) {
   await endOtherSessions(user.id, sessionId);
-  return done("Every other session was ended.");
+  return done(t("account.otherSessionsEnded"));
 }
 
-async function sendPasswordLink({ request, signedIn: { user }, form }: ActionContext) {
-  const wait = await requestPasswordReset(user.email, clientOf(request));
-  if (wait !== null) return throttled(form, "passwordLink", "Too many links were asked for.", wait);
-  return done(`A link to set the password is on its way to ${user.email}.`);
+async function sendPasswordLink({ request, t, signedIn: { user }, form }: ActionContext) {
+  const wait = await requestPasswordReset(user.email, clientOf(request), languageOf(request));
+  if (wait === null) return done(t("account.passwordLinkSent", { email: user.email }));
+  return throttled(form, { passwordLink: t("account.tooManyLinks", { count: minutesIn(wait) }) }, wait);
 }
 
-async function connect({ request, signedIn, form }: ActionContext) {
+async function connect({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  if (providerLabel() === null) return refused(form, { provider: "External sign-in is switched off." });
-  if (signedIn.user.isLinked) return refused(form, { provider: "It is connected already." });
+  if (providerLabel() === null) return refused(form, { provider: t("account.signInOff") });
+  if (signedIn.user.isLinked) return refused(form, { provider: t("account.alreadyConnected") });
   try {
     const attempt = await startExternalSignIn(redirectUri(request));
     return redirect(attempt.consentUrl, { headers: connectCookies(request, attempt) });
@@ -41,18 +43,19 @@ async function connect({ request, signedIn, form }: ActionContext) {
   }
 }
 
-async function disconnect({ request, signedIn, form }: ActionContext) {
+async function disconnect({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  const unlinked = await unlinkProvider({ userId: signedIn.user.id, sessionId: signedIn.sessionId });
-  if (unlinked) return done("The external sign-in was disconnected, and every other session was ended.");
-  return refused(form, { provider: "Set a password first: this is the only way into your account." });
+  const owner = { userId: signedIn.user.id, sessionId: signedIn.sessionId };
+  const unlinked = await unlinkProvider(owner, languageOf(request));
+  if (unlinked) return done(t("account.disconnected"));
+  return refused(form, { provider: t("account.onlyWayIn") });
 }
 
-async function removeAccount({ request, signedIn, form }: ActionContext) {
+async function removeAccount({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  const deleted = await deleteAccount(signedIn.user, form.email);
+  const deleted = await deleteAccount(signedIn.user, form.email, languageOf(request));
   if (deleted) return signOut(request, "/account-deleted");
-  return refused(form, { email: "Type the email address of this account." });
+  return refused(form, { email: t("account.typeYourEmail") });
 }
 
 const actions = {
@@ -68,5 +71,5 @@ const actions = {
 
 /** Does what the owner asked for on the account page. */
 export function runAccountAction(request: Request, signedIn: SignedIn, form: AccountForm) {
-  return actions[form.intent]({ request, signedIn, form });
+  return actions[form.intent]({ request, t: textsFor(request), signedIn, form });
 }

@@ -6,46 +6,44 @@ import { clientOf, requesterOf } from "#server/http/request-facts.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { type ActionContext, done, refused, throttled } from "./account-action.server";
 import { deviceToken } from "./device.server";
-import { passwordMessages } from "./password-messages";
+import { languageOf } from "./language.server";
+import { passwordMessage } from "./password-messages";
+import { minutesIn } from "./responses";
 import { getUser, requireRecentSignIn } from "./session.server";
 
-const wrongPassword = "This is not your current password.";
-const changedMeanwhile = "The password was changed in the meantime, by another request. This one changed nothing.";
-
-export async function changeOwnPassword({ request, signedIn, form }: ActionContext) {
+export async function changeOwnPassword({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
   const { user, sessionId } = signedIn;
-  if (!user.hasPassword) {
-    return refused(form, { passwordLink: "This account has no password yet. Choose “Set a password by mail” below." });
-  }
+  if (!user.hasPassword) return refused(form, { passwordLink: t("account.noPassword") });
   const { currentPassword, password, passwordConfirmation } = form;
-  if (currentPassword === "") return refused(form, { currentPassword: "Type your current password." });
-  const origin = { client: clientOf(request), deviceToken: deviceToken(request) };
-  const { wait, verified } = await verifyCurrentPassword(user, currentPassword, origin, requesterOf(request));
-  if (wait !== null) return throttled(form, "currentPassword", "Too many wrong passwords.", wait);
+  if (currentPassword === "") return refused(form, { currentPassword: t("account.typeCurrentPassword") });
+
+  const requester = requesterOf(request);
+  const device = deviceToken(request);
+  const { wait, verified } = await verifyCurrentPassword(user, currentPassword, device, requester);
+  if (wait !== null) {
+    return throttled(form, { currentPassword: t("account.tooManyWrong", { count: minutesIn(wait) }) }, wait);
+  }
 
   const problem = await passwordProblem({ email: user.email, password, passwordConfirmation });
-  const errors = { ...(!verified && { currentPassword: wrongPassword }), ...(problem && passwordMessages[problem]) };
-  if (!verified || problem) return refused(form, errors);
+  if (!verified || problem) {
+    const wrong = !verified && { currentPassword: t("account.wrongPassword") };
+    return refused(form, { ...wrong, ...(problem && passwordMessage(t, problem)) });
+  }
 
   const owner = { userId: user.id, sessionId };
-  const changed = await changePassword(owner, verified, password, origin.deviceToken, requesterOf(request));
-  if (changed) return done("Your password was changed, and every other session was ended.");
+  const changed = await changePassword(owner, verified, password, device, languageOf(request), requester);
+  if (changed) return done(t("account.passwordChanged"));
   // A change in another browser ended this session. The login page says that the password was changed.
   if (!(await getUser(request))) return redirect("/login?notice=password_reset");
-  return refused(form, { currentPassword: changedMeanwhile });
+  return refused(form, { currentPassword: t("account.changedMeanwhile") });
 }
 
-const emailRefusals = {
-  no_address: "Enter an email address.",
-  own_address: "This is the address of your account already.",
-};
+const emailRefusals = { no_address: "account.enterEmail", own_address: "account.ownEmail" } as const;
 
-export async function changeOwnEmail({ request, signedIn, form }: ActionContext) {
+export async function changeOwnEmail({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  const outcome = await requestEmailChange(signedIn, form.email, clientOf(request));
-  if (outcome !== "requested") return refused(form, { email: emailRefusals[outcome] });
-  return done(
-    `If mail reaches ${form.email.trim()}, a link to confirm the address is on its way. Your address changes when you open it and confirm, within ${linkLifetimeMinutes} minutes.`,
-  );
+  const outcome = await requestEmailChange(signedIn, form.email, clientOf(request), languageOf(request));
+  if (outcome !== "requested") return refused(form, { email: t(emailRefusals[outcome]) });
+  return done(t("account.emailChangeSent", { email: form.email.trim(), count: linkLifetimeMinutes }));
 }

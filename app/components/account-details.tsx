@@ -1,3 +1,4 @@
+import { useTexts } from "~/language";
 import { ActionForm } from "./action-form";
 import { Disclosure } from "./disclosure";
 import { EmailField } from "./field";
@@ -14,9 +15,10 @@ interface AccountDetailsProps {
 
 /** Who the account belongs to. */
 export function AccountDetails({ name, email, picture, emailError, typedEmail, signInAgain }: AccountDetailsProps) {
+  const t = useTexts();
   return (
     <section aria-labelledby="details">
-      <h2 id="details">Your details</h2>
+      <h2 id="details">{t("account.details")}</h2>
       <div className="person">
         {picture?.startsWith("https://") && (
           <img src={picture} alt="" width="56" height="56" referrerPolicy="no-referrer" />
@@ -24,23 +26,20 @@ export function AccountDetails({ name, email, picture, emailError, typedEmail, s
         <dl>
           {name && (
             <>
-              <dt>Name</dt>
-              <dd>{name}</dd>
+              <dt>{t("account.name")}</dt>
+              <dd dir="auto">{name}</dd>
             </>
           )}
-          <dt>Email</dt>
-          <dd>{email}</dd>
+          <dt>{t("common.email")}</dt>
+          <dd dir="ltr">{email}</dd>
         </dl>
       </div>
-      <Disclosure label="Change the email address" open={emailError !== undefined}>
-        <p>
-          We mail a link to the new address, and tell the current one. The address changes when you confirm the new one;
-          every session in another browser ends then.
-        </p>
+      <Disclosure label={t("account.changeEmail")} open={emailError !== undefined}>
+        <p>{t("account.changeEmailHow")}</p>
         <SignInAgain needed={signInAgain} />
-        <ActionForm fields={{ intent: "change-email" }} submit="Send the link">
+        <ActionForm fields={{ intent: "change-email" }} submit={t("account.changeEmailSend")}>
           <EmailField
-            label="New email address"
+            label={t("account.newEmail")}
             required
             autoComplete="email"
             enterKeyHint="send"

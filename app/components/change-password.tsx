@@ -1,3 +1,4 @@
+import { useTexts } from "~/language";
 import { ActionForm } from "./action-form";
 import { Disclosure } from "./disclosure";
 import { NewPasswordFields } from "./new-password-fields";
@@ -12,24 +13,25 @@ interface ChangePasswordProps {
 
 /** The form for a new password, and the way by mail for who has forgotten the current one. */
 export function ChangePassword({ email, errors, signInAgain }: ChangePasswordProps) {
+  const t = useTexts();
   return (
-    <Disclosure label="Change the password" open={Object.keys(errors).length > 0}>
+    <Disclosure label={t("account.changePassword")} open={Object.keys(errors).length > 0}>
       <SignInAgain needed={signInAgain} />
-      <ActionForm fields={{ intent: "change-password" }} submit="Save the new password">
+      <ActionForm fields={{ intent: "change-password" }} submit={t("account.savePassword")}>
         {/* Not sent: password managers take it for the user name. */}
         <input type="email" autoComplete="username" value={email} readOnly hidden />
         <PasswordField
-          label="Current password"
+          of="Current"
           name="currentPassword"
           autoComplete="current-password"
           enterKeyHint="next"
           error={errors.currentPassword}
         />
         <NewPasswordFields email={email} errors={errors} />
-        <p className="muted">Every other session ends.</p>
+        <p className="muted">{t("account.otherSessionsEnd")}</p>
       </ActionForm>
-      <p className="muted">Have you forgotten the current password?</p>
-      <ActionForm fields={{ intent: "send-password-link" }} submit="Change the password by mail" />
+      <p className="muted">{t("account.forgotCurrentPassword")}</p>
+      <ActionForm fields={{ intent: "send-password-link" }} submit={t("account.mailPasswordLink")} />
     </Disclosure>
   );
 }

@@ -1,3 +1,4 @@
+import { useTexts } from "~/language";
 import { ActionForm } from "./action-form";
 import { Disclosure } from "./disclosure";
 import { EmailField } from "./field";
@@ -10,15 +11,16 @@ interface DeleteAccountProps {
 }
 
 export function DeleteAccount({ error, typed, signInAgain }: DeleteAccountProps) {
+  const t = useTexts();
   return (
     <section aria-labelledby="delete-account">
-      <h2 id="delete-account">Delete your account</h2>
-      <p className="muted">Your account and everything in it will be gone. This cannot be undone.</p>
-      <Disclosure label="Delete my account" open={error !== undefined}>
+      <h2 id="delete-account">{t("account.deleteTitle")}</h2>
+      <p className="muted">{t("account.deleteWarning")}</p>
+      <Disclosure label={t("account.delete")} open={error !== undefined}>
         <SignInAgain needed={signInAgain} />
-        <ActionForm fields={{ intent: "delete-account" }} submit="Delete my account for good" danger>
+        <ActionForm fields={{ intent: "delete-account" }} submit={t("account.deleteForGood")} danger>
           <EmailField
-            label="Type your email address to confirm"
+            label={t("account.deleteConfirm")}
             required
             autoComplete="off"
             defaultValue={typed}

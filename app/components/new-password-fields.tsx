@@ -9,7 +9,7 @@ export function NewPasswordFields({ email, errors }: { email: string; errors: Re
   return (
     <>
       <PasswordField
-        label="New password"
+        of="New"
         name="password"
         autoComplete="new-password"
         minLength={passwordLength.minimum}
@@ -19,7 +19,7 @@ export function NewPasswordFields({ email, errors }: { email: string; errors: Re
         onInput={(input) => setPassword(input.currentTarget.value)}
       />
       <PasswordField
-        label="New password, again"
+        of="NewAgain"
         name="passwordConfirmation"
         autoComplete="new-password"
         enterKeyHint="go"

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { brand } from "~/brand";
 import { Logo } from "./logo";
 
 interface PageProps {
@@ -17,7 +18,7 @@ export function Page({ title, wide, aside, children }: PageProps) {
       <header>
         <a href="/" className="logo">
           <Logo />
-          Latchkey
+          {brand}
         </a>
       </header>
       <main className={wide ? "wide" : undefined}>

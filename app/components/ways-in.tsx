@@ -1,3 +1,4 @@
+import { Text, useTexts } from "~/language";
 import { ActionForm } from "./action-form";
 import { ChangePassword } from "./change-password";
 import { Disclosure } from "./disclosure";
@@ -16,13 +17,14 @@ interface WaysInProps {
 
 /** How the user signs in; the provider can be disconnected only where a password remains. */
 export function WaysIn({ email, password, linked, canConnect, provider, signInAgain, passwordErrors }: WaysInProps) {
+  const t = useTexts();
   return (
     <section aria-labelledby="ways-in">
-      <h2 id="ways-in">How you sign in</h2>
+      <h2 id="ways-in">{t("account.waysIn")}</h2>
       <ul className="rows">
         {password && (
           <li>
-            <p>Email and password</p>
+            <p>{t("account.emailAndPassword")}</p>
             <ChangePassword email={email} errors={passwordErrors} signInAgain={signInAgain} />
           </li>
         )}
@@ -30,10 +32,14 @@ export function WaysIn({ email, password, linked, canConnect, provider, signInAg
           <li>
             <p>{provider}</p>
             {password && (
-              <Disclosure label="Disconnect">
-                <p>{`You will sign in with your password alone, and every other session ends. Signing in with ${provider} will not work until you connect it again here.`}</p>
+              <Disclosure label={t("account.disconnect")}>
+                <p>{t("account.disconnectWarning", { provider })}</p>
                 <SignInAgain needed={signInAgain} />
-                <ActionForm fields={{ intent: "unlink-provider" }} submit={`Disconnect ${provider}`} danger />
+                <ActionForm
+                  fields={{ intent: "unlink-provider" }}
+                  submit={t("account.disconnectProvider", { provider })}
+                  danger
+                />
               </Disclosure>
             )}
           </li>
@@ -41,16 +47,20 @@ export function WaysIn({ email, password, linked, canConnect, provider, signInAg
         {canConnect && (
           <li>
             <p>
-              {provider} <span className="muted">· not connected</span>
+              <Text
+                of="account.notConnected"
+                values={{ provider }}
+                parts={{ muted: (text) => <span className="muted">{text}</span> }}
+              />
             </p>
-            <ActionForm fields={{ intent: "connect-provider" }} submit={`Connect ${provider}`} />
+            <ActionForm fields={{ intent: "connect-provider" }} submit={t("account.connect", { provider })} />
           </li>
         )}
       </ul>
       {!password && (
         <>
-          <p className="muted">Your only way in is {provider}. To be able to disconnect it, set a password first.</p>
-          <ActionForm fields={{ intent: "send-password-link" }} submit="Set a password by mail" />
+          <p className="muted">{t("account.onlyProvider", { provider })}</p>
+          <ActionForm fields={{ intent: "send-password-link" }} submit={t("account.setPassword")} />
         </>
       )}
     </section>

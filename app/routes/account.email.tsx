@@ -1,4 +1,4 @@
-import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { redirect } from "@remix-run/node";
 import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import { changeEmail } from "#server/features/email-change.server";
@@ -7,51 +7,63 @@ import { EmailField } from "~/components/field";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { SubmitButton } from "~/components/submit-button";
+import { Text, useTexts } from "~/language";
+import { languageOf, textsFor } from "~/language.server";
 import { type LinkRefusal, linkParameters, readLink } from "~/mailed-link.server";
 import { respond, unprocessable } from "~/responses";
 import { getUser } from "~/session.server";
+import { titled } from "~/title";
 
-export const meta: MetaFunction = () => [{ title: "Confirm your new email address · Latchkey" }];
+export const handle = titled("confirmEmail.title");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return linkParameters(request);
 }
-
-const invalidLink = "This link is invalid or has expired.";
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { link, typed } = await readLink(request);
     const signedIn = await getUser(request);
 
-    const userId = await changeEmail(link, signedIn?.sessionId ?? null);
-    if (userId === null) return unprocessable<LinkRefusal>({ typed, invalidLink });
+    const userId = await changeEmail(link, signedIn?.sessionId ?? null, languageOf(request));
+    if (userId === null) {
+      return unprocessable<LinkRefusal>({ typed, invalidLink: textsFor(request)("link.invalid") });
+    }
     return redirect(signedIn?.user.id === userId ? "/dashboard" : "/login?notice=email_changed");
   });
 }
 
+function InvalidEmailLink({ message }: { message: string }) {
+  const t = useTexts();
+  return (
+    <>
+      <Notice role="alert">{message}</Notice>
+      <p>{t("confirmEmail.linkWorks", { count: linkLifetimeMinutes })}</p>
+      <p>
+        <Text of="confirmEmail.askAgain" parts={{ account: (text) => <Link to="/dashboard">{text}</Link> }} />
+      </p>
+    </>
+  );
+}
+
 export default function ConfirmEmail() {
+  const t = useTexts();
   const { email, token } = useLoaderData<typeof loader>();
   const refused = useActionData<typeof action>();
-  if (refused?.invalidLink) {
-    return (
-      <Page title="Confirm your new email address">
-        <Notice role="alert">{refused.invalidLink}</Notice>
-        <p>A link works once, and for {linkLifetimeMinutes} minutes.</p>
-        <p>
-          You can ask for a new one on <Link to="/dashboard">your account page</Link>.
-        </p>
-      </Page>
-    );
-  }
   return (
-    <Page title="Confirm your new email address">
-      <p>Confirm it only if you asked for this yourself. You will then log in with this address:</p>
-      <Form method="post" action="/account/email">
-        <input type="hidden" name="token" value={token} />
-        <EmailField value={email} readOnly />
-        <SubmitButton>Confirm the address</SubmitButton>
-      </Form>
+    <Page title={t("confirmEmail.title")}>
+      {refused?.invalidLink ? (
+        <InvalidEmailLink message={refused.invalidLink} />
+      ) : (
+        <>
+          <p>{t("confirmEmail.lead")}</p>
+          <Form method="post" action="/account/email">
+            <input type="hidden" name="token" value={token} />
+            <EmailField value={email} readOnly />
+            <SubmitButton>{t("confirmEmail.submit")}</SubmitButton>
+          </Form>
+        </>
+      )}
     </Page>
   );
 }

@@ -1,7 +1,8 @@
-import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, useActionData, useLoaderData, useLocation } from "@remix-run/react";
 import { Fragment } from "react";
 import { consentOrigin, providerLabel } from "#server/features/external-sign-in.server";
+import { momentIn } from "#server/features/language.server";
 import { activeSessions, browserName } from "#server/features/sessions.server";
 import { accountForm, type Intent, type Refusal } from "~/account-action.server";
 import { runAccountAction } from "~/account-actions.server";
@@ -15,10 +16,13 @@ import { SubmitButton } from "~/components/submit-button";
 import { WaysIn } from "~/components/ways-in";
 import { formTargetHeader } from "~/content-security-policy";
 import { readForm } from "~/form.server";
+import { useTexts } from "~/language";
+import { languageOf } from "~/language.server";
 import { respond, unprocessable } from "~/responses";
 import { mustSignInAgain, requireUser } from "~/session.server";
+import { titled } from "~/title";
 
-export const meta: MetaFunction = () => [{ title: "Your account · Latchkey" }];
+export const handle = titled("common.accountTitle");
 
 export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
   new Headers([...loaderHeaders, ...actionHeaders]);
@@ -27,6 +31,8 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const signedIn = await requireUser(request);
     const { user, sessionId } = signedIn;
+    const language = languageOf(request);
+    const moment = (at: Date) => ({ at: at.toISOString(), moment: momentIn(language, at) });
     const sessions = await activeSessions(user.id);
     const provider = providerLabel();
     const origin = user.isLinked ? null : consentOrigin();
@@ -39,15 +45,15 @@ export function loader({ request }: LoaderFunctionArgs) {
           password: user.hasPassword,
           linked: user.isLinked,
         },
-        provider: provider ?? "external sign-in",
+        provider,
         canConnect: provider !== null && !user.isLinked,
         signInAgain: mustSignInAgain(signedIn),
         notice: new URL(request.url).searchParams.get("notice"),
         sessions: sessions.map(({ id, userAgent, createdAt, lastSeenAt }) => ({
           id,
-          browser: browserName(userAgent ?? null),
-          since: createdAt.toISOString(),
-          lastSeen: lastSeenAt.toISOString(),
+          browser: browserName(userAgent ?? null, language),
+          since: moment(createdAt),
+          lastSeen: moment(lastSeenAt),
           current: id === sessionId,
         })),
       },
@@ -73,22 +79,24 @@ function refusalOf(result: Partial<Refusal> | undefined, intent: Intent) {
 }
 
 export default function Dashboard() {
-  const { user, provider, canConnect, signInAgain, notice, sessions } = useLoaderData<typeof loader>();
+  const t = useTexts();
+  const { user, canConnect, signInAgain, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
+  const provider = loaded.provider ?? t("account.externalSignIn");
   const { key } = useLocation();
   const result = useActionData<{ done?: string } & Partial<Refusal>>();
-  const { intent, sessionId, passwordLink, provider: providerProblem } = result?.errors ?? {};
-  const problem = intent ?? sessionId ?? passwordLink ?? providerProblem;
+  const errors = result?.errors ?? {};
+  const problem = errors.intent ?? errors.sessionId ?? errors.passwordLink ?? errors.provider;
   const emailChange = refusalOf(result, "change-email");
   const deletion = refusalOf(result, "delete-account");
   const logOut = (
     <Form method="post" action="/logout">
       <SubmitButton className="quiet" action="/logout">
-        Log out
+        {t("account.logOut")}
       </SubmitButton>
     </Form>
   );
   return (
-    <Page title="Your account" wide aside={logOut}>
+    <Page title={t("common.accountTitle")} wide aside={logOut}>
       {!result && <AccountNotice notice={notice} provider={provider} />}
       {result?.done && <Notice role="status">{result.done}</Notice>}
       {problem && <Notice role="alert">{problem}</Notice>}

@@ -6,6 +6,7 @@ import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { PasswordReset, Registration, User } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
+import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { accountDeletedMail } from "../mail/messages";
@@ -16,9 +17,14 @@ import type { MailCall } from "../queue/jobs";
  * Removes the user, the sessions, the devices, and every mailed link of the user and of the address.
  *
  * @param typedEmail the confirmation
+ * @param language of the mail that tells the owner
  * @returns false, and nothing changed, when the confirmation is not the account's address
  */
-export async function deleteAccount(user: { id: string; email: string }, typedEmail: string): Promise<boolean> {
+export async function deleteAccount(
+  user: { id: string; email: string },
+  typedEmail: string,
+  language: Language,
+): Promise<boolean> {
   const { id, email } = user;
   if (parseAddress(typedEmail) !== email) return false;
   const ended = await unitOfWork(async (em) => {
@@ -31,7 +37,7 @@ export async function deleteAccount(user: { id: string; email: string }, typedEm
     await endEmailChanges(em, { $or: [{ user: id }, { email }] });
     const sessions = await endAllSessions(em, id);
     await em.nativeDelete(User, { id });
-    await enqueue(em, { task: "mail_account_deleted", email });
+    await enqueue(em, { task: "mail_account_deleted", email, language });
     return sessions;
   });
   if (ended === null) return false;
@@ -41,6 +47,6 @@ export async function deleteAccount(user: { id: string; email: string }, typedEm
 }
 
 /** The job of a deletion. */
-export async function mailAccountDeleted(email: string): Promise<MailCall> {
-  return () => sendMail(email, accountDeletedMail(config().appUrl));
+export async function mailAccountDeleted(email: string, language: Language): Promise<MailCall> {
+  return () => sendMail(email, accountDeletedMail(language, config().appUrl));
 }

@@ -9,9 +9,16 @@ import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { EmailChange, PasswordReset, Registration, User } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
+import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail, simulateMail } from "../mail/mailer";
-import { addressTakenMail, emailChangedMail, emailChangeMail, emailChangingMail } from "../mail/messages";
+import {
+  addressTakenMail,
+  emailChangedFromMail,
+  emailChangedToMail,
+  emailChangeMail,
+  emailChangingMail,
+} from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { AskedEmailChange, MailCall } from "../queue/jobs";
 import type { SignedIn } from "./sessions.server";
@@ -21,11 +28,13 @@ import type { SignedIn } from "./sessions.server";
  * or not. Past the limit of mails nothing is sent.
  *
  * @param client the client's address, for its limit
+ * @param language of the mails
  */
 export async function requestEmailChange(
   { user, sessionId }: SignedIn,
   typedEmail: string,
   client: string,
+  language: Language,
 ): Promise<"requested" | "no_address" | "own_address"> {
   const email = parseAddress(typedEmail);
   if (email === null) return "no_address";
@@ -36,8 +45,8 @@ export async function requestEmailChange(
   }
   const asked = { userId: user.id, sessionId, currentEmail: user.email };
   await unitOfWork(async (em) => {
-    await enqueue(em, { task: "mail_email_change", email, ...asked });
-    await enqueue(em, { task: "mail_email_changing", email: user.email, newEmail: email });
+    await enqueue(em, { task: "mail_email_change", email, language, ...asked });
+    await enqueue(em, { task: "mail_email_changing", email: user.email, language, newEmail: email });
   });
   logEvent({ event: "email_change.requested", userId: user.id });
   return "requested";
@@ -55,7 +64,7 @@ async function issueEmailChange(em: EntityManager, userId: string, email: string
  * The job of a request: mails the link to the new address, or tells it that it has an account. It mails nothing when
  * the session that asked has ended: a thief's request that waits in the queue must not survive the owner's reset.
  */
-export async function mailEmailChange(email: string, asked: AskedEmailChange): Promise<MailCall> {
+export async function mailEmailChange(email: string, language: Language, asked: AskedEmailChange): Promise<MailCall> {
   const { appUrl } = config();
   const link = await unitOfWork(async (em) => {
     const user = await lockOwner(em, asked);
@@ -64,12 +73,13 @@ export async function mailEmailChange(email: string, asked: AskedEmailChange): P
   });
   if (!link) return simulateMail;
   const { token } = link;
-  return () => sendMail(email, token === null ? addressTakenMail(appUrl) : emailChangeMail(appUrl, email, token));
+  const message = token === null ? addressTakenMail(language, appUrl) : emailChangeMail(language, appUrl, email, token);
+  return () => sendMail(email, message);
 }
 
 /** The job of a request: tells the current address, because somebody else may have asked. */
-export async function mailEmailChanging(email: string, newEmail: string): Promise<MailCall> {
-  return () => sendMail(email, emailChangingMail(config().appUrl, newEmail));
+export async function mailEmailChanging(email: string, language: Language, newEmail: string): Promise<MailCall> {
+  return () => sendMail(email, emailChangingMail(language, config().appUrl, newEmail));
 }
 
 interface ChangedEmail {
@@ -82,6 +92,7 @@ async function consumeEmailChange(
   em: EntityManager,
   link: MailedLink,
   keptSessionId: string | null,
+  language: Language,
 ): Promise<ChangedEmail | null> {
   const unexpired = unexpiredLink(link);
   const change =
@@ -102,8 +113,9 @@ async function consumeEmailChange(
   const endedCount = keptSessionId
     ? await endSessionsExcept(em, userId, keptSessionId)
     : await endAllSessions(em, userId);
-  for (const email of [oldEmail, newEmail])
-    await enqueue(em, { task: "mail_email_changed", email, oldEmail, newEmail });
+  for (const email of [oldEmail, newEmail]) {
+    await enqueue(em, { task: "mail_email_changed", email, language, oldEmail, newEmail });
+  }
   return { userId, endedCount };
 }
 
@@ -112,11 +124,17 @@ async function consumeEmailChange(
  * the user, and every session but one, in one transaction.
  *
  * @param keptSessionId the session of the browser that confirms
+ * @param language of the mails to both addresses
  * @returns the user; `null`, and nothing changed, when the link was used or has expired, or the address has an account
  * by now
  */
-export async function changeEmail(link: MailedLink, keptSessionId: string | null): Promise<string | null> {
-  const changed = await unitOfWork((em) => consumeEmailChange(em, link, keptSessionId)).catch((error: unknown) => {
+export async function changeEmail(
+  link: MailedLink,
+  keptSessionId: string | null,
+  language: Language,
+): Promise<string | null> {
+  const change = (em: EntityManager) => consumeEmailChange(em, link, keptSessionId, language);
+  const changed = await unitOfWork(change).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return null;
     throw error;
   });
@@ -136,7 +154,8 @@ interface OldAndNew {
 }
 
 /** The job of a changed address: tells the old and the new one, because somebody else may have done it. */
-export async function mailEmailChanged(email: string, { oldEmail, newEmail }: OldAndNew): Promise<MailCall> {
-  const { appUrl } = config();
-  return () => sendMail(email, emailChangedMail(appUrl, { oldEmail, newEmail, isNew: email === newEmail }));
+export async function mailEmailChanged(email: string, language: Language, changed: OldAndNew): Promise<MailCall> {
+  const write = email === changed.newEmail ? emailChangedToMail : emailChangedFromMail;
+  const message = write(language, config().appUrl, changed);
+  return () => sendMail(email, message);
 }

@@ -8,12 +8,13 @@ import { config } from "../config";
 import { PasswordReset } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Requester } from "../http/request-facts.server";
+import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { passwordChangedByOwnerMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
-import { type Authenticated, authenticate, countLogin, type LoginOrigin } from "./login.server";
+import { type Authenticated, authenticate, countLogin } from "./login.server";
 
 /** The verified password, or the seconds until the next attempt is allowed. */
 type Verification = { wait: number; verified?: never } | { wait: null; verified: Authenticated | null };
@@ -27,10 +28,10 @@ type Verification = { wait: number; verified?: never } | { wait: null; verified:
 export async function verifyCurrentPassword(
   user: { id: string; email: string },
   password: string,
-  origin: LoginOrigin,
-  requester?: Requester,
+  deviceToken: string | null,
+  requester: Requester,
 ): Promise<Verification> {
-  const counted = await countLogin(user.email, origin);
+  const counted = await countLogin(user.email, { client: requester.client, deviceToken });
   if (counted.wait !== null) return counted;
   const verified = await authenticate(user.email, password, requester, counted.counters);
   if (verified?.id !== user.id) return { wait: null, verified: null };
@@ -43,6 +44,7 @@ export async function verifyCurrentPassword(
  * session and every email change of the user, and forgets every other device, in one transaction.
  *
  * @param deviceToken of the device cookie that the browser came with
+ * @param language of the mail that tells the owner
  * @returns false, and nothing changed, when the password was changed, or the session ended, since it was verified
  * @throws HashingOverloaded
  */
@@ -51,6 +53,7 @@ export async function changePassword(
   verified: Authenticated,
   newPassword: string,
   deviceToken: string | null,
+  language: Language,
   requester?: Requester,
 ): Promise<boolean> {
   const { userId, sessionId } = owner;
@@ -62,7 +65,7 @@ export async function changePassword(
     await em.nativeDelete(PasswordReset, { email: user.email });
     await endEmailChanges(em, { user: userId });
     await forgetOtherDevices(em, userId, deviceToken);
-    await enqueue(em, { task: "mail_password_changed_by_owner", email: user.email });
+    await enqueue(em, { task: "mail_password_changed_by_owner", email: user.email, language });
     return endSessionsExcept(em, userId, sessionId);
   });
   if (ended === null) return false;
@@ -72,6 +75,6 @@ export async function changePassword(
 }
 
 /** The job of a changed password: tells the owner, because somebody else may have done it. */
-export async function mailPasswordChangedByOwner(email: string): Promise<MailCall> {
-  return () => sendMail(email, passwordChangedByOwnerMail(config().appUrl));
+export async function mailPasswordChangedByOwner(email: string, language: Language): Promise<MailCall> {
+  return () => sendMail(email, passwordChangedByOwnerMail(language, config().appUrl));
 }

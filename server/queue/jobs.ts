@@ -1,3 +1,5 @@
+import type { Language } from "../languages/languages";
+
 /** An owner who asked for another address. */
 export interface AskedEmailChange {
   userId: string;
@@ -5,7 +7,7 @@ export interface AskedEmailChange {
   currentEmail: string;
 }
 
-/** A job's data: what to do, and for which address. Never a token or a password. */
+/** A job's data: what to do, for which address, and the language of its mail. Never a token or a password. */
 export type Job =
   | {
       task:
@@ -17,11 +19,12 @@ export type Job =
         | "mail_provider_unlinked"
         | "mail_account_deleted";
       email: string;
+      language: Language;
     }
-  | { task: "mail_new_sign_in"; email: string; browser: string; at: string }
-  | ({ task: "mail_email_change"; email: string } & AskedEmailChange)
-  | { task: "mail_email_changing"; email: string; newEmail: string }
-  | { task: "mail_email_changed"; email: string; oldEmail: string; newEmail: string }
+  | { task: "mail_new_sign_in"; email: string; language: Language; browser: string; at: string }
+  | ({ task: "mail_email_change"; email: string; language: Language } & AskedEmailChange)
+  | { task: "mail_email_changing"; email: string; language: Language; newEmail: string }
+  | { task: "mail_email_changed"; email: string; language: Language; oldEmail: string; newEmail: string }
   | { task: "purge_expired" };
 
 /** The second part of a job: its call to the mail service. */

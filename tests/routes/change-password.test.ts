@@ -70,7 +70,7 @@ describe("a change", () => {
     expect(await open(other)).toMatchObject({ status: 302, location: "/login" });
     expect((await logIn(goodPassword)).status).toBe(422);
     expect((await logIn(newPassword)).status).toBe(302);
-    expect(await latchkey.jobs()).toEqual([{ task: "mail_password_changed_by_owner", email }]);
+    expect(await latchkey.jobs()).toEqual([{ task: "mail_password_changed_by_owner", email, language: "en" }]);
     await latchkey.drain();
     expect(latchkey.mails().map(({ to, subject, link }) => ({ to, subject, link }))).toEqual([
       { to: email, subject: "Your password was changed", link: null },
