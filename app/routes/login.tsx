@@ -15,10 +15,10 @@ import {
   browserOf,
   clientOf,
   deviceToken,
-  disconnectSignal,
   formTarget,
   languageOf,
   readForm,
+  requesterOf,
   requireGuest,
   returnToOf,
   signIn,
@@ -70,7 +70,7 @@ export function action({ request }: ActionFunctionArgs) {
       return tooManyAttempts(typed, message, counted.wait);
     }
 
-    const user = await authenticate(email, password, disconnectSignal(), counted.counters);
+    const user = await authenticate(email, password, requesterOf(request), counted.counters);
     const done = user && (await logIn(user, counted.counters, browserOf(request), device, languageOf(request)));
     if (!done) return unprocessable({ typed, errors: {}, wrongPassword: true, message: t("login.wrong") });
     return withDevice(request, signIn(request, done.session, returnToOf(request)), done.deviceToken);
@@ -87,6 +87,9 @@ function LoginNotice({ notice, provider, returnTo }: LoginNoticeProps) {
   const t = useTexts();
   if (notice === "password_reset") {
     return <Notice role="status">{t("login.passwordReset")}</Notice>;
+  }
+  if (notice === "email_changed") {
+    return <Notice role="status">{t("login.emailChanged")}</Notice>;
   }
   if (notice === "sign_in_again") {
     return <Notice role="status">{t("login.signInAgain", { count: recentSignInMinutes })}</Notice>;

@@ -8,11 +8,11 @@ import { useTexts } from "~/language";
 import { passwordMessage } from "~/password-messages";
 import {
   browserOf,
-  disconnectSignal,
   formTarget,
   type LinkRefusal,
   linkParameters,
   readLinkForm,
+  requesterOf,
   returnToOf,
   signIn,
   textsFor,
@@ -46,7 +46,7 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return refuse({ errors: passwordMessage(t, problem) });
 
-    const done = await completeRegistration(link, newPassword.password, browserOf(request), disconnectSignal());
+    const done = await completeRegistration(link, newPassword.password, browserOf(request), requesterOf(request));
     if (!done) return refuse({ invalidLink });
     return withDevice(request, signIn(request, done.session, returnTo), done.deviceToken);
   });
