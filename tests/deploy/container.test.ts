@@ -1,0 +1,15 @@
+import { execFile, execFileSync } from "node:child_process";
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { parse } from "yaml";
+import { signInExternally } from "../support/external-sign-in";
+import { startMailbox } from "../support/mailbox";
+import { PostgresCluster } from "../support/postgres-cluster";
+import { ada, startScriptedProvider } from "../support/scripted-provider";
+import { freePort, type RunningProcess } from "../support/server";
+import { twice } from "../support/twice";
+import { Visitor } from "../support/visitor";
+import { commandOf, copy, copyContext, type Instruction, readStages } from "./containerfile";
+import { asStranger, isRoot, start, stranger, temporaryFolder } from "./host";
