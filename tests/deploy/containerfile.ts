@@ -9,12 +9,15 @@ export interface Instruction {
 /** The instructions of each stage of a Containerfile, without `FROM`. */
 export async function readStages(path: string): Promise<Instruction[][]> {
   const file = (await readFile(path, "utf8")).replace(/^#.*\n/gm, "").replace(/\\\n\s*/g, "");
-  return file.split(/^FROM .*\n/m).slice(1).map((stage) =>
-    stage
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => ({ name: line.split(" ", 1)[0] ?? "", text: line.replace(/^\S+\s+/, "") })),
-  );
+  return file
+    .split(/^FROM .*\n/m)
+    .slice(1)
+    .map((stage) =>
+      stage
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => ({ name: line.split(" ", 1)[0] ?? "", text: line.replace(/^\S+\s+/, "") })),
+    );
 }
 
 /** The JSON array of a `CMD`. */
