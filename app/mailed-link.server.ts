@@ -16,6 +16,13 @@ export function linkParameters(request: Request): LinkParameters {
   return { email: searchParams.get("email") ?? "", token: searchParams.get("token") ?? "" };
 }
 
+/** Reads the form behind a link that asks for nothing else. A missing or malformed field makes the link invalid. */
+export async function readLink(request: Request): Promise<Pick<LinkForm, "link" | "typed">> {
+  const { fields, typed } = await readFields(request, ["email", "token"]);
+  const { email = "", token = "" } = fields;
+  return { link: { email, token }, typed };
+}
+
 interface LinkForm {
   link: LinkParameters;
   newPassword: NewPassword;

@@ -16,6 +16,9 @@ import { redirectFromGuestPage, redirectSignedIn } from "./return-to.server";
 
 export const recentSignIn = recentSignInMinutes * 60_000; // ms
 
+/** Whether the sign-in is too old for what changes who can sign in, or cannot be undone. */
+export const mustSignInAgain = ({ signedInAt }: SignedIn) => signedInAt.getTime() < Date.now() - recentSignIn;
+
 const cookieName = (request: Request) => sessionCookieName(isHttps(request));
 
 /** The token of the session cookie; `null` for none. */
@@ -80,8 +83,8 @@ export async function requireGuest(request: Request, returnTo: string | null = n
  *
  * @throws Response to the login page when the sign-in is older than 15 minutes
  */
-export async function requireRecentSignIn(request: Request, { signedInAt }: SignedIn): Promise<void> {
-  if (signedInAt.getTime() < Date.now() - recentSignIn) throw await signOut(request, "/login?notice=sign_in_again");
+export async function requireRecentSignIn(request: Request, signedIn: SignedIn): Promise<void> {
+  if (mustSignInAgain(signedIn)) throw await signOut(request, "/login?notice=sign_in_again");
 }
 
 /** What a sign-in has to know of the request's browser. */

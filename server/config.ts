@@ -3,7 +3,7 @@ import { StartError } from "./errors";
 import type { Language } from "./languages/languages";
 import { processValue } from "./process-value";
 import { type ApplicationConfig, applicationSettings } from "./settings/application";
-import { isWebUrl, optional, webUrl } from "./settings/forms";
+import { isWebUrl, optional, portNumber, webUrl } from "./settings/forms";
 import {
   clientSettings,
   type IdentityProviderConfig,
@@ -12,6 +12,7 @@ import {
 } from "./settings/identity-provider";
 import { languageForms } from "./settings/language";
 import { type MailConfig, mailForms, mailSettings } from "./settings/mail";
+import { type MetricsConfig, metricsForms, metricsSettings } from "./settings/metrics";
 import { type ReadFile, readSecrets, readTextFile } from "./settings/secrets";
 
 const embeddedDatabase = "pglite:./data";
@@ -27,6 +28,8 @@ export interface Config extends ApplicationConfig {
   /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
   readonly trustedProxies: number;
   readonly mail: MailConfig;
+  /** `null`: nothing is counted. */
+  readonly metrics: MetricsConfig | null;
   /** For a visitor who asks for no language that there is, and for mails that no page asked for. */
   readonly defaultLanguage: Language;
   /** `null`: external sign-in is off. */
@@ -67,16 +70,12 @@ const settings = z.object({
   NODE_ENV: z.string().optional(),
   APP_URL: appUrl.optional(),
   DATABASE_URL: databaseUrl.default(embeddedDatabase),
-  PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, "must be a port number")
-    .transform(Number)
-    .refine((port) => port >= 1 && port <= 65_535, "must be a port number")
-    .default(3000),
+  PORT: portNumber.default(3000),
   TRUST_PROXY: trustedProxies,
   ...mailForms,
   ...languageForms,
   ...identityProviderForms,
+  ...metricsForms,
 });
 
 const off = z.unknown().transform(() => null);
@@ -110,12 +109,13 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
   const address = publicAddress.safeParse(env);
   const mail = mailSettings.safeParse(env);
   const application = applicationSettings.safeParse(env);
+  const metrics = metricsSettings.safeParse(env);
   const externalSignIn = has("IDP_CLIENT_ID") || has("IDP_CLIENT_SECRET");
   const client = (externalSignIn ? clientSettings : off).safeParse(env);
   const identityProvider = (externalSignIn ? identityProviderSettings : off).safeParse(env);
-  const whole = address.success && mail.success && application.success && identityProvider.success;
+  const whole = address.success && application.success && mail.success && metrics.success && identityProvider.success;
   if (unread.size > 0 || !parsed.success || !whole) {
-    const problems = [parsed, mail, address, application, client, identityProvider]
+    const problems = [parsed, mail, address, application, metrics, client, identityProvider]
       .flatMap(problemsOf)
       .filter((problem) => !unread.has(problem.split(" ", 1)[0] ?? "")); // "is missing" would mislead
     throw new ConfigurationError([...new Set([...unread.values(), ...problems])]);
@@ -128,6 +128,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
     port: PORT,
     trustedProxies: TRUST_PROXY,
     mail: Object.freeze(mail.data),
+    metrics: Object.freeze(metrics.data),
     defaultLanguage: DEFAULT_LOCALE,
     identityProvider: Object.freeze(identityProvider.data),
   });

@@ -1,8 +1,8 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { logExternalSignInFailure, providerLabel, startExternalSignIn } from "#server/features/external-sign-in.server";
 import { redirectUri, signInCookies } from "~/oauth-attempt.server";
+import { returnToOf } from "~/request";
 import { methodNotAllowed, plainText } from "~/responses";
-import { returnToOf } from "~/return-to.server";
 
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt

@@ -1,8 +1,6 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
 import { allowedPath } from "#server/features/return-to.server";
-import { isLanguage } from "#server/languages/languages";
-import { readFields } from "~/form.server";
-import { languageCookie } from "~/language.server";
+import { readFields, withLanguage } from "~/request";
 import { methodNotAllowed } from "~/responses";
 
 export function loader() {
@@ -13,9 +11,7 @@ export function loader() {
 export async function action({ request }: ActionFunctionArgs) {
   const { fields } = await readFields(request, ["language", "page"]);
   const { language = "", page = "" } = fields;
-  const headers = new Headers();
-  if (isLanguage(language)) headers.set("Set-Cookie", languageCookie(request, language));
-  return redirect(allowedPath(page) ?? "/", { headers });
+  return withLanguage(request, redirect(allowedPath(page) ?? "/"), language);
 }
 
 /** Only for the page of a refused method. */

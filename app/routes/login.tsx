@@ -3,7 +3,6 @@ import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react
 import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
-import { clientOf, disconnectSignal } from "#server/http/request-facts.server";
 import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
@@ -11,14 +10,24 @@ import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
-import { deviceToken, withDevice } from "~/device.server";
-import { readForm, text } from "~/form.server";
 import { Text, useTexts } from "~/language";
-import { languageOf, textsFor } from "~/language.server";
+import {
+  browserOf,
+  clientOf,
+  deviceToken,
+  formTarget,
+  languageOf,
+  readForm,
+  requesterOf,
+  requireGuest,
+  returnToOf,
+  signIn,
+  text,
+  textsFor,
+  withDevice,
+} from "~/request";
 import { minutesIn, respond, unprocessable } from "~/responses";
 import { withReturnTo } from "~/return-to";
-import { formTarget, returnToOf } from "~/return-to.server";
-import { browserOf, requireGuest, signIn } from "~/session.server";
 import { titled } from "~/title";
 
 export const handle = titled("common.logIn");
@@ -61,7 +70,7 @@ export function action({ request }: ActionFunctionArgs) {
       return tooManyAttempts(typed, message, counted.wait);
     }
 
-    const user = await authenticate(email, password, disconnectSignal(), counted.counters);
+    const user = await authenticate(email, password, requesterOf(request), counted.counters);
     const done = user && (await logIn(user, counted.counters, browserOf(request), device, languageOf(request)));
     if (!done) return unprocessable({ typed, errors: {}, wrongPassword: true, message: t("login.wrong") });
     return withDevice(request, signIn(request, done.session, returnToOf(request)), done.deviceToken);
@@ -78,6 +87,9 @@ function LoginNotice({ notice, provider, returnTo }: LoginNoticeProps) {
   const t = useTexts();
   if (notice === "password_reset") {
     return <Notice role="status">{t("login.passwordReset")}</Notice>;
+  }
+  if (notice === "email_changed") {
+    return <Notice role="status">{t("login.emailChanged")}</Notice>;
   }
   if (notice === "sign_in_again") {
     return <Notice role="status">{t("login.signInAgain", { count: recentSignInMinutes })}</Notice>;

@@ -2,18 +2,24 @@ import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@r
 import { data } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { completeRegistration, isRegistrationLinkValid } from "#server/features/registration.server";
-import { disconnectSignal } from "#server/http/request-facts.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { formTargetHeader } from "~/content-security-policy";
-import { withDevice } from "~/device.server";
 import { useTexts } from "~/language";
-import { textsFor } from "~/language.server";
-import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessage } from "~/password-messages";
+import {
+  browserOf,
+  formTarget,
+  type LinkRefusal,
+  linkParameters,
+  readLinkForm,
+  requesterOf,
+  returnToOf,
+  signIn,
+  textsFor,
+  withDevice,
+} from "~/request";
 import { respond } from "~/responses";
 import { returnToName } from "~/return-to";
-import { formTarget, returnToOf } from "~/return-to.server";
-import { browserOf, signIn } from "~/session.server";
 import { titled } from "~/title";
 
 export const handle = titled("complete.title");
@@ -40,7 +46,7 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return refuse({ errors: passwordMessage(t, problem) });
 
-    const done = await completeRegistration(link, newPassword.password, browserOf(request), disconnectSignal());
+    const done = await completeRegistration(link, newPassword.password, browserOf(request), requesterOf(request));
     if (!done) return refuse({ invalidLink });
     return withDevice(request, signIn(request, done.session, returnTo), done.deviceToken);
   });

@@ -1,7 +1,7 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
-import { consumeLink, isLinkValid, issueLink, lockAddress, type MailedLink } from "../accounts/mailed-links";
+import { consumeLink, isLinkValid, issueLink, lockAddresses, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
@@ -9,6 +9,7 @@ import { createUser } from "../accounts/users";
 import { config } from "../config";
 import { Registration, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
+import type { Requester } from "../http/request-facts.server";
 import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
@@ -75,7 +76,6 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
 /**
  * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction.
  *
- * @param signal aborted when nobody waits for the result any more
  * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now
  * @throws HashingOverloaded
  */
@@ -83,13 +83,13 @@ export async function completeRegistration(
   link: MailedLink,
   password: string,
   browser: Browser,
-  signal?: AbortSignal,
+  requester?: Requester,
 ): Promise<DeviceSignIn | null> {
   const email = parseAddress(link.email);
   if (email === null) return null;
-  const passwordHash = await hashPassword(password, signal);
+  const passwordHash = await hashPassword(password, requester);
   const done = await unitOfWork(async (em) => {
-    await lockAddress(em, email);
+    await lockAddresses(em, email);
     if (!(await consumeLink(em, Registration, link))) return null;
     const userId = await createUser(em, { email, passwordHash });
     const session = await startSession(em, userId, browser);

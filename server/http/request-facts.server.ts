@@ -68,3 +68,12 @@ export function watchDisconnect(response: ServerResponse): void {
  * the controllers between two Requests by weak references, so that a garbage collection cuts them off.
  */
 export const disconnectSignal = (): AbortSignal | undefined => disconnect.getStore();
+
+/** Who waits for the answer to a request. */
+export interface Requester {
+  client: string;
+  /** Aborted when the client waits no longer. */
+  signal: AbortSignal | undefined;
+}
+
+export const requesterOf = (request: Request): Requester => ({ client: clientOf(request), signal: disconnectSignal() });
