@@ -9,18 +9,17 @@ import {
   useRouteError,
 } from "@remix-run/react";
 import type { ReactNode } from "react";
+import { BrandForBrowser, BrandHead } from "./brand";
 import { ErrorPage } from "./components/error-page";
 import { LanguageSwitch } from "./components/language-switch";
 import { useFocusOnArrival } from "./focus";
 import { TextsForBrowser, useDocumentLanguage } from "./language";
 import { useNonce } from "./nonce";
+import { SearchEngineMeta } from "./search-engines";
 import styles from "./styles/latchkey.css";
 import { useDocumentTitle } from "./title";
 
-export const links: LinksFunction = () => [
-  { rel: "icon", href: "/favicon.svg", type: "image/svg+xml" },
-  { rel: "stylesheet", href: styles },
-];
+export const links: LinksFunction = () => [{ rel: "stylesheet", href: styles }];
 
 const statusOf = (error: unknown) => (isRouteErrorResponse(error) ? error.status : 500);
 
@@ -38,12 +37,15 @@ export function Layout({ children }: { children: ReactNode }) {
         <meta name="theme-color" content="#fff" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#1a201e" media="(prefers-color-scheme: dark)" />
         <title>{useDocumentTitle(error === undefined ? null : statusOf(error))}</title>
+        <SearchEngineMeta isError={error !== undefined} />
         <Links />
+        <BrandHead />
       </head>
       <body>
         {children}
         <LanguageSwitch />
         <TextsForBrowser />
+        <BrandForBrowser />
         <ScrollRestoration nonce={nonce} />
         <Scripts nonce={nonce} />
         <LiveReload nonce={nonce} />

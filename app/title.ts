@@ -1,5 +1,5 @@
 import { useMatches } from "@remix-run/react";
-import { brand } from "./brand";
+import { useBrand } from "./brand";
 import { errorTitle } from "./components/error-page";
 import { type PlainPageText, useTexts } from "./language";
 
@@ -9,9 +9,10 @@ export const titled = (title: PlainPageText) => ({ title });
 /** The document's title: the error's, or the one that the page's route names. */
 export function useDocumentTitle(errorStatus: number | null): string {
   const t = useTexts();
+  const { name } = useBrand();
   const [title] = useMatches().flatMap(
     ({ handle }) => (handle as Partial<ReturnType<typeof titled>> | undefined)?.title ?? [],
   );
   const key = errorStatus === null ? title : errorTitle(errorStatus);
-  return key === undefined ? brand : `${t(key)} · ${brand}`;
+  return key === undefined ? name : `${t(key)} · ${name}`;
 }

@@ -11,9 +11,10 @@ import { readFields } from "~/form.server";
 import { useTexts } from "~/language";
 import { languageOf } from "~/language.server";
 import { respond } from "~/responses";
+import { described } from "~/search-engines";
 import { titled } from "~/title";
 
-export const handle = titled("common.forgotPassword");
+export const handle = { ...titled("common.forgotPassword"), ...described("forgot.description") };
 
 export function loader({ request }: LoaderFunctionArgs) {
   return {

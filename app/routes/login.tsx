@@ -16,10 +16,11 @@ import { readForm, text } from "~/form.server";
 import { Text, useTexts } from "~/language";
 import { languageOf, textsFor } from "~/language.server";
 import { minutesIn, respond, unprocessable } from "~/responses";
+import { described } from "~/search-engines";
 import { browserOf, requireGuest, signIn } from "~/session.server";
 import { titled } from "~/title";
 
-export const handle = titled("common.logIn");
+export const handle = { ...titled("common.logIn"), ...described("login.description") };
 
 export const headers: HeadersFunction = ({ actionHeaders }) => actionHeaders;
 

@@ -13,10 +13,11 @@ import { readFields } from "~/form.server";
 import { Text, useTexts } from "~/language";
 import { languageOf } from "~/language.server";
 import { respond } from "~/responses";
+import { described } from "~/search-engines";
 import { requireGuest } from "~/session.server";
 import { titled } from "~/title";
 
-export const handle = titled("register.title");
+export const handle = { ...titled("register.title"), ...described("register.description") };
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
