@@ -10,7 +10,7 @@ export function brandAnswer(request: Request): Response | null {
   const [, name = ""] = /^\/brand\/([^/]+)$/.exec(new URL(request.url).pathname) ?? [];
   const file = brandFile(name);
   if (!file) return null;
-  return new Response(file.content, {
+  return new Response(new Uint8Array(file.content), {
     headers: {
       "Content-Type": file.type,
       "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",

@@ -27,7 +27,7 @@ export const headers: HeadersFunction = ({ errorHeaders }) => errorHeaders ?? {}
 
 export function Layout({ children }: { children: ReactNode }) {
   const nonce = useNonce();
-  const error = useRouteError();
+  const error = useRouteError() ?? null; // null or undefined without an error
   return (
     <html {...useDocumentLanguage()}>
       <head>
@@ -36,8 +36,8 @@ export function Layout({ children }: { children: ReactNode }) {
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#fff" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#1a201e" media="(prefers-color-scheme: dark)" />
-        <title>{useDocumentTitle(error === undefined ? null : statusOf(error))}</title>
-        <SearchEngineMeta isError={error !== undefined} />
+        <title>{useDocumentTitle(error === null ? null : statusOf(error))}</title>
+        <SearchEngineMeta isError={error !== null} />
         <Links />
         <BrandHead />
       </head>
