@@ -15,9 +15,8 @@ import { LanguageSwitch } from "./components/language-switch";
 import { useFocusOnArrival } from "./focus";
 import { TextsForBrowser, useDocumentLanguage } from "./language";
 import { useNonce } from "./nonce";
-import { SearchEngineMeta } from "./search-engines";
 import styles from "./styles/latchkey.css";
-import { useDocumentTitle } from "./title";
+import { useDescription, useDocumentTitle } from "./title";
 
 export const links: LinksFunction = () => [{ rel: "stylesheet", href: styles }];
 
@@ -28,6 +27,8 @@ export const headers: HeadersFunction = ({ errorHeaders }) => errorHeaders ?? {}
 export function Layout({ children }: { children: ReactNode }) {
   const nonce = useNonce();
   const error = useRouteError() ?? null; // null or undefined without an error
+  const errorStatus = error === null ? null : statusOf(error);
+  const description = useDescription(errorStatus);
   return (
     <html {...useDocumentLanguage()}>
       <head>
@@ -36,8 +37,12 @@ export function Layout({ children }: { children: ReactNode }) {
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#fff" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#1a201e" media="(prefers-color-scheme: dark)" />
-        <title>{useDocumentTitle(error === null ? null : statusOf(error))}</title>
-        <SearchEngineMeta isError={error !== null} />
+        <title>{useDocumentTitle(errorStatus)}</title>
+        {description === null ? (
+          <meta name="robots" content="noindex" />
+        ) : (
+          <meta name="description" content={description} />
+        )}
         <Links />
         <BrandHead />
       </head>

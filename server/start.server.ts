@@ -7,6 +7,8 @@ import { migrate, withStartLock } from "./database/migrate";
 import { openDatabase, poolUse } from "./database/orm";
 import { provideOrm } from "./database/unit-of-work";
 import { StartError } from "./errors";
+import { resumeSession } from "./features/sessions.server";
+import type { FindUser } from "./http/forward-authentication";
 import { openFrontDoor } from "./http/front-door";
 import { openMetricsServer } from "./http/metrics-server";
 import type { RouteOf } from "./http/request-durations";
@@ -65,7 +67,8 @@ async function startService(routeOf: RouteOf): Promise<void> {
   provideConfig(config);
   provideMailer(createMailer(config.mail));
   await assertPortsAreFree(config);
-  const frontDoor = openFrontDoor(config, routeOf);
+  const findUser: FindUser = async (token) => (await resumeSession(token))?.user ?? null;
+  const frontDoor = openFrontDoor(config, findUser, routeOf);
   const database = await openDatabase(config.databaseUrl);
   const queue = new JobQueue(database.orm, handleJob, randomDelay);
   await withStartLock(database, async (orm) => {

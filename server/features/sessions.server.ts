@@ -1,5 +1,6 @@
 import { configuredIssuer } from "../accounts/provider-identities";
 import { endSessionOfToken, endSessionsExcept, isLive, live, livenessAt, mostSessions } from "../accounts/sessions";
+import { config } from "../config";
 import { Session } from "../database/entities";
 import { prepared, query } from "../database/unit-of-work";
 import { logEvent } from "../log";
@@ -7,6 +8,9 @@ import { sha256 } from "../sha256";
 
 export { browserName } from "../accounts/browser-name";
 export type { Browser, NewSession } from "../accounts/sessions";
+
+/** The domain of the session cookie; `null`: it belongs to this host alone. */
+export const sessionDomain = (): string | null => config().sessionDomain;
 
 const seenInterval = 3_600_000; // ms between two writes of `last_seen_at`
 
@@ -24,6 +28,8 @@ interface SignedInUser {
 export interface SignedIn {
   sessionId: string;
   signedInAt: Date;
+  /** When it ends at the latest. */
+  expiresAt: Date;
   user: SignedInUser;
 }
 
@@ -31,26 +37,31 @@ export interface SignedIn {
 // signed-in browser runs this statement.
 const liveSession = `
   select s.id as "sessionId", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
+    s.expires_at as "expiresAt",
     u.id, u.email, u.name, u.picture_url as "pictureUrl",
     u.password_hash is not null as "hasPassword",
     u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked"
   from sessions s join users u on u.id = s.user_id
   where s.token_hash = ? and ${isLive}`;
 
+interface LiveSession extends SignedInUser {
+  sessionId: string;
+  createdAt: string;
+  lastSeenAt: string;
+  expiresAt: string;
+}
+
 /** The live session of a cookie's token, which counts as used now; `null` for every other token. */
 export async function resumeSession(token: string): Promise<SignedIn | null> {
   const now = new Date();
-  const [row] = await prepared<SignedInUser & { sessionId: string; createdAt: string; lastSeenAt: string }>(
-    "live-session",
-    liveSession,
-    [configuredIssuer(), sha256(token), ...livenessAt(now)],
-  );
+  const values = [configuredIssuer(), sha256(token), ...livenessAt(now)];
+  const [row] = await prepared<LiveSession>("live-session", liveSession, values);
   if (!row) return null;
-  const { sessionId, createdAt, lastSeenAt, ...user } = row;
+  const { sessionId, createdAt, lastSeenAt, expiresAt, ...user } = row;
   if (Date.parse(lastSeenAt) < now.getTime() - seenInterval) {
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
   }
-  return { sessionId, signedInAt: new Date(createdAt), user };
+  return { sessionId, signedInAt: new Date(createdAt), expiresAt: new Date(expiresAt), user };
 }
 
 /** The user's live sessions, the last seen first. */
