@@ -2,6 +2,8 @@ import * as z from "zod";
 import { StartError } from "./errors";
 import type { Language } from "./languages/languages";
 import { processValue } from "./process-value";
+import { type ApplicationConfig, applicationSettings } from "./settings/application";
+import { type BrandConfig, brandForms, brandOf } from "./settings/branding";
 import { isWebUrl, optional, portNumber, webUrl } from "./settings/forms";
 import {
   clientSettings,
@@ -19,16 +21,15 @@ const embeddedDatabase = "pglite:./data";
 /** `process.env`, or an object like it. */
 export type Environment = Record<string, string | undefined>;
 
-export interface Config {
+export interface Config extends ApplicationConfig {
   readonly production: boolean;
-  /** Scheme and authority without a trailing slash: the base of every mailed link. */
-  readonly appUrl: string;
   /** `postgresql://…`, or `pglite:FOLDER` for the embedded database. */
   readonly databaseUrl: string;
   readonly port: number;
   /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
   readonly trustedProxies: number;
   readonly mail: MailConfig;
+  readonly brand: BrandConfig;
   /** `null`: nothing is counted. */
   readonly metrics: MetricsConfig | null;
   /** For a visitor who asks for no language that there is, and for mails that no page asked for. */
@@ -77,6 +78,7 @@ const settings = z.object({
   ...languageForms,
   ...identityProviderForms,
   ...metricsForms,
+  ...brandForms,
 });
 
 const off = z.unknown().transform(() => null);
@@ -109,31 +111,27 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
   const env = { ...present, ...parsed.data };
   const address = publicAddress.safeParse(env);
   const mail = mailSettings.safeParse(env);
+  const application = applicationSettings.safeParse(env);
   const metrics = metricsSettings.safeParse(env);
   const externalSignIn = has("IDP_CLIENT_ID") || has("IDP_CLIENT_SECRET");
   const client = (externalSignIn ? clientSettings : off).safeParse(env);
   const identityProvider = (externalSignIn ? identityProviderSettings : off).safeParse(env);
-  if (
-    unread.size > 0 ||
-    !parsed.success ||
-    !address.success ||
-    !mail.success ||
-    !metrics.success ||
-    !identityProvider.success
-  ) {
-    const problems = [parsed, mail, address, metrics, client, identityProvider]
+  const whole = address.success && application.success && mail.success && metrics.success && identityProvider.success;
+  if (unread.size > 0 || !parsed.success || !whole) {
+    const problems = [parsed, mail, address, application, metrics, client, identityProvider]
       .flatMap(problemsOf)
       .filter((problem) => !unread.has(problem.split(" ", 1)[0] ?? "")); // "is missing" would mislead
     throw new ConfigurationError([...new Set([...unread.values(), ...problems])]);
   }
-  const { NODE_ENV, APP_URL, DATABASE_URL, PORT, TRUST_PROXY, DEFAULT_LOCALE } = parsed.data;
+  const { NODE_ENV, DATABASE_URL, PORT, TRUST_PROXY, DEFAULT_LOCALE } = parsed.data;
   return Object.freeze({
     production: NODE_ENV === "production",
-    appUrl: APP_URL ?? `http://localhost:${PORT}`,
+    ...application.data,
     databaseUrl: DATABASE_URL,
     port: PORT,
     trustedProxies: TRUST_PROXY,
     mail: Object.freeze(mail.data),
+    brand: Object.freeze(brandOf(parsed.data)),
     metrics: Object.freeze(metrics.data),
     defaultLanguage: DEFAULT_LOCALE,
     identityProvider: Object.freeze(identityProvider.data),

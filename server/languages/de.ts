@@ -2,7 +2,20 @@ import type { Texts } from "./texts";
 
 export const de: Texts = {
   pages: {
+    confirmEmail: {
+      askAgain: "Auf <account>Ihrer Kontoseite</account> können Sie einen neuen anfordern.",
+      lead: "Bestätigen Sie nur, wenn Sie das selbst angefordert haben. Sie melden sich dann mit dieser Adresse an:",
+      linkWorks: {
+        one: "Ein Link funktioniert einmal und {count} Minute lang.",
+        other: "Ein Link funktioniert einmal und {count} Minuten lang.",
+      },
+      submit: "Adresse bestätigen",
+      title: "Neue E-Mail-Adresse bestätigen",
+    },
     common: {
+      help: "Hilfe",
+      privacy: "Datenschutz",
+      terms: "Nutzungsbedingungen",
       accountTitle: "Ihr Konto",
       backToLogin: "Zurück zur Anmeldung",
       continueWith: "Weiter mit {provider}",
@@ -15,6 +28,8 @@ export const de: Texts = {
       password: "Passwort",
     },
     login: {
+      description: "Melden Sie sich bei Ihrem Konto von {brand} an.",
+      emailChanged: "Ihre E-Mail-Adresse wurde geändert. Melden Sie sich mit der neuen an.",
       createAccount: "Noch kein Konto? <register>Konto erstellen</register>",
       idpFailed: "Die Anmeldung mit {provider} hat nicht funktioniert.",
       idpFailedAgain:
@@ -26,11 +41,13 @@ export const de: Texts = {
       },
     },
     forgot: {
+      description: "Legen Sie mit einem Link in einer E-Mail ein neues Passwort für Ihr Konto von {brand} fest.",
       lead: "Geben Sie die E-Mail-Adresse Ihres Kontos ein. Wir senden Ihnen einen Link, mit dem Sie ein neues Passwort festlegen.",
       send: "Link senden",
       sent: "Falls es ein Konto für <address>{address}</address> gibt, ist ein Link zum Zurücksetzen des Passworts unterwegs.",
     },
     register: {
+      description: "Erstellen Sie ein Konto bei {brand}.",
       lead: "Wir senden Ihnen einen Link, mit dem Sie ein Passwort festlegen.",
       logIn: "Sie haben schon ein Konto? <login>Anmelden</login>",
       next: "Weiter",
@@ -67,6 +84,9 @@ export const de: Texts = {
       title: "Konto fertigstellen",
     },
     password: {
+      current: "Aktuelles Passwort",
+      hideCurrent: "Aktuelles Passwort verbergen",
+      showCurrent: "Aktuelles Passwort anzeigen",
       capsLock: "Die Feststelltaste ist aktiv.",
       hide: "Verbergen",
       hideNew: "Neues Passwort verbergen",
@@ -95,6 +115,21 @@ export const de: Texts = {
       },
     },
     account: {
+      changeEmail: "E-Mail-Adresse ändern",
+      changeEmailHow:
+        "Wir senden einen Link an die neue Adresse und informieren die bisherige. Die Adresse wird geändert, sobald Sie die neue bestätigen. Sitzungen in anderen Browsern werden dann beendet.",
+      changeEmailSend: "Link senden",
+      changePassword: "Passwort ändern",
+      details: "Ihre Daten",
+      forgotCurrentPassword: "Haben Sie das aktuelle Passwort vergessen?",
+      newEmail: "Neue E-Mail-Adresse",
+      otherSessionsEnd: "Alle anderen Sitzungen werden beendet.",
+      savePassword: "Neues Passwort speichern",
+      signInAgain: {
+        one: "Ihre Anmeldung ist länger als {count} Minute her. Deshalb müssen Sie sich vorher noch einmal anmelden.",
+        other:
+          "Ihre Anmeldung ist länger als {count} Minuten her. Deshalb müssen Sie sich vorher noch einmal anmelden.",
+      },
       connect: "{provider} verbinden",
       connected: "Sie können sich jetzt mit {provider} anmelden.",
       connectFailed: "Die Anmeldung mit {provider} hat nicht funktioniert. Es wurde nichts geändert.",
@@ -102,11 +137,7 @@ export const de: Texts = {
       deleteConfirm: "Geben Sie zur Bestätigung Ihre E-Mail-Adresse ein",
       deleteForGood: "Mein Konto endgültig löschen",
       deleteTitle: "Konto löschen",
-      deleteWarning: {
-        one: "Ihr Konto wird mit allem, was dazugehört, gelöscht. Das lässt sich nicht rückgängig machen. Wenn Ihre Anmeldung länger als {count} Minute her ist, müssen Sie sich vorher noch einmal anmelden.",
-        other:
-          "Ihr Konto wird mit allem, was dazugehört, gelöscht. Das lässt sich nicht rückgängig machen. Wenn Ihre Anmeldung länger als {count} Minuten her ist, müssen Sie sich vorher noch einmal anmelden.",
-      },
+      deleteWarning: "Ihr Konto wird mit allem, was dazugehört, gelöscht. Das lässt sich nicht rückgängig machen.",
       disconnect: "Trennen",
       disconnectProvider: "{provider} trennen",
       disconnectWarning:
@@ -179,6 +210,7 @@ export const de: Texts = {
       wrong: "E-Mail-Adresse oder Passwort ist falsch.",
     },
     password: {
+      isTheService: "Wählen Sie ein Passwort, das nicht der Name oder die Adresse dieser Website ist.",
       common: "Dieses Passwort gehört zu den häufigsten. Wählen Sie ein anderes.",
       isTheEmail: "Wählen Sie ein Passwort, das nicht Ihre E-Mail-Adresse ist.",
       tooLong: {
@@ -192,6 +224,22 @@ export const de: Texts = {
       unconfirmed: "Die beiden Passwörter stimmen nicht überein.",
     },
     account: {
+      changedMeanwhile: "Das Passwort wurde inzwischen durch eine andere Anfrage geändert. Diese hat nichts geändert.",
+      emailChangeSent: {
+        one: "Falls {email} E-Mails empfängt, ist ein Link zum Bestätigen der Adresse unterwegs. Ihre Adresse wird geändert, wenn Sie ihn innerhalb von {count} Minute öffnen und bestätigen.",
+        other:
+          "Falls {email} E-Mails empfängt, ist ein Link zum Bestätigen der Adresse unterwegs. Ihre Adresse wird geändert, wenn Sie ihn innerhalb von {count} Minuten öffnen und bestätigen.",
+      },
+      enterEmail: "Geben Sie eine E-Mail-Adresse ein.",
+      noPassword: "Dieses Konto hat noch kein Passwort. Wählen Sie unten „Passwort per E-Mail festlegen“.",
+      ownEmail: "Das ist bereits die Adresse Ihres Kontos.",
+      passwordChanged: "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden beendet.",
+      tooManyWrong: {
+        one: "Zu viele falsche Passwörter. Versuchen Sie es in {count} Minute noch einmal.",
+        other: "Zu viele falsche Passwörter. Versuchen Sie es in {count} Minuten noch einmal.",
+      },
+      typeCurrentPassword: "Geben Sie Ihr aktuelles Passwort ein.",
+      wrongPassword: "Das ist nicht Ihr aktuelles Passwort.",
       alreadyConnected: "Die Verbindung besteht bereits.",
       chooseAction: "Wählen Sie eine Aktion.",
       disconnected: "Die externe Anmeldung wurde getrennt, und alle anderen Sitzungen wurden beendet.",
@@ -218,7 +266,35 @@ export const de: Texts = {
   },
 
   mails: {
+    emailChanged: {
+      changeBack:
+        "Wenn Sie das nicht waren, melden Sie sich sofort an, mit {newEmail} und Ihrem Passwort oder mit einer externen Anmeldung, und ändern Sie die Adresse zurück. Damit werden alle anderen Browser abgemeldet. Ändern Sie danach Ihr Passwort:",
+      lost: "Wenn Sie sich nicht anmelden können, wenden Sie sich an die Betreiber dieses Dienstes.",
+      secureMailbox:
+        "Wenn Sie das nicht waren, kann jemand Ihre E-Mails lesen: Ändern Sie das Passwort Ihres Postfachs und setzen Sie danach das Passwort dieses Kontos zurück:",
+      subject: "Ihre E-Mail-Adresse wurde geändert",
+      what: "Die E-Mail-Adresse Ihres Kontos wurde von {oldEmail} in {newEmail} geändert, und alle anderen Browser wurden abgemeldet. Sie melden sich ab jetzt mit {newEmail} an.",
+    },
+    emailChanging: {
+      act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort jetzt zurück. Damit wird die Änderung gestoppt, und alle Browser werden abgemeldet:",
+      subject: "Ihre E-Mail-Adresse wird geändert",
+      what: "Jemand, vermutlich Sie, möchte die E-Mail-Adresse Ihres Kontos in {newEmail} ändern. Sie wird geändert, wenn diese Adresse mit einem Link bestätigt wird, der an sie gesendet wurde.",
+    },
+    addressTaken: {
+      free: "Um die Adresse für das andere Konto zu verwenden, melden Sie sich zuerst bei diesem an und löschen Sie es oder ändern Sie seine Adresse:",
+      what: "Jemand, vermutlich Sie, wollte diese Adresse für ein anderes Konto verwenden. Sie haben bereits ein Konto mit ihr. Deshalb wurde nichts geändert.",
+    },
+    emailChange: {
+      button: "Adresse bestätigen",
+      careful:
+        "Wenn Sie das nicht angefordert haben, bestätigen Sie nicht: Sonst bekäme ein fremdes Konto Ihre Adresse.",
+      lead: "Bestätigen Sie Ihre neue E-Mail-Adresse:",
+      subject: "Neue E-Mail-Adresse bestätigen",
+    },
     common: {
+      help: "Hilfe: {address}",
+      privacy: "Datenschutz",
+      terms: "Nutzungsbedingungen",
       anotherService: "einem anderen Dienst",
       expiry: {
         one: "Dieser Link läuft in {count} Minute ab.",
@@ -246,6 +322,8 @@ export const de: Texts = {
       what: "Jemand, vermutlich Sie, wollte mit dieser Adresse ein Konto erstellen. Sie haben bereits eines.",
     },
     passwordChanged: {
+      onPage:
+        "Das Passwort Ihres Kontos wurde auf der Kontoseite geändert, und alle anderen Browser wurden abgemeldet.",
       act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort jetzt zurück:",
       subject: "Ihr Passwort wurde geändert",
       what: "Das Passwort Ihres Kontos wurde geändert, und alle Sitzungen wurden beendet.",

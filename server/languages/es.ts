@@ -2,7 +2,20 @@ import type { Texts } from "./texts";
 
 export const es: Texts = {
   pages: {
+    confirmEmail: {
+      askAgain: "Puedes solicitar uno nuevo en <account>la página de tu cuenta</account>.",
+      lead: "Confirma solo si lo has solicitado tú. Después iniciarás sesión con esta dirección:",
+      linkWorks: {
+        one: "Un enlace funciona una sola vez, durante {count} minuto.",
+        other: "Un enlace funciona una sola vez, durante {count} minutos.",
+      },
+      submit: "Confirmar la dirección",
+      title: "Confirma tu nuevo correo electrónico",
+    },
     common: {
+      help: "Ayuda",
+      privacy: "Privacidad",
+      terms: "Condiciones",
       accountTitle: "Tu cuenta",
       backToLogin: "Volver al inicio de sesión",
       continueWith: "Continuar con {provider}",
@@ -15,6 +28,8 @@ export const es: Texts = {
       password: "Contraseña",
     },
     login: {
+      description: "Inicia sesión en tu cuenta de {brand}.",
+      emailChanged: "Tu correo electrónico se ha cambiado. Inicia sesión con el nuevo.",
       createAccount: "¿Aún no tienes cuenta? <register>Crear una cuenta</register>",
       idpFailed: "No se pudo iniciar sesión con {provider}.",
       idpFailedAgain:
@@ -26,11 +41,13 @@ export const es: Texts = {
       },
     },
     forgot: {
+      description: "Elige una contraseña nueva para tu cuenta de {brand} con un enlace enviado por correo.",
       lead: "Introduce el correo electrónico de tu cuenta. Te enviaremos un enlace para elegir una contraseña nueva.",
       send: "Enviar el enlace",
       sent: "Si hay una cuenta para <address>{address}</address>, un enlace para restablecer la contraseña está en camino.",
     },
     register: {
+      description: "Crea una cuenta de {brand}.",
       lead: "Te enviaremos un enlace para elegir una contraseña.",
       logIn: "¿Ya tienes una cuenta? <login>Iniciar sesión</login>",
       next: "Continuar",
@@ -67,6 +84,9 @@ export const es: Texts = {
       title: "Termina de crear tu cuenta",
     },
     password: {
+      current: "Contraseña actual",
+      hideCurrent: "Ocultar la contraseña actual",
+      showCurrent: "Mostrar la contraseña actual",
       capsLock: "El bloqueo de mayúsculas está activado.",
       hide: "Ocultar",
       hideNew: "Ocultar la contraseña nueva",
@@ -95,6 +115,20 @@ export const es: Texts = {
       },
     },
     account: {
+      changeEmail: "Cambiar el correo electrónico",
+      changeEmailHow:
+        "Enviamos un enlace a la nueva dirección y avisamos a la actual. La dirección cambia cuando confirmas la nueva. Entonces se cierran las sesiones en otros navegadores.",
+      changeEmailSend: "Enviar el enlace",
+      changePassword: "Cambiar la contraseña",
+      details: "Tus datos",
+      forgotCurrentPassword: "¿Olvidaste la contraseña actual?",
+      newEmail: "Nuevo correo electrónico",
+      otherSessionsEnd: "Se cerrarán todas las demás sesiones.",
+      savePassword: "Guardar la contraseña nueva",
+      signInAgain: {
+        one: "Iniciaste sesión hace más de {count} minuto, así que antes te pediremos que vuelvas a iniciar sesión.",
+        other: "Iniciaste sesión hace más de {count} minutos, así que antes te pediremos que vuelvas a iniciar sesión.",
+      },
       connect: "Vincular {provider}",
       connected: "Ahora puedes iniciar sesión con {provider}.",
       connectFailed: "No se pudo iniciar sesión con {provider}. No se ha cambiado nada.",
@@ -102,11 +136,7 @@ export const es: Texts = {
       deleteConfirm: "Escribe tu correo electrónico para confirmar",
       deleteForGood: "Eliminar mi cuenta definitivamente",
       deleteTitle: "Eliminar tu cuenta",
-      deleteWarning: {
-        one: "Se eliminará tu cuenta con todo su contenido. Esta acción no se puede deshacer. Si iniciaste sesión hace más de {count} minuto, antes te pediremos que vuelvas a iniciar sesión.",
-        other:
-          "Se eliminará tu cuenta con todo su contenido. Esta acción no se puede deshacer. Si iniciaste sesión hace más de {count} minutos, antes te pediremos que vuelvas a iniciar sesión.",
-      },
+      deleteWarning: "Se eliminará tu cuenta con todo su contenido. Esta acción no se puede deshacer.",
       disconnect: "Desvincular",
       disconnectProvider: "Desvincular {provider}",
       disconnectWarning:
@@ -178,6 +208,7 @@ export const es: Texts = {
       wrong: "El correo electrónico o la contraseña son incorrectos.",
     },
     password: {
+      isTheService: "Elige una contraseña que no sea el nombre ni la dirección de este sitio.",
       common: "Esta contraseña es una de las más comunes. Elige otra.",
       isTheEmail: "Elige una contraseña que no sea tu correo electrónico.",
       tooLong: {
@@ -191,6 +222,22 @@ export const es: Texts = {
       unconfirmed: "Las dos contraseñas no coinciden.",
     },
     account: {
+      changedMeanwhile: "Otra solicitud cambió la contraseña mientras tanto. Esta no ha cambiado nada.",
+      emailChangeSent: {
+        one: "Si {email} recibe correo, un enlace para confirmar la dirección está en camino. Tu dirección cambiará cuando lo abras y confirmes, en un plazo de {count} minuto.",
+        other:
+          "Si {email} recibe correo, un enlace para confirmar la dirección está en camino. Tu dirección cambiará cuando lo abras y confirmes, en un plazo de {count} minutos.",
+      },
+      enterEmail: "Introduce un correo electrónico.",
+      noPassword: "Esta cuenta aún no tiene contraseña. Elige «Establecer una contraseña por correo» más abajo.",
+      ownEmail: "Esta ya es la dirección de tu cuenta.",
+      passwordChanged: "Tu contraseña se ha cambiado y se han cerrado todas las demás sesiones.",
+      tooManyWrong: {
+        one: "Demasiadas contraseñas incorrectas. Inténtalo de nuevo en {count} minuto.",
+        other: "Demasiadas contraseñas incorrectas. Inténtalo de nuevo en {count} minutos.",
+      },
+      typeCurrentPassword: "Escribe tu contraseña actual.",
+      wrongPassword: "Esta no es tu contraseña actual.",
       alreadyConnected: "Ya está vinculado.",
       chooseAction: "Elige una acción.",
       disconnected: "El inicio de sesión externo se ha desvinculado y se han cerrado todas las demás sesiones.",
@@ -217,7 +264,34 @@ export const es: Texts = {
   },
 
   mails: {
+    emailChanged: {
+      changeBack:
+        "Si no fuiste tú, inicia sesión enseguida, con {newEmail} y tu contraseña o con un inicio de sesión externo, y vuelve a poner la dirección anterior. Así se cierra la sesión en todos los demás navegadores. Después cambia tu contraseña:",
+      lost: "Si no puedes iniciar sesión, avisa a quienes gestionan este servicio.",
+      secureMailbox:
+        "Si no fuiste tú, alguien puede leer tu correo: cambia la contraseña de tu correo y después restablece la de esta cuenta:",
+      subject: "Tu correo electrónico se ha cambiado",
+      what: "El correo electrónico de tu cuenta se ha cambiado de {oldEmail} a {newEmail}, y se ha cerrado la sesión en todos los demás navegadores. A partir de ahora inicias sesión con {newEmail}.",
+    },
+    emailChanging: {
+      act: "Si no fuiste tú, restablece tu contraseña ahora. Así se detiene el cambio y se cierra la sesión en todos los navegadores:",
+      subject: "Tu correo electrónico se está cambiando",
+      what: "Alguien, probablemente tú, solicitó cambiar el correo electrónico de tu cuenta a {newEmail}. Cambiará cuando esa dirección se confirme con el enlace que se le ha enviado.",
+    },
+    addressTaken: {
+      free: "Para usar la dirección en la otra cuenta, inicia sesión primero en esta y elimínala o cambia su dirección:",
+      what: "Alguien, probablemente tú, solicitó usar esta dirección para otra cuenta. Ya tienes una cuenta con ella, así que no se ha cambiado nada.",
+    },
+    emailChange: {
+      button: "Confirmar la dirección",
+      careful: "Si no lo has solicitado, no lo confirmes: la cuenta de otra persona se quedaría con tu dirección.",
+      lead: "Confirma tu nuevo correo electrónico:",
+      subject: "Confirma tu nuevo correo electrónico",
+    },
     common: {
+      help: "Ayuda: {address}",
+      privacy: "Privacidad",
+      terms: "Condiciones",
       anotherService: "otro servicio",
       expiry: {
         one: "Este enlace caduca en {count} minuto.",
@@ -245,6 +319,8 @@ export const es: Texts = {
       what: "Alguien, probablemente tú, solicitó crear una cuenta con esta dirección. Ya tienes una.",
     },
     passwordChanged: {
+      onPage:
+        "La contraseña de tu cuenta se ha cambiado en la página de la cuenta, y se ha cerrado la sesión en todos los demás navegadores.",
       act: "Si no fuiste tú, restablece tu contraseña ahora:",
       subject: "Tu contraseña se ha cambiado",
       what: "La contraseña de tu cuenta se ha cambiado y se han cerrado todas las sesiones.",

@@ -2,7 +2,20 @@ import type { Texts } from "./texts";
 
 export const fr: Texts = {
   pages: {
+    confirmEmail: {
+      askAgain: "Vous pouvez en demander un nouveau sur <account>la page de votre compte</account>.",
+      lead: "Confirmez uniquement si vous avez fait cette demande vous-même. Vous vous connecterez ensuite avec cette adresse :",
+      linkWorks: {
+        one: "Un lien fonctionne une seule fois, pendant {count} minute.",
+        other: "Un lien fonctionne une seule fois, pendant {count} minutes.",
+      },
+      submit: "Confirmer l’adresse",
+      title: "Confirmer votre nouvelle adresse e-mail",
+    },
     common: {
+      help: "Aide",
+      privacy: "Confidentialité",
+      terms: "Conditions d’utilisation",
       accountTitle: "Votre compte",
       backToLogin: "Retour à la connexion",
       continueWith: "Continuer avec {provider}",
@@ -15,6 +28,8 @@ export const fr: Texts = {
       password: "Mot de passe",
     },
     login: {
+      description: "Connectez-vous à votre compte {brand}.",
+      emailChanged: "Votre adresse e-mail a été modifiée. Connectez-vous avec la nouvelle.",
       createAccount: "Pas encore de compte ? <register>Créez-en un</register>",
       idpFailed: "La connexion avec {provider} n’a pas abouti.",
       idpFailedAgain:
@@ -26,11 +41,13 @@ export const fr: Texts = {
       },
     },
     forgot: {
+      description: "Choisissez un nouveau mot de passe pour votre compte {brand}, grâce à un lien reçu par e-mail.",
       lead: "Saisissez l’adresse e-mail de votre compte. Nous vous enverrons un lien pour choisir un nouveau mot de passe.",
       send: "Envoyer le lien",
       sent: "S’il existe un compte pour <address>{address}</address>, un lien de réinitialisation du mot de passe est en route.",
     },
     register: {
+      description: "Créez un compte {brand}.",
       lead: "Nous vous enverrons un lien pour choisir un mot de passe.",
       logIn: "Vous avez déjà un compte ? <login>Connectez-vous</login>",
       next: "Continuer",
@@ -67,6 +84,9 @@ export const fr: Texts = {
       title: "Terminer la création du compte",
     },
     password: {
+      current: "Mot de passe actuel",
+      hideCurrent: "Masquer le mot de passe actuel",
+      showCurrent: "Afficher le mot de passe actuel",
       capsLock: "Le verrouillage des majuscules est activé.",
       hide: "Masquer",
       hideNew: "Masquer le nouveau mot de passe",
@@ -95,6 +115,21 @@ export const fr: Texts = {
       },
     },
     account: {
+      changeEmail: "Modifier l’adresse e-mail",
+      changeEmailHow:
+        "Nous envoyons un lien à la nouvelle adresse et prévenons l’adresse actuelle. L’adresse change dès que vous confirmez la nouvelle. Les sessions des autres navigateurs sont alors fermées.",
+      changeEmailSend: "Envoyer le lien",
+      changePassword: "Modifier le mot de passe",
+      details: "Vos informations",
+      forgotCurrentPassword: "Mot de passe actuel oublié ?",
+      newEmail: "Nouvelle adresse e-mail",
+      otherSessionsEnd: "Toutes les autres sessions seront fermées.",
+      savePassword: "Enregistrer le nouveau mot de passe",
+      signInAgain: {
+        one: "Votre connexion date de plus de {count} minute. Nous vous demanderons donc d’abord de vous reconnecter.",
+        other:
+          "Votre connexion date de plus de {count} minutes. Nous vous demanderons donc d’abord de vous reconnecter.",
+      },
       connect: "Associer {provider}",
       connected: "Vous pouvez maintenant vous connecter avec {provider}.",
       connectFailed: "La connexion avec {provider} n’a pas abouti. Rien n’a été modifié.",
@@ -102,11 +137,7 @@ export const fr: Texts = {
       deleteConfirm: "Saisissez votre adresse e-mail pour confirmer",
       deleteForGood: "Supprimer définitivement mon compte",
       deleteTitle: "Supprimer votre compte",
-      deleteWarning: {
-        one: "Votre compte et tout ce qu’il contient seront supprimés. Cette action est irréversible. Si votre connexion date de plus de {count} minute, nous vous demanderons d’abord de vous reconnecter.",
-        other:
-          "Votre compte et tout ce qu’il contient seront supprimés. Cette action est irréversible. Si votre connexion date de plus de {count} minutes, nous vous demanderons d’abord de vous reconnecter.",
-      },
+      deleteWarning: "Votre compte et tout ce qu’il contient seront supprimés. Cette action est irréversible.",
       disconnect: "Dissocier",
       disconnectProvider: "Dissocier {provider}",
       disconnectWarning:
@@ -178,6 +209,7 @@ export const fr: Texts = {
       wrong: "L’adresse e-mail ou le mot de passe est incorrect.",
     },
     password: {
+      isTheService: "Choisissez un mot de passe différent du nom et de l’adresse de ce site.",
       common: "Ce mot de passe fait partie des plus courants. Choisissez-en un autre.",
       isTheEmail: "Choisissez un mot de passe différent de votre adresse e-mail.",
       tooLong: {
@@ -191,6 +223,23 @@ export const fr: Texts = {
       unconfirmed: "Les deux mots de passe ne sont pas identiques.",
     },
     account: {
+      changedMeanwhile: "Le mot de passe a été modifié entre-temps par une autre demande. Celle-ci n’a rien changé.",
+      emailChangeSent: {
+        one: "Si {email} reçoit des e-mails, un lien de confirmation de l’adresse est en route. Votre adresse changera lorsque vous l’ouvrirez et confirmerez, dans un délai de {count} minute.",
+        other:
+          "Si {email} reçoit des e-mails, un lien de confirmation de l’adresse est en route. Votre adresse changera lorsque vous l’ouvrirez et confirmerez, dans un délai de {count} minutes.",
+      },
+      enterEmail: "Saisissez une adresse e-mail.",
+      noPassword:
+        "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e-mail » ci-dessous.",
+      ownEmail: "C’est déjà l’adresse de votre compte.",
+      passwordChanged: "Votre mot de passe a été modifié, et toutes les autres sessions ont été fermées.",
+      tooManyWrong: {
+        one: "Trop de mots de passe incorrects. Réessayez dans {count} minute.",
+        other: "Trop de mots de passe incorrects. Réessayez dans {count} minutes.",
+      },
+      typeCurrentPassword: "Saisissez votre mot de passe actuel.",
+      wrongPassword: "Ce n’est pas votre mot de passe actuel.",
       alreadyConnected: "Il est déjà associé.",
       chooseAction: "Choisissez une action.",
       disconnected: "La connexion externe a été dissociée, et toutes les autres sessions ont été fermées.",
@@ -217,7 +266,35 @@ export const fr: Texts = {
   },
 
   mails: {
+    emailChanged: {
+      changeBack:
+        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe :",
+      lost: "Si vous ne pouvez pas vous connecter, contactez les personnes qui gèrent ce service.",
+      secureMailbox:
+        "Si ce n’était pas vous, quelqu’un peut lire vos e-mails : modifiez le mot de passe de votre messagerie, puis réinitialisez celui de ce compte :",
+      subject: "Votre adresse e-mail a été modifiée",
+      what: "L’adresse e-mail de votre compte a été remplacée : {oldEmail} est devenue {newEmail}, et tous les autres navigateurs ont été déconnectés. Vous vous connectez désormais avec {newEmail}.",
+    },
+    emailChanging: {
+      act: "Si ce n’était pas vous, réinitialisez votre mot de passe maintenant. Cela arrête la modification et déconnecte tous les navigateurs :",
+      subject: "Votre adresse e-mail est en cours de modification",
+      what: "Quelqu’un, probablement vous, a demandé à remplacer l’adresse e-mail de votre compte par {newEmail}. Elle changera lorsque cette adresse sera confirmée avec le lien qui lui a été envoyé.",
+    },
+    addressTaken: {
+      free: "Pour utiliser l’adresse avec l’autre compte, connectez-vous d’abord à celui-ci, puis supprimez-le ou modifiez son adresse :",
+      what: "Quelqu’un, probablement vous, a demandé à utiliser cette adresse pour un autre compte. Vous avez déjà un compte avec cette adresse : rien n’a donc été modifié.",
+    },
+    emailChange: {
+      button: "Confirmer l’adresse",
+      careful:
+        "Si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
+      lead: "Confirmez votre nouvelle adresse e-mail :",
+      subject: "Confirmez votre nouvelle adresse e-mail",
+    },
     common: {
+      help: "Aide : {address}",
+      privacy: "Confidentialité",
+      terms: "Conditions d’utilisation",
       anotherService: "un autre service",
       expiry: {
         one: "Ce lien expire dans {count} minute.",
@@ -245,6 +322,8 @@ export const fr: Texts = {
       what: "Quelqu’un, probablement vous, a demandé à créer un compte avec cette adresse. Vous en avez déjà un.",
     },
     passwordChanged: {
+      onPage:
+        "Le mot de passe de votre compte a été modifié sur la page du compte, et tous les autres navigateurs ont été déconnectés.",
       act: "Si ce n’était pas vous, réinitialisez votre mot de passe maintenant :",
       subject: "Votre mot de passe a été modifié",
       what: "Le mot de passe de votre compte a été modifié, et toutes les sessions ont été fermées.",

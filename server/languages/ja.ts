@@ -2,7 +2,17 @@ import type { Texts } from "./texts";
 
 export const ja: Texts = {
   pages: {
+    confirmEmail: {
+      askAgain: "<account>アカウントページ</account>で新しいリンクを請求できます。",
+      lead: "ご自身で請求した場合のみ確認してください。確認後は、次のメールアドレスでログインします。",
+      linkWorks: { other: "リンクは 1 回だけ、{count} 分以内に使用できます。" },
+      submit: "メールアドレスを確認",
+      title: "新しいメールアドレスの確認",
+    },
     common: {
+      help: "ヘルプ",
+      privacy: "プライバシー",
+      terms: "利用規約",
       accountTitle: "アカウント",
       backToLogin: "ログインに戻る",
       continueWith: "{provider} で続ける",
@@ -15,6 +25,8 @@ export const ja: Texts = {
       password: "パスワード",
     },
     login: {
+      description: "{brand} のアカウントにログインします。",
+      emailChanged: "メールアドレスを変更しました。新しいメールアドレスでログインしてください。",
       createAccount: "アカウントをお持ちでない場合は、<register>アカウントを作成</register>",
       idpFailed: "{provider} でログインできませんでした。",
       idpFailedAgain:
@@ -25,11 +37,13 @@ export const ja: Texts = {
       },
     },
     forgot: {
+      description: "メールのリンクから {brand} のアカウントの新しいパスワードを設定します。",
       lead: "アカウントのメールアドレスを入力してください。新しいパスワードを設定するためのリンクをメールでお送りします。",
       send: "リンクを送信",
       sent: "<address>{address}</address> のアカウントがある場合は、パスワードを再設定するためのリンクをお送りしました。",
     },
     register: {
+      description: "{brand} のアカウントを作成します。",
       lead: "パスワードを設定するためのリンクをメールでお送りします。",
       logIn: "アカウントをお持ちの場合は、<login>ログイン</login>",
       next: "続ける",
@@ -64,6 +78,9 @@ export const ja: Texts = {
       title: "アカウント作成の完了",
     },
     password: {
+      current: "現在のパスワード",
+      hideCurrent: "現在のパスワードを非表示",
+      showCurrent: "現在のパスワードを表示",
       capsLock: "Caps Lock がオンになっています。",
       hide: "非表示",
       hideNew: "新しいパスワードを非表示",
@@ -90,6 +107,17 @@ export const ja: Texts = {
       },
     },
     account: {
+      changeEmail: "メールアドレスを変更",
+      changeEmailHow:
+        "新しいメールアドレスにリンクをお送りし、現在のメールアドレスにもお知らせします。新しいメールアドレスを確認すると変更されます。その際、ほかのブラウザのセッションは終了します。",
+      changeEmailSend: "リンクを送信",
+      changePassword: "パスワードを変更",
+      details: "登録情報",
+      forgotCurrentPassword: "現在のパスワードをお忘れですか?",
+      newEmail: "新しいメールアドレス",
+      otherSessionsEnd: "ほかのセッションはすべて終了します。",
+      savePassword: "新しいパスワードを保存",
+      signInAgain: { other: "ログインしてから {count} 分以上経過しているため、先にもう一度ログインしていただきます。" },
       connect: "{provider} を連携",
       connected: "{provider} でログインできるようになりました。",
       connectFailed: "{provider} でログインできませんでした。変更はありません。",
@@ -97,10 +125,7 @@ export const ja: Texts = {
       deleteConfirm: "確認のため、メールアドレスを入力してください",
       deleteForGood: "アカウントを完全に削除",
       deleteTitle: "アカウントの削除",
-      deleteWarning: {
-        other:
-          "アカウントとそのすべての内容が削除されます。この操作は取り消せません。ログインしてから {count} 分以上経過している場合は、先にもう一度ログインしていただきます。",
-      },
+      deleteWarning: "アカウントとそのすべての内容が削除されます。この操作は取り消せません。",
       disconnect: "連携を解除",
       disconnectProvider: "{provider} の連携を解除",
       disconnectWarning:
@@ -170,6 +195,7 @@ export const ja: Texts = {
       wrong: "メールアドレスまたはパスワードが正しくありません。",
     },
     password: {
+      isTheService: "このサイトの名前やアドレスとは異なるパスワードを入力してください。",
       common: "このパスワードはよく使われているものです。別のパスワードを入力してください。",
       isTheEmail: "メールアドレスとは異なるパスワードを入力してください。",
       tooLong: {
@@ -181,6 +207,18 @@ export const ja: Texts = {
       unconfirmed: "2 つのパスワードが一致しません。",
     },
     account: {
+      changedMeanwhile: "パスワードはその間に別の操作で変更されました。今回の操作では何も変更されていません。",
+      emailChangeSent: {
+        other:
+          "{email} でメールを受信できる場合は、確認用のリンクをお送りしました。{count} 分以内にリンクを開いて確認すると、メールアドレスが変更されます。",
+      },
+      enterEmail: "メールアドレスを入力してください。",
+      noPassword: "このアカウントにはまだパスワードがありません。下の「メールでパスワードを設定」を選択してください。",
+      ownEmail: "すでにこのアカウントのメールアドレスです。",
+      passwordChanged: "パスワードを変更し、ほかのセッションをすべて終了しました。",
+      tooManyWrong: { other: "パスワードの間違いが多すぎます。{count} 分後にもう一度お試しください。" },
+      typeCurrentPassword: "現在のパスワードを入力してください。",
+      wrongPassword: "現在のパスワードが正しくありません。",
       alreadyConnected: "すでに連携されています。",
       chooseAction: "操作を選択してください。",
       disconnected: "外部ログインの連携を解除し、ほかのセッションをすべて終了しました。",
@@ -206,7 +244,35 @@ export const ja: Texts = {
   },
 
   mails: {
+    emailChanged: {
+      changeBack:
+        "お心当たりがない場合は、すぐに {newEmail} とパスワード、または外部ログインでログインし、メールアドレスを元に戻してください。ほかのブラウザはすべてログアウトされます。その後、パスワードを変更してください。",
+      lost: "ログインできない場合は、このサービスの運営者にご連絡ください。",
+      secureMailbox:
+        "お心当たりがない場合は、第三者があなたのメールを読めるおそれがあります。メールのパスワードを変更してから、このアカウントのパスワードを再設定してください。",
+      subject: "メールアドレスが変更されました",
+      what: "アカウントのメールアドレスが {oldEmail} から {newEmail} に変更され、ほかのブラウザはすべてログアウトされました。今後は {newEmail} でログインしてください。",
+    },
+    emailChanging: {
+      act: "お心当たりがない場合は、すぐにパスワードを再設定してください。変更は中止され、すべてのブラウザでログアウトされます。",
+      subject: "メールアドレスの変更が請求されました",
+      what: "アカウントのメールアドレスを {newEmail} に変更する操作がありました。そのメールアドレスに送信されたリンクで確認されると、変更されます。",
+    },
+    addressTaken: {
+      free: "このメールアドレスを別のアカウントで使うには、先にこのアカウントにログインして、アカウントを削除するか、メールアドレスを変更してください。",
+      what: "このメールアドレスを別のアカウントで使う操作がありました。このメールアドレスのアカウントはすでにあるため、何も変更されていません。",
+    },
+    emailChange: {
+      button: "メールアドレスを確認",
+      careful:
+        "お心当たりがない場合は、確認しないでください。別の人のアカウントにあなたのメールアドレスが登録されます。",
+      lead: "次のリンクから新しいメールアドレスを確認してください。",
+      subject: "新しいメールアドレスの確認",
+    },
     common: {
+      help: "ヘルプ: {address}",
+      privacy: "プライバシー",
+      terms: "利用規約",
       anotherService: "外部サービス",
       expiry: {
         other: "このリンクの有効期限は {count} 分です。",
@@ -233,6 +299,7 @@ export const ja: Texts = {
       what: "このメールアドレスでアカウントを作成する操作がありました。このメールアドレスのアカウントはすでにあります。",
     },
     passwordChanged: {
+      onPage: "アカウントページでパスワードが変更され、ほかのブラウザはすべてログアウトされました。",
       act: "お心当たりがない場合は、すぐにパスワードを再設定してください。",
       subject: "パスワードが変更されました",
       what: "アカウントのパスワードが変更され、すべてのセッションが終了しました。",
