@@ -11,6 +11,7 @@ import {
 } from "./settings/identity-provider";
 import { languageForms } from "./settings/language";
 import { type MailConfig, mailForms, mailSettings } from "./settings/mail";
+import { type RegistrationConfig, registrationForms, registrationSettings } from "./settings/registration";
 import { type ReadFile, readSecrets, readTextFile } from "./settings/secrets";
 
 const embeddedDatabase = "pglite:./data";
@@ -30,6 +31,7 @@ export interface Config {
   readonly mail: MailConfig;
   /** For a visitor who asks for no language that there is, and for mails that no page asked for. */
   readonly defaultLanguage: Language;
+  readonly registration: RegistrationConfig;
   /** `null`: external sign-in is off. */
   readonly identityProvider: IdentityProviderConfig | null;
 }
@@ -77,6 +79,7 @@ const settings = z.object({
   TRUST_PROXY: trustedProxies,
   ...mailForms,
   ...languageForms,
+  ...registrationForms,
   ...identityProviderForms,
 });
 
@@ -110,11 +113,19 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
   const env = { ...present, ...parsed.data };
   const address = publicAddress.safeParse(env);
   const mail = mailSettings.safeParse(env);
+  const registration = registrationSettings.safeParse(env);
   const externalSignIn = has("IDP_CLIENT_ID") || has("IDP_CLIENT_SECRET");
   const client = (externalSignIn ? clientSettings : off).safeParse(env);
   const identityProvider = (externalSignIn ? identityProviderSettings : off).safeParse(env);
-  if (unread.size > 0 || !parsed.success || !address.success || !mail.success || !identityProvider.success) {
-    const problems = [parsed, mail, address, client, identityProvider]
+  if (
+    unread.size > 0 ||
+    !parsed.success ||
+    !address.success ||
+    !mail.success ||
+    !registration.success ||
+    !identityProvider.success
+  ) {
+    const problems = [parsed, mail, address, registration, client, identityProvider]
       .flatMap(problemsOf)
       .filter((problem) => !unread.has(problem.split(" ", 1)[0] ?? "")); // "is missing" would mislead
     throw new ConfigurationError([...new Set([...unread.values(), ...problems])]);
@@ -128,6 +139,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
     trustedProxies: TRUST_PROXY,
     mail: Object.freeze(mail.data),
     defaultLanguage: DEFAULT_LOCALE,
+    registration: Object.freeze(registration.data),
     identityProvider: Object.freeze(identityProvider.data),
   });
 }

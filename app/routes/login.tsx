@@ -3,6 +3,7 @@ import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react
 import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
+import { registrationMode } from "#server/features/registration.server";
 import { clientOf, disconnectSignal } from "#server/http/request-facts.server";
 import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
@@ -27,7 +28,8 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     await requireGuest(request);
     const provider = providerLabel();
-    return { idpEnabled: provider !== null, provider, notice: new URL(request.url).searchParams.get("notice") };
+    const notice = new URL(request.url).searchParams.get("notice");
+    return { idpEnabled: provider !== null, provider, notice, registrationClosed: registrationMode() === "closed" };
   });
 }
 
@@ -86,7 +88,7 @@ function LoginNotice({ notice, provider }: { notice: string | null; provider: st
 
 export default function Login() {
   const t = useTexts();
-  const { idpEnabled, provider, notice } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, notice, registrationClosed } = useLoaderData<typeof loader>();
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -120,9 +122,11 @@ export default function Login() {
         </Link>
       </p>
       {idpEnabled && <ExternalSignIn provider={provider} />}
-      <p className="aside">
-        <Text of="login.createAccount" parts={{ register: (text) => <Link to="/register">{text}</Link> }} />
-      </p>
+      {!registrationClosed && (
+        <p className="aside">
+          <Text of="login.createAccount" parts={{ register: (text) => <Link to="/register">{text}</Link> }} />
+        </p>
+      )}
     </Page>
   );
 }

@@ -1,6 +1,7 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
+import { useLoaderData } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
-import { completeRegistration, isRegistrationLinkValid } from "#server/features/registration.server";
+import { completeRegistration, isRegistrationLinkValid, registrationMode } from "#server/features/registration.server";
 import { disconnectSignal } from "#server/http/request-facts.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { withDevice } from "~/device.server";
@@ -15,7 +16,7 @@ import { titled } from "~/title";
 export const handle = titled("complete.title");
 
 export function loader({ request }: LoaderFunctionArgs) {
-  return linkParameters(request);
+  return { ...linkParameters(request), registrationClosed: registrationMode() === "closed" };
 }
 
 export function action({ request }: ActionFunctionArgs) {
@@ -37,12 +38,13 @@ export function action({ request }: ActionFunctionArgs) {
 
 export default function CompleteRegistration() {
   const t = useTexts();
+  const { registrationClosed } = useLoaderData<typeof loader>();
   return (
     <MailedLinkPage
       title={t("complete.title")}
       action="/register/complete"
       submit={t("complete.submit")}
-      again="/register"
+      again={registrationClosed ? null : "/register"}
     />
   );
 }

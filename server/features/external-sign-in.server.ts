@@ -2,6 +2,7 @@ import { type EntityManager, UniqueConstraintViolationException } from "@mikro-o
 import { parseAddress } from "../accounts/email-address";
 import { lockAddress } from "../accounts/mailed-links";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
+import { mayRegister } from "../accounts/registration-policy";
 import { type Browser, logEndedSessions, type NewSession, startSession } from "../accounts/sessions";
 import { mintToken } from "../accounts/tokens";
 import { createUser, lockUser } from "../accounts/users";
@@ -136,6 +137,7 @@ async function linkByAddress(
 }
 
 async function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<Account> {
+  if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
   const { name, pictureUrl } = profile;
   await lockAddress(em, email);
   await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
