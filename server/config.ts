@@ -2,7 +2,7 @@ import * as z from "zod";
 import { StartError } from "./errors";
 import type { Language } from "./languages/languages";
 import { processValue } from "./process-value";
-import { isWebUrl, optional, webUrl } from "./settings/forms";
+import { isWebUrl, optional, portNumber, webUrl } from "./settings/forms";
 import {
   clientSettings,
   type IdentityProviderConfig,
@@ -11,6 +11,7 @@ import {
 } from "./settings/identity-provider";
 import { languageForms } from "./settings/language";
 import { type MailConfig, mailForms, mailSettings } from "./settings/mail";
+import { type MetricsConfig, metricsForms, metricsSettings } from "./settings/metrics";
 import { type RegistrationConfig, registrationForms, registrationSettings } from "./settings/registration";
 import { type ReadFile, readSecrets, readTextFile } from "./settings/secrets";
 
@@ -29,6 +30,8 @@ export interface Config {
   /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
   readonly trustedProxies: number;
   readonly mail: MailConfig;
+  /** `null`: nothing is counted. */
+  readonly metrics: MetricsConfig | null;
   /** For a visitor who asks for no language that there is, and for mails that no page asked for. */
   readonly defaultLanguage: Language;
   readonly registration: RegistrationConfig;
@@ -70,17 +73,13 @@ const settings = z.object({
   NODE_ENV: z.string().optional(),
   APP_URL: appUrl.optional(),
   DATABASE_URL: databaseUrl.default(embeddedDatabase),
-  PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, "must be a port number")
-    .transform(Number)
-    .refine((port) => port >= 1 && port <= 65_535, "must be a port number")
-    .default(3000),
+  PORT: portNumber.default(3000),
   TRUST_PROXY: trustedProxies,
   ...mailForms,
   ...languageForms,
   ...registrationForms,
   ...identityProviderForms,
+  ...metricsForms,
 });
 
 const off = z.unknown().transform(() => null);
@@ -114,6 +113,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
   const address = publicAddress.safeParse(env);
   const mail = mailSettings.safeParse(env);
   const registration = registrationSettings.safeParse(env);
+  const metrics = metricsSettings.safeParse(env);
   const externalSignIn = has("IDP_CLIENT_ID") || has("IDP_CLIENT_SECRET");
   const client = (externalSignIn ? clientSettings : off).safeParse(env);
   const identityProvider = (externalSignIn ? identityProviderSettings : off).safeParse(env);
@@ -122,10 +122,11 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
     !parsed.success ||
     !address.success ||
     !mail.success ||
+    !metrics.success ||
     !registration.success ||
     !identityProvider.success
   ) {
-    const problems = [parsed, mail, address, registration, client, identityProvider]
+    const problems = [parsed, mail, address, metrics, registration, client, identityProvider]
       .flatMap(problemsOf)
       .filter((problem) => !unread.has(problem.split(" ", 1)[0] ?? "")); // "is missing" would mislead
     throw new ConfigurationError([...new Set([...unread.values(), ...problems])]);
@@ -138,6 +139,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
     port: PORT,
     trustedProxies: TRUST_PROXY,
     mail: Object.freeze(mail.data),
+    metrics: Object.freeze(metrics.data),
     defaultLanguage: DEFAULT_LOCALE,
     registration: Object.freeze(registration.data),
     identityProvider: Object.freeze(identityProvider.data),

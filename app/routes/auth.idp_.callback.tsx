@@ -8,7 +8,6 @@ import {
   verifyIssuer,
 } from "#server/features/external-sign-in.server";
 import { connectProvider } from "#server/features/provider-link.server";
-import { languageOf } from "~/language.server";
 import {
   clearedAttemptCookies,
   codeVerifierOf,
@@ -17,8 +16,8 @@ import {
   isOwnState,
   redirectUri,
 } from "~/oauth-attempt.server";
+import { browserOf, getUser, languageOf, signIn } from "~/request";
 import { methodNotAllowed } from "~/responses";
-import { browserOf, getUser, signIn } from "~/session.server";
 
 /** RFC 6749, section 3.1: no parameter comes twice. */
 function isRepeated(parameters: URLSearchParams): boolean {

@@ -10,11 +10,9 @@ import { Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
 import { SubmitButton } from "~/components/submit-button";
 import { formTargetHeader } from "~/content-security-policy";
-import { readForm } from "~/form.server";
 import { useTexts } from "~/language";
-import { languageOf } from "~/language.server";
+import { languageOf, readForm, requireUser } from "~/request";
 import { respond, unprocessable } from "~/responses";
-import { requireUser } from "~/session.server";
 import { titled } from "~/title";
 
 export const handle = titled("common.accountTitle");

@@ -1,7 +1,5 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
-import { isLanguage } from "#server/languages/languages";
-import { readFields } from "~/form.server";
-import { languageCookie } from "~/language.server";
+import { readFields, withLanguage } from "~/request";
 import { methodNotAllowed } from "~/responses";
 
 export function loader() {
@@ -20,9 +18,7 @@ function pathOf(page: string): string | null {
 export async function action({ request }: ActionFunctionArgs) {
   const { fields } = await readFields(request, ["language", "page"]);
   const { language = "", page = "" } = fields;
-  const headers = new Headers();
-  if (isLanguage(language)) headers.set("Set-Cookie", languageCookie(request, language));
-  return redirect(pathOf(page) ?? "/", { headers });
+  return withLanguage(request, redirect(pathOf(page) ?? "/"), language);
 }
 
 /** Only for the page of a refused method. */

@@ -4,7 +4,6 @@ import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
 import { registrationMode } from "#server/features/registration.server";
-import { clientOf, disconnectSignal } from "#server/http/request-facts.server";
 import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
@@ -12,12 +11,21 @@ import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
-import { deviceToken, withDevice } from "~/device.server";
-import { readForm, text } from "~/form.server";
 import { Text, useTexts } from "~/language";
-import { languageOf, textsFor } from "~/language.server";
+import {
+  browserOf,
+  clientOf,
+  deviceToken,
+  disconnectSignal,
+  languageOf,
+  readForm,
+  requireGuest,
+  signIn,
+  text,
+  textsFor,
+  withDevice,
+} from "~/request";
 import { minutesIn, respond, unprocessable } from "~/responses";
-import { browserOf, requireGuest, signIn } from "~/session.server";
 import { titled } from "~/title";
 
 export const handle = titled("common.logIn");

@@ -3,17 +3,14 @@ import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { isMailLogged } from "#server/features/mail-preview.server";
 import { registrationMode, requestRegistration } from "#server/features/registration.server";
-import { clientOf } from "#server/http/request-facts.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { readFields } from "~/form.server";
 import { Text, useTexts } from "~/language";
-import { languageOf } from "~/language.server";
+import { clientOf, languageOf, readFields, requireGuest } from "~/request";
 import { respond } from "~/responses";
-import { requireGuest } from "~/session.server";
 import { titled } from "~/title";
 
 export const handle = titled("register.title");

@@ -2,15 +2,20 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { useLoaderData } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { completeRegistration, isRegistrationLinkValid, registrationMode } from "#server/features/registration.server";
-import { disconnectSignal } from "#server/http/request-facts.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { withDevice } from "~/device.server";
 import { useTexts } from "~/language";
-import { textsFor } from "~/language.server";
-import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessage } from "~/password-messages";
+import {
+  browserOf,
+  disconnectSignal,
+  type LinkRefusal,
+  linkParameters,
+  readLinkForm,
+  signIn,
+  textsFor,
+  withDevice,
+} from "~/request";
 import { respond, unprocessable } from "~/responses";
-import { browserOf, signIn } from "~/session.server";
 import { titled } from "~/title";
 
 export const handle = titled("complete.title");

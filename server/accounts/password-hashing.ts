@@ -15,6 +15,9 @@ const mostWaiting = 64;
 const waiting = new Set<() => void>();
 let running = 0;
 
+/** How many callers wait for their hash to begin. */
+export const hashesWaiting = (): number => waiting.size;
+
 /** Waits until a hash ends. A caller whose client has hung up waits no longer. */
 function waitForTurn(signal: AbortSignal | undefined): Promise<void> {
   if (waiting.size >= mostWaiting) throw new HashingOverloaded("Too many hashes wait.");

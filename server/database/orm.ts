@@ -45,6 +45,19 @@ const timeLimits = {
   driverOptions: { connection: { statement_timeout: 4_000, query_timeout: 4_500 } },
 };
 
+/** A tarn pool, as knex holds it. */
+interface Pool {
+  numUsed(): number;
+  numFree(): number;
+  numPendingAcquires(): number;
+}
+
+/** How many connections of the pool are in use and free, and how many callers wait for one. */
+export function poolUse(orm: MikroORM): { used: number; free: number; waiting: number } {
+  const pool: Pool = orm.em.getKnex().client.pool;
+  return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
+}
+
 /** The ORM of a service: each statement has a time limit. */
 export async function connect(connection: Connection): Promise<Database> {
   const orm = await MikroORM.init({ ...Utils.merge({}, ormOptions(connection), timeLimits), connect: false });

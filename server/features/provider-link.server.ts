@@ -7,7 +7,8 @@ import { Session } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Profile } from "../identity-provider/providers";
 import type { Language } from "../languages/languages";
-import { texts } from "../languages/texts";
+import { type MailTexts, texts } from "../languages/texts";
+import { translator } from "../languages/translate";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { providerLinkedMail, providerUnlinkedMail } from "../mail/messages";
@@ -82,7 +83,8 @@ export async function unlinkProvider({ userId, sessionId }: Owner, language: Lan
   return true;
 }
 
-const providerName = (language: Language) => providerLabel() ?? texts[language].mails.common.anotherService;
+const providerName = (language: Language) =>
+  providerLabel() ?? translator<MailTexts>(language, texts[language].mails)("common.anotherService");
 
 /** The job of a new link: tells the owner, because somebody else may have made it. */
 export async function mailProviderLinked(email: string, language: Language): Promise<MailCall> {

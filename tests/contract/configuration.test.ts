@@ -33,6 +33,7 @@ test("an empty environment gives every default", () => {
     port: 3000,
     trustedProxies: 0,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
+    metrics: null,
     defaultLanguage: "en",
     registration: { mode: "open" },
     identityProvider: null,
@@ -47,6 +48,8 @@ test("every setting is read", () => {
     DATABASE_URL: "postgresql://latchkey@db.example/latchkey",
     PORT: "8080",
     TRUST_PROXY: "true",
+    METRICS_PORT: "9464",
+    METRICS_HOST: "::1",
     ...resend,
     MAIL_API_URL: "https://mail.example/v2/",
     ...identityProvider,
@@ -73,6 +76,7 @@ test("every setting is read", () => {
       apiUrl: "https://mail.example/v2",
       apiKey: "re_the-key",
     },
+    metrics: { host: "::1", port: 9464 },
     defaultLanguage: "en",
     registration: { mode: "domains", domains: ["example.org", "example.net"] },
     identityProvider: {
@@ -163,6 +167,11 @@ test.each(["google", "github", "gitlab", "discord"] as const)("the provider %s n
   expect(loadConfig({ ...identityProvider, IDP_PROVIDER: provider }).identityProvider).toMatchObject({ provider });
 });
 
+test("metrics are on loopback by default, and off without a port", () => {
+  expect(loadConfig({ METRICS_PORT: "9464" }).metrics).toEqual({ host: "127.0.0.1", port: 9464 });
+  expect(loadConfig({ METRICS_HOST: "::" }).metrics).toBeNull();
+});
+
 test("an empty or blank variable counts as unset", () => {
   const names = ["APP_URL", "DATABASE_URL", "PORT", "TRUST_PROXY", "MAIL_DRIVER", "MAIL_FROM", "MAIL_API_URL"];
   const more = ["IDP_PROVIDER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET", "IDP_ISSUER", "IDP_SCOPE", "RESEND_API_KEY"];
@@ -188,6 +197,10 @@ describe("a malformed setting is named", () => {
     ["PORT", "0", "must be a port number"],
     ["PORT", "65536", "must be a port number"],
     ["PORT", "3000.5", "must be a port number"],
+    ["METRICS_PORT", "true", "must be a port number"],
+    ["METRICS_PORT", "0", "must be a port number"],
+    ["METRICS_PORT", "3000", "must be another port than PORT"],
+    ["METRICS_HOST", "http://localhost", "must be an address or a host name"],
     ["TRUST_PROXY", "yes", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "-1", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "1.5", "must be true, false or the number of proxies, at most 9"],

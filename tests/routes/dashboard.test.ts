@@ -39,7 +39,7 @@ describe("the page", () => {
         password: true,
         linked: true,
       },
-      provider: "external sign-in",
+      provider: null,
       canConnect: false,
       notice: null,
       sessions: expect.toSatisfy((sessions: unknown[]) => sessions.length === 2),
