@@ -2,6 +2,7 @@ import * as z from "zod";
 import { StartError } from "./errors";
 import type { Language } from "./languages/languages";
 import { processValue } from "./process-value";
+import { type ApplicationConfig, applicationSettings } from "./settings/application";
 import { isWebUrl, optional, portNumber, webUrl } from "./settings/forms";
 import {
   clientSettings,
@@ -20,10 +21,8 @@ const embeddedDatabase = "pglite:./data";
 /** `process.env`, or an object like it. */
 export type Environment = Record<string, string | undefined>;
 
-export interface Config {
+export interface Config extends ApplicationConfig {
   readonly production: boolean;
-  /** Scheme and authority without a trailing slash: the base of every mailed link. */
-  readonly appUrl: string;
   /** `postgresql://…`, or `pglite:FOLDER` for the embedded database. */
   readonly databaseUrl: string;
   readonly port: number;
@@ -113,28 +112,28 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
   const address = publicAddress.safeParse(env);
   const mail = mailSettings.safeParse(env);
   const registration = registrationSettings.safeParse(env);
+  const application = applicationSettings.safeParse(env);
   const metrics = metricsSettings.safeParse(env);
   const externalSignIn = has("IDP_CLIENT_ID") || has("IDP_CLIENT_SECRET");
   const client = (externalSignIn ? clientSettings : off).safeParse(env);
   const identityProvider = (externalSignIn ? identityProviderSettings : off).safeParse(env);
-  if (
-    unread.size > 0 ||
-    !parsed.success ||
-    !address.success ||
-    !mail.success ||
-    !metrics.success ||
-    !registration.success ||
-    !identityProvider.success
-  ) {
-    const problems = [parsed, mail, address, metrics, registration, client, identityProvider]
+  const whole =
+    address.success &&
+    application.success &&
+    mail.success &&
+    registration.success &&
+    metrics.success &&
+    identityProvider.success;
+  if (unread.size > 0 || !parsed.success || !whole) {
+    const problems = [parsed, mail, address, application, registration, metrics, client, identityProvider]
       .flatMap(problemsOf)
       .filter((problem) => !unread.has(problem.split(" ", 1)[0] ?? "")); // "is missing" would mislead
     throw new ConfigurationError([...new Set([...unread.values(), ...problems])]);
   }
-  const { NODE_ENV, APP_URL, DATABASE_URL, PORT, TRUST_PROXY, DEFAULT_LOCALE } = parsed.data;
+  const { NODE_ENV, DATABASE_URL, PORT, TRUST_PROXY, DEFAULT_LOCALE } = parsed.data;
   return Object.freeze({
     production: NODE_ENV === "production",
-    appUrl: APP_URL ?? `http://localhost:${PORT}`,
+    ...application.data,
     databaseUrl: DATABASE_URL,
     port: PORT,
     trustedProxies: TRUST_PROXY,

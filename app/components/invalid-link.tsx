@@ -7,7 +7,7 @@ import { Notice } from "./notice";
 interface InvalidLinkProps {
   message: string;
   /** The page that mails a new link; `null` when there is none. */
-  again: "/forgot-password" | "/register" | null;
+  again: string | null;
   email: string;
 }
 

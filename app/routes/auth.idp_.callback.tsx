@@ -9,6 +9,7 @@ import {
 } from "#server/features/external-sign-in.server";
 import { connectProvider } from "#server/features/provider-link.server";
 import {
+  attemptReturnTo,
   clearedAttemptCookies,
   codeVerifierOf,
   connectingOwner,
@@ -52,7 +53,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
       return redirect("/dashboard?notice=idp_connected", { headers });
     }
     const session = await signInToAccount(profile, browserOf(request), languageOf(request));
-    return signIn(request, session, headers);
+    return signIn(request, session, attemptReturnTo(request, state), headers);
   } catch (error) {
     logExternalSignInFailure(error);
     return redirect(await failurePage(request), { headers });

@@ -39,6 +39,7 @@ export default function ForgotPassword() {
         sent={sent}
         outcome="forgot.sent"
         again="/forgot-password"
+        login="/login"
         isMailLogged={isMailLogged}
         linkMinutes={linkMinutes}
       />

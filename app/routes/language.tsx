@@ -1,4 +1,5 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
+import { allowedPath } from "#server/features/return-to.server";
 import { readFields, withLanguage } from "~/request";
 import { methodNotAllowed } from "~/responses";
 
@@ -6,19 +7,11 @@ export function loader() {
   throw methodNotAllowed("POST");
 }
 
-/** A path of this site with its query, as `Location` needs it; `null` for anything that may lead elsewhere. */
-function pathOf(page: string): string | null {
-  if (!/^\/(?![/\\])/.test(page) || !URL.canParse(page, "http://localhost")) return null;
-  const { origin, pathname, search } = new URL(page, "http://localhost");
-  const path = pathname + search; // `/..//host` is `//host` by now
-  return origin === "http://localhost" && /^\/(?![/\\])/.test(path) ? path : null;
-}
-
 /** Keeps the visitor's language and shows the page again. */
 export async function action({ request }: ActionFunctionArgs) {
   const { fields } = await readFields(request, ["language", "page"]);
   const { language = "", page = "" } = fields;
-  return withLanguage(request, redirect(pathOf(page) ?? "/"), language);
+  return withLanguage(request, redirect(allowedPath(page) ?? "/"), language);
 }
 
 /** Only for the page of a refused method. */

@@ -9,15 +9,17 @@ import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { Text, useTexts } from "~/language";
-import { clientOf, languageOf, readFields, requireGuest } from "~/request";
+import { clientOf, languageOf, readFields, requireGuest, returnToOf } from "~/request";
 import { respond } from "~/responses";
+import { withReturnTo } from "~/return-to";
 import { titled } from "~/title";
 
 export const handle = titled("register.title");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    await requireGuest(request);
+    const returnTo = returnToOf(request);
+    await requireGuest(request, returnTo);
     const provider = providerLabel();
     const email = new URL(request.url).searchParams.get("email") ?? "";
     return {
@@ -25,6 +27,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       provider,
       registration: registrationMode(),
       email,
+      returnTo,
       isMailLogged: isMailLogged(),
       linkMinutes: linkLifetimeMinutes,
     };
@@ -34,18 +37,24 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, ["email"]);
-    if (fields.email !== undefined) await requestRegistration(fields.email, clientOf(request), languageOf(request));
+    if (fields.email !== undefined) {
+      await requestRegistration(fields.email, clientOf(request), languageOf(request), returnToOf(request));
+    }
     return { status: "sent" as const, email: typed.email ?? "" };
   });
 }
 
 export default function Register() {
   const t = useTexts();
-  const { idpEnabled, provider, registration, email, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, registration, email, returnTo, isMailLogged, linkMinutes } =
+    useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   const logIn = (
     <p className="aside">
-      <Text of="register.logIn" parts={{ login: (text) => <Link to="/login">{text}</Link> }} />
+      <Text
+        of="register.logIn"
+        parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }}
+      />
     </p>
   );
   if (registration === "closed") {
@@ -61,7 +70,8 @@ export default function Register() {
       <SentPage
         sent={sent}
         outcome={registration === "domains" ? "register.sentDomains" : "register.sent"}
-        again="/register"
+        again={withReturnTo("/register", returnTo)}
+        login={withReturnTo("/login", returnTo)}
         isMailLogged={isMailLogged}
         linkMinutes={linkMinutes}
       />
@@ -73,8 +83,8 @@ export default function Register() {
         {registration === "domains" && `${t("register.domains")} `}
         {t("register.lead")}
       </p>
-      <EmailForm action="/register" email={email} submit={t("register.next")} />
-      {idpEnabled && <ExternalSignIn provider={provider} />}
+      <EmailForm action={withReturnTo("/register", returnTo)} email={email} submit={t("register.next")} />
+      {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
       {logIn}
     </Page>
   );

@@ -6,11 +6,11 @@ import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/language";
 import { passwordMessage } from "~/password-messages";
 import {
-  disconnectSignal,
   type LinkRefusal,
   languageOf,
   linkParameters,
   readLinkForm,
+  requesterOf,
   textsFor,
   withDevice,
 } from "~/request";
@@ -34,7 +34,8 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessage(t, problem) });
 
-    const deviceToken = await resetPassword(link, newPassword.password, languageOf(request), disconnectSignal());
+    const requester = requesterOf(request);
+    const deviceToken = await resetPassword(link, newPassword.password, languageOf(request), requester);
     if (deviceToken === null) return unprocessable<LinkRefusal>({ typed, invalidLink });
     return withDevice(request, redirect("/login?notice=password_reset"), deviceToken);
   });

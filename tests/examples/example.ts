@@ -1,17 +1,16 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import net from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
+import { start, temporaryFolder } from "../deploy/host";
 import { mailsIn } from "../support/printed-mails";
-import { createEmptyDatabase, freePort, startServer } from "../support/server";
+import { createEmptyDatabase, freePort, type RunningProcess, startServer } from "../support/server";
 import { until } from "../support/until";
 
-export type Proxy = "nginx" | "caddy";
+export type ProxyName = "nginx" | "caddy";
 
 /** The configuration file of each proxy, and the arguments that start it. */
-const proxies: Record<Proxy, { file: string; args(folder: string, file: string): string[] }> = {
+const proxies: Record<ProxyName, { file: string; args(folder: string, file: string): string[] }> = {
   nginx: { file: "examples/nginx.conf", args: (folder, file) => ["-e", "stderr", "-p", folder, "-c", file] },
   caddy: { file: "examples/Caddyfile", args: (_, file) => ["run", "--adapter", "caddyfile", "--config", file] },
 };
@@ -30,23 +29,15 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Starts a program of the system and waits until it accepts connections. */
-async function startProgram(command: string, args: string[], port: number, env: Record<string, string>) {
-  const path = `${process.env.PATH}:/usr/sbin`;
-  const child: ChildProcess = spawn(command, args, { env: { ...process.env, PATH: path, ...env }, stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  child.stdout?.on("data", (chunk) => (output += chunk));
-  child.stderr?.on("data", (chunk) => (output += chunk));
-  child.once("error", (error) => (output += error.message));
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  await until(async () => {
-    if (child.exitCode !== null || child.pid === undefined) throw new Error(`${command} ended: ${output}`);
-    return accepts(port);
-  }, `${command} accepts connections`);
-  return async () => {
-    child.kill("SIGTERM");
-    await ended;
-  };
+/** Starts a program and waits until it accepts connections. */
+async function startListening(command: string[], port: number, env: Record<string, string>): Promise<RunningProcess> {
+  const program = start(command, { cwd: process.cwd(), env });
+  const failed = program.ended.then((status) => {
+    throw new Error(`${command[0]} ended (${status}):\n${program.output()}`);
+  });
+  failed.catch(() => {}); // also when it is stopped
+  await Promise.race([failed, until(() => accepts(port), `${command[0]} accepts connections`)]);
+  return program;
 }
 
 export interface Example {
@@ -59,15 +50,14 @@ export interface Example {
 }
 
 /** Starts Latchkey, the application of `examples/` and a proxy with its file, in which only the ports are replaced. */
-export async function startExample(proxy: Proxy): Promise<Example> {
+export async function startExample(proxy: ProxyName): Promise<Example> {
   const ports = { public: await freePort(), latchkey: await freePort(), application: await freePort() };
   const url = `http://localhost:${ports.public}`;
-  const [database, provider, folder] = await Promise.all([
+  const [database, provider, place] = await Promise.all([
     createEmptyDatabase(),
     startIdentityProvider(`${url}/auth/idp/callback`),
-    mkdtemp(join(tmpdir(), "latchkey-example-")),
+    temporaryFolder(),
   ]);
-  await chmod(folder, 0o755); // nginx started by root works as another user
   const server = await startServer({
     PORT: String(ports.latchkey),
     DATABASE_URL: database.url,
@@ -75,7 +65,7 @@ export async function startExample(proxy: Proxy): Promise<Example> {
     TRUST_PROXY: "1",
     ...provider.settings,
   });
-  const stopApplication = await startProgram("python3", ["examples/application.py"], ports.application, {
+  const application = await startListening(["python3", "examples/application.py"], ports.application, {
     PORT: String(ports.application),
   });
 
@@ -84,9 +74,10 @@ export async function startExample(proxy: Proxy): Promise<Example> {
   for (const [name, port] of Object.entries(examplePorts)) {
     configuration = configuration.replaceAll(`:${port}`, `:${ports[name as keyof typeof ports]}`);
   }
-  const copy = join(folder, "configuration");
+  const copy = join(place.folder, "configuration");
   await writeFile(copy, configuration);
-  const stopProxy = await startProgram(proxy, args(folder, copy), ports.public, { HOME: folder });
+  const command = [proxy, ...args(place.folder, copy)];
+  const running = await startListening(command, ports.public, { HOME: place.folder });
 
   return {
     url,
@@ -97,9 +88,8 @@ export async function startExample(proxy: Proxy): Promise<Example> {
       return find()?.text ?? "";
     },
     async stop() {
-      await Promise.all([stopProxy(), stopApplication(), server.stop(), provider.stop()]);
-      await database.drop();
-      await rm(folder, { recursive: true, force: true });
+      await Promise.all([running.stop(), application.stop(), server.stop(), provider.stop()]);
+      await Promise.all([database.drop(), place.remove()]);
     },
   };
 }

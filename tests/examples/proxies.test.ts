@@ -4,7 +4,7 @@ import { choosePassword, password } from "../browser/registration";
 import { arrive, linkIn, signInAtProvider, startBrowser } from "../browser/site";
 import { send } from "../support/http";
 import { Visitor } from "../support/visitor";
-import { type Example, type Proxy, startExample } from "./example";
+import { type Example, type ProxyName, startExample } from "./example";
 
 const path = "/notes?page=2&tag=a%26b";
 const navigation = { Accept: "text/html" };
@@ -19,7 +19,7 @@ afterEach(() => Promise.all(browser.contexts().map((context) => context.close())
 
 afterAll(() => browser.close());
 
-describe.each<Proxy>(["nginx", "caddy"])("behind %s", (proxy) => {
+describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   let example: Example;
 
   beforeAll(async () => {

@@ -132,6 +132,7 @@ describe("asking for a link", () => {
       provider: null,
       registration: "open",
       email: "grace@example.com",
+      returnTo: null,
       isMailLogged: true,
       linkMinutes: 60,
     });
