@@ -202,11 +202,16 @@ export function providerUnlinkedMail(language: Language, appUrl: string, provide
   ]);
 }
 
-export function accountDeletedMail(language: Language, appUrl: string): Message {
+/** @param appUrl `null` when no new account can be created */
+export function accountDeletedMail(language: Language, appUrl: string | null): Message {
   const t = textsOf(language);
+  const again =
+    appUrl === null
+      ? []
+      : [{ say: t("accountDeleted.again") }, { label: t("accountDeleted.button"), url: `${appUrl}/register` }];
   return write(language, t("accountDeleted.subject"), [
     { say: t("accountDeleted.what") },
     { say: t("accountDeleted.act") },
-    { label: t("accountDeleted.button"), url: `${appUrl}/register` },
+    ...again,
   ]);
 }
