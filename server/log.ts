@@ -2,17 +2,30 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { pino } from "pino";
 import type { AuthenticationEvent } from "./events";
 
-const correlation = new AsyncLocalStorage<{ requestId: string } | { jobId: string }>();
+const correlation = new AsyncLocalStorage<{ requestId: string } | { jobId: string } | { actor: "cli" }>();
 
 /** JSON lines; in development, lines for people. */
-export const log = pino({
-  base: null,
-  timestamp: pino.stdTimeFunctions.isoTime,
-  mixin: () => ({ ...correlation.getStore() }),
-  ...(process.env.NODE_ENV === "development" && {
-    transport: { target: "pino-pretty", options: { ignore: "requestId,jobId" } },
-  }),
-});
+function openOutput(destination: number): { write(line: string): void } {
+  if (process.env.NODE_ENV !== "development") return pino.destination(destination);
+  return pino.transport({ target: "pino-pretty", options: { ignore: "requestId,jobId", destination } });
+}
+
+let fileDescriptor = 1;
+let output: ReturnType<typeof openOutput> | undefined;
+
+export const log = pino(
+  {
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    mixin: () => ({ ...correlation.getStore() }),
+  },
+  {
+    write(line: string) {
+      output ??= openOutput(fileDescriptor);
+      output.write(line);
+    },
+  },
+);
 
 /** Adds the request's id to every line that this asynchronous context logs from here on. */
 export function enterRequest(requestId: string): void {
@@ -22,6 +35,12 @@ export function enterRequest(requestId: string): void {
 /** Adds the job's id to every line that `work` logs. */
 export function duringJob<T>(jobId: string, work: () => T): T {
   return correlation.run({ jobId }, work);
+}
+
+/** Logs on standard error from here on, and marks every line that `work` logs as an operator's doing. */
+export function duringCommand<T>(work: () => T): T {
+  fileDescriptor = 2;
+  return correlation.run({ actor: "cli" }, work);
 }
 
 export function logEvent(event: AuthenticationEvent): void {

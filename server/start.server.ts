@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
 import net from "node:net";
-import { fillMissingIssuers } from "./accounts/provider-identities";
 import { type Config, loadConfig, provideConfig } from "./config";
-import { migrate, withStartLock } from "./database/migrate";
 import { openDatabase } from "./database/orm";
 import { provideOrm } from "./database/unit-of-work";
 import { StartError } from "./errors";
+import { prepareSchema } from "./features/schema.server";
 import { openFrontDoor } from "./http/front-door";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
@@ -57,11 +56,7 @@ async function startService(): Promise<void> {
   const frontDoor = openFrontDoor(config);
   const database = await openDatabase(config.databaseUrl);
   const queue = new JobQueue(database.orm, handleJob, randomDelay);
-  await withStartLock(database, async (orm) => {
-    await migrate(orm);
-    await fillMissingIssuers(orm.em.fork());
-    await queue.open();
-  });
+  await prepareSchema(database, queue);
   provideOrm(database.orm);
   provideQueue(queue);
   queue.work();

@@ -62,6 +62,11 @@ export class JobQueue {
     await this.#boss.createQueue(queue, { name: queue, ...retries });
   }
 
+  /** Whether `open` has run on this database. */
+  async exists(): Promise<boolean> {
+    return (await this.#boss.isInstalled()) && (await this.#boss.getQueue(queue)) !== null;
+  }
+
   /** Works new jobs at once. Jobs that wait already are worked from the first poll on, so that they do not slow the start. */
   work(): void {
     this.#stopped = false;
