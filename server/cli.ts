@@ -1,9 +1,10 @@
 import { CommandError, overviewOf, runCommand, selectCommand, UsageError, usageOf } from "./commands/command";
 import { databaseCommands } from "./commands/database";
+import { mailCommands } from "./commands/mail";
 import { DatabaseUnavailable, StartError } from "./errors";
 import { duringCommand, logUnexpected } from "./log";
 
-const commands = [...databaseCommands];
+const commands = [...databaseCommands, ...mailCommands];
 
 const helpWords = new Set(["--help", "-h", "help"]);
 

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { pino } from "pino";
+import { ErrorWithReason } from "./errors";
 import type { AuthenticationEvent } from "./events";
 
 const correlation = new AsyncLocalStorage<{ requestId: string } | { jobId: string } | { actor: "cli" }>();
@@ -47,10 +48,20 @@ export function logEvent(event: AuthenticationEvent): void {
   log.info(event);
 }
 
-/** An error's name and code, without its message: drivers quote parameters and addresses there. */
-export function errorFields(error: unknown): { error: string; code?: unknown } {
+export interface ErrorFields {
+  error: string;
+  reason?: string;
+  code?: unknown;
+}
+
+/** An error's name, reason and code, without its message: drivers quote parameters and addresses there. */
+export function errorFields(error: unknown): ErrorFields {
   if (!(error instanceof Error)) return { error: typeof error };
-  return { error: error.name, ...("code" in error && { code: error.code }) };
+  return {
+    error: error.name,
+    ...(error instanceof ErrorWithReason && { reason: error.reason }),
+    ...("code" in error && { code: error.code }),
+  };
 }
 
 /** Logs an unexpected error and where it was thrown, without its message, which may quote what a client sent. */

@@ -1,20 +1,19 @@
 import ky from "ky";
 import type * as z from "zod";
+import { ErrorWithReason } from "../errors";
 import type { CallFailureReason } from "../events";
 
 const deadline = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
 
 /** A call to another service did not give the expected JSON answer. Holds nothing of what was sent or answered but an error code. */
-export class CallError extends Error {
+export class CallError extends ErrorWithReason<CallFailureReason> {
   override name = "CallError";
-  readonly reason: CallFailureReason;
   /** The service's own error code. */
   readonly code: string | number | undefined;
 
   constructor(reason: CallFailureReason, code?: string | number) {
     super(reason);
-    this.reason = reason;
     this.code = code;
   }
 }

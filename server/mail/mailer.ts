@@ -48,7 +48,7 @@ export function sendMail(to: string, message: Message): Promise<void> {
  * mail service, and fails as that call did, so that it keeps its place in the queue, and is retried, as a job with a
  * mail would be. A call that was refused for good ended its job, so it is not a failure here.
  *
- * @throws Error
+ * @throws SimulatedFailure
  */
 export function simulateMail(): Promise<void> {
   return current().recentCalls.simulate();
