@@ -1,10 +1,11 @@
 import { CommandError, overviewOf, runCommand, selectCommand, UsageError, usageOf } from "./commands/command";
 import { databaseCommands } from "./commands/database";
+import { doctorCommands } from "./commands/doctor";
 import { mailCommands } from "./commands/mail";
 import { DatabaseUnavailable, StartError } from "./errors";
 import { duringCommand, logUnexpected } from "./log";
 
-const commands = [...databaseCommands, ...mailCommands];
+const commands = [...doctorCommands, ...databaseCommands, ...mailCommands];
 
 const helpWords = new Set(["--help", "-h", "help"]);
 

@@ -4,6 +4,7 @@ import { type Config, loadConfig, provideConfig } from "./config";
 import { openDatabase } from "./database/orm";
 import { provideOrm } from "./database/unit-of-work";
 import { StartError } from "./errors";
+import { readInstallationId } from "./features/health.server";
 import { prepareSchema } from "./features/schema.server";
 import { openFrontDoor } from "./http/front-door";
 import { handleJob } from "./job-handlers";
@@ -59,6 +60,7 @@ async function startService(): Promise<void> {
   await prepareSchema(database, queue);
   provideOrm(database.orm);
   provideQueue(queue);
+  await readInstallationId();
   queue.work();
   stopOnSignal(async () => {
     const overdue = setTimeout(closeMailer, mailLimit);

@@ -2,12 +2,8 @@ import { loadConfig, provideConfig } from "../config";
 import { type Database, openDatabase } from "../database/orm";
 import { provideOrm } from "../database/unit-of-work";
 import { isPrepared } from "../features/schema.server";
-import { JobQueue, provideQueue } from "../queue/job-queue";
+import { handleNoJob, JobQueue, provideQueue } from "../queue/job-queue";
 import { CommandError } from "./command";
-
-async function handleNoJob(): Promise<never> {
-  throw new Error("A command works no job.");
-}
 
 /**
  * Opens the database of the configuration, whatever migrations it has, runs `work`, and closes it.

@@ -1,6 +1,6 @@
 import { query } from "../database/unit-of-work";
-import type { Job } from "../queue/jobs";
 import { type GivenUpJob, givenUpMails, retryGivenUpMails } from "../queue/given-up-jobs";
+import type { Job } from "../queue/jobs";
 
 /** A mail that was given up. */
 export interface FailedMail {

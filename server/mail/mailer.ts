@@ -54,6 +54,15 @@ export function simulateMail(): Promise<void> {
   return current().recentCalls.simulate();
 }
 
+/**
+ * Asks the mail service of this process, without a mail, whether it would take one.
+ *
+ * @throws Error
+ */
+export function verifyMailer(): Promise<void> {
+  return current().mailer.verify();
+}
+
 /** Closes the driver of this process. A mail that is being sent fails. */
 export async function closeMailer(): Promise<void> {
   await provided.current?.mailer.close?.();

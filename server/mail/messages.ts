@@ -146,3 +146,10 @@ export function accountDeletedMail(appUrl: string): Message {
     html: html(subject, [paragraph(what), paragraph(act), button("Create a new account", register)]),
   };
 }
+
+/** The mail of `latchkey doctor --mail`. */
+export function testMail(appUrl: string): Message {
+  const what = `This mail shows that Latchkey at ${appUrl} can send mails to this address.`;
+  const subject = "Test mail";
+  return { subject, text: `${what}\n`, html: html(subject, [paragraph(escapeHtml(what))]) };
+}

@@ -199,6 +199,11 @@ export class JobQueue {
   }
 }
 
+/** For a process that works no jobs. */
+export async function handleNoJob(): Promise<never> {
+  throw new Error("This process works no job.");
+}
+
 const provided = processValue<JobQueue>("queue");
 
 /** Makes a queue the one of this process. */

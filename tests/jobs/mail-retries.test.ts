@@ -87,7 +87,9 @@ test("a mail that the mail service refuses permanently is not retried, and the e
   await call(forgotPassword.action, post("/forgot-password", { email }));
   outgoing.answer("POST", resend, { status: 422, body: '{"name":"validation_error","message":"Invalid `to` field"}' });
   await latchkey.drain();
-  expect(await jobs()).toMatchObject([{ state: "cancelled", output: { error: "MailRefused", reason: "message_refused" } }]);
+  expect(await jobs()).toMatchObject([
+    { state: "cancelled", output: { error: "MailRefused", reason: "message_refused" } },
+  ]);
   await latchkey.drain();
   expect(outgoing.calls()).toHaveLength(1);
   expect(log.events()).toEqual([

@@ -1,0 +1,24 @@
+import { spawn } from "node:child_process";
+
+export interface Finished {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command of the built command line with `settings` and PATH as its environment, without a terminal. */
+export function runCommand(words: string[], settings: Record<string, string>): Promise<Finished> {
+  const child = spawn(process.execPath, ["server/cli.js", ...words], {
+    env: { PATH: process.env.PATH, ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  return new Promise((resolve) => child.once("close", (status) => resolve({ status, stdout, stderr })));
+}
