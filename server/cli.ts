@@ -1,9 +1,11 @@
 import { CommandError, overviewOf, runCommand, selectCommand, UsageError, usageOf } from "./commands/command";
 import { databaseCommands } from "./commands/database";
+import { userCommands } from "./commands/user";
+import { userFileCommands } from "./commands/user-files";
 import { DatabaseUnavailable, StartError } from "./errors";
 import { duringCommand, logUnexpected } from "./log";
 
-const commands = [...databaseCommands];
+const commands = [...userCommands, ...userFileCommands, ...databaseCommands];
 
 const helpWords = new Set(["--help", "-h", "help"]);
 
@@ -44,5 +46,10 @@ async function main(words: string[]): Promise<0 | 1 | 2> {
     return 1;
   }
 }
+
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+  if (code !== "EPIPE") console.error(`Standard output cannot be written: ${code}.`);
+  process.exit(1);
+});
 
 process.exitCode = await duringCommand(() => main(process.argv.slice(2)));
