@@ -57,7 +57,7 @@ async function connect({ request, signedIn }: ActionContext) {
 
 async function disconnect({ request, signedIn }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  const unlinked = await unlinkProvider({ userId: signedIn.user.id, sessionId: signedIn.sessionId });
+  const unlinked = await unlinkProvider(signedIn.user.id, signedIn.sessionId);
   if (unlinked) return done("The external sign-in was disconnected, and every other session was ended.");
   return refused({ provider: "Set a password first: this is the only way into your account." });
 }

@@ -2,10 +2,12 @@ import { CommandError, overviewOf, runCommand, selectCommand, UsageError, usageO
 import { databaseCommands } from "./commands/database";
 import { doctorCommands } from "./commands/doctor";
 import { mailCommands } from "./commands/mail";
+import { userCommands } from "./commands/user";
+import { userFileCommands } from "./commands/user-files";
 import { DatabaseUnavailable, StartError } from "./errors";
 import { duringCommand, logUnexpected } from "./log";
 
-const commands = [...doctorCommands, ...databaseCommands, ...mailCommands];
+const commands = [...doctorCommands, ...userCommands, ...userFileCommands, ...mailCommands, ...databaseCommands];
 
 const helpWords = new Set(["--help", "-h", "help"]);
 
@@ -46,5 +48,10 @@ async function main(words: string[]): Promise<0 | 1 | 2> {
     return 1;
   }
 }
+
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+  if (code !== "EPIPE") console.error(`Standard output cannot be written: ${code}.`);
+  process.exit(1);
+});
 
 process.exitCode = await duringCommand(() => main(process.argv.slice(2)));

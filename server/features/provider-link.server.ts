@@ -53,12 +53,12 @@ export async function connectProvider({ userId, sessionId }: Owner, profile: Pro
 }
 
 /**
- * Takes the provider's id off the account, ends every other session, and blocks linking by address: a sign-in with the
+ * Takes the provider's id off the account, ends every session but `sessionId`, and blocks linking by address: a sign-in with the
  * provider must not undo the owner's decision.
  *
  * @returns false, and nothing changed, when the provider is the account's only way to sign in
  */
-export async function unlinkProvider({ userId, sessionId }: Owner): Promise<boolean> {
+export async function unlinkProvider(userId: string, sessionId: string | null): Promise<boolean> {
   const ended = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id: userId });
     if (!user?.passwordHash || user.idpId === null) return null;

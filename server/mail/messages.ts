@@ -6,11 +6,15 @@ function link(appUrl: string, path: string, parameters: { email: string; token: 
   return `${appUrl}${path}?${new URLSearchParams(parameters)}`;
 }
 
+/** The link that resets the password of an account. */
+export const resetLink = (appUrl: string, email: string, token: string) =>
+  link(appUrl, "/reset-password", { email, token });
+
 const ignore = "If you did not ask for this, you can ignore this mail.";
 const expiry = `This link expires in ${linkLifetimeMinutes} minutes.`;
 
 export function resetMail(appUrl: string, email: string, token: string): Message {
-  const url = link(appUrl, "/reset-password", { email, token });
+  const url = resetLink(appUrl, email, token);
   const subject = "Reset your password";
   return {
     subject,
