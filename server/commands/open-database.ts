@@ -6,7 +6,7 @@ import { isPrepared } from "../features/schema.server";
 import { handleNoJob, JobQueue, provideQueue } from "../queue/job-queue";
 import { CommandError } from "./command";
 
-const statementLimit = 60_000; // ms; nobody waits for a page
+export const statementLimit = 60_000; // ms; nobody waits for a page
 
 function readConfig(): Config {
   const config = loadConfig(process.env);

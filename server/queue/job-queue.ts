@@ -14,7 +14,7 @@ const pollInterval = 5_000; // ms, for retries and for the jobs that another ins
 const purgeInterval = 600_000; // ms
 
 // Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
-const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
+export const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
 
 const givenUpJobsKept = 14 * 24 * 3_600; // seconds, for an operator to retry them; other jobs are removed when they end
 

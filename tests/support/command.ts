@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 
 export interface Finished {
   status: number | null;
@@ -8,8 +9,9 @@ export interface Finished {
 
 /** Runs a command of the built command line with `settings` and PATH as its environment, without a terminal. */
 export function runCommand(words: string[], settings: Record<string, string>): Promise<Finished> {
-  const child = spawn(process.execPath, ["server/cli.js", ...words], {
-    env: { PATH: process.env.PATH, ...settings },
+  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "production", ...settings };
+  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(process.execPath, ["server/cli.js", ...words], {
+    env,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

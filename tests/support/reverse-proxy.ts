@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, request, type RequestListener } from "node:http";
+import { createServer, type IncomingHttpHeaders, type RequestListener, request } from "node:http";
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Certificate } from "./certificates";

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { hasNewerMigration, missingMigrations } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
+import { serverVersion } from "../../database/server-version";
 import { StartError } from "../../errors";
 import { handleNoJob, JobQueue } from "../../queue/job-queue";
 import { installationIdOf } from "../health.server";
@@ -12,7 +14,6 @@ const database = checksOf("database");
 const migrations = checksOf("migrations");
 const clock = checksOf("clock");
 
-const oldestVersion = 150_000; // server_version_num of PostgreSQL 15
 const largestSkew = 5_000; // ms
 
 interface Examined {
@@ -22,33 +23,26 @@ interface Examined {
 }
 
 async function checkVersion({ orm, connection }: Database): Promise<Check> {
-  const [row] = await orm.em
-    .fork()
-    .execute<{ number: number; name: string }[]>(
-      "select current_setting('server_version_num')::int as number, current_setting('server_version') as name",
-    );
-  const { number, name } = row ?? { number: 0, name: "unknown" };
-  if (number < oldestVersion) {
-    return database.fail(`PostgreSQL ${name} is too old`, "upgrade the server to PostgreSQL 15 or newer");
-  }
+  const { name, tooOld } = await serverVersion(orm.em.fork());
+  if (tooOld) return database.fail(`PostgreSQL ${name} is too old`, "upgrade the server to PostgreSQL 15 or newer");
   return database.ok(`PostgreSQL ${name}${connection.kind === "embedded" ? ", embedded" : ""}`);
 }
 
 async function checkMigrations(opened: Database): Promise<Check> {
-  const queue = new JobQueue(opened.orm, handleNoJob);
+  const em = opened.orm.em.fork();
   const run = "run `latchkey database migrate`, or start the service";
-  const done = await opened.orm.em
-    .fork()
-    .execute<{ name: string }[]>("select name from mikro_orm_migrations")
-    .catch(() => []);
-  const missing = migrationNames.filter((name) => !done.some((migration) => migration.name === name));
+  const missing = await missingMigrations(em).catch(() => migrationNames);
   if (missing.length > 0) {
     return migrations.fail(`${missing.length} of ${migrationNames.length} are missing: ${missing.join(", ")}`, run);
   }
-  if (!(await isPrepared(opened, queue))) return migrations.fail("the tables of the job queue are missing", run);
-  const newer = done.length - migrationNames.length;
-  if (newer > 0) {
-    return migrations.warn(`${newer} are of a newer version`, "install the version that the service runs here too");
+  if (!(await isPrepared(opened, new JobQueue(opened.orm, handleNoJob)))) {
+    return migrations.fail("the tables of the job queue are missing", run);
+  }
+  if (await hasNewerMigration(em)) {
+    return migrations.warn(
+      "a newer version has migrated it",
+      "use the command line of the version that the service runs",
+    );
   }
   return migrations.ok(`all ${migrationNames.length} applied`);
 }

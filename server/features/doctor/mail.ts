@@ -75,7 +75,9 @@ function serviceTrouble(error: unknown, { driver }: MailServiceConfig): Trouble 
 }
 
 function troubleOf(error: unknown, mail: SmtpConfig | MailServiceConfig): Trouble {
-  return mail.driver === "smtp" ? smtpTrouble(String(errorFields(error).code ?? ""), mail) : serviceTrouble(error, mail);
+  return mail.driver === "smtp"
+    ? smtpTrouble(String(errorFields(error).code ?? ""), mail)
+    : serviceTrouble(error, mail);
 }
 
 /** Whether the mail service would take a mail. */
