@@ -34,6 +34,7 @@ export default defineConfig({
       project("routes", ["routes", "jobs", "properties", ...(onPostgres ? ["postgres"] : [])], {
         globalSetup: [template],
       }),
+      project("commands", ["commands"], { globalSetup: [freshBuild, template] }),
       project("http", ["http"], { globalSetup: [freshBuild, template] }),
     ],
     setupFiles: ["tests/support/setup.ts"],
