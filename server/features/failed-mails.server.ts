@@ -25,7 +25,7 @@ export async function failedMails(): Promise<FailedMail[]> {
     id,
     task: data.task,
     email: "email" in data ? data.email : "",
-    at,
+    at: new Date(at),
     error: describeError(error),
   }));
 }

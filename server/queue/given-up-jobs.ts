@@ -7,7 +7,8 @@ import type { Job } from "./jobs";
 export interface GivenUpJob {
   id: string;
   data: Job;
-  at: Date;
+  /** When, in ms since 1970. */
+  at: number;
   /** What `errorFields` made of the last error; another shape when the job ended with its process. */
   error: Partial<ErrorFields> | null;
 }
@@ -17,7 +18,8 @@ const mails = "name = ? and state in ('failed', 'cancelled') and data ->> 'email
 /** The given-up mails, the last first. pg-boss has no list of jobs. */
 export function givenUpMails(em: EntityManager): Promise<GivenUpJob[]> {
   return em.execute<GivenUpJob[]>(
-    `select id, data, completed_on as at, output as error from pgboss.job where ${mails} order by completed_on desc, id`,
+    `select id, data, floor(extract(epoch from completed_on) * 1000)::float8 as at, output as error
+     from pgboss.job where ${mails} order by completed_on desc, id`,
     [queue],
   );
 }

@@ -89,7 +89,13 @@ const smtp = (options: SMTPServerOptions = {}) =>
   startSmtpServer({ allowInsecureAuth: true, ...options, ...(options.secure ? {} : { hideSTARTTLS: true }) });
 
 const credentials = `${encodeURIComponent(login.user)}:${encodeURIComponent(login.pass)}`;
-const mailSettings = (url: string) => ({ MAIL_DRIVER: "smtp", MAIL_FROM: "mail@latchkey.example", SMTP_URL: url });
+const APP_URL = "http://localhost:1"; // where nothing listens
+const mailSettings = (SMTP_URL: string) => ({
+  APP_URL,
+  MAIL_DRIVER: "smtp",
+  MAIL_FROM: "mail@latchkey.example",
+  SMTP_URL,
+});
 
 test("a sound installation behind a proxy: every check is ok, the test mail arrives, the status is 0", async () => {
   rewrite = setEvery;
@@ -97,9 +103,9 @@ test("a sound installation behind a proxy: every check is ok, the test mail arri
   onTestFinished(() => provider.stop());
   const mails = await smtp({ secure: true, ...authority.sign("DNS:localhost") });
   const settings = {
+    ...mailSettings(`smtps://${credentials}@localhost:${mails.port}`),
     ...behindProxy(),
     ...provider.settings,
-    ...mailSettings(`smtps://${credentials}@localhost:${mails.port}`),
   };
   const checks = await examine(settings, ["--mail", "you@example.org"]);
   expect(checks.map(({ status, name, found }) => [status, name, found])).toEqual([
@@ -140,6 +146,7 @@ test("every problem of the settings is listed, without a value", async () => {
     ["fail", "settings", "PORT"],
     ["fail", "settings", "SMTP_URL"],
     ["fail", "settings", "MAIL_FROM"],
+    ["fail", "settings", "APP_URL"],
     ["fail", "settings", "IDP_CLIENT_SECRET"],
   ]);
 });
@@ -375,7 +382,6 @@ describe("mail", () => {
 
   const resend = { MAIL_DRIVER: "resend", MAIL_FROM: "mail@latchkey.example", RESEND_API_KEY: "re_secret" };
   const postmark = { MAIL_DRIVER: "postmark", MAIL_FROM: "mail@latchkey.example", POSTMARK_SERVER_TOKEN: "re_secret" };
-  const APP_URL = "http://localhost:1";
 
   test.each([
     ["Resend: full access", resend, "/domains", 200, { data: [] }, "ok", "resend: the key is accepted"],
