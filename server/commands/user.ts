@@ -26,6 +26,8 @@ function withUser<T>(typedEmail: string, work: (user: User) => Promise<T>): Prom
   });
 }
 
+const mailLanguage = "en"; // no page asked, so no visitor chose one
+
 const linkNote = `It can be used once, for ${linkLifetimeMinutes} minutes: hand it to nobody but the owner.`;
 
 const time = (date: Date) => date.toISOString();
@@ -129,7 +131,7 @@ const unlink = defineCommand({
   run: ([email]) =>
     withUser(email, async ({ id, idpId }) => {
       if (idpId === null) throw new CommandError(`The account ${email} is not connected to a provider.`);
-      if (!(await unlinkProvider(id, null))) {
+      if (!(await unlinkProvider({ userId: id, sessionId: null }, mailLanguage))) {
         throw new CommandError(
           `The provider is the only way to sign in to ${email}. A reset link sets a password first.`,
         );
@@ -147,7 +149,7 @@ const remove = defineCommand({
   async run([email], { yes }) {
     if (!yes) throw new UsageError(`--yes is missing: it confirms that ${email} is to be deleted.`);
     await withUser(email, async (user) => {
-      if (!(await deleteAccount(user, user.email))) throw new CommandError(`${email} was not deleted.`);
+      if (!(await deleteAccount(user, user.email, mailLanguage))) throw new CommandError(`${email} was not deleted.`);
       print("The account is deleted.");
     });
   },

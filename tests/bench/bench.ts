@@ -92,7 +92,7 @@ async function againstLimit(): Promise<void> {
     { name: "limit", environment, program: "limit" },
     { name: "bare Remix", environment, program: "bare" },
   ];
-  const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5"]));
+  const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5", "W9"]));
   const resident = residentMegabytes(environment.latchkey);
   rows.push(...(await compare(contenders, chosen(["W8"]))));
   print(rows);

@@ -122,4 +122,16 @@ export const workloads: Workload[] = [
     prepare: addNothing,
     next: () => formPost("/login", { email: `known-${randomUserToSignIn()}@bench.example`, password }),
   },
+  {
+    name: "W9",
+    what: "GET /auth/verify",
+    requestCount: 20_000,
+    expects: 200,
+    prepare: addNothing,
+    next: () => ({
+      method: "GET",
+      path: "/auth/verify",
+      headers: { cookie: `session=session-${randomSignedInUser()}` },
+    }),
+  },
 ];
