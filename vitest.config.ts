@@ -36,6 +36,7 @@ export default defineConfig({
       }),
       project("commands", ["commands"], { globalSetup: [freshBuild, template] }),
       project("http", ["http"], { globalSetup: [freshBuild, template] }),
+      project("commands", ["commands"], { globalSetup: [freshBuild, template], testTimeout: 60_000 }),
     ],
     setupFiles: ["tests/support/setup.ts"],
     testTimeout: 30_000,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { entityTables } from "#server/database/copy-rows";
 import { openDatabase } from "#server/database/orm";
-import { runCommand } from "../support/command";
+import { latchkey } from "../support/command";
 import { signInExternally } from "../support/external-sign-in";
 import { type MailService, startMailService } from "../support/mail-service";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
@@ -92,7 +92,7 @@ test("a service moves to PostgreSQL: sessions, links, logins, external sign-in a
   expect(await embedded.stop()).toBe(0);
 
   const before = await rowsOf(source);
-  const copied = await runCommand(["database", "copy", target], { ...settings, DATABASE_URL: source });
+  const copied = await latchkey(["database", "copy", target], { ...settings, DATABASE_URL: source });
   expect(copied.status).toBe(0);
   expect(copied.stderr).not.toMatch(/Copying|"level":[45]0/);
   const counts = Object.entries(before).map(([table, rows]): [string, number] => [table, rows.length]);
@@ -139,7 +139,7 @@ test("the queue's finished jobs stay behind; jobs that wait, run or were given u
     const data = JSON.stringify({ task: "mail_registration", email: `${state}@example.com` });
     await query(source, `insert into pgboss.job (name, state, data) values ('latchkey', '${state}', '${data}')`);
   }
-  const { status, stdout } = await runCommand(["database", "copy", target], { DATABASE_URL: source });
+  const { status, stdout } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
   expect(status).toBe(0);
   expect(stdout).toMatch(/^pgboss\.job +5$/m);
   expect(await query(target, "select state::text from pgboss.job order by state::text")).toEqual(
@@ -158,7 +158,7 @@ test("more rows than one batch arrive as they are: microseconds, large integers,
   );
   await query(source, "insert into rate_limits values ('key', 3, 9007199254740993)");
   const before = await rowsOf(source);
-  const { status, stdout } = await runCommand(["database", "copy", target], { DATABASE_URL: source });
+  const { status, stdout } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
   expect(status).toBe(0);
   expect(stdout).toMatch(/^users +2500$/m);
   expect(await rowsOf(target)).toEqual(before);
@@ -181,7 +181,7 @@ test("a target that is not empty is refused and unchanged", async () => {
   const target = await cluster.createDatabase();
   await query(target, "create table notes (id int)");
   const before = await relations(target);
-  expect(await runCommand(["database", "copy", target], { DATABASE_URL: source })).toEqual({
+  expect(await latchkey(["database", "copy", target], { DATABASE_URL: source })).toMatchObject({
     status: 1,
     stdout: "",
     stderr: "Nothing was copied: the database TO is not empty.\n",
@@ -194,7 +194,7 @@ test("a row that the target refuses: the target stays empty, and the source as i
   const target = await cluster.createDatabase();
   await query(source, "alter table users drop constraint users_email_normalized");
   await query(source, `insert into users (id, email, created_at) values ('${randomUUID()}', 'Not@Normal', now())`);
-  const { status, stdout, stderr } = await runCommand(["database", "copy", target], { DATABASE_URL: source });
+  const { status, stdout, stderr } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
   expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   expect(stderr).toMatch(/^Nothing was copied: .*"users_email_normalized"\.$/m);
   expect(stderr).not.toContain("Not@Normal");
@@ -205,13 +205,13 @@ test("a row that the target refuses: the target stays empty, and the source as i
 test("a source without every migration, and one of a newer version, are refused", async () => {
   const target = await cluster.createDatabase();
   const older = await cluster.createDatabase();
-  expect(await runCommand(["database", "copy", target], { DATABASE_URL: older })).toMatchObject({
+  expect(await latchkey(["database", "copy", target], { DATABASE_URL: older })).toMatchObject({
     status: 1,
     stderr: "The database is not up to date: `latchkey database migrate` runs the migrations.\n",
   });
   const newer = await sourceDatabase();
   await query(newer, "insert into mikro_orm_migrations (name) values ('Migration99991231000000')");
-  expect(await runCommand(["database", "copy", target], { DATABASE_URL: newer })).toMatchObject({
+  expect(await latchkey(["database", "copy", target], { DATABASE_URL: newer })).toMatchObject({
     status: 1,
     stderr: "A newer version has migrated the database: use its command line.\n",
   });
@@ -221,7 +221,7 @@ test("a source without every migration, and one of a newer version, are refused"
 test("a target that is no PostgreSQL is wrong usage; one that is not reached is status 1, without its password", async () => {
   const source = await sourceDatabase();
   for (const to of ["pglite:./data", "mysql://localhost/latchkey", "nothing"]) {
-    expect(await runCommand(["database", "copy", to], { DATABASE_URL: source })).toEqual({
+    expect(await latchkey(["database", "copy", to], { DATABASE_URL: source })).toMatchObject({
       status: 2,
       stdout: "",
       stderr: "TO must be a postgresql:// URL.\n\nUsage: latchkey database copy TO\n",
@@ -229,7 +229,7 @@ test("a target that is no PostgreSQL is wrong usage; one that is not reached is 
   }
   const port = await freePort();
   const to = `postgresql://postgres:a-secret@127.0.0.1:${port}/latchkey`;
-  expect(await runCommand(["database", "copy", to], { DATABASE_URL: source })).toEqual({
+  expect(await latchkey(["database", "copy", to], { DATABASE_URL: source })).toMatchObject({
     status: 1,
     stdout: "",
     stderr: `The database at 127.0.0.1:${port}/latchkey cannot be used: connect ECONNREFUSED 127.0.0.1:${port}.\n`,
@@ -241,7 +241,7 @@ test("an embedded database that the running service holds is refused in one line
   const service = await startServer({ DATABASE_URL: source });
   onTestFinished(() => service.kill());
   const target = await cluster.createDatabase();
-  const { status, stdout, stderr } = await runCommand(["database", "copy", target], { DATABASE_URL: source });
+  const { status, stdout, stderr } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
   expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   expect(stderr).toMatch(/^The data folder .* is in use by another process\.\n$/);
   expect(await relations(target)).toEqual([]);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import type { Check } from "#server/features/doctor/check";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { type Authority, createAuthority } from "../support/certificates";
-import { runCommand } from "../support/command";
+import { latchkey } from "../support/command";
 import { PostgresCluster } from "../support/postgres-cluster";
 import { type ReverseProxy, startReverseProxy } from "../support/reverse-proxy";
 import { freePort, type RunningServer, startServer } from "../support/server";
@@ -72,7 +72,7 @@ const secrets = ["wörd", encodeURIComponent(login.pass), "a-secret-for-the-demo
 
 /** Runs the doctor with JSON, and asserts that its status says whether a check failed, and that no secret is printed. */
 async function examine(settings: Settings, words: string[] = []): Promise<Check[]> {
-  const { status, stdout, stderr } = await runCommand(["doctor", "--json", ...words], settings);
+  const { status, stdout, stderr } = await latchkey(["doctor", "--json", ...words], settings);
   const checks: Check[] = JSON.parse(stdout);
   const failed = checks.filter((check) => check.status === "fail").length;
   expect(status).toBe(failed > 0 ? 1 : 0);
@@ -124,7 +124,7 @@ test("a sound installation behind a proxy: every check is ok, the test mail arri
 
 test("without --json each check is one line, with what to do", async () => {
   rewrite = setEvery;
-  const { status, stdout } = await runCommand(["doctor"], { ...behindProxy(), IDP_CLIENT_ID: "", NODE_ENV: "test" });
+  const { status, stdout } = await latchkey(["doctor"], { ...behindProxy(), IDP_CLIENT_ID: "", NODE_ENV: "test" });
   expect(stdout.split("\n").slice(-5)).toEqual([
     "ok    mail         log: mails are written to standard output",
     "ok    provider     off",
@@ -221,7 +221,7 @@ describe("the embedded database", () => {
 
   test("is private", async () => {
     const { folder, settings } = await dataFolder();
-    await runCommand(["database", "migrate"], settings);
+    await latchkey(["database", "migrate"], settings);
     expect(await named("data folder", settings)).toEqual([
       { status: "ok", name: "data folder", found: `${folder}: mode 0700, no file is readable by others` },
     ]);
@@ -242,7 +242,7 @@ describe("the embedded database", () => {
 
   test("has a file that others can read", async () => {
     const { folder, settings } = await dataFolder();
-    await runCommand(["database", "migrate"], settings);
+    await latchkey(["database", "migrate"], settings);
     await chmod(join(folder, "pglite/PG_VERSION"), 0o644);
     expect(await named("data folder", settings)).toMatchObject([
       { status: "fail", found: `1 files can be read by others, e.g. ${folder}/pglite/PG_VERSION` },

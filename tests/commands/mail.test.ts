@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { runCommand } from "../support/command";
+import { latchkey } from "../support/command";
 import { type MailService, startMailService } from "../support/mail-service";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { type RunningServer, startServer } from "../support/server";
@@ -70,12 +70,12 @@ async function exhaust(email: string): Promise<JobRow> {
 }
 
 test("no mail was given up: the list is empty", async () => {
-  expect(await runCommand(["mail", "failed"], settings)).toEqual({
+  expect(await latchkey(["mail", "failed"], settings)).toMatchObject({
     status: 0,
     stdout: "No mail was given up.\n",
     stderr: "",
   });
-  expect((await runCommand(["mail", "failed", "--json"], settings)).stdout).toBe("[]\n");
+  expect((await latchkey(["mail", "failed", "--json"], settings)).stdout).toBe("[]\n");
 });
 
 test("a refused mail and one after its last retry are listed with their errors, the last first; one that waits is not", async () => {
@@ -83,14 +83,14 @@ test("a refused mail and one after its last retry are listed with their errors, 
   const last = await exhaust("last@example.com");
   await request("waiting@example.com", 500, "Down", "retry");
 
-  const { status, stdout, stderr } = await runCommand(["mail", "failed"], settings);
+  const { status, stdout, stderr } = await latchkey(["mail", "failed"], settings);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout.split("\n")).toEqual([
     `${last.id}  ${last.completed_on.toISOString()}  registration  last@example.com  CallError status 500`,
     `${first.id}  ${first.completed_on.toISOString()}  registration  first@example.com  MailRefused recipient_refused`,
     "",
   ]);
-  expect(JSON.parse((await runCommand(["mail", "failed", "--json"], settings)).stdout)).toEqual([
+  expect(JSON.parse((await latchkey(["mail", "failed", "--json"], settings)).stdout)).toEqual([
     {
       id: last.id,
       task: "mail_registration",
@@ -113,7 +113,7 @@ test("`mail retry ID` lets the running service send that mail, with every retry 
   const other = await refuse("other@example.com");
   const before = (await mailService.attempted("again@example.com")).token;
   mailService.setBehaviour({ kind: "answer", status: 500, body: "Down" });
-  expect(await runCommand(["mail", "retry", id], settings)).toEqual({
+  expect(await latchkey(["mail", "retry", id], settings)).toMatchObject({
     status: 0,
     stdout: "1 mail will be sent again.\n",
     stderr: "",
@@ -133,17 +133,17 @@ test("`mail retry` without an id sends all that were given up", async () => {
   await refuse("one@example.com");
   await exhaust("two@example.com");
   mailService.setBehaviour({ kind: "accept" });
-  expect((await runCommand(["mail", "retry"], settings)).stdout).toBe("2 mails will be sent again.\n");
+  expect((await latchkey(["mail", "retry"], settings)).stdout).toBe("2 mails will be sent again.\n");
   await mailService.to("one@example.com");
   await mailService.to("two@example.com");
-  expect((await runCommand(["mail", "retry"], settings)).stdout).toBe("0 mails will be sent again.\n");
+  expect((await latchkey(["mail", "retry"], settings)).stdout).toBe("0 mails will be sent again.\n");
 });
 
 test.each(["17", "00000000-0000-4000-8000-000000000000", "' or true --"])(
   "`mail retry %s`: no such mail, status 1",
   async (id) => {
     await refuse("kept@example.com");
-    expect(await runCommand(["mail", "retry", id], settings)).toEqual({
+    expect(await latchkey(["mail", "retry", id], settings)).toMatchObject({
       status: 1,
       stdout: "",
       stderr: `No mail that was given up has the id ${id}: \`latchkey mail failed\` lists them.\n`,
@@ -154,5 +154,5 @@ test.each(["17", "00000000-0000-4000-8000-000000000000", "' or true --"])(
 
 test("the id of a mail that waits is none of a mail that was given up", async () => {
   const { id } = await request("waits@example.com", 500, "Down", "retry");
-  expect((await runCommand(["mail", "retry", id], settings)).status).toBe(1);
+  expect((await latchkey(["mail", "retry", id], settings)).status).toBe(1);
 });
