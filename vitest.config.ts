@@ -34,7 +34,6 @@ export default defineConfig({
       project("routes", ["routes", "jobs", "properties", ...(onPostgres ? ["postgres"] : [])], {
         globalSetup: [template],
       }),
-      project("commands", ["commands"], { globalSetup: [freshBuild, template] }),
       project("http", ["http"], { globalSetup: [freshBuild, template] }),
       project("commands", ["commands"], { globalSetup: [freshBuild, template], testTimeout: 60_000 }),
     ],

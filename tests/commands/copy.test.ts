@@ -94,7 +94,7 @@ test("a service moves to PostgreSQL: sessions, links, logins, external sign-in a
   const before = await rowsOf(source);
   const copied = await latchkey(["database", "copy", target], { ...settings, DATABASE_URL: source });
   expect(copied.status).toBe(0);
-  expect(copied.stderr).not.toMatch(/Copying|"level":[45]0/);
+  expect(copied.stderr).toBe("");
   const counts = Object.entries(before).map(([table, rows]): [string, number] => [table, rows.length]);
   expect(
     copied.stdout
