@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { pino } from "pino";
 import { ErrorWithReason } from "./errors";
 import type { AuthenticationEvent } from "./events";
+import { countEvent } from "./metrics";
 
 const correlation = new AsyncLocalStorage<{ requestId: string } | { jobId: string } | { actor: "cli" }>();
 
@@ -46,6 +47,7 @@ export function duringCommand<T>(work: () => T): T {
 
 export function logEvent(event: AuthenticationEvent): void {
   log.info(event);
+  countEvent(event);
 }
 
 export interface ErrorFields {
