@@ -9,6 +9,7 @@ const layers = [
   "^server/http/",
   "^server/[^/]+\\.ts$",
   "^server/settings/",
+  "^server/languages/",
 ];
 
 const upward = layers.slice(1).map((layer, index) => ({
@@ -33,12 +34,28 @@ export default {
     },
     {
       name: "app-imports-features",
-      comment: "Pages import features, the facts of a request, and the rules and errors that pages and server share.",
+      comment: "Pages import features, the facts of a request, and the rules, errors and languages that both share.",
       severity: "error",
       from: { path: "^app/", pathNot: "^app/entry\\.server\\.tsx$" },
       to: {
         path: "^server/",
-        pathNot: ["^server/features/", "^server/http/request-facts\\.server\\.ts$", "^server/(rules|errors)\\.ts$"],
+        pathNot: [
+          "^server/features/",
+          "^server/http/request-facts\\.server\\.ts$",
+          "^server/(rules|errors)\\.ts$",
+          "^server/languages/",
+        ],
+      },
+    },
+    {
+      name: "texts-are-not-bundled",
+      comment: "A browser gets the texts of one language, in the page.",
+      severity: "error",
+      from: { path: "^app/" },
+      to: {
+        path: "^server/languages/",
+        pathNot: "^server/languages/(languages|translate)\\.ts$",
+        dependencyTypesNot: ["type-only"],
       },
     },
     {

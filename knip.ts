@@ -9,6 +9,9 @@ export default defineConfig({
     "tests/**/vitest.config.ts",
     "tests/bench/{limit,provider}.ts",
     "tests/bench/empty-build.js",
+    "tests/bench/bare/remix.config.js",
+    "tests/bench/bare/app/{root,entry.server}.tsx",
+    "tests/bench/bare/app/routes/*.tsx",
   ],
   project: ["{app,server,demo,tests}/**/*.{ts,tsx,js,css}", "*.{ts,js}"],
   ignoreDependencies: ["pino-pretty"], // named as a transport in server/log.ts

@@ -1,12 +1,11 @@
-import { parse } from "cookie";
 import { type CookieAttributes, serializeCookie } from "oslo/cookie";
-import { originOf } from "#server/http/request-facts.server";
+import { cookieOf, originOf } from "#server/http/request-facts.server";
 
 export const isHttps = (request: Request) => originOf(request).startsWith("https:");
 
-/** A cookie's value as sent. Nothing is decoded: `%5F%5FHost-session` is not `__Host-session`. */
+/** A cookie's value as sent; `null` for none. */
 export function readCookie(request: Request, name: string): string | null {
-  return parse(request.headers.get("Cookie") ?? "", { decode: (value) => value })[name] || null;
+  return cookieOf(request.headers.get("Cookie") ?? "", name);
 }
 
 /** A `Set-Cookie` value that no script reads, for this site's own navigations, `Secure` on https. */

@@ -1,12 +1,15 @@
 import { RemixBrowser } from "@remix-run/react";
 import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
+import { LanguageProvider, languageOfDocument } from "./language";
 
 startTransition(() => {
   hydrateRoot(
     document,
     <StrictMode>
-      <RemixBrowser />
+      <LanguageProvider value={languageOfDocument()}>
+        <RemixBrowser />
+      </LanguageProvider>
     </StrictMode>,
   );
 });

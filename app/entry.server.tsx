@@ -7,6 +7,8 @@ import { disconnectSignal } from "#server/http/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
 import { contentSecurityPolicy, formTargetHeader } from "./content-security-policy";
+import { LanguageProvider } from "./language";
+import { pageLanguageOf } from "./language.server";
 import { NonceContext } from "./nonce";
 
 await start();
@@ -39,7 +41,9 @@ export default async function handleDocumentRequest(
   const nonce = randomBytes(16).toString("base64");
   const page = renderToString(
     <NonceContext.Provider value={nonce}>
-      <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
+      <LanguageProvider value={pageLanguageOf(request)}>
+        <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
+      </LanguageProvider>
     </NonceContext.Provider>,
   );
   headers.set("Content-Type", "text/html; charset=utf-8");

@@ -1,5 +1,8 @@
 import * as z from "zod";
 import { isCrossSite } from "#server/http/request-facts.server";
+import type { AnswerTexts } from "#server/languages/texts";
+import type { TextKey } from "#server/languages/translate";
+import { textsFor } from "./language.server";
 import { methodNotAllowed } from "./responses";
 
 const largestForm = 16_384; // bytes
@@ -50,6 +53,11 @@ async function readFormData(request: Request): Promise<FormData> {
   }
 }
 
+/** What a schema says of a wrong field: the key of a text without values. */
+type FormProblem = Extract<TextKey<AnswerTexts>, "form.missing" | "account.chooseAction">;
+
+export const formProblem = (key: FormProblem): FormProblem => key;
+
 const isPassword = (name: string) => /password/i.test(name);
 
 /**
@@ -82,9 +90,10 @@ export async function readForm<Shape extends z.ZodRawShape>(
   const { fields, typed } = await readFields(request, Object.keys(schema.shape));
   const parsed = schema.safeParse(fields);
   if (parsed.success) return { ok: true, values: parsed.data, typed };
-  const errors = parsed.error.issues.map(({ path, message }) => [String(path[0]), message]);
+  const t = textsFor(request);
+  const errors = parsed.error.issues.map(({ path, message }) => [String(path[0]), t(message as FormProblem)]);
   return { ok: false, errors: Object.fromEntries(errors), typed };
 }
 
 /** A required field; it may be empty. */
-export const text = z.string("This field is missing, or was sent twice.");
+export const text = z.string(formProblem("form.missing"));

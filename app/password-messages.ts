@@ -1,11 +1,20 @@
 import type { PasswordProblem } from "#server/features/password-policy.server";
+import type { AnswerTexts } from "#server/languages/texts";
+import type { Translate } from "#server/languages/translate";
 import { passwordLength } from "#server/rules";
 
-/** The message for each broken rule, at the field that has to be changed. */
-export const passwordMessages: Record<PasswordProblem, Record<string, string>> = {
-  too_short: { password: `Use at least ${passwordLength.minimum} characters.` },
-  too_long: { password: `Use at most ${passwordLength.maximum} characters.` },
-  common: { password: "This password is among the most common ones. Choose another." },
-  is_the_email: { password: "Choose a password that is not your email address." },
-  unconfirmed: { passwordConfirmation: "The two passwords are not the same." },
-};
+/** The message for a broken rule, at the field that has to be changed. */
+export function passwordMessage(t: Translate<AnswerTexts>, problem: PasswordProblem): Record<string, string> {
+  switch (problem) {
+    case "too_short":
+      return { password: t("password.tooShort", { count: passwordLength.minimum }) };
+    case "too_long":
+      return { password: t("password.tooLong", { count: passwordLength.maximum }) };
+    case "common":
+      return { password: t("password.common") };
+    case "is_the_email":
+      return { password: t("password.isTheEmail") };
+    case "unconfirmed":
+      return { passwordConfirmation: t("password.unconfirmed") };
+  }
+}

@@ -4,11 +4,8 @@ import { DatabaseUnavailable, HashingOverloaded } from "#server/errors";
 /** A refused form: its page again, with what is wrong. */
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });
 
-/** A wait in words, rounded up to minutes. */
-export function minutesFrom(seconds: number): string {
-  const minutes = Math.ceil(seconds / 60);
-  return `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
-}
+/** A wait, rounded up to minutes. */
+export const minutesIn = (seconds: number) => Math.ceil(seconds / 60);
 
 /**
  * Thrown where a route does not take the method (RFC 9110, section 15.5.6). A route without an action does not need

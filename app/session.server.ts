@@ -1,11 +1,12 @@
 import { redirect } from "@remix-run/node";
 import { type Browser, logOut, type NewSession, resumeSession, type SignedIn } from "#server/features/sessions.server";
+import { sessionCookieName } from "#server/http/request-facts.server";
+import { recentSignInMinutes } from "#server/rules";
 import { isHttps, readCookie, writeCookie } from "./cookies.server";
 
-/** A sign-in that is older is asked for again before what cannot be undone. In ms. */
-export const recentSignIn = 15 * 60_000;
+export const recentSignIn = recentSignInMinutes * 60_000; // ms
 
-const cookieName = (request: Request) => (isHttps(request) ? "__Host-session" : "session");
+const cookieName = (request: Request) => sessionCookieName(isHttps(request));
 
 /** The token of the session cookie; `null` for none. */
 export const sessionToken = (request: Request) => readCookie(request, cookieName(request));

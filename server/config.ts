@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { StartError } from "./errors";
+import type { Language } from "./languages/languages";
 import { processValue } from "./process-value";
 import { isWebUrl, optional, webUrl } from "./settings/forms";
 import {
@@ -8,6 +9,7 @@ import {
   identityProviderForms,
   identityProviderSettings,
 } from "./settings/identity-provider";
+import { languageForms } from "./settings/language";
 import { type MailConfig, mailForms, mailSettings } from "./settings/mail";
 import { type ReadFile, readSecrets, readTextFile } from "./settings/secrets";
 
@@ -26,6 +28,8 @@ export interface Config {
   /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
   readonly trustedProxies: number;
   readonly mail: MailConfig;
+  /** For a visitor who asks for no language that there is, and for mails that no page asked for. */
+  readonly defaultLanguage: Language;
   /** `null`: external sign-in is off. */
   readonly identityProvider: IdentityProviderConfig | null;
 }
@@ -72,6 +76,7 @@ const settings = z.object({
     .default(3000),
   TRUST_PROXY: trustedProxies,
   ...mailForms,
+  ...languageForms,
   ...identityProviderForms,
 });
 
@@ -114,7 +119,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
       .filter((problem) => !unread.has(problem.split(" ", 1)[0] ?? "")); // "is missing" would mislead
     throw new ConfigurationError([...new Set([...unread.values(), ...problems])]);
   }
-  const { NODE_ENV, APP_URL, DATABASE_URL, PORT, TRUST_PROXY } = parsed.data;
+  const { NODE_ENV, APP_URL, DATABASE_URL, PORT, TRUST_PROXY, DEFAULT_LOCALE } = parsed.data;
   return Object.freeze({
     production: NODE_ENV === "production",
     appUrl: APP_URL ?? `http://localhost:${PORT}`,
@@ -122,6 +127,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
     port: PORT,
     trustedProxies: TRUST_PROXY,
     mail: Object.freeze(mail.data),
+    defaultLanguage: DEFAULT_LOCALE,
     identityProvider: Object.freeze(identityProvider.data),
   });
 }

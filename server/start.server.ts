@@ -5,6 +5,7 @@ import { openDatabase } from "./database/orm";
 import { provideOrm } from "./database/unit-of-work";
 import { StartError } from "./errors";
 import { prepareSchema } from "./features/schema.server";
+import { resumeSession } from "./features/sessions.server";
 import { openFrontDoor } from "./http/front-door";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
@@ -53,7 +54,7 @@ async function startService(): Promise<void> {
   provideConfig(config);
   provideMailer(createMailer(config.mail));
   await assertPortIsFree(config.port);
-  const frontDoor = openFrontDoor(config);
+  const frontDoor = openFrontDoor(config, async (token) => (await resumeSession(token))?.user ?? null);
   const database = await openDatabase(config.databaseUrl);
   const queue = new JobQueue(database.orm, handleJob, randomDelay);
   await prepareSchema(database, queue);

@@ -1,3 +1,5 @@
+import { recentSignInMinutes } from "#server/rules";
+import { Text, useTexts } from "~/language";
 import { ActionForm } from "./action-form";
 import { EmailField } from "./field";
 import { Notice } from "./notice";
@@ -9,6 +11,7 @@ interface PersonProps {
 }
 
 export function Person({ name, email, picture }: PersonProps) {
+  const t = useTexts();
   return (
     <div className="person">
       {picture?.startsWith("https://") && (
@@ -17,12 +20,12 @@ export function Person({ name, email, picture }: PersonProps) {
       <dl>
         {name && (
           <>
-            <dt>Name</dt>
-            <dd>{name}</dd>
+            <dt>{t("account.name")}</dt>
+            <dd dir="auto">{name}</dd>
           </>
         )}
-        <dt>Email</dt>
-        <dd>{email}</dd>
+        <dt>{t("common.email")}</dt>
+        <dd dir="ltr">{email}</dd>
       </dl>
     </div>
   );
@@ -30,9 +33,10 @@ export function Person({ name, email, picture }: PersonProps) {
 
 /** Says how an attempt to connect the provider ended. */
 export function AccountNotice({ notice, provider }: { notice: string | null; provider: string }) {
-  if (notice === "idp_connected") return <Notice role="status">You can now sign in with {provider}.</Notice>;
+  const t = useTexts();
+  if (notice === "idp_connected") return <Notice role="status">{t("account.connected", { provider })}</Notice>;
   if (notice !== "idp_failed") return null;
-  return <Notice role="alert">Signing in with {provider} did not work. Nothing was changed.</Notice>;
+  return <Notice role="alert">{t("account.connectFailed", { provider })}</Notice>;
 }
 
 interface WaysInProps {
@@ -44,14 +48,15 @@ interface WaysInProps {
 
 /** How the user signs in; the provider can be disconnected only where a password remains. */
 export function WaysIn({ password, linked, canConnect, provider }: WaysInProps) {
+  const t = useTexts();
   return (
     <section aria-labelledby="ways-in">
-      <h2 id="ways-in">How you sign in</h2>
+      <h2 id="ways-in">{t("account.waysIn")}</h2>
       <ul className="rows">
         {password && (
           <li>
-            <p>Email and password</p>
-            <ActionForm fields={{ intent: "send-password-link" }} submit="Change the password by mail" />
+            <p>{t("account.emailAndPassword")}</p>
+            <ActionForm fields={{ intent: "send-password-link" }} submit={t("account.mailPasswordLink")} />
           </li>
         )}
         {linked && (
@@ -59,9 +64,13 @@ export function WaysIn({ password, linked, canConnect, provider }: WaysInProps) 
             <p>{provider}</p>
             {password && (
               <details>
-                <summary>Disconnect</summary>
-                <p>{`You will sign in with your password alone, and every other session ends. Signing in with ${provider} will not work until you connect it again here.`}</p>
-                <ActionForm fields={{ intent: "unlink-provider" }} submit={`Disconnect ${provider}`} danger />
+                <summary>{t("account.disconnect")}</summary>
+                <p>{t("account.disconnectWarning", { provider })}</p>
+                <ActionForm
+                  fields={{ intent: "unlink-provider" }}
+                  submit={t("account.disconnectProvider", { provider })}
+                  danger
+                />
               </details>
             )}
           </li>
@@ -69,16 +78,20 @@ export function WaysIn({ password, linked, canConnect, provider }: WaysInProps) 
         {canConnect && (
           <li>
             <p>
-              {provider} <span className="muted">· not connected</span>
+              <Text
+                of="account.notConnected"
+                values={{ provider }}
+                parts={{ muted: (text) => <span className="muted">{text}</span> }}
+              />
             </p>
-            <ActionForm fields={{ intent: "connect-provider" }} submit={`Connect ${provider}`} />
+            <ActionForm fields={{ intent: "connect-provider" }} submit={t("account.connect", { provider })} />
           </li>
         )}
       </ul>
       {!password && (
         <>
-          <p className="muted">Your only way in is {provider}. To be able to disconnect it, set a password first.</p>
-          <ActionForm fields={{ intent: "send-password-link" }} submit="Set a password by mail" />
+          <p className="muted">{t("account.onlyProvider", { provider })}</p>
+          <ActionForm fields={{ intent: "send-password-link" }} submit={t("account.setPassword")} />
         </>
       )}
     </section>
@@ -86,18 +99,16 @@ export function WaysIn({ password, linked, canConnect, provider }: WaysInProps) 
 }
 
 export function DeleteAccount({ error, typed }: { error: string | undefined; typed: string | undefined }) {
+  const t = useTexts();
   return (
     <section aria-labelledby="delete-account">
-      <h2 id="delete-account">Delete your account</h2>
-      <p className="muted">
-        Your account and everything in it will be gone. This cannot be undone. If you logged in more than 15 minutes
-        ago, we will ask you to log in again first.
-      </p>
+      <h2 id="delete-account">{t("account.deleteTitle")}</h2>
+      <p className="muted">{t("account.deleteWarning", { count: recentSignInMinutes })}</p>
       <details open={error !== undefined}>
-        <summary>Delete my account</summary>
-        <ActionForm fields={{ intent: "delete-account" }} submit="Delete my account for good" danger>
+        <summary>{t("account.delete")}</summary>
+        <ActionForm fields={{ intent: "delete-account" }} submit={t("account.deleteForGood")} danger>
           <EmailField
-            label="Type your email address to confirm"
+            label={t("account.deleteConfirm")}
             required
             autoComplete="off"
             defaultValue={typed}

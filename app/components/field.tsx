@@ -1,4 +1,5 @@
 import { type InputHTMLAttributes, type ReactNode, useId } from "react";
+import { useTexts } from "~/language";
 
 export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   label: string;
@@ -44,9 +45,10 @@ type EmailFieldProps = Partial<Omit<FieldProps, "type">>;
 
 /** The email field. Password managers take it for the user name. */
 export function EmailField(input: EmailFieldProps) {
+  const t = useTexts();
   return (
     <Field
-      label="Email"
+      label={t("common.email")}
       name="email"
       type="email"
       autoComplete="username"

@@ -1,4 +1,5 @@
 import { linkLifetimeMinutes } from "#server/rules";
+import { useTexts } from "~/language";
 import { EmailForm } from "./email-form";
 import { Notice } from "./notice";
 
@@ -10,11 +11,12 @@ interface InvalidLinkProps {
 
 /** Says that a mailed link is invalid, and offers a new one. */
 export function InvalidLink({ message, again, email }: InvalidLinkProps) {
+  const t = useTexts();
   return (
     <>
       <Notice role="alert">{message}</Notice>
-      <p>A link works once, and for {linkLifetimeMinutes} minutes. We can mail you a new one.</p>
-      <EmailForm action={again} email={email} submit="Send a new link" />
+      <p>{t("link.invalidHelp", { count: linkLifetimeMinutes })}</p>
+      <EmailForm action={again} email={email} submit={t("link.sendNew")} />
     </>
   );
 }

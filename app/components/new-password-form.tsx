@@ -22,7 +22,7 @@ export function NewPasswordForm({ action, email, token, errors = {}, submit }: N
       <input type="hidden" name="token" value={token} />
       <EmailField value={email} readOnly error={errors.email} />
       <PasswordField
-        label="New password"
+        of="New"
         name="password"
         autoComplete="new-password"
         minLength={passwordLength.minimum}
@@ -32,7 +32,7 @@ export function NewPasswordForm({ action, email, token, errors = {}, submit }: N
         onInput={(input) => setPassword(input.currentTarget.value)}
       />
       <PasswordField
-        label="New password, again"
+        of="NewAgain"
         name="passwordConfirmation"
         autoComplete="new-password"
         enterKeyHint="go"

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { brand } from "~/brand";
 import { Logo } from "./logo";
 
 /** The layout of every page: the logo, one heading and the content. */
@@ -8,7 +9,7 @@ export function Page({ title, wide, children }: { title: string; wide?: boolean;
       <header>
         <a href="/" className="logo">
           <Logo />
-          Latchkey
+          {brand}
         </a>
       </header>
       <main className={wide ? "wide" : undefined}>

@@ -1,10 +1,16 @@
 import { useNavigation } from "@remix-run/react";
 import { type KeyboardEvent, useState } from "react";
 import { useHydrated } from "~/hydrated";
+import { useTexts } from "~/language";
 import { Field, type FieldProps } from "./field";
 
+type PasswordFieldProps = Omit<FieldProps, "type" | "end" | "label"> & { of: "Password" | "New" | "NewAgain" };
+
+const labels = { Password: "common.password", New: "password.new", NewAgain: "password.newAgain" } as const;
+
 /** A password field that can show its text and warns of Caps Lock. The text is hidden again before it is sent. */
-export function PasswordField({ hint, ...input }: Omit<FieldProps, "type" | "end">) {
+export function PasswordField({ of, hint, ...input }: PasswordFieldProps) {
+  const t = useTexts();
   const [shown, setShown] = useState(false);
   const [capsLock, setCapsLock] = useState(false);
   const hydrated = useHydrated();
@@ -12,6 +18,7 @@ export function PasswordField({ hint, ...input }: Omit<FieldProps, "type" | "end
   const watchCapsLock = (event: KeyboardEvent) => setCapsLock(event.getModifierState("CapsLock"));
   return (
     <Field
+      label={t(labels[of])}
       type={shown && idle ? "text" : "password"}
       required
       autoCapitalize="none"
@@ -22,7 +29,7 @@ export function PasswordField({ hint, ...input }: Omit<FieldProps, "type" | "end
       onBlur={() => setCapsLock(false)}
       hint={
         <>
-          {capsLock && <span className="warning">Caps Lock is on. </span>}
+          {capsLock && <span className="warning">{t("password.capsLock")} </span>}
           {hint}
         </>
       }
@@ -30,10 +37,10 @@ export function PasswordField({ hint, ...input }: Omit<FieldProps, "type" | "end
         hydrated ? (
           <button
             type="button"
-            aria-label={`${shown ? "Hide" : "Show"} ${input.label.toLowerCase()}`}
+            aria-label={t(`password.${shown ? "hide" : "show"}${of}`)}
             onClick={() => setShown(!shown)}
           >
-            {shown ? "Hide" : "Show"}
+            {t(shown ? "password.hide" : "password.show")}
           </button>
         ) : null
       }

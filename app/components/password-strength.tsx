@@ -1,19 +1,12 @@
 import { useEffect, useState } from "react";
 import { passwordLength } from "#server/rules";
-
-const atLeast = `at least ${passwordLength.minimum} characters`;
-
-const words = [
-  "Very easy to guess: add words.",
-  "Easy to guess: add a word or two.",
-  "Could be stronger: add a word.",
-  "Strong.",
-  "Very strong.",
-];
+import { useTexts } from "~/language";
 
 /** Says how hard a password is to guess while it is typed. The estimator is loaded with the first character. */
 export function PasswordStrength({ password, email }: { password: string; email: string }) {
-  const [score, setScore] = useState<number | null>(null);
+  const t = useTexts();
+  const [score, setScore] = useState<0 | 1 | 2 | 3 | 4 | null>(null);
+  const count = passwordLength.minimum;
 
   useEffect(() => {
     let current = true;
@@ -27,12 +20,12 @@ export function PasswordStrength({ password, email }: { password: string; email:
     };
   }, [password, email]);
 
-  if (password === "" || score === null) return `Use ${atLeast}.`;
+  if (password === "" || score === null) return t("strength.use", { count });
   const tooShort = [...password].length < passwordLength.minimum;
   return (
     <span data-score={tooShort ? 0 : score}>
       <span className="strength" aria-hidden="true" />
-      {tooShort ? `Too short: use ${atLeast}.` : words[score]}
+      {tooShort ? t("strength.tooShort", { count }) : t(`strength.score${score}`)}
     </span>
   );
 }

@@ -1,12 +1,12 @@
 import { Link, useSearchParams } from "@remix-run/react";
-import type { ReactNode } from "react";
+import { Text, useTexts } from "~/language";
 import { EmailForm } from "./email-form";
 import { Notice } from "./notice";
 import { Page } from "./page";
 
 interface SentPageProps {
   sent: { email: string };
-  outcome: (address: ReactNode) => ReactNode;
+  outcome: "forgot.sent" | "register.sent";
   again: "/forgot-password" | "/register";
   isMailLogged: boolean;
   linkMinutes: number;
@@ -14,30 +14,36 @@ interface SentPageProps {
 
 /** The page after a link was asked for. It is the same whether or not the address has an account. */
 export function SentPage({ sent, outcome, again, isMailLogged, linkMinutes }: SentPageProps) {
+  const t = useTexts();
   const askedAgain = useSearchParams()[0].has("again");
-  const address = sent.email ? <strong>{sent.email}</strong> : "that address";
+  const address = sent.email || t("sent.thatAddress");
   return (
-    <Page title="Check your mail">
+    <Page title={t("sent.title")}>
       <Notice role="status">
-        {askedAgain && "Asked again. "}
-        {outcome(address)} It works once, within {linkMinutes} minutes.
+        {askedAgain && `${t("sent.askedAgain")} `}
+        <Text
+          of={outcome}
+          values={{ address }}
+          parts={{ address: (text) => (sent.email ? <strong dir="ltr">{text}</strong> : text) }}
+        />{" "}
+        {t("sent.works", { count: linkMinutes })}
       </Notice>
       {isMailLogged && (
         <p className="muted">
-          No mail leaves this server: it is in the server’s output.
+          {t("sent.logged")}
           {process.env.NODE_ENV === "development" && (
             <>
               {" "}
-              You can also <a href="/dev/mails">read it here</a>.
+              <Text of="sent.loggedHere" parts={{ mails: (text) => <a href="/dev/mails">{text}</a> }} />
             </>
           )}
         </p>
       )}
-      <h2>Nothing there after a few minutes?</h2>
-      <p>Look into the spam folder, check the address, and ask again.</p>
-      <EmailForm action={`${again}?again`} email={sent.email} submit="Send it again" quiet />
+      <h2>{t("sent.nothing")}</h2>
+      <p>{t("sent.help")}</p>
+      <EmailForm action={`${again}?again`} email={sent.email} submit={t("sent.sendAgain")} quiet />
       <p className="aside">
-        <Link to="/login">Back to log in</Link>
+        <Link to="/login">{t("common.backToLogin")}</Link>
       </p>
     </Page>
   );

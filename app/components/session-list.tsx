@@ -1,42 +1,48 @@
+import { Text, useTexts } from "~/language";
 import { ActionForm } from "./action-form";
 
 export interface SessionItem {
   id: string;
   browser: string;
-  since: string;
-  lastSeen: string;
+  since: Moment;
+  lastSeen: Moment;
   current: boolean;
 }
 
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+/** When something was, in UTC and in words of the page's language. */
+interface Moment {
+  at: string;
+  moment: string;
+}
 
-function Moment({ at }: { at: string }) {
-  return <time dateTime={at}>{`${day.format(new Date(at))}, ${at.slice(11, 16)} UTC`}</time>;
+function Line({ of, at, moment }: Moment & { of: "sessions.since" | "sessions.lastSeen" }) {
+  return <Text of={of} values={{ moment }} parts={{ time: (text) => <time dateTime={at}>{text}</time> }} />;
 }
 
 /** The user's sessions, each with a button that ends it. */
 export function SessionList({ sessions }: { sessions: SessionItem[] }) {
+  const t = useTexts();
   return (
     <section aria-labelledby="sessions">
-      <h2 id="sessions">Where you are signed in</h2>
+      <h2 id="sessions">{t("sessions.title")}</h2>
       <ul className="rows">
         {sessions.map(({ id, browser, since, lastSeen, current }) => (
           <li key={id}>
             <p>
               {browser}
-              {current && <strong> · this browser</strong>}
+              {current && <strong> · {t("sessions.thisBrowser")}</strong>}
               <br />
               <small className="muted">
-                Signed in <Moment at={since} />
+                <Line of="sessions.since" {...since} />
                 <br />
-                Last seen <Moment at={lastSeen} />
+                <Line of="sessions.lastSeen" {...lastSeen} />
               </small>
             </p>
-            {!current && <ActionForm fields={{ intent: "end-session", sessionId: id }} submit="End this session" />}
+            {!current && <ActionForm fields={{ intent: "end-session", sessionId: id }} submit={t("sessions.end")} />}
           </li>
         ))}
       </ul>
-      {sessions.length > 1 && <ActionForm fields={{ intent: "end-other-sessions" }} submit="End every other session" />}
+      {sessions.length > 1 && <ActionForm fields={{ intent: "end-other-sessions" }} submit={t("sessions.endOthers")} />}
     </section>
   );
 }

@@ -1,15 +1,17 @@
-import type { MetaFunction } from "@remix-run/node";
 import { Link } from "@remix-run/react";
 import { Page } from "~/components/page";
+import { useTexts } from "~/language";
+import { titled } from "~/title";
 
-export const meta: MetaFunction = () => [{ title: "Your account was deleted · Latchkey" }];
+export const handle = titled("deleted.title");
 
 export default function AccountDeleted() {
+  const t = useTexts();
   return (
-    <Page title="Your account was deleted">
-      <p>Everything in it is gone, and it is logged out everywhere.</p>
+    <Page title={t("deleted.title")}>
+      <p>{t("deleted.text")}</p>
       <p className="aside">
-        <Link to="/register">Create a new account</Link>
+        <Link to="/register">{t("deleted.createNew")}</Link>
       </p>
     </Page>
   );

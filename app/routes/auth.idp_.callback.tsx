@@ -8,6 +8,7 @@ import {
   verifyIssuer,
 } from "#server/features/external-sign-in.server";
 import { connectProvider } from "#server/features/provider-link.server";
+import { languageOf } from "~/language.server";
 import {
   clearedAttemptCookies,
   codeVerifierOf,
@@ -48,10 +49,10 @@ export async function loader({ request }: LoaderFunctionArgs) {
     const accessToken = await exchangeCode(authorization);
     const profile = await fetchProfile(accessToken);
     if (owner) {
-      await connectProvider(owner, profile);
+      await connectProvider(owner, profile, languageOf(request));
       return redirect("/dashboard?notice=idp_connected", { headers });
     }
-    const session = await signInToAccount(profile, browserOf(request));
+    const session = await signInToAccount(profile, browserOf(request), languageOf(request));
     return signIn(request, session, headers);
   } catch (error) {
     logExternalSignInFailure(error);

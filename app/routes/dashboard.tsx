@@ -1,6 +1,7 @@
-import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, useActionData, useLoaderData } from "@remix-run/react";
 import { consentOrigin, providerLabel } from "#server/features/external-sign-in.server";
+import { momentIn } from "#server/features/language.server";
 import { activeSessions, browserName } from "#server/features/sessions.server";
 import { accountForm, runAccountAction } from "~/account-actions.server";
 import { AccountNotice, DeleteAccount, Person, WaysIn } from "~/components/account";
@@ -10,10 +11,13 @@ import { SessionList } from "~/components/session-list";
 import { SubmitButton } from "~/components/submit-button";
 import { formTargetHeader } from "~/content-security-policy";
 import { readForm } from "~/form.server";
+import { useTexts } from "~/language";
+import { languageOf } from "~/language.server";
 import { respond, unprocessable } from "~/responses";
 import { requireUser } from "~/session.server";
+import { titled } from "~/title";
 
-export const meta: MetaFunction = () => [{ title: "Your account · Latchkey" }];
+export const handle = titled("common.accountTitle");
 
 export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
   new Headers([...loaderHeaders, ...actionHeaders]);
@@ -21,6 +25,8 @@ export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const { user, sessionId } = await requireUser(request);
+    const language = languageOf(request);
+    const moment = (at: Date) => ({ at: at.toISOString(), moment: momentIn(language, at) });
     const sessions = await activeSessions(user.id);
     const provider = providerLabel();
     const origin = user.isLinked ? null : consentOrigin();
@@ -33,14 +39,14 @@ export function loader({ request }: LoaderFunctionArgs) {
           password: user.hasPassword,
           linked: user.isLinked,
         },
-        provider: provider ?? "external sign-in",
+        provider,
         canConnect: provider !== null && !user.isLinked,
         notice: new URL(request.url).searchParams.get("notice"),
         sessions: sessions.map(({ id, userAgent, createdAt, lastSeenAt }) => ({
           id,
-          browser: browserName(userAgent ?? null),
-          since: createdAt.toISOString(),
-          lastSeen: lastSeenAt.toISOString(),
+          browser: browserName(userAgent ?? null, language),
+          since: moment(createdAt),
+          lastSeen: moment(lastSeenAt),
           current: id === sessionId,
         })),
       },
@@ -60,14 +66,16 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 export default function Dashboard() {
-  const { user, provider, canConnect, notice, sessions } = useLoaderData<typeof loader>();
+  const t = useTexts();
+  const { user, canConnect, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
+  const provider = loaded.provider ?? t("account.externalSignIn");
   const result = useActionData<typeof action>();
   const done = result && "done" in result ? result.done : undefined;
   const errors: Record<string, string> = (result && "errors" in result && result.errors) || {};
   const typed: Record<string, string> = (result && "typed" in result && result.typed) || {};
   const problem = errors.intent ?? errors.sessionId ?? errors.passwordLink ?? errors.provider;
   return (
-    <Page title="Your account" wide>
+    <Page title={t("common.accountTitle")} wide>
       {!result && <AccountNotice notice={notice} provider={provider} />}
       {done && <Notice role="status">{done}</Notice>}
       {problem && <Notice role="alert">{problem}</Notice>}
@@ -75,7 +83,7 @@ export default function Dashboard() {
         <Person {...user} />
         <Form method="post" action="/logout">
           <SubmitButton className="quiet" action="/logout">
-            Log out
+            {t("account.logOut")}
           </SubmitButton>
         </Form>
       </div>

@@ -1,9 +1,6 @@
-import type { MetaFunction } from "@remix-run/node";
 import { useLoaderData } from "@remix-run/react";
 import { mailPreview } from "#server/features/mail-preview.server";
 import { Page } from "~/components/page";
-
-export const meta: MetaFunction = () => [{ title: "Mails · Latchkey" }];
 
 export function loader() {
   const mails = mailPreview();

@@ -1,4 +1,4 @@
-import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { isMailLogged } from "#server/features/mail-preview.server";
 import { requestPasswordReset } from "#server/features/password-reset.server";
@@ -8,9 +8,12 @@ import { EmailForm } from "~/components/email-form";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { readFields } from "~/form.server";
+import { useTexts } from "~/language";
+import { languageOf } from "~/language.server";
 import { respond } from "~/responses";
+import { titled } from "~/title";
 
-export const meta: MetaFunction = () => [{ title: "Forgot your password? · Latchkey" }];
+export const handle = titled("common.forgotPassword");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return {
@@ -23,19 +26,20 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, ["email"]);
-    if (fields.email !== undefined) await requestPasswordReset(fields.email, clientOf(request));
+    if (fields.email !== undefined) await requestPasswordReset(fields.email, clientOf(request), languageOf(request));
     return { status: "sent" as const, email: typed.email ?? "" };
   });
 }
 
 export default function ForgotPassword() {
+  const t = useTexts();
   const { email, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   if (sent) {
     return (
       <SentPage
         sent={sent}
-        outcome={(address) => <>If there is an account for {address}, a link to reset its password is on its way.</>}
+        outcome="forgot.sent"
         again="/forgot-password"
         isMailLogged={isMailLogged}
         linkMinutes={linkMinutes}
@@ -43,11 +47,11 @@ export default function ForgotPassword() {
     );
   }
   return (
-    <Page title="Forgot your password?">
-      <p>Enter the email address of your account. We will mail you a link to choose a new password.</p>
-      <EmailForm action="/forgot-password" email={email} submit="Send the link" />
+    <Page title={t("common.forgotPassword")}>
+      <p>{t("forgot.lead")}</p>
+      <EmailForm action="/forgot-password" email={email} submit={t("forgot.send")} />
       <p className="aside">
-        <Link to="/login">Back to log in</Link>
+        <Link to="/login">{t("common.backToLogin")}</Link>
       </p>
     </Page>
   );

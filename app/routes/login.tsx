@@ -1,9 +1,10 @@
-import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
 import { clientOf, disconnectSignal } from "#server/http/request-facts.server";
+import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
 import { Notice } from "~/components/notice";
@@ -12,10 +13,13 @@ import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
 import { deviceToken, withDevice } from "~/device.server";
 import { readForm, text } from "~/form.server";
-import { minutesFrom, respond, unprocessable } from "~/responses";
+import { Text, useTexts } from "~/language";
+import { languageOf, textsFor } from "~/language.server";
+import { minutesIn, respond, unprocessable } from "~/responses";
 import { browserOf, requireGuest, signIn } from "~/session.server";
+import { titled } from "~/title";
 
-export const meta: MetaFunction = () => [{ title: "Log in · Latchkey" }];
+export const handle = titled("common.logIn");
 
 export const headers: HeadersFunction = ({ actionHeaders }) => actionHeaders;
 
@@ -27,63 +31,71 @@ export function loader({ request }: LoaderFunctionArgs) {
   });
 }
 
-const wrong = "Email or password is incorrect.";
-
-function tooManyAttempts(typed: Record<string, string>, wait: number) {
-  const message = `Too many attempts. Try again in ${minutesFrom(wait)}, or reset your password.`;
-  return data({ typed, errors: {}, message }, { status: 429, headers: { "Retry-After": String(wait) } });
+function tooManyAttempts(typed: Record<string, string>, message: string, wait: number) {
+  return data(
+    { typed, errors: {}, wrongPassword: false, message },
+    { status: 429, headers: { "Retry-After": String(wait) } },
+  );
 }
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const form = await readForm(request, z.object({ email: text, password: text }));
     const { typed } = form;
-    if (!form.ok) return unprocessable({ typed, errors: form.errors, message: null });
+    const t = textsFor(request);
+    if (!form.ok) return unprocessable({ typed, errors: form.errors, wrongPassword: false, message: null });
 
     const { email, password } = form.values;
     const device = deviceToken(request);
     const counted = await countLogin(email, { client: clientOf(request), deviceToken: device });
-    if (counted.wait !== null) return tooManyAttempts(typed, counted.wait);
+    if (counted.wait !== null) {
+      const message = t("login.tooMany", { count: minutesIn(counted.wait) });
+      return tooManyAttempts(typed, message, counted.wait);
+    }
 
     const user = await authenticate(email, password, disconnectSignal(), counted.counters);
-    const done = user && (await logIn(user, counted.counters, browserOf(request), device));
-    if (!done) return unprocessable({ typed, errors: {}, message: wrong });
+    const done = user && (await logIn(user, counted.counters, browserOf(request), device, languageOf(request)));
+    if (!done) return unprocessable({ typed, errors: {}, wrongPassword: true, message: t("login.wrong") });
     return withDevice(request, signIn(request, done.session), done.deviceToken);
   });
 }
 
 function LoginNotice({ notice, provider }: { notice: string | null; provider: string | null }) {
+  const t = useTexts();
   if (notice === "password_reset") {
-    return <Notice role="status">Your password was changed. Log in with the new one.</Notice>;
+    return <Notice role="status">{t("login.passwordReset")}</Notice>;
   }
   if (notice === "sign_in_again") {
-    return <Notice role="status">You logged in more than 15 minutes ago. Log in again to go on.</Notice>;
+    return <Notice role="status">{t("login.signInAgain", { count: recentSignInMinutes })}</Notice>;
   }
   if (notice !== "idp_failed") return null;
   return (
     <Notice role="alert">
-      Signing in with {provider ?? "the other service"} did not work.
-      {provider && (
-        <>
-          {" "}
-          <a href="/auth/idp">Try again</a>, or log in with your email.
-        </>
+      {provider ? (
+        <Text
+          of="login.idpFailedAgain"
+          values={{ provider }}
+          parts={{ again: (text) => <a href="/auth/idp">{text}</a> }}
+        />
+      ) : (
+        t("login.idpFailed", { provider: t("common.otherService") })
       )}
     </Notice>
   );
 }
 
 export default function Login() {
+  const t = useTexts();
   const { idpEnabled, provider, notice } = useLoaderData<typeof loader>();
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
-  const wrongPassword = refused?.message === wrong && {
+  const wrongPassword = refused?.wrongPassword && {
     "aria-invalid": true,
     "aria-describedby": "refusal",
     autoFocus: true,
   };
   return (
-    <Page title="Log in">
+    <Page title={t("common.logIn")}>
       {!refused && <LoginNotice notice={notice} provider={provider} />}
       {refused?.message && (
         <Notice id="refusal" role="alert">
@@ -93,23 +105,23 @@ export default function Login() {
       <Form method="post" action="/login">
         <EmailField required defaultValue={email} enterKeyHint="next" error={refused?.errors.email} />
         <PasswordField
-          label="Password"
+          of="Password"
           name="password"
           autoComplete="current-password"
           enterKeyHint="go"
           error={refused?.errors.password}
           {...wrongPassword}
         />
-        <SubmitButton>Log in</SubmitButton>
+        <SubmitButton>{t("common.logIn")}</SubmitButton>
       </Form>
       <p className="aside">
         <Link to={email ? `/forgot-password?${new URLSearchParams({ email })}` : "/forgot-password"}>
-          Forgot your password?
+          {t("common.forgotPassword")}
         </Link>
       </p>
       {idpEnabled && <ExternalSignIn provider={provider} />}
       <p className="aside">
-        No account yet? <Link to="/register">Create one</Link>
+        <Text of="login.createAccount" parts={{ register: (text) => <Link to="/register">{text}</Link> }} />
       </p>
     </Page>
   );

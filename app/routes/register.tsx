@@ -1,4 +1,4 @@
-import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { isMailLogged } from "#server/features/mail-preview.server";
@@ -10,10 +10,13 @@ import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { readFields } from "~/form.server";
+import { Text, useTexts } from "~/language";
+import { languageOf } from "~/language.server";
 import { respond } from "~/responses";
 import { requireGuest } from "~/session.server";
+import { titled } from "~/title";
 
-export const meta: MetaFunction = () => [{ title: "Create an account · Latchkey" }];
+export const handle = titled("register.title");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
@@ -33,19 +36,20 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, ["email"]);
-    if (fields.email !== undefined) await requestRegistration(fields.email, clientOf(request));
+    if (fields.email !== undefined) await requestRegistration(fields.email, clientOf(request), languageOf(request));
     return { status: "sent" as const, email: typed.email ?? "" };
   });
 }
 
 export default function Register() {
+  const t = useTexts();
   const { idpEnabled, provider, email, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   if (sent) {
     return (
       <SentPage
         sent={sent}
-        outcome={(address) => <>If mail reaches {address}, a link to finish creating the account is on its way.</>}
+        outcome="register.sent"
         again="/register"
         isMailLogged={isMailLogged}
         linkMinutes={linkMinutes}
@@ -53,12 +57,12 @@ export default function Register() {
     );
   }
   return (
-    <Page title="Create an account">
-      <p>We will mail you a link to choose a password with.</p>
-      <EmailForm action="/register" email={email} submit="Continue" />
+    <Page title={t("register.title")}>
+      <p>{t("register.lead")}</p>
+      <EmailForm action="/register" email={email} submit={t("register.next")} />
       {idpEnabled && <ExternalSignIn provider={provider} />}
       <p className="aside">
-        Already have an account? <Link to="/login">Log in</Link>
+        <Text of="register.logIn" parts={{ login: (text) => <Link to="/login">{text}</Link> }} />
       </p>
     </Page>
   );

@@ -1,43 +1,47 @@
-import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { redirect } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { isResetLinkValid, resetPassword } from "#server/features/password-reset.server";
 import { disconnectSignal } from "#server/http/request-facts.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { withDevice } from "~/device.server";
+import { useTexts } from "~/language";
+import { languageOf, textsFor } from "~/language.server";
 import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
-import { passwordMessages } from "~/password-messages";
+import { passwordMessage } from "~/password-messages";
 import { respond, unprocessable } from "~/responses";
+import { titled } from "~/title";
 
-export const meta: MetaFunction = () => [{ title: "Choose a new password · Latchkey" }];
+export const handle = titled("reset.title");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return linkParameters(request);
 }
 
-const invalidLink = "This reset link is invalid or has expired.";
-
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { link, newPassword, typed } = await readLinkForm(request);
+    const t = textsFor(request);
+    const invalidLink = t("link.invalidReset");
 
     if (!(await isResetLinkValid(link))) return unprocessable<LinkRefusal>({ typed, invalidLink });
 
     const problem = await passwordProblem(newPassword);
-    if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessages[problem] });
+    if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessage(t, problem) });
 
-    const deviceToken = await resetPassword(link, newPassword.password, disconnectSignal());
+    const deviceToken = await resetPassword(link, newPassword.password, languageOf(request), disconnectSignal());
     if (deviceToken === null) return unprocessable<LinkRefusal>({ typed, invalidLink });
     return withDevice(request, redirect("/login?notice=password_reset"), deviceToken);
   });
 }
 
 export default function ResetPassword() {
+  const t = useTexts();
   return (
     <MailedLinkPage
-      title="Choose a new password"
+      title={t("reset.title")}
       action="/reset-password"
-      submit="Change the password"
+      submit={t("reset.submit")}
       again="/forgot-password"
     />
   );

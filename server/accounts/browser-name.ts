@@ -1,15 +1,20 @@
 import Bowser from "bowser";
+import type { Language } from "../languages/languages";
+import { texts } from "../languages/texts";
+import { translator } from "../languages/translate";
 
-const unknown = "An unknown browser";
 const known: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP));
 
 /**
  * A `User-Agent` as people know it, e.g. `Firefox on Linux`. Only names of bowser's own table: of other browsers it
  * returns a part of the header, and a mail would carry an attacker's text.
  */
-export function browserName(userAgent: string | null): string {
-  if (!userAgent) return unknown;
-  const { browser, os } = Bowser.parse(userAgent);
-  const name = browser.name && known.has(browser.name) ? browser.name : unknown;
-  return `${name}${os.name ? ` on ${os.name}` : ""}`;
+export function browserName(userAgent: string | null, language: Language): string {
+  const t = translator(language, texts[language].answers);
+  const { browser, os } = userAgent ? Bowser.parse(userAgent) : { browser: {}, os: {} };
+  const name = browser.name && known.has(browser.name) ? browser.name : null;
+  if (!os.name) return name ?? t("browser.unknown");
+  return name === null
+    ? t("browser.unknownOnSystem", { system: os.name })
+    : t("browser.onSystem", { browser: name, system: os.name });
 }

@@ -53,7 +53,7 @@ export async function rememberDevice(em: EntityManager, userId: string, token: s
   const others = await em.count(Device, { user: userId });
   const newToken = mintToken();
   await em.insert(Device, { tokenHash: sha256(newToken), user: userId, createdAt: now, lastSeenAt: now });
-  if (others >= mostDevices) await keepMostRecent(em, Device, "tokenHash", userId, mostDevices);
+  if (others >= mostDevices) await keepMostRecent(em, "devices", userId, mostDevices);
   return { token: newToken, isUnknown: others > 0 };
 }
 

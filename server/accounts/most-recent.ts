@@ -1,38 +1,33 @@
-import type { EntityName, FilterQuery } from "@mikro-orm/core";
-import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { preparedWithin } from "../database/unit-of-work";
 
-/** A row of which a user has only so many. */
-interface UsedByUser {
-  lastSeenAt: Date;
-  createdAt: Date;
-}
+/** The tables of which a user has only so many rows, with their keys. */
+const keys = { sessions: "id", devices: "token_hash" } as const;
+
+// Every sign-in runs it: by MikroORM, counting the rows alone takes 0.5 ms of CPU, and this statement 0.15 ms.
+// A locked row is being removed by another sign-in. To wait for it could deadlock, when two users sign in to each
+// other's browsers.
+const removeSurplus = (table: keyof typeof keys, key: string) => `
+  delete from ${table} where ${key} in (
+    select ${key} from ${table} where ${key} in (
+      select ${key} from ${table} where user_id = ? order by last_seen_at desc, created_at desc, ${key} desc offset ?)
+    for update skip locked)
+  returning ${key}`;
 
 /**
  * Removes the user's rows but the `most` that were used last. The caller holds the user's row.
  *
  * @returns how many were removed
  */
-export async function keepMostRecent<Entity extends UsedByUser>(
+export async function keepMostRecent(
   em: EntityManager,
-  entity: EntityName<Entity>,
-  key: keyof Entity & string,
+  table: keyof typeof keys,
   userId: string,
   most: number,
 ): Promise<number> {
-  // Counted first, by the index of the user: most sign-ins have nothing to remove.
-  if ((await em.count(entity, { user: userId } as FilterQuery<Entity>)) <= most) return 0;
-  const surplus = em
-    .createQueryBuilder(entity)
-    .select(key as never)
-    .where({ user: userId } as never)
-    .orderBy({ lastSeenAt: "desc", createdAt: "desc", [key]: "desc" } as never)
-    .offset(most);
-  // A locked row is being removed by another sign-in. To wait for it could deadlock, when two users sign in to each
-  // other's browsers.
-  const unlocked = em
-    .createQueryBuilder(entity, "unlocked")
-    .select(key as never)
-    .where({ [key]: { $in: surplus.getKnexQuery() } } as never)
-    .setLockMode(LockMode.PESSIMISTIC_PARTIAL_WRITE);
-  return em.nativeDelete(entity, { [key]: { $in: unlocked.getKnexQuery() } } as FilterQuery<Entity>);
+  const removed = await preparedWithin(em, `keep-most-recent-${table}`, removeSurplus(table, keys[table]), [
+    userId,
+    most,
+  ]);
+  return removed.length;
 }

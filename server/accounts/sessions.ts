@@ -77,7 +77,7 @@ export async function startSession(em: EntityManager, userId: string, browser: B
     lastSeenAt: now,
     expiresAt,
   });
-  const endedCount = await keepMostRecent(em, Session, "id", userId, mostSessions);
+  const endedCount = await keepMostRecent(em, "sessions", userId, mostSessions);
   return { token, expiresAt, userId, replacedUserId, endedCount };
 }
 

@@ -1,5 +1,6 @@
 import { parseAddress } from "../accounts/email-address";
 import { parseName } from "../accounts/names";
+import { config } from "../config";
 import type { User } from "../database/entities";
 import { deleteAccount } from "../features/account.server";
 import { unlinkProvider } from "../features/provider-link.server";
@@ -129,7 +130,7 @@ const unlink = defineCommand({
   run: ([email]) =>
     withUser(email, async ({ id, idpId }) => {
       if (idpId === null) throw new CommandError(`The account ${email} is not connected to a provider.`);
-      if (!(await unlinkProvider(id, null))) {
+      if (!(await unlinkProvider(id, null, config().defaultLanguage))) {
         throw new CommandError(
           `The provider is the only way to sign in to ${email}. A reset link sets a password first.`,
         );
@@ -147,7 +148,8 @@ const remove = defineCommand({
   async run([email], { yes }) {
     if (!yes) throw new UsageError(`--yes is missing: it confirms that ${email} is to be deleted.`);
     await withUser(email, async (user) => {
-      if (!(await deleteAccount(user, user.email))) throw new CommandError(`${email} was not deleted.`);
+      if (!(await deleteAccount(user, user.email, config().defaultLanguage)))
+        throw new CommandError(`${email} was not deleted.`);
       print("The account is deleted.");
     });
   },

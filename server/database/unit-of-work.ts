@@ -1,4 +1,4 @@
-import type { EntityManager, MikroORM } from "@mikro-orm/postgresql";
+import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import { processValue } from "../process-value";
 import { runStatement } from "./run-statement";
 import { namingUnavailability } from "./unavailable";
@@ -33,6 +33,12 @@ export function query<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
   return namingUnavailability(() => work(orm().em.fork()));
 }
 
+/** node-postgres numbers the values. */
+function numbered(sql: string): string {
+  let position = 0;
+  return sql.replace(/\?/g, () => `$${++position}`);
+}
+
 /**
  * Runs one prepared statement without MikroORM. Each use states its measured reason.
  *
@@ -40,7 +46,11 @@ export function query<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
  * @throws DatabaseUnavailable
  */
 export function prepared<Row>(name: string, sql: string, values: unknown[]): Promise<Row[]> {
-  let position = 0;
-  const text = sql.replace(/\?/g, () => `$${++position}`);
-  return namingUnavailability(() => runStatement<Row>(orm().em.getKnex(), { name, text, values }));
+  return namingUnavailability(() => runStatement<Row>(orm().em.getKnex(), { name, text: numbered(sql), values }));
+}
+
+/** Like {@link prepared}, within `em`'s transaction. */
+export function preparedWithin<Row>(em: EntityManager, name: string, sql: string, values: unknown[]): Promise<Row[]> {
+  const transaction = em.getTransactionContext<Knex.Transaction>();
+  return runStatement<Row>(transaction ?? em.getKnex(), { name, text: numbered(sql), values });
 }

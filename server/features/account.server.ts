@@ -4,6 +4,7 @@ import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { PasswordReset, Registration, User } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
+import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { accountDeletedMail } from "../mail/messages";
@@ -14,9 +15,14 @@ import type { MailCall } from "../queue/jobs";
  * Removes the user, the sessions, and every mailed link of the address.
  *
  * @param typedEmail the confirmation
+ * @param language of the mail that tells the owner
  * @returns false, and nothing changed, when the confirmation is not the account's address
  */
-export async function deleteAccount(user: { id: string; email: string }, typedEmail: string): Promise<boolean> {
+export async function deleteAccount(
+  user: { id: string; email: string },
+  typedEmail: string,
+  language: Language,
+): Promise<boolean> {
   const { id, email } = user;
   if (parseAddress(typedEmail) !== email) return false;
   const ended = await unitOfWork(async (em) => {
@@ -26,7 +32,7 @@ export async function deleteAccount(user: { id: string; email: string }, typedEm
     await em.nativeDelete(PasswordReset, { email });
     const sessions = await endAllSessions(em, id);
     await em.nativeDelete(User, { id });
-    await enqueue(em, { task: "mail_account_deleted", email });
+    await enqueue(em, { task: "mail_account_deleted", email, language });
     return sessions;
   });
   logEvent({ event: "session.ended", userId: id, reason: "account_deleted", count: ended });
@@ -35,6 +41,6 @@ export async function deleteAccount(user: { id: string; email: string }, typedEm
 }
 
 /** The job of a deletion. */
-export async function mailAccountDeleted(email: string): Promise<MailCall> {
-  return () => sendMail(email, accountDeletedMail(config().appUrl));
+export async function mailAccountDeleted(email: string, language: Language): Promise<MailCall> {
+  return () => sendMail(email, accountDeletedMail(language, config().appUrl));
 }

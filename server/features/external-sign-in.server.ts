@@ -13,6 +13,7 @@ import type { ExternalSignInFailure } from "../events";
 import { CallError } from "../http/json-client";
 import { type AuthorizationCode, IdentityProvider } from "../identity-provider/client";
 import type { Profile } from "../identity-provider/providers";
+import type { Language } from "../languages/languages";
 import { logEvent, logUnexpected } from "../log";
 import { enqueue } from "../queue/job-queue";
 
@@ -120,11 +121,17 @@ interface Account {
 }
 
 /** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
-async function linkByAddress(em: EntityManager, user: User, identity: Identity, profile: Profile): Promise<Account> {
+async function linkByAddress(
+  em: EntityManager,
+  user: User,
+  identity: Identity,
+  profile: Profile,
+  language: Language,
+): Promise<Account> {
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
   if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
   link(user, identity, profile);
-  await enqueue(em, { task: "mail_provider_linked", email: user.email });
+  await enqueue(em, { task: "mail_provider_linked", email: user.email, language });
   return { userId: user.id, isNewLink: true };
 }
 
@@ -137,7 +144,7 @@ async function createAccount(em: EntityManager, email: string, identity: Identit
 }
 
 /** Finds the profile's user by the provider's id, else by the verified address, else creates one. */
-async function findOrCreateAccount(em: EntityManager, profile: Profile): Promise<Account> {
+async function findOrCreateAccount(em: EntityManager, profile: Profile, language: Language): Promise<Account> {
   const identity = identityOf(profile);
   const returning = await lockUserOf(em, identity);
   if (returning) {
@@ -150,18 +157,19 @@ async function findOrCreateAccount(em: EntityManager, profile: Profile): Promise
   if (!existing) return createAccount(em, email, identity, profile);
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
   if (linkedMeanwhile) return { userId: existing.id, isNewLink: false };
-  return linkByAddress(em, existing, identity, profile);
+  return linkByAddress(em, existing, identity, profile, language);
 }
 
 /**
  * Finds, links or creates the profile's account and starts its session, in one transaction.
  *
+ * @param language of the mail that tells an owner of a new link
  * @throws ExternalSignInError
  */
-export async function signInToAccount(profile: Profile, browser: Browser): Promise<NewSession> {
+export async function signInToAccount(profile: Profile, browser: Browser, language: Language): Promise<NewSession> {
   const attempt = () =>
     unitOfWork(async (em) => {
-      const account = await findOrCreateAccount(em, profile);
+      const account = await findOrCreateAccount(em, profile, language);
       const session = await startSession(em, account.userId, browser);
       return { ...account, session };
     });

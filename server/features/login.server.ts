@@ -10,6 +10,7 @@ import { User } from "../database/entities";
 import { passwordKinds } from "../database/password-kinds";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
 import { HashingOverloaded } from "../errors";
+import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { newSignInMail } from "../mail/messages";
@@ -102,6 +103,7 @@ export async function authenticate(
  * Starts the session of an authenticated user, remembers the browser, and tells the owner of a browser that the account
  * did not know, in one transaction. Takes the counted attempt back.
  *
+ * @param language of the mail that tells the owner
  * @returns `null` when the password was changed, or the account deleted, since it was verified: a login that is on its
  * way must not survive a reset, which ends every session
  */
@@ -110,6 +112,7 @@ export async function logIn(
   counters: Counters,
   browser: Browser,
   deviceToken: string | null,
+  language: Language,
 ): Promise<DeviceSignIn | null> {
   const done = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id, passwordHash });
@@ -117,8 +120,9 @@ export async function logIn(
     const session = await startSession(em, id, browser);
     const device = await rememberDevice(em, id, deviceToken);
     if (device.isUnknown) {
-      const signIn = { browser: browserName(browser.userAgent), at: new Date().toISOString() };
-      await enqueue(em, { task: "mail_new_sign_in", email: user.email, ...signIn }, { atMostEvery: newSignInInterval });
+      const signIn = { browser: browserName(browser.userAgent, language), at: new Date().toISOString() };
+      const job = { task: "mail_new_sign_in", email: user.email, language, ...signIn } as const;
+      await enqueue(em, job, { atMostEvery: newSignInInterval });
     }
     return { session, deviceToken: device.token };
   });
@@ -133,6 +137,6 @@ export async function logIn(
 }
 
 /** The job of a login from a browser that the account did not know: tells the owner. */
-export async function mailNewSignIn(email: string, browser: string, at: string): Promise<MailCall> {
-  return () => sendMail(email, newSignInMail(config().appUrl, browser, new Date(at)));
+export async function mailNewSignIn(email: string, language: Language, browser: string, at: string): Promise<MailCall> {
+  return () => sendMail(email, newSignInMail(language, config().appUrl, browser, new Date(at)));
 }

@@ -8,6 +8,7 @@ import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { PasswordReset, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
+import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail, simulateMail } from "../mail/mailer";
 import { passwordChangedMail, resetMail } from "../mail/messages";
@@ -19,9 +20,14 @@ import type { MailCall } from "../queue/jobs";
  * address does nothing.
  *
  * @param client the client's address, for its limit
+ * @param language of the mail
  * @returns `null`, or the seconds until the next request is allowed
  */
-export async function requestPasswordReset(typedEmail: string, client: string): Promise<number | null> {
+export async function requestPasswordReset(
+  typedEmail: string,
+  client: string,
+  language: Language,
+): Promise<number | null> {
   const email = parseAddress(typedEmail);
   if (email === null) return null;
   const wait = await countAttempt(resetLimit, email, client);
@@ -29,18 +35,18 @@ export async function requestPasswordReset(typedEmail: string, client: string): 
     logEvent({ event: "password_reset.refused", reason: "throttled" });
     return wait;
   }
-  await query((em) => enqueue(em, { task: "mail_password_reset", email }));
+  await query((em) => enqueue(em, { task: "mail_password_reset", email, language }));
   logEvent({ event: "password_reset.requested" });
   return null;
 }
 
 /** The job of a request: mails a new link to the stored address. An address without an account gets no mail. */
-export async function mailPasswordReset(email: string): Promise<MailCall> {
+export async function mailPasswordReset(email: string, language: Language): Promise<MailCall> {
   const user = await query((em) => em.findOne(User, { email }));
   if (!user) return simulateMail;
   const token = await query((em) => issueLink(em, PasswordReset, user.email));
   return async () => {
-    await sendMail(user.email, resetMail(config().appUrl, user.email, token));
+    await sendMail(user.email, resetMail(language, config().appUrl, user.email, token));
     logEvent({ event: "password_reset.sent", userId: user.id });
   };
 }
@@ -56,6 +62,7 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
  * Consumes the link, stores the new password, removes every reset link of the address, ends every session of the user
  * and forgets every device but this browser, in one transaction.
  *
+ * @param language of the mail that tells the owner
  * @param signal aborted when nobody waits for the result any more
  * @returns the token of the browser's device, the only one that the user has now; `null`, and nothing changed, when the
  * link was used or has expired in the meantime
@@ -64,6 +71,7 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
 export async function resetPassword(
   link: MailedLink,
   newPassword: string,
+  language: Language,
   signal?: AbortSignal,
 ): Promise<string | null> {
   const email = parseAddress(link.email);
@@ -76,7 +84,7 @@ export async function resetPassword(
     user.passwordHash = passwordHash;
     const ended = await endAllSessions(em, user.id);
     const deviceToken = await rememberOnlyDevice(em, user.id);
-    await enqueue(em, { task: "mail_password_changed", email });
+    await enqueue(em, { task: "mail_password_changed", email, language });
     return { userId: user.id, ended, deviceToken };
   });
   if (!done) {
@@ -91,6 +99,6 @@ export async function resetPassword(
 }
 
 /** The job of a completed reset: tells the owner, because somebody else may have done it. */
-export async function mailPasswordChanged(email: string): Promise<MailCall> {
-  return () => sendMail(email, passwordChangedMail(config().appUrl));
+export async function mailPasswordChanged(email: string, language: Language): Promise<MailCall> {
+  return () => sendMail(email, passwordChangedMail(language, config().appUrl));
 }

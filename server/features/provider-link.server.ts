@@ -6,6 +6,8 @@ import { config } from "../config";
 import { Session } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Profile } from "../identity-provider/providers";
+import type { Language } from "../languages/languages";
+import { texts } from "../languages/texts";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { providerLinkedMail, providerUnlinkedMail } from "../mail/messages";
@@ -31,10 +33,15 @@ export function connectBinding(sessionToken: string, state: string): string {
 /**
  * Links the profile's id to the signed-in user, whatever address the profile has.
  *
+ * @param language of the mail that tells the owner
  * @throws ExternalSignInError, and nothing changed, when the user is linked already, the session has ended, or the id
  * is another account's
  */
-export async function connectProvider({ userId, sessionId }: Owner, profile: Profile): Promise<void> {
+export async function connectProvider(
+  { userId, sessionId }: Owner,
+  profile: Profile,
+  language: Language,
+): Promise<void> {
   const identity = identityOf(profile);
   await unitOfWork(async (em) => {
     const user = await lockUser(em, { id: userId });
@@ -44,7 +51,7 @@ export async function connectProvider({ userId, sessionId }: Owner, profile: Pro
     if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
     if (await lockUserOf(em, identity)) throw new ExternalSignInError("id_of_another_account");
     link(user, identity, profile);
-    await enqueue(em, { task: "mail_provider_linked", email: user.email });
+    await enqueue(em, { task: "mail_provider_linked", email: user.email, language });
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
     throw error;
@@ -53,19 +60,20 @@ export async function connectProvider({ userId, sessionId }: Owner, profile: Pro
 }
 
 /**
- * Takes the provider's id off the account, ends every session but `sessionId`, and blocks linking by address: a sign-in with the
- * provider must not undo the owner's decision.
+ * Takes the provider's id off the account, ends every session but `sessionId`, and blocks linking by address: a sign-in
+ * with the provider must not undo the owner's decision.
  *
+ * @param language of the mail that tells the owner
  * @returns false, and nothing changed, when the provider is the account's only way to sign in
  */
-export async function unlinkProvider(userId: string, sessionId: string | null): Promise<boolean> {
+export async function unlinkProvider(userId: string, sessionId: string | null, language: Language): Promise<boolean> {
   const ended = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id: userId });
     if (!user?.passwordHash || user.idpId === null) return null;
     user.idpId = null;
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();
-    await enqueue(em, { task: "mail_provider_unlinked", email: user.email });
+    await enqueue(em, { task: "mail_provider_unlinked", email: user.email, language });
     return endSessionsExcept(em, userId, sessionId);
   });
   if (ended === null) return false;
@@ -74,14 +82,14 @@ export async function unlinkProvider(userId: string, sessionId: string | null): 
   return true;
 }
 
-const providerName = () => providerLabel() ?? "another service";
+const providerName = (language: Language) => providerLabel() ?? texts[language].mails.common.anotherService;
 
 /** The job of a new link: tells the owner, because somebody else may have made it. */
-export async function mailProviderLinked(email: string): Promise<MailCall> {
-  return () => sendMail(email, providerLinkedMail(config().appUrl, providerName()));
+export async function mailProviderLinked(email: string, language: Language): Promise<MailCall> {
+  return () => sendMail(email, providerLinkedMail(language, config().appUrl, providerName(language)));
 }
 
 /** The job of a removed link. */
-export async function mailProviderUnlinked(email: string): Promise<MailCall> {
-  return () => sendMail(email, providerUnlinkedMail(config().appUrl, providerName()));
+export async function mailProviderUnlinked(email: string, language: Language): Promise<MailCall> {
+  return () => sendMail(email, providerUnlinkedMail(language, config().appUrl, providerName(language)));
 }

@@ -9,6 +9,7 @@ import { createUser } from "../accounts/users";
 import { config } from "../config";
 import { Registration, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
+import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { accountExistsMail, registrationMail } from "../mail/messages";
@@ -20,30 +21,31 @@ import type { MailCall } from "../queue/jobs";
  * address does nothing.
  *
  * @param client the client's address, for its limit
+ * @param language of the mail
  */
-export async function requestRegistration(typedEmail: string, client: string): Promise<void> {
+export async function requestRegistration(typedEmail: string, client: string, language: Language): Promise<void> {
   const email = parseAddress(typedEmail);
   if (email === null) return;
   if ((await countAttempt(registrationLimit, email, client)) !== null) {
     return logEvent({ event: "registration.refused", reason: "throttled" });
   }
-  await query((em) => enqueue(em, { task: "mail_registration", email }));
+  await query((em) => enqueue(em, { task: "mail_registration", email, language }));
   logEvent({ event: "registration.requested" });
 }
 
 /** The job of a request: mails the link, or tells the owner of an account that there is one. */
-export async function mailRegistration(email: string): Promise<MailCall> {
+export async function mailRegistration(email: string, language: Language): Promise<MailCall> {
   const { appUrl } = config();
   const user = await query((em) => em.findOne(User, { email }));
   if (user) {
     return async () => {
-      await sendMail(user.email, accountExistsMail(appUrl));
+      await sendMail(user.email, accountExistsMail(language, appUrl));
       logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
     };
   }
   const token = await query((em) => issueLink(em, Registration, email));
   return async () => {
-    await sendMail(email, registrationMail(appUrl, email, token));
+    await sendMail(email, registrationMail(language, appUrl, email, token));
     logEvent({ event: "registration.sent" });
   };
 }

@@ -24,6 +24,8 @@ interface SignedInUser {
 export interface SignedIn {
   sessionId: string;
   signedInAt: Date;
+  /** When it ends at the latest. */
+  expiresAt: Date;
   user: SignedInUser;
 }
 
@@ -31,26 +33,31 @@ export interface SignedIn {
 // signed-in browser runs this statement.
 const liveSession = `
   select s.id as "sessionId", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
+    s.expires_at as "expiresAt",
     u.id, u.email, u.name, u.picture_url as "pictureUrl",
     u.password_hash is not null as "hasPassword",
     u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked"
   from sessions s join users u on u.id = s.user_id
   where s.token_hash = ? and ${isLive}`;
 
+interface LiveSession extends SignedInUser {
+  sessionId: string;
+  createdAt: string;
+  lastSeenAt: string;
+  expiresAt: string;
+}
+
 /** The live session of a cookie's token, which counts as used now; `null` for every other token. */
 export async function resumeSession(token: string): Promise<SignedIn | null> {
   const now = new Date();
-  const [row] = await prepared<SignedInUser & { sessionId: string; createdAt: string; lastSeenAt: string }>(
-    "live-session",
-    liveSession,
-    [configuredIssuer(), sha256(token), ...livenessAt(now)],
-  );
+  const values = [configuredIssuer(), sha256(token), ...livenessAt(now)];
+  const [row] = await prepared<LiveSession>("live-session", liveSession, values);
   if (!row) return null;
-  const { sessionId, createdAt, lastSeenAt, ...user } = row;
+  const { sessionId, createdAt, lastSeenAt, expiresAt, ...user } = row;
   if (Date.parse(lastSeenAt) < now.getTime() - seenInterval) {
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
   }
-  return { sessionId, signedInAt: new Date(createdAt), user };
+  return { sessionId, signedInAt: new Date(createdAt), expiresAt: new Date(expiresAt), user };
 }
 
 /** The user's live sessions, the last seen first. */

@@ -37,7 +37,7 @@ export async function accountDetails(user: User) {
     resetLinks: links,
     devices: await query((em) => em.count(Device, { user: user.id })),
     sessions: sessions.map(({ userAgent, createdAt, lastSeenAt }) => ({
-      browser: browserName(userAgent ?? null),
+      browser: browserName(userAgent ?? null, "en"),
       createdAt,
       lastSeenAt,
     })),

@@ -23,17 +23,20 @@ function parseAuthority(scheme: string, host: string | undefined): URL | null {
   return new URL(`${scheme}://${host}`);
 }
 
+/** Whether the browser used https. */
+export function isEncrypted(request: IncomingMessage, config: Config): boolean {
+  const forwarded = forwardedValue(request, "x-forwarded-proto", config.trustedProxies);
+  return forwarded === undefined ? (request.socket as Partial<TLSSocket>).encrypted === true : forwarded === "https";
+}
+
 /**
  * Scheme and authority that the browser used; those of `APP_URL` where `Host` is malformed.
  *
  * @param authority of an absolute-form request target
  */
 export function connectionUrl(request: IncomingMessage, authority: string | undefined, config: Config): URL {
-  const forwarded = (name: string) => forwardedValue(request, name, config.trustedProxies);
-  const encrypted = (request.socket as Partial<TLSSocket>).encrypted === true;
-  const scheme = forwarded("x-forwarded-proto") ?? (encrypted ? "https" : "http");
-  const host = forwarded("x-forwarded-host") ?? authority ?? request.headers.host;
-  return parseAuthority(scheme === "https" ? "https" : "http", host) ?? new URL(config.appUrl);
+  const host = forwardedValue(request, "x-forwarded-host", config.trustedProxies) ?? authority ?? request.headers.host;
+  return parseAuthority(isEncrypted(request, config) ? "https" : "http", host) ?? new URL(config.appUrl);
 }
 
 /** The client's address; of an IPv6 address the /64, which one subscriber has. */

@@ -5,7 +5,9 @@ import type { Config } from "../config";
 import { enterRequest } from "../log";
 import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
 import { clientAddress, comesFromAnotherSite, connectionUrl } from "./connection";
+import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
 import { factHeaders, watchDisconnect } from "./request-facts.server";
+import { takeRequests } from "./request-listeners";
 import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
 import { limitRequestTimes } from "./time-limits";
@@ -46,8 +48,8 @@ function setTarget(request: IncomingMessage, target: Target | null): void {
   request.url = unreadable || (manifest && refused) ? "/unreadable" : target.path + target.query;
 }
 
-function receive(request: IncomingMessage, response: ServerResponse, config: Config): void {
-  const target = parseTarget(request.url ?? "");
+/** Prepares a request for remix-serve. */
+function prepare(request: IncomingMessage, response: ServerResponse, target: Target | null, config: Config): void {
   const url = connectionUrl(request, target?.authority, config);
   for (const name of ignoredHeaders) delete request.headers[name];
   if (request.method !== "POST") delete request.headers["content-type"]; // on loaders it says that a form was refused
@@ -71,23 +73,34 @@ export interface FrontDoor {
 /**
  * Prepares each request before remix-serve sees it. remix-serve has no middleware, but Node publishes each request of
  * the process on this channel before any listener gets it.
+ *
+ * A proxy asks `/auth/verify` for every request to the application behind it. Through remix-serve, Express and Remix it
+ * would cost N times the CPU (docs/performance.md), so it is answered here.
  */
-export function openFrontDoor(config: Config): FrontDoor {
+export function openFrontDoor(config: Config, findUser: FindUser): FrontDoor {
   limitRequestTimes();
+  const verifications = new WeakMap<IncomingMessage, Target>();
+  takeRequests((request, response) => {
+    const target = verifications.get(request);
+    if (target) void answerVerification(request, response, target, config, findUser);
+    return target !== undefined;
+  });
   const open = new Set<ServerResponse>();
   let closing: (() => void) | undefined;
 
   diagnostics.subscribe("http.server.request.start", (message) => {
     const { request, response } = message as RequestStart;
-    enterRequest(randomUUID());
-    watchDisconnect(response);
     open.add(response);
     response.once("close", () => {
       open.delete(response);
       if (open.size === 0) closing?.();
     });
     if (closing) response.setHeader("Connection", "close");
-    receive(request, response, config);
+    const target = parseTarget(request.url ?? "");
+    if (target?.path === verifyPath) return void verifications.set(request, target);
+    enterRequest(randomUUID());
+    watchDisconnect(response);
+    prepare(request, response, target, config);
   });
 
   replaceAccessLogTokens();

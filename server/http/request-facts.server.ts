@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ServerResponse } from "node:http";
+import { parse } from "cookie";
 
 /**
  * The headers in which the front door hands facts about a request to the routes. It removes what a client sends under
@@ -31,6 +32,14 @@ export function isCrossSite(request: Request): boolean {
 export function isUnreadable(request: Request): boolean {
   return request.headers.has(factHeaders.unreadable);
 }
+
+/** A cookie's value as sent. Nothing is decoded: `%5F%5FHost-session` is not `__Host-session`. */
+export function cookieOf(header: string, name: string): string | null {
+  return parse(header, { decode: (value) => value })[name] || null;
+}
+
+/** The name of the session cookie. @param https whether the browser used it */
+export const sessionCookieName = (https: boolean) => (https ? "__Host-session" : "session");
 
 const disconnect = new AsyncLocalStorage<AbortSignal>();
 

@@ -1,6 +1,11 @@
+import type { Language } from "../languages/languages";
+import { type MailTexts, texts } from "../languages/texts";
+import { momentIn, translator } from "../languages/translate";
 import { linkLifetimeMinutes } from "../rules";
 import { aside, button, escapeHtml, html, paragraph } from "./layout";
 import type { Message } from "./mail";
+
+const textsOf = (language: Language) => translator<MailTexts>(language, texts[language].mails);
 
 function link(appUrl: string, path: string, parameters: { email: string; token: string }): string {
   return `${appUrl}${path}?${new URLSearchParams(parameters)}`;
@@ -10,143 +15,98 @@ function link(appUrl: string, path: string, parameters: { email: string; token: 
 export const resetLink = (appUrl: string, email: string, token: string) =>
   link(appUrl, "/reset-password", { email, token });
 
-const ignore = "If you did not ask for this, you can ignore this mail.";
-const expiry = `This link expires in ${linkLifetimeMinutes} minutes.`;
+/** A part of a mail: a sentence, a small one, or a link with the label that its button has in HTML. */
+type Part = { say: string } | { small: string } | { label: string; url: string };
 
-export function resetMail(appUrl: string, email: string, token: string): Message {
-  const url = resetLink(appUrl, email, token);
-  const subject = "Reset your password";
-  return {
-    subject,
-    text: `Reset your password:\n\n${url}\n\n${expiry}\n\n${ignore}\n`,
-    html: html(subject, [
-      paragraph("Reset your password:"),
-      button("Choose a new password", url),
-      aside(expiry),
-      aside(ignore),
-    ]),
-  };
+function write(subject: string, parts: Part[]): Message {
+  const text = parts.map((part) => ("say" in part ? part.say : "small" in part ? part.small : part.url));
+  const blocks = parts.map((part) => {
+    if ("say" in part) return paragraph(escapeHtml(part.say));
+    return "small" in part ? aside(escapeHtml(part.small)) : button(escapeHtml(part.label), part.url);
+  });
+  return { subject, text: `${text.join("\n\n")}\n`, html: html(subject, blocks) };
 }
 
-export function registrationMail(appUrl: string, email: string, token: string): Message {
-  const url = link(appUrl, "/register/complete", { email, token });
-  const subject = "Finish creating your account";
-  return {
-    subject,
-    text: `Finish creating your account:\n\n${url}\n\n${expiry}\n\n${ignore}\n`,
-    html: html(subject, [
-      paragraph("Finish creating your account:"),
-      button("Choose a password", url),
-      aside(expiry),
-      aside(ignore),
-    ]),
-  };
+export function resetMail(language: Language, appUrl: string, email: string, token: string): Message {
+  const t = textsOf(language);
+  return write(t("reset.subject"), [
+    { say: t("reset.lead") },
+    { label: t("reset.button"), url: resetLink(appUrl, email, token) },
+    { small: t("common.expiry", { count: linkLifetimeMinutes }) },
+    { small: t("common.ignore") },
+  ]);
 }
 
-export function accountExistsMail(appUrl: string): Message {
-  const login = `${appUrl}/login`;
-  const reset = `${appUrl}/forgot-password`;
-  const what = "Somebody, probably you, asked to create an account with this address. You already have one.";
-  const subject = "You already have an account";
-  return {
-    subject,
-    text: `${what}\n\nLog in:\n\n${login}\n\nReset your password:\n\n${reset}\n\n${ignore}\n`,
-    html: html(subject, [
-      paragraph(what),
-      button("Log in", login),
-      paragraph("Forgot the password?"),
-      button("Reset your password", reset),
-      aside(ignore),
-    ]),
-  };
+export function registrationMail(language: Language, appUrl: string, email: string, token: string): Message {
+  const t = textsOf(language);
+  return write(t("registration.subject"), [
+    { say: t("registration.lead") },
+    { label: t("registration.button"), url: link(appUrl, "/register/complete", { email, token }) },
+    { small: t("common.expiry", { count: linkLifetimeMinutes }) },
+    { small: t("common.ignore") },
+  ]);
 }
 
-export function passwordChangedMail(appUrl: string): Message {
-  const reset = `${appUrl}/forgot-password`;
-  const what = "The password of your account was changed, and every session was signed out.";
-  const act = "If it was not you, reset your password now:";
-  const subject = "Your password was changed";
-  return {
-    subject,
-    text: `${what}\n\n${act}\n\n${reset}\n`,
-    html: html(subject, [paragraph(what), paragraph(act), button("Reset your password", reset)]),
-  };
+export function accountExistsMail(language: Language, appUrl: string): Message {
+  const t = textsOf(language);
+  return write(t("accountExists.subject"), [
+    { say: t("accountExists.what") },
+    { say: t("accountExists.logInHere") },
+    { label: t("common.logIn"), url: `${appUrl}/login` },
+    { say: t("accountExists.resetHere") },
+    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+    { small: t("common.ignore") },
+  ]);
 }
 
-const utc = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
-
-export function newSignInMail(appUrl: string, browser: string, at: Date): Message {
-  const reset = `${appUrl}/forgot-password`;
-  const dashboard = `${appUrl}/dashboard`;
-  const subject = "New sign-in to your account";
-  const told =
-    "Somebody, probably you, signed in to your account with its password, in a browser that it did not know:";
-  const what = `${browser}, ${utc.format(at)} UTC`;
-  const act = "If it was not you, reset your password, which signs every browser out:";
-  const check = "Then log in and disconnect every external sign-in that you did not connect yourself:";
-  return {
-    subject,
-    text: `${told}\n\n${what}\n\n${act}\n\n${reset}\n\n${check}\n\n${dashboard}\n`,
-    html: html(subject, [
-      paragraph(told),
-      paragraph(escapeHtml(what)),
-      paragraph(act),
-      button("Reset your password", reset),
-      paragraph(check),
-      button("Your account", dashboard),
-    ]),
-  };
+export function passwordChangedMail(language: Language, appUrl: string): Message {
+  const t = textsOf(language);
+  return write(t("passwordChanged.subject"), [
+    { say: t("passwordChanged.what") },
+    { say: t("passwordChanged.act") },
+    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+  ]);
 }
 
-export function providerLinkedMail(appUrl: string, provider: string): Message {
-  const dashboard = `${appUrl}/dashboard`;
-  const reset = `${appUrl}/forgot-password`;
-  const what = `${provider} can now be used to sign in to your account.`;
-  const act = "If it was not you, reset your password first. That signs every browser out:";
-  const remove = `Then log in and disconnect ${provider} on your account page. That signs out whoever used it in the meantime, and ${provider} cannot be connected again without you:`;
-  const subject = `Sign-in with ${provider} was added`;
-  return {
-    subject,
-    text: `${what}\n\n${act}\n\n${reset}\n\n${remove}\n\n${dashboard}\n`,
-    html: html(subject, [
-      paragraph(what),
-      paragraph(act),
-      button("Reset your password", reset),
-      paragraph(remove),
-      button("Your account", dashboard),
-    ]),
-  };
+export function newSignInMail(language: Language, appUrl: string, browser: string, at: Date): Message {
+  const t = textsOf(language);
+  return write(t("newSignIn.subject"), [
+    { say: t("newSignIn.lead") },
+    { say: t("newSignIn.what", { browser, moment: momentIn(language, at) }) },
+    { say: t("newSignIn.act") },
+    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+    { say: t("newSignIn.check") },
+    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+  ]);
 }
 
-export function providerUnlinkedMail(appUrl: string, provider: string): Message {
-  const dashboard = `${appUrl}/dashboard`;
-  const reset = `${appUrl}/forgot-password`;
-  const what = `${provider} can no longer be used to sign in to your account, and every other browser was signed out.`;
-  const act = "If it was not you, reset your password. That signs every browser out:";
-  const again = `Then log in. You can connect ${provider} again on your account page:`;
-  const subject = `Sign-in with ${provider} was removed`;
-  return {
-    subject,
-    text: `${what}\n\n${act}\n\n${reset}\n\n${again}\n\n${dashboard}\n`,
-    html: html(subject, [
-      paragraph(what),
-      paragraph(act),
-      button("Reset your password", reset),
-      paragraph(again),
-      button("Your account", dashboard),
-    ]),
-  };
+export function providerLinkedMail(language: Language, appUrl: string, provider: string): Message {
+  const t = textsOf(language);
+  return write(t("providerLinked.subject", { provider }), [
+    { say: t("providerLinked.what", { provider }) },
+    { say: t("providerLinked.act") },
+    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+    { say: t("providerLinked.remove", { provider }) },
+    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+  ]);
 }
 
-export function accountDeletedMail(appUrl: string): Message {
-  const register = `${appUrl}/register`;
-  const what = "Your account was deleted, with everything in it. It cannot be brought back.";
-  const act =
-    "If it was not you, somebody could sign in to your account: change the password of your mailbox and of every account that shared its password. You can create a new account here:";
-  const subject = "Your account was deleted";
-  return {
-    subject,
-    text: `${what}\n\n${act}\n\n${register}\n`,
-    html: html(subject, [paragraph(what), paragraph(act), button("Create a new account", register)]),
-  };
+export function providerUnlinkedMail(language: Language, appUrl: string, provider: string): Message {
+  const t = textsOf(language);
+  return write(t("providerUnlinked.subject", { provider }), [
+    { say: t("providerUnlinked.what", { provider }) },
+    { say: t("providerUnlinked.act") },
+    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+    { say: t("providerUnlinked.again", { provider }) },
+    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+  ]);
+}
+
+export function accountDeletedMail(language: Language, appUrl: string): Message {
+  const t = textsOf(language);
+  return write(t("accountDeleted.subject"), [
+    { say: t("accountDeleted.what") },
+    { say: t("accountDeleted.act") },
+    { label: t("accountDeleted.button"), url: `${appUrl}/register` },
+  ]);
 }

@@ -1,4 +1,6 @@
-/** A job's data: what to do, and for which address. Never a token or a password. */
+import type { Language } from "../languages/languages";
+
+/** A job's data: what to do, for which address, and the language of its mail. Never a token or a password. */
 export type Job =
   | {
       task:
@@ -9,8 +11,9 @@ export type Job =
         | "mail_provider_unlinked"
         | "mail_account_deleted";
       email: string;
+      language: Language;
     }
-  | { task: "mail_new_sign_in"; email: string; browser: string; at: string }
+  | { task: "mail_new_sign_in"; email: string; language: Language; browser: string; at: string }
   | { task: "purge_expired" };
 
 /** The second part of a job: its call to the mail service. */

@@ -21,26 +21,26 @@ const { values: options } = parseArgs({
 interface Contender {
   name: string;
   environment: Environment;
-  program: "latchkey" | "limit";
+  program: "latchkey" | "limit" | "bare";
 }
 
 interface Row {
   workload: string;
   figures: Record<string, Figures>;
-  /** Requests per second of the first contender divided by those of the second. */
-  ratio: number;
 }
 
 const isChosen = (name: string) => options.only?.split(",").includes(name) ?? true;
 
 const chosen = (names?: string[]) => workloads.filter(({ name }) => (names?.includes(name) ?? true) && isChosen(name));
 
+const takesPart = (workload: Workload) => (contender: Contender) => contender.program !== "bare" || workload.bare;
+
 /** Measures each workload on each contender in every round. The first round is a warm-up. */
-async function compare(contenders: [Contender, Contender], some: Workload[]): Promise<Row[]> {
+async function compare(contenders: Contender[], some: Workload[]): Promise<Row[]> {
   const rounds = new Map<string, Figures[]>();
   for (let round = 0; round <= Number(options.rounds); round++) {
     for (const workload of some) {
-      for (const { name, environment, program } of contenders) {
+      for (const { name, environment, program } of contenders.filter(takesPart(workload))) {
         await workload.prepare(environment.database, workload.requestCount);
         const figures = await measure(environment[program], workload);
         await environment.idle();
@@ -50,29 +50,32 @@ async function compare(contenders: [Contender, Contender], some: Workload[]): Pr
       }
     }
   }
-  return some.map(({ name: workload }) => {
-    const [own, other] = contenders.map(({ name }) => medians(rounds.get(`${workload} ${name}`) ?? [])) as [
-      Figures,
-      Figures,
-    ];
-    const figures = { [contenders[0].name]: own, [contenders[1].name]: other };
-    return { workload, figures, ratio: own.requestsPerSecond / other.requestsPerSecond };
-  });
+  return some.map((workload) => ({
+    workload: workload.name,
+    figures: Object.fromEntries(
+      contenders
+        .filter(takesPart(workload))
+        .map(({ name }) => [name, medians(rounds.get(`${workload.name} ${name}`) ?? [])]),
+    ),
+  }));
 }
 
 const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
+const fixed = (value: number) => (Number.isNaN(value) ? "" : value.toFixed(2));
+
+/** One line for each contender of each workload. The ratios are to the first contender. */
 function print(rows: Row[]): void {
-  const cells = ({ requestsPerSecond, p50, p99, cpu }: Figures) =>
-    [requestsPerSecond.toFixed(0), p50, p99, Number.isNaN(cpu) ? "" : cpu.toFixed(2)].join(" | ");
-  const names = Object.keys(rows[0]?.figures ?? {});
-  printLine(
-    `| Workload | ${names.map((name) => `${name}: requests/s | p50 ms | p99 ms | CPU ms`).join(" | ")} | ratio |`,
-  );
-  printLine(`|${" --- |".repeat(names.length * 4 + 2)}`);
-  for (const { workload, figures, ratio } of rows) {
+  printLine("| Workload | | requests/s | p50 ms | p99 ms | CPU ms | requests/s, ratio | CPU, ratio |");
+  printLine(`|${" --- |".repeat(8)}`);
+  for (const { workload, figures } of rows) {
     const what = workloads.find(({ name }) => name === workload)?.what;
-    printLine(`| ${workload} ${what} | ${Object.values(figures).map(cells).join(" | ")} | ${ratio.toFixed(2)} |`);
+    const [own] = Object.values(figures);
+    for (const [name, { requestsPerSecond, p50, p99, cpu }] of Object.entries(figures)) {
+      const ratios = own && [own.requestsPerSecond / requestsPerSecond, own.cpu / cpu].map(fixed).join(" | ");
+      const cells = [requestsPerSecond.toFixed(0), p50, p99, fixed(cpu)].join(" | ");
+      printLine(`| ${workload} ${what} | ${name} | ${cells} | ${ratios} |`);
+    }
   }
 }
 
@@ -84,11 +87,12 @@ async function save(result: object): Promise<void> {
 
 async function againstLimit(): Promise<void> {
   const environment = await openEnvironment();
-  const contenders: [Contender, Contender] = [
+  const contenders: Contender[] = [
     { name: "Latchkey", environment, program: "latchkey" },
     { name: "limit", environment, program: "limit" },
+    { name: "bare Remix", environment, program: "bare" },
   ];
-  const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5"]));
+  const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5", "W9"]));
   const resident = residentMegabytes(environment.latchkey);
   rows.push(...(await compare(contenders, chosen(["W8"]))));
   print(rows);

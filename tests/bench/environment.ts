@@ -15,10 +15,11 @@ interface EnvironmentOptions {
   profile?: string;
 }
 
-/** Latchkey, the limit and a provider, with a new database. */
+/** Latchkey, the limit, a bare Remix application and a provider, with a new database. */
 export interface Environment {
   latchkey: Program[];
   limit: Program[];
+  bare: Program[];
   database: pg.Client;
   /** Waits until the queue is empty, so that no job runs during the next workload. */
   idle(): Promise<void>;
@@ -61,6 +62,11 @@ export async function openEnvironment({
     { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },
     /listens/,
   );
+  const bare = await startProgram(
+    ["node_modules/@remix-run/serve/dist/cli.js", "tests/bench/bare/build/index.js"],
+    { DATABASE_URL: databaseUrl },
+    remixServeListens,
+  );
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
   await seed(database);
@@ -68,6 +74,7 @@ export async function openEnvironment({
   return {
     latchkey,
     limit: [limit],
+    bare: [bare],
     database,
     idle: () =>
       until(
@@ -78,7 +85,7 @@ export async function openEnvironment({
     mails: async () => (await fetch(`${provider.url}/mails`)).json(),
     async close() {
       await database.end();
-      await Promise.all([...latchkey, limit, provider].map((program) => program.stop()));
+      await Promise.all([...latchkey, limit, bare, provider].map((program) => program.stop()));
       await drop();
     },
   };

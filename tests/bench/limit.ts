@@ -80,6 +80,7 @@ async function answer(
       const { rows } = await findUserByIdpId([sub]);
       return { status: 302, headers: { location: "/dashboard", "set-cookie": await startSession(rows[0].id) } };
     }
+    case "/auth/verify":
     case "/dashboard": {
       const { rows } = await findSession([sha256(cookie("session"))]);
       return rows[0]

@@ -16,6 +16,8 @@ export interface Workload {
   requestCount: number;
   /** The status of a successful answer. */
   expects: number;
+  /** Whether the bare Remix application has the page. */
+  bare?: boolean;
   /** Adds the rows that this number of requests consumes. */
   prepare(database: pg.Client, requestCount: number): Promise<void>;
   next(): Request;
@@ -68,6 +70,7 @@ export const workloads: Workload[] = [
     what: "POST /forgot-password, known address",
     requestCount: 4_000,
     expects: 200,
+    bare: true,
     async prepare(database, requestCount) {
       emails.splice(0, emails.length, ...(await addUsers(database, requestCount)));
     },
@@ -78,6 +81,7 @@ export const workloads: Workload[] = [
     what: "POST /forgot-password, unknown address",
     requestCount: 4_000,
     expects: 200,
+    bare: true,
     prepare: addNothing,
     next: () => formPost("/forgot-password", { email: `nobody-${randomBytes(8).toString("hex")}@bench.example` }),
   },
@@ -106,6 +110,7 @@ export const workloads: Workload[] = [
     what: "GET /dashboard",
     requestCount: 4_000,
     expects: 200,
+    bare: true,
     prepare: addNothing,
     next: () => ({ method: "GET", path: "/dashboard", headers: { cookie: `session=session-${randomSignedInUser()}` } }),
   },
@@ -116,5 +121,17 @@ export const workloads: Workload[] = [
     expects: 302,
     prepare: addNothing,
     next: () => formPost("/login", { email: `known-${randomUserToSignIn()}@bench.example`, password }),
+  },
+  {
+    name: "W9",
+    what: "GET /auth/verify",
+    requestCount: 20_000,
+    expects: 200,
+    prepare: addNothing,
+    next: () => ({
+      method: "GET",
+      path: "/auth/verify",
+      headers: { cookie: `session=session-${randomSignedInUser()}` },
+    }),
   },
 ];

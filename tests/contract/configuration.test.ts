@@ -33,6 +33,7 @@ test("an empty environment gives every default", () => {
     port: 3000,
     trustedProxies: 0,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
+    defaultLanguage: "en",
     identityProvider: null,
   } satisfies Config);
   expect(Object.isFrozen(config)).toBe(true);
@@ -55,6 +56,7 @@ test("every setting is read", () => {
     IDP_PROFILE_URL: "https://sso.example/me",
     IDP_SCOPE: "openid email",
     IDP_PKCE: "true",
+    DEFAULT_LOCALE: "en",
   });
   expect(config).toEqual({
     production: true,
@@ -68,6 +70,7 @@ test("every setting is read", () => {
       apiUrl: "https://mail.example/v2",
       apiKey: "re_the-key",
     },
+    defaultLanguage: "en",
     identityProvider: {
       provider: "oidc",
       clientId: "a-client",

@@ -149,7 +149,7 @@ const refusals: [string, Answer, string][] = [
   ["a broken connection", { broken: true }, "unreachable"],
 ];
 
-const send = () => sendMail(email, resetMail(settings.APP_URL, email, token));
+const send = () => sendMail(email, resetMail("en", settings.APP_URL, email, token));
 
 describe.each(["resend", "postmark"] as const)("%s", (name) => {
   const service = services[name];

@@ -10,7 +10,7 @@ import { login, refuse, startScriptedServer, startSmtpServer } from "../support/
 const limits = { step: 20_000, whole: 20_000 };
 const email = "o'ada+x@example.com";
 const token = "0123456789abcdef".repeat(4);
-const mail = { to: email, ...resetMail("https://latchkey.example", email, token) };
+const mail = { to: email, ...resetMail("en", "https://latchkey.example", email, token) };
 const accepted = { from: "mail@latchkey.example", to: [email], secure: true, user: login.user };
 
 let authority: Authority;

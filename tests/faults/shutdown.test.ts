@@ -40,7 +40,7 @@ test("SIGTERM: the request and the job in flight finish, new connections are ref
   expect(mails.mails).toMatchObject([{ to: "ada@example.com", subject: "Reset your password" }]);
   const jobs = "select data, state::text from pgboss.job where data->>'email' is not null";
   expect(await fixture.query(jobs)).toEqual([
-    { data: { task: "mail_password_changed", email: "bob@example.com" }, state: "created" },
+    { data: { task: "mail_password_changed", email: "bob@example.com", language: "en" }, state: "created" },
   ]);
   expect(await fixture.connections()).toBe(0);
 

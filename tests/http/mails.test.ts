@@ -87,7 +87,7 @@ describe("a mailed link", () => {
   test("escapes the special characters of an address", () => {
     const email = "a&b'c`d/e?f=g#h+i%20@example.com";
     for (const mail of [resetMail, registrationMail]) {
-      const { text, html } = mail("https://latchkey.example", email, "t".repeat(64));
+      const { text, html } = mail("en", "https://latchkey.example", email, "t".repeat(64));
       const link = new URL(/^https:\S+$/m.exec(text)?.[0] ?? "");
       expect(Object.fromEntries(link.searchParams)).toEqual({ email, token: "t".repeat(64) });
       expect(/href="([^"]+)"/.exec(html)?.[1]?.replaceAll("&amp;", "&")).toBe(link.href);
@@ -96,10 +96,13 @@ describe("a mailed link", () => {
   });
 
   test("is in no notification mail", () => {
-    for (const mail of [passwordChangedMail("https://a.example"), providerLinkedMail("https://a.example", "Google")]) {
+    for (const mail of [
+      passwordChangedMail("en", "https://a.example"),
+      providerLinkedMail("en", "https://a.example", "Google"),
+    ]) {
       expect(mail.html).not.toMatch(/token=/);
       expect(mail.text).not.toMatch(/token=/);
     }
-    expect(providerLinkedMail("https://a.example", "Google").subject).toBe("Sign-in with Google was added");
+    expect(providerLinkedMail("en", "https://a.example", "Google").subject).toBe("Sign-in with Google was added");
   });
 });

@@ -12,8 +12,10 @@ import { until } from "../support/until";
 const latchkey = startLatchkey();
 const log = recordLog();
 
-const requestRegistration = (email: string) => query((em) => enqueue(em, { task: "mail_registration", email }));
-const requestReset = (email: string) => query((em) => enqueue(em, { task: "mail_password_reset", email }));
+const requestRegistration = (email: string) =>
+  query((em) => enqueue(em, { task: "mail_registration", email, language: "en" }));
+const requestReset = (email: string) =>
+  query((em) => enqueue(em, { task: "mail_password_reset", email, language: "en" }));
 
 /** The number of jobs in each state. */
 async function states(): Promise<Record<string, number>> {
@@ -52,7 +54,7 @@ test("the concurrent jobs and calls to the mail service are limited, and further
   await queue.open();
   for (let n = 0; n < concurrency + 10; n++) await requestReset(`user${n}@example.com`);
   queue.work();
-  await query((em) => queue.enqueue(em, { task: "mail_password_reset", email: "last@example.com" }));
+  await query((em) => queue.enqueue(em, { task: "mail_password_reset", email: "last@example.com", language: "en" }));
 
   await until(() => ends.length === concurrency, "as many mail calls as there may be");
   expect(await states()).toEqual({ active: concurrency, created: 11 });

@@ -76,7 +76,11 @@ test("a failed mail is retried with a new token, and neither the job nor the log
   outgoing.answer("POST", resend, { status: 500 });
   await latchkey.drain();
   const [failed] = await jobs();
-  expect(failed).toMatchObject({ state: "retry", data: { task: "mail_password_reset", email }, retry_count: 0 });
+  expect(failed).toMatchObject({
+    state: "retry",
+    data: { task: "mail_password_reset", email, language: "en" },
+    retry_count: 0,
+  });
   const first = tokenOf(outgoing.calls()[0]);
   for (const secret of [first, "re_secret"]) {
     expect(JSON.stringify(failed)).not.toContain(secret);

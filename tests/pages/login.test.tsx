@@ -56,7 +56,12 @@ describe("a notice", () => {
 });
 
 test("a refused login keeps the address, shows the error, and focuses the password", async () => {
-  const refused = { typed: { email: "ada@example.com" }, errors: {}, message: "Email or password is incorrect." };
+  const refused = {
+    typed: { email: "ada@example.com" },
+    errors: {},
+    wrongPassword: true,
+    message: "Email or password is incorrect.",
+  };
   const { user } = await renderPage("/login?notice=password_reset", Login, {
     loaded: { ...loaded, notice: "password_reset" },
     refused,

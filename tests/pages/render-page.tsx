@@ -1,21 +1,34 @@
 import { createRemixStub } from "@remix-run/testing";
 import { cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import type { ComponentType } from "react";
+import type { ComponentType, ReactNode } from "react";
 import { afterEach, vi } from "vitest";
+import { texts } from "#server/languages/texts";
 import { useFocusOnArrival } from "~/focus";
+import { LanguageProvider, type PageLanguage } from "~/language";
 
 afterEach(cleanup);
+
+const english: PageLanguage = { language: "en", texts: texts.en.pages, json: "{}" };
+
+export function English({ children }: { children: ReactNode }) {
+  return <LanguageProvider value={english}>{children}</LanguageProvider>;
+}
 
 interface Answers {
   /** The loader's data. */
   loaded: unknown;
   /** The action's data for every form. While it is a pending promise, the action does not answer. */
   refused?: unknown;
+  language?: PageLanguage;
 }
 
 /** Renders a page at `path` with a stubbed loader and action; `posted` is called with the fields of every form. */
-export async function renderPage(path: string, Page: ComponentType, { loaded, refused = null }: Answers) {
+export async function renderPage(
+  path: string,
+  Page: ComponentType,
+  { loaded, refused = null, language = english }: Answers,
+) {
   const posted = vi.fn<(to: string, fields: Record<string, FormDataEntryValue>) => void>();
   const action = async ({ request }: { request: Request }) => {
     posted(new URL(request.url).pathname, Object.fromEntries(await request.formData()));
@@ -29,7 +42,11 @@ export async function renderPage(path: string, Page: ComponentType, { loaded, re
   const Stub = createRemixStub([
     { path: pathname, Component: FocusedPage, loader: () => Response.json(loaded), action },
   ]);
-  render(<Stub initialEntries={[path]} />);
+  render(
+    <LanguageProvider value={language}>
+      <Stub initialEntries={[path]} />
+    </LanguageProvider>,
+  );
   await screen.findByRole("heading", { level: 1 });
   return { posted, user: userEvent.setup() };
 }

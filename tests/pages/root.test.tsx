@@ -4,7 +4,9 @@ import { createRemixStub } from "@remix-run/testing";
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
 import { useNonce } from "~/nonce";
-import App, { ErrorBoundary, headers, links, meta } from "~/root";
+import App, { ErrorBoundary, headers, links } from "~/root";
+import { titled, useDocumentTitle } from "~/title";
+import { English } from "./render-page";
 
 afterEach(cleanup);
 
@@ -16,7 +18,7 @@ function renderApp(loader: LoaderFunction) {
   const Stub = createRemixStub([
     { path: "/", Component: App, ErrorBoundary, children: [{ index: true, Component: NonceText, loader }] },
   ]);
-  render(<Stub />);
+  render(<Stub />, { wrapper: English });
 }
 
 test("a page is rendered without a nonce in the browser", async () => {
@@ -32,11 +34,22 @@ test("a response that a route throws is rendered as the error page of its status
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe("Back in a moment");
 });
 
-test("an error has its own title, its headers are kept, and every stylesheet is same-origin", () => {
-  const titled = (error: unknown) => meta({ error } as Parameters<typeof meta>[0]);
-  expect(titled(undefined)).toEqual([{ title: "Latchkey" }]);
-  expect(titled(new Error("unexpected"))).toEqual([{ title: "Something went wrong · Latchkey" }]);
+function Title({ status }: { status: number | null }) {
+  return <h1>{useDocumentTitle(status)}</h1>;
+}
 
+test.each([
+  [null, titled("common.logIn"), "Log in · Latchkey"],
+  [null, undefined, "Latchkey"],
+  [404, titled("common.logIn"), "Page not found · Latchkey"],
+  [418, undefined, "Something went wrong · Latchkey"],
+])("the title of status %j with the handle %j is %j", async (status, handle, title) => {
+  const Stub = createRemixStub([{ path: "/", Component: () => <Title status={status} />, handle }]);
+  render(<Stub />, { wrapper: English });
+  expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe(title);
+});
+
+test("an error's headers are kept, and every stylesheet is same-origin", () => {
   const answer = (errorHeaders?: Headers) => headers({ errorHeaders } as Parameters<typeof headers>[0]);
   const allow = new Headers({ Allow: "POST" });
   expect(answer(allow)).toBe(allow);

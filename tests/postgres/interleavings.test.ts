@@ -31,10 +31,10 @@ test("a login during an uncommitted reset waits for the commit and starts no ses
   let finished: Promise<unknown> | undefined;
   vi.spyOn(JobQueue.prototype, "enqueue").mockImplementation(async function (this: JobQueue, em, job) {
     await enqueue.call(this, em, job); // The sessions are deleted, and the transaction is not committed.
-    finished = logIn(verified, [], browser, null);
+    finished = logIn(verified, [], browser, null, "en");
     await statementIsBlocked();
   });
-  expect(await resetPassword({ email, token }, "a brand new password")).not.toBeNull();
+  expect(await resetPassword({ email, token }, "a brand new password", "en")).not.toBeNull();
   expect(finished).toBeDefined();
   expect(await finished).toBeNull();
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
@@ -45,7 +45,7 @@ test("an external sign-in during an uncommitted disconnect waits for the commit 
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const { outcome } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { idpId: null });
-    const outcome = signInToAccount(profile, browser).catch(({ reason }) => reason);
+    const outcome = signInToAccount(profile, browser, "en").catch(({ reason }) => reason);
     await statementIsBlocked();
     return { outcome }; // The promise is wrapped, or it would be awaited before the commit.
   });

@@ -270,7 +270,7 @@ describe("a sign-in with a verified address", () => {
 
 test("enqueues one mail when it links an account, and none for a new or a returning user", async () => {
   const id = await createUser(latchkey.em());
-  for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com" }], []]) {
+  for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com", language: "en" }], []]) {
     expectSignedIn(await signInWith(ada));
     expect(await latchkey.jobs()).toEqual(jobs);
     await latchkey.drain();

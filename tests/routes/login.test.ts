@@ -86,7 +86,7 @@ describe("a refused login", () => {
         status: 422,
         headers: new Headers(),
         location: null,
-        data: { typed: { email }, errors: {}, message: wrong },
+        data: { typed: { email }, errors: {}, wrongPassword: true, message: wrong },
         cookies: {},
       });
     }

@@ -43,8 +43,8 @@ describe("asking for a link", () => {
       expect(await forgot({ email })).toEqual(mailSentOutcome(email));
     }
     expect(await latchkey.jobs()).toEqual([
-      { task: "mail_password_reset", email: "ada@example.com" },
-      { task: "mail_password_reset", email: "nobody@example.com" },
+      { task: "mail_password_reset", email: "ada@example.com", language: "en" },
+      { task: "mail_password_reset", email: "nobody@example.com", language: "en" },
     ]);
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
   });
@@ -250,7 +250,9 @@ describe("posting a new password", () => {
     await createUser(latchkey.em());
     const link = await resetLink(latchkey);
     await reset({ ...link, ...newPassword });
-    expect(await latchkey.jobs()).toEqual([{ task: "mail_password_changed", email: "ada@example.com" }]);
+    expect(await latchkey.jobs()).toEqual([
+      { task: "mail_password_changed", email: "ada@example.com", language: "en" },
+    ]);
     await latchkey.drain();
     expect(latchkey.mails()).toHaveLength(2);
     expect(latchkey.mails()[1]).toMatchObject({
@@ -319,7 +321,7 @@ describe("an invalid link", () => {
       const refused = await reset({ ...link, ...twice("short") });
       expect(refused.status).toBe(422);
       expect(refused.data).toEqual({ typed: link, invalidLink: invalidLinkMessage });
-      expect(await resetPasswordOf(link, password)).toBeNull();
+      expect(await resetPasswordOf(link, password, "en")).toBeNull();
     }
     expect(await latchkey.snapshot()).toEqual(before);
   });
@@ -357,7 +359,7 @@ describe("an invalid link", () => {
     const link = await resetLink(latchkey);
     await latchkey.execute("update password_resets set expires_at = now() - interval '1 millisecond'");
     const before = await latchkey.snapshot();
-    expect(await resetPasswordOf(link, password)).toBeNull();
+    expect(await resetPasswordOf(link, password, "en")).toBeNull();
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
@@ -486,6 +488,6 @@ test("a login verified before a reset but finished after it starts no session", 
   if (!verified) throw new Error("The password is right.");
   await reset({ ...link, ...newPassword });
   const browser = { userAgent: null, sessionToken: null };
-  expect(await finishLogin(verified, [], browser, null)).toBeNull();
+  expect(await finishLogin(verified, [], browser, null, "en")).toBeNull();
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

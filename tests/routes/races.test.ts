@@ -23,8 +23,9 @@ async function resetDuringSignIns(userId: string): Promise<void> {
 
   const sessionToken = async () => (await signedIn(latchkey.em(), userId)).slice("session=".length);
   const byPassword = async () =>
-    logIn(verified, [], { userAgent: byOldPassword, sessionToken: await sessionToken() }, null);
-  const byProvider = async () => signInToAccount(profile, { userAgent: null, sessionToken: await sessionToken() });
+    logIn(verified, [], { userAgent: byOldPassword, sessionToken: await sessionToken() }, null, "en");
+  const byProvider = async () =>
+    signInToAccount(profile, { userAgent: null, sessionToken: await sessionToken() }, "en");
 
   let done = false;
   const repeat = async (signIn: () => Promise<unknown>) => {
@@ -32,7 +33,7 @@ async function resetDuringSignIns(userId: string): Promise<void> {
   };
   const reset = async () => {
     await endOtherSessions(userId, crypto.randomUUID());
-    expect(await resetPassword({ email, token }, newPassword)).not.toBeNull();
+    expect(await resetPassword({ email, token }, newPassword, "en")).not.toBeNull();
     done = true;
   };
   expect(await byPassword()).not.toBeNull();

@@ -39,8 +39,8 @@ describe("asking for a link", () => {
       expect(await ask({ email })).toEqual(mailSentOutcome(email));
     }
     expect(await latchkey.jobs()).toEqual([
-      { task: "mail_registration", email: "ada@example.com" },
-      { task: "mail_registration", email: "grace@example.com" },
+      { task: "mail_registration", email: "ada@example.com", language: "en" },
+      { task: "mail_registration", email: "grace@example.com", language: "en" },
     ]);
     expect(await latchkey.execute("select * from registrations")).toEqual([]);
   });

@@ -66,8 +66,8 @@ test("a login that a password reset overtakes starts no session", async () => {
   const user = await authenticate(email, goodPassword);
   expect(user).not.toBeNull();
   const token = await issueLink(latchkey.em(), PasswordReset, email);
-  expect(await resetPassword({ email, token }, "an entirely new password")).not.toBeNull();
+  expect(await resetPassword({ email, token }, "an entirely new password", "en")).not.toBeNull();
   const browser = { userAgent: null, sessionToken: null };
-  expect(user && (await logIn(user, [], browser, null))).toBeNull();
+  expect(user && (await logIn(user, [], browser, null, "en"))).toBeNull();
   expect(await latchkey.execute("select 1 from sessions")).toEqual([]);
 });

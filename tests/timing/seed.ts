@@ -56,7 +56,8 @@ export async function addJobs(databaseUrl: string, emails: string[]): Promise<vo
   const queue = new JobQueue(database.orm, async () => undefined);
   try {
     await queue.open();
-    for (const email of emails) await queue.enqueue(database.orm.em.fork(), { task: "mail_password_reset", email });
+    for (const email of emails)
+      await queue.enqueue(database.orm.em.fork(), { task: "mail_password_reset", email, language: "en" });
   } finally {
     await queue.stop();
     await database.close();

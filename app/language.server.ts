@@ -1,0 +1,37 @@
+import { answersIn, chooseLanguage, pageTextsIn } from "#server/features/language.server";
+import type { Language } from "#server/languages/languages";
+import type { AnswerTexts } from "#server/languages/texts";
+import { type Translate, translator } from "#server/languages/translate";
+import { isHttps, readCookie, writeCookie } from "./cookies.server";
+import type { PageLanguage } from "./language";
+
+const lifetime = 400 * 24 * 3600; // seconds: the most that browsers allow
+
+const cookieName = (request: Request) => (isHttps(request) ? "__Host-language" : "language");
+
+/** The language of the request's visitor. */
+export const languageOf = (request: Request): Language =>
+  chooseLanguage(readCookie(request, cookieName(request)), request.headers.get("Accept-Language"));
+
+/** Turns keys into texts of the visitor's language. */
+export function textsFor(request: Request): Translate<AnswerTexts> {
+  const language = languageOf(request);
+  return translator<AnswerTexts>(language, answersIn(language));
+}
+
+export const languageCookie = (request: Request, language: Language) =>
+  writeCookie(request, cookieName(request), language, { path: "/", maxAge: lifetime });
+
+const serialized = new Map<Language, string>();
+
+function jsonOf(language: Language): string {
+  const json = serialized.get(language) ?? JSON.stringify(pageTextsIn(language)).replaceAll("<", "\\u003c");
+  serialized.set(language, json);
+  return json;
+}
+
+/** The language of a page and its texts. */
+export function pageLanguageOf(request: Request): PageLanguage {
+  const language = languageOf(request);
+  return { language, texts: pageTextsIn(language), json: jsonOf(language) };
+}

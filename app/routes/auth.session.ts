@@ -1,0 +1,22 @@
+import type { LoaderFunctionArgs } from "@remix-run/node";
+import { isCrossSite } from "#server/http/request-facts.server";
+import { methodNotAllowed, respond } from "~/responses";
+import { getUser } from "~/session.server";
+
+/**
+ * Who is signed in, for scripts of this origin. Another origin gets nothing: it could otherwise read it where a browser
+ * sends it the cookie, as it does between hosts of one site.
+ */
+export function loader({ request }: LoaderFunctionArgs) {
+  return respond(async () => {
+    if (isCrossSite(request)) return Response.json({ error: "cross_origin" }, { status: 403 });
+    const signedIn = await getUser(request);
+    if (!signedIn) return Response.json({ error: "not_signed_in" }, { status: 401 });
+    const { id, email, name, pictureUrl } = signedIn.user;
+    return Response.json({ user: { id, email, name, pictureUrl }, expiresAt: signedIn.expiresAt });
+  });
+}
+
+export function action() {
+  return methodNotAllowed("GET, HEAD");
+}

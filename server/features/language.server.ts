@@ -1,0 +1,30 @@
+import Negotiator from "negotiator";
+import { config } from "../config";
+import { isLanguage, type Language, languages } from "../languages/languages";
+import { texts } from "../languages/texts";
+
+export { momentIn } from "../languages/translate";
+
+const longestHeader = 512; // characters; browsers send fewer than 200
+
+/**
+ * The language of a visitor: the one that was chosen, else the best of `Accept-Language` (RFC 9110, section 12.5.4, with
+ * the look-up of RFC 4647, section 3.4), else the default.
+ *
+ * @param chosen the value of the visitor's cookie
+ */
+export function chooseLanguage(chosen: string | null, acceptLanguage: string | null): Language {
+  if (chosen !== null && isLanguage(chosen)) return chosen;
+  const { defaultLanguage } = config();
+  // `*` takes the first.
+  const known = [defaultLanguage, ...Object.keys(languages)];
+  const headers = { "accept-language": acceptLanguage?.slice(0, longestHeader) || undefined };
+  const [best] = new Negotiator({ headers }).languages(known);
+  return best !== undefined && isLanguage(best) ? best : defaultLanguage;
+}
+
+/** What the server answers, in this language. */
+export const answersIn = (language: Language) => texts[language].answers;
+
+/** What the components show, in this language. */
+export const pageTextsIn = (language: Language) => texts[language].pages;

@@ -1,0 +1,9 @@
+/** The languages of pages and mails: each by its own name, the locale of its dates and numbers, and its direction. */
+export const languages = {
+  en: { name: "English", locale: "en-GB", direction: "ltr" },
+} as const satisfies Record<string, { name: string; locale: string; direction: "ltr" | "rtl" }>;
+
+/** An IETF language tag (RFC 5646) of one of the languages. */
+export type Language = keyof typeof languages;
+
+export const isLanguage = (tag: string): tag is Language => Object.hasOwn(languages, tag);
