@@ -1,5 +1,6 @@
 import { parseAddress } from "../accounts/email-address";
 import { parseName } from "../accounts/names";
+import { config } from "../config";
 import type { User } from "../database/entities";
 import { deleteAccount } from "../features/account.server";
 import { unlinkProvider } from "../features/provider-link.server";
@@ -25,8 +26,6 @@ function withUser<T>(typedEmail: string, work: (user: User) => Promise<T>): Prom
     return work(user);
   });
 }
-
-const mailLanguage = "en"; // no page asked, so no visitor chose one
 
 const linkNote = `It can be used once, for ${linkLifetimeMinutes} minutes: hand it to nobody but the owner.`;
 
@@ -131,7 +130,7 @@ const unlink = defineCommand({
   run: ([email]) =>
     withUser(email, async ({ id, idpId }) => {
       if (idpId === null) throw new CommandError(`The account ${email} is not connected to a provider.`);
-      if (!(await unlinkProvider({ userId: id, sessionId: null }, mailLanguage))) {
+      if (!(await unlinkProvider(id, null, config().defaultLanguage))) {
         throw new CommandError(
           `The provider is the only way to sign in to ${email}. A reset link sets a password first.`,
         );
@@ -149,7 +148,8 @@ const remove = defineCommand({
   async run([email], { yes }) {
     if (!yes) throw new UsageError(`--yes is missing: it confirms that ${email} is to be deleted.`);
     await withUser(email, async (user) => {
-      if (!(await deleteAccount(user, user.email, mailLanguage))) throw new CommandError(`${email} was not deleted.`);
+      if (!(await deleteAccount(user, user.email, config().defaultLanguage)))
+        throw new CommandError(`${email} was not deleted.`);
       print("The account is deleted.");
     });
   },

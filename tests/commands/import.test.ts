@@ -62,7 +62,7 @@ test("a file is imported once, wrong lines change nothing, and the export is the
   expect(imported).toMatchObject([{ idp_id: "42", idp_issuer: "github" }, { idp_issuer: null }, { idp_issuer: null }]);
 
   const wrong = [
-    { ...first, name: "Skipped" },
+    { email: "ada@example.com", name: "Skipped" },
     { email: "new@example.com" },
     { email: "New@example.com" },
     { email: "another@example.com", idpId: "42" },

@@ -72,7 +72,7 @@ test.each([
   ["bcrypt of cost 14", { email, passwordHash: bcrypt("$2b$14") }, "passwordHash has a cost outside 4 to 13"],
   ["bcrypt's faulty $2x$", { email, passwordHash: bcrypt("$2x$10") }, notAHash],
   ["bcrypt that is cut", { email, passwordHash: bcrypt("$2b$10").slice(0, -1) }, notAHash],
-  ["bcrypt with unused bits set", { email, passwordHash: bcrypt("$2b$10").replace("8eC/", "9eC/") }, notAHash],
+  ["bcrypt with unused bits set", { email, passwordHash: bcrypt("$2b$10").replace("8eC/", "8fC/") }, notAHash],
 ])("a line with %s is wrong", (_what, line, problem) => {
   expect(parse(line)).toEqual({ problem });
 });
