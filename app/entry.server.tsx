@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
+import manifest from "@remix-run/dev/assets-manifest";
 import type { EntryContext, HandleErrorFunction } from "@remix-run/node";
 import { isRouteErrorResponse, RemixServer } from "@remix-run/react";
 import { renderToString } from "react-dom/server";
@@ -10,8 +11,9 @@ import { contentSecurityPolicy, formTargetHeader } from "./content-security-poli
 import { LanguageProvider } from "./language";
 import { pageLanguageOf } from "./language.server";
 import { NonceContext } from "./nonce";
+import { routeNames } from "./route-names";
 
-await start();
+await start(routeNames(manifest.routes));
 
 /** The body of a plain-text answer that a loader threw (`app/responses.ts`); `null` for a page. */
 function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {

@@ -34,6 +34,8 @@ export type SessionEnd =
   | "replaced"
   | "too_many"
   | "password_reset"
+  | "password_changed"
+  | "email_changed"
   | "account_deleted"
   | "unlinked"
   | "expired";
@@ -50,6 +52,9 @@ export type AuthenticationEvent =
   | { event: "password_reset.requested"; userId?: string }
   | { event: "password_reset.sent" | "password_reset.completed"; userId: string }
   | { event: "password_reset.refused"; reason: "throttled" | "invalid_link" }
+  | { event: "password.changed"; userId: string }
+  | { event: "email_change.requested" | "email_change.completed"; userId: string }
+  | { event: "email_change.refused"; reason: "throttled" | "invalid_link" }
   | { event: "registration.requested" }
   | { event: "registration.sent" }
   | { event: "registration.sent"; reason: "account_exists"; userId: string }

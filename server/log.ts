@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { pino } from "pino";
 import type { AuthenticationEvent } from "./events";
+import { countEvent } from "./metrics";
 
 const correlation = new AsyncLocalStorage<{ requestId: string } | { jobId: string } | { actor: "cli" }>();
 
@@ -45,6 +46,7 @@ export function duringCommand<T>(work: () => T): T {
 
 export function logEvent(event: AuthenticationEvent): void {
   log.info(event);
+  countEvent(event);
 }
 
 /** An error's name and code, without its message: drivers quote parameters and addresses there. */

@@ -1,9 +1,7 @@
 // remix-serve reads PORT before it loads the build, takes a random port without it, and does not read `.env`.
-import { existsSync } from "node:fs";
+import "./environment.js";
 import { setFlagsFromString } from "node:v8";
 
-if (existsSync(".env")) process.loadEnvFile(".env");
-process.env.NODE_ENV ??= "production";
 process.env.PORT ||= "3000";
 process.argv[2] ??= "build/index.js";
 

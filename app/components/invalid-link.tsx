@@ -5,7 +5,8 @@ import { Notice } from "./notice";
 
 interface InvalidLinkProps {
   message: string;
-  again: "/forgot-password" | "/register";
+  /** The page that mails a new link. */
+  again: string;
   email: string;
 }
 

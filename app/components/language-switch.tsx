@@ -7,10 +7,11 @@ export function LanguageSwitch() {
   const t = useTexts();
   const { lang } = useDocumentLanguage();
   const { pathname, search } = useLocation();
+  const page = pathname.startsWith("//") ? "/" : pathname + search; // no redirect leads to the former
   return (
     <footer>
       <form method="post" action="/language" aria-label={t("common.language")} className="languages">
-        <input type="hidden" name="page" value={pathname + search} />
+        <input type="hidden" name="page" value={page} />
         {Object.entries(languages).map(([tag, { name, direction }]) => (
           <button
             key={tag}

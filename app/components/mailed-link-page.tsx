@@ -1,5 +1,6 @@
 import { useActionData, useLoaderData } from "@remix-run/react";
 import type { LinkParameters, LinkRefusal } from "~/mailed-link.server";
+import { withReturnTo } from "~/return-to";
 import { InvalidLink } from "./invalid-link";
 import { NewPasswordForm } from "./new-password-form";
 import { Page } from "./page";
@@ -16,13 +17,20 @@ interface MailedLinkPageProps {
 export function MailedLinkPage({ title, action, submit, again }: MailedLinkPageProps) {
   const link = useLoaderData<LinkParameters>();
   const refused = useActionData<LinkRefusal>();
-  const { email, token } = { ...link, ...refused?.typed };
+  const { email, token, return_to: returnTo } = { ...link, ...refused?.typed };
   return (
     <Page title={title}>
       {refused?.invalidLink ? (
-        <InvalidLink message={refused.invalidLink} again={again} email={email} />
+        <InvalidLink message={refused.invalidLink} again={withReturnTo(again, returnTo)} email={email} />
       ) : (
-        <NewPasswordForm action={action} email={email} token={token} errors={refused?.errors} submit={submit} />
+        <NewPasswordForm
+          action={action}
+          email={email}
+          token={token}
+          returnTo={returnTo}
+          errors={refused?.errors}
+          submit={submit}
+        />
       )}
     </Page>
   );

@@ -2,8 +2,17 @@ import type { ReactNode } from "react";
 import { brand } from "~/brand";
 import { Logo } from "./logo";
 
+interface PageProps {
+  title: string;
+  wide?: boolean;
+  /** Shown beside the heading. */
+  aside?: ReactNode;
+  children: ReactNode;
+}
+
 /** The layout of every page: the logo, one heading and the content. */
-export function Page({ title, wide, children }: { title: string; wide?: boolean; children: ReactNode }) {
+export function Page({ title, wide, aside, children }: PageProps) {
+  const heading = <h1 tabIndex={-1}>{title}</h1>;
   return (
     <>
       <header>
@@ -13,7 +22,14 @@ export function Page({ title, wide, children }: { title: string; wide?: boolean;
         </a>
       </header>
       <main className={wide ? "wide" : undefined}>
-        <h1 tabIndex={-1}>{title}</h1>
+        {aside ? (
+          <div className="row">
+            {heading}
+            {aside}
+          </div>
+        ) : (
+          heading
+        )}
         {children}
       </main>
     </>

@@ -3,30 +3,30 @@ import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { isMailLogged } from "#server/features/mail-preview.server";
 import { requestRegistration } from "#server/features/registration.server";
-import { clientOf } from "#server/http/request-facts.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { readFields } from "~/form.server";
 import { Text, useTexts } from "~/language";
-import { languageOf } from "~/language.server";
+import { clientOf, languageOf, readFields, requireGuest, returnToOf } from "~/request";
 import { respond } from "~/responses";
-import { requireGuest } from "~/session.server";
+import { withReturnTo } from "~/return-to";
 import { titled } from "~/title";
 
 export const handle = titled("register.title");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    await requireGuest(request);
+    const returnTo = returnToOf(request);
+    await requireGuest(request, returnTo);
     const provider = providerLabel();
     const email = new URL(request.url).searchParams.get("email") ?? "";
     return {
       idpEnabled: provider !== null,
       provider,
       email,
+      returnTo,
       isMailLogged: isMailLogged(),
       linkMinutes: linkLifetimeMinutes,
     };
@@ -36,21 +36,24 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, ["email"]);
-    if (fields.email !== undefined) await requestRegistration(fields.email, clientOf(request), languageOf(request));
+    if (fields.email !== undefined) {
+      await requestRegistration(fields.email, clientOf(request), languageOf(request), returnToOf(request));
+    }
     return { status: "sent" as const, email: typed.email ?? "" };
   });
 }
 
 export default function Register() {
   const t = useTexts();
-  const { idpEnabled, provider, email, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, email, returnTo, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   if (sent) {
     return (
       <SentPage
         sent={sent}
         outcome="register.sent"
-        again="/register"
+        again={withReturnTo("/register", returnTo)}
+        login={withReturnTo("/login", returnTo)}
         isMailLogged={isMailLogged}
         linkMinutes={linkMinutes}
       />
@@ -59,10 +62,13 @@ export default function Register() {
   return (
     <Page title={t("register.title")}>
       <p>{t("register.lead")}</p>
-      <EmailForm action="/register" email={email} submit={t("register.next")} />
-      {idpEnabled && <ExternalSignIn provider={provider} />}
+      <EmailForm action={withReturnTo("/register", returnTo)} email={email} submit={t("register.next")} />
+      {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
       <p className="aside">
-        <Text of="register.logIn" parts={{ login: (text) => <Link to="/login">{text}</Link> }} />
+        <Text
+          of="register.logIn"
+          parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }}
+        />
       </p>
     </Page>
   );

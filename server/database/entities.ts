@@ -88,6 +88,7 @@ export const EmailChange = defineEntity({
     expiresAt: p.datetime().index("email_changes_expires_at_index"),
   },
 });
+export type EmailChange = InferEntity<typeof EmailChange>;
 
 /** How many attempts were counted under a key, and when the count ends (ms since 1970). */
 export const RateLimit = defineEntity({

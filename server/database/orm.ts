@@ -47,6 +47,19 @@ const timeLimits = (limit: number) => ({
   driverOptions: { connection: { statement_timeout: limit, query_timeout: limit + 500 } },
 });
 
+/** A tarn pool, as knex holds it. */
+interface Pool {
+  numUsed(): number;
+  numFree(): number;
+  numPendingAcquires(): number;
+}
+
+/** How many connections of the pool are in use and free, and how many callers wait for one. */
+export function poolUse(orm: MikroORM): { used: number; free: number; waiting: number } {
+  const pool: Pool = orm.em.getKnex().client.pool;
+  return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
+}
+
 /** @param limit of each statement, in ms; by default that of a request */
 export async function connect(connection: Connection, limit = requestLimit): Promise<Database> {
   const orm = await MikroORM.init({ ...Utils.merge({}, ormOptions(connection), timeLimits(limit)), connect: false });

@@ -1,5 +1,6 @@
 import { configuredIssuer } from "../accounts/provider-identities";
 import { endSessionOfToken, endSessionsExcept, isLive, live, livenessAt, mostSessions } from "../accounts/sessions";
+import { config } from "../config";
 import { Session } from "../database/entities";
 import { prepared, query } from "../database/unit-of-work";
 import { logEvent } from "../log";
@@ -7,6 +8,9 @@ import { sha256 } from "../sha256";
 
 export { browserName } from "../accounts/browser-name";
 export type { Browser, NewSession } from "../accounts/sessions";
+
+/** The domain of the session cookie; `null`: it belongs to this host alone. */
+export const sessionDomain = (): string | null => config().sessionDomain;
 
 const seenInterval = 3_600_000; // ms between two writes of `last_seen_at`
 

@@ -1,6 +1,6 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { parseAddress } from "../accounts/email-address";
-import { issueLink, lockAddress } from "../accounts/mailed-links";
+import { issueLink, lockAddresses } from "../accounts/mailed-links";
 import { blockedUntil, loginLimit, resetLimit } from "../accounts/rate-limits";
 import { kindOf } from "../accounts/stored-hashes";
 import { createUser } from "../accounts/users";
@@ -64,7 +64,7 @@ export async function createResetLink({ id, email }: Pick<User, "id" | "email">)
  */
 export async function createUserWithoutPassword(email: string, name: string | null) {
   const id = await unitOfWork(async (em) => {
-    await lockAddress(em, email);
+    await lockAddresses(em, email);
     await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
     return createUser(em, { email, name });
   }).catch((error: unknown) => {

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import diagnostics from "node:diagnostics_channel";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Config } from "../config";
 import { enterRequest } from "../log";
 import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
 import { clientAddress, comesFromAnotherSite, connectionUrl } from "./connection";
 import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
+import { MetricsServer } from "./metrics-server";
+import { measureDuration, type RouteOf } from "./request-durations";
 import { factHeaders, watchDisconnect } from "./request-facts.server";
 import { takeRequests } from "./request-listeners";
 import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";
@@ -63,6 +65,7 @@ function prepare(request: IncomingMessage, response: ServerResponse, target: Tar
 interface RequestStart {
   request: IncomingMessage;
   response: ServerResponse;
+  server: Server;
 }
 
 export interface FrontDoor {
@@ -77,7 +80,7 @@ export interface FrontDoor {
  * A proxy asks `/auth/verify` for every request to the application behind it. Through remix-serve, Express and Remix it
  * would cost N times the CPU (docs/performance.md), so it is answered here.
  */
-export function openFrontDoor(config: Config, findUser: FindUser): FrontDoor {
+export function openFrontDoor(config: Config, findUser: FindUser, routeOf: RouteOf): FrontDoor {
   limitRequestTimes();
   const verifications = new WeakMap<IncomingMessage, Target>();
   takeRequests((request, response) => {
@@ -89,7 +92,8 @@ export function openFrontDoor(config: Config, findUser: FindUser): FrontDoor {
   let closing: (() => void) | undefined;
 
   diagnostics.subscribe("http.server.request.start", (message) => {
-    const { request, response } = message as RequestStart;
+    const { request, response, server } = message as RequestStart;
+    if (server instanceof MetricsServer) return;
     open.add(response);
     response.once("close", () => {
       open.delete(response);
@@ -97,10 +101,15 @@ export function openFrontDoor(config: Config, findUser: FindUser): FrontDoor {
     });
     if (closing) response.setHeader("Connection", "close");
     const target = parseTarget(request.url ?? "");
-    if (target?.path === verifyPath) return void verifications.set(request, target);
+    if (target?.path === verifyPath) {
+      verifications.set(request, target);
+      measureDuration(request, response, () => verifyPath);
+      return;
+    }
     enterRequest(randomUUID());
     watchDisconnect(response);
     prepare(request, response, target, config);
+    measureDuration(request, response, routeOf);
   });
 
   replaceAccessLogTokens();

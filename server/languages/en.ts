@@ -16,6 +16,7 @@ export const en = {
     },
     login: {
       createAccount: "No account yet? <register>Create one</register>",
+      emailChanged: "Your email address was changed. Log in with the new one.",
       idpFailed: "Signing in with {provider} did not work.",
       idpFailedAgain: "Signing in with {provider} did not work. <again>Try again</again>, or log in with your email.",
       passwordReset: "Your password was changed. Log in with the new one.",
@@ -67,13 +68,16 @@ export const en = {
     },
     password: {
       capsLock: "Caps Lock is on.",
+      current: "Current password",
       hide: "Hide",
+      hideCurrent: "Hide current password",
       hideNew: "Hide new password",
       hideNewAgain: "Hide new password, again",
       hidePassword: "Hide password",
       new: "New password",
       newAgain: "New password, again",
       show: "Show",
+      showCurrent: "Show current password",
       showNew: "Show new password",
       showNewAgain: "Show new password, again",
       showPassword: "Show password",
@@ -93,7 +97,22 @@ export const en = {
         other: "Use at least {count} characters.",
       },
     },
+    confirmEmail: {
+      askAgain: "You can ask for a new one on <account>your account page</account>.",
+      lead: "Confirm it only if you asked for this yourself. You will then log in with this address:",
+      linkWorks: {
+        one: "A link works once, and for {count} minute.",
+        other: "A link works once, and for {count} minutes.",
+      },
+      submit: "Confirm the address",
+      title: "Confirm your new email address",
+    },
     account: {
+      changeEmail: "Change the email address",
+      changeEmailHow:
+        "We mail a link to the new address, and tell the current one. The address changes when you confirm the new one. Sessions in other browsers end then.",
+      changeEmailSend: "Send the link",
+      changePassword: "Change the password",
       connect: "Connect {provider}",
       connected: "You can now sign in with {provider}.",
       connectFailed: "Signing in with {provider} did not work. Nothing was changed.",
@@ -101,23 +120,28 @@ export const en = {
       deleteConfirm: "Type your email address to confirm",
       deleteForGood: "Delete my account for good",
       deleteTitle: "Delete your account",
-      deleteWarning: {
-        one: "Your account and everything in it will be gone. This cannot be undone. If you logged in more than {count} minute ago, we will ask you to log in again first.",
-        other:
-          "Your account and everything in it will be gone. This cannot be undone. If you logged in more than {count} minutes ago, we will ask you to log in again first.",
-      },
+      deleteWarning: "Your account and everything in it will be gone. This cannot be undone.",
+      details: "Your details",
       disconnect: "Disconnect",
       disconnectProvider: "Disconnect {provider}",
       disconnectWarning:
         "You will sign in with your password alone, and every other session ends. Signing in with {provider} will not work until you connect it again here.",
       emailAndPassword: "Email and password",
       externalSignIn: "external sign-in",
+      forgotCurrentPassword: "Have you forgotten the current password?",
       logOut: "Log out",
       mailPasswordLink: "Change the password by mail",
       name: "Name",
+      newEmail: "New email address",
       notConnected: "{provider} <muted>· not connected</muted>",
       onlyProvider: "Your only way in is {provider}. To be able to disconnect it, set a password first.",
+      otherSessionsEnd: "Every other session ends.",
+      savePassword: "Save the new password",
       setPassword: "Set a password by mail",
+      signInAgain: {
+        one: "You logged in more than {count} minute ago, so we will ask you to log in again first.",
+        other: "You logged in more than {count} minutes ago, so we will ask you to log in again first.",
+      },
       waysIn: "How you sign in",
     },
     sessions: {
@@ -191,10 +215,20 @@ export const en = {
     },
     account: {
       alreadyConnected: "It is connected already.",
+      changedMeanwhile: "The password was changed in the meantime, by another request. This one changed nothing.",
       chooseAction: "Choose an action.",
       disconnected: "The external sign-in was disconnected, and every other session was ended.",
+      emailChangeSent: {
+        one: "If mail reaches {email}, a link to confirm the address is on its way. Your address changes when you open it and confirm, within {count} minute.",
+        other:
+          "If mail reaches {email}, a link to confirm the address is on its way. Your address changes when you open it and confirm, within {count} minutes.",
+      },
+      enterEmail: "Enter an email address.",
+      noPassword: "This account has no password yet. Choose “Set a password by mail” below.",
       onlyWayIn: "Set a password first: this is the only way into your account.",
       otherSessionsEnded: "Every other session was ended.",
+      ownEmail: "This is the address of your account already.",
+      passwordChanged: "Your password was changed, and every other session was ended.",
       passwordLinkSent: "A link to set the password is on its way to {email}.",
       sessionAlreadyEnded: "This session has already ended.",
       sessionEnded: "The session was ended.",
@@ -203,7 +237,13 @@ export const en = {
         one: "Too many links were asked for. Try again in {count} minute.",
         other: "Too many links were asked for. Try again in {count} minutes.",
       },
+      tooManyWrong: {
+        one: "Too many wrong passwords. Try again in {count} minute.",
+        other: "Too many wrong passwords. Try again in {count} minutes.",
+      },
+      typeCurrentPassword: "Type your current password.",
       typeYourEmail: "Type the email address of this account.",
+      wrongPassword: "This is not your current password.",
     },
     browser: {
       onSystem: "{browser} on {system}",
@@ -242,8 +282,33 @@ export const en = {
     },
     passwordChanged: {
       act: "If it was not you, reset your password now:",
+      onPage: "The password of your account was changed on its account page, and every other browser was signed out.",
       subject: "Your password was changed",
       what: "The password of your account was changed, and every session was signed out.",
+    },
+    emailChange: {
+      button: "Confirm the address",
+      careful: "If you did not ask for this, do not confirm it: somebody else’s account would get your address.",
+      lead: "Confirm your new email address:",
+      subject: "Confirm your new email address",
+    },
+    addressTaken: {
+      free: "To use the address for the other account, log in to this one first, and delete it or change its address:",
+      what: "Somebody, probably you, asked to use this address for another account. You already have an account with it, so nothing was changed.",
+    },
+    emailChanging: {
+      act: "If it was not you, reset your password now. That stops the change and signs every browser out:",
+      subject: "Your email address is being changed",
+      what: "Somebody, probably you, asked to change the email address of your account to {newEmail}. It changes when that address is confirmed with a link that was mailed to it.",
+    },
+    emailChanged: {
+      changeBack:
+        "If it was not you, log in at once, with {newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password:",
+      lost: "If you cannot log in, tell the people who run this service.",
+      secureMailbox:
+        "If it was not you, somebody can read your mail: change the password of your mailbox, and then reset the password of this account:",
+      subject: "Your email address was changed",
+      what: "The email address of your account was changed from {oldEmail} to {newEmail}, and every other browser was signed out. You log in with {newEmail} now.",
     },
     newSignIn: {
       act: "If it was not you, reset your password, which signs every browser out:",

@@ -1,3 +1,5 @@
+import { MailRefused } from "../errors";
+import { countMail } from "../metrics";
 import { processValue } from "../process-value";
 import type { MailConfig } from "../settings/mail";
 import { logMailer } from "./log-mailer";
@@ -38,9 +40,15 @@ function current() {
  * @throws MailRefused when the mail service refuses it for good
  * @throws Error when the mail service did not accept it
  */
-export function sendMail(to: string, message: Message): Promise<void> {
+export async function sendMail(to: string, message: Message): Promise<void> {
   const { mailer, recentCalls } = current();
-  return recentCalls.make(() => mailer.send({ to, ...message }));
+  try {
+    await recentCalls.make(() => mailer.send({ to, ...message }));
+  } catch (error) {
+    countMail(error instanceof MailRefused ? "refused" : "failed");
+    throw error;
+  }
+  countMail("sent");
 }
 
 /**

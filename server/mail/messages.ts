@@ -7,7 +7,7 @@ import type { Message } from "./mail";
 
 const textsOf = (language: Language) => translator<MailTexts>(language, texts[language].mails);
 
-function link(appUrl: string, path: string, parameters: { email: string; token: string }): string {
+function link(appUrl: string, path: string, parameters: Record<string, string>): string {
   return `${appUrl}${path}?${new URLSearchParams(parameters)}`;
 }
 
@@ -37,22 +37,30 @@ export function resetMail(language: Language, appUrl: string, email: string, tok
   ]);
 }
 
-export function registrationMail(language: Language, appUrl: string, email: string, token: string): Message {
+export function registrationMail(
+  language: Language,
+  appUrl: string,
+  email: string,
+  token: string,
+  returnTo?: string,
+): Message {
   const t = textsOf(language);
+  const parameters = { email, token, ...(returnTo && { return_to: returnTo }) };
   return write(t("registration.subject"), [
     { say: t("registration.lead") },
-    { label: t("registration.button"), url: link(appUrl, "/register/complete", { email, token }) },
+    { label: t("registration.button"), url: link(appUrl, "/register/complete", parameters) },
     { small: t("common.expiry", { count: linkLifetimeMinutes }) },
     { small: t("common.ignore") },
   ]);
 }
 
-export function accountExistsMail(language: Language, appUrl: string): Message {
+export function accountExistsMail(language: Language, appUrl: string, returnTo?: string): Message {
   const t = textsOf(language);
+  const login = returnTo ? link(appUrl, "/login", { return_to: returnTo }) : `${appUrl}/login`;
   return write(t("accountExists.subject"), [
     { say: t("accountExists.what") },
     { say: t("accountExists.logInHere") },
-    { label: t("common.logIn"), url: `${appUrl}/login` },
+    { label: t("common.logIn"), url: login },
     { say: t("accountExists.resetHere") },
     { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
     { small: t("common.ignore") },
@@ -64,6 +72,81 @@ export function passwordChangedMail(language: Language, appUrl: string): Message
   return write(t("passwordChanged.subject"), [
     { say: t("passwordChanged.what") },
     { say: t("passwordChanged.act") },
+    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+  ]);
+}
+
+export function passwordChangedByOwnerMail(language: Language, appUrl: string): Message {
+  const t = textsOf(language);
+  return write(t("passwordChanged.subject"), [
+    { say: t("passwordChanged.onPage") },
+    { say: t("passwordChanged.act") },
+    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+    { say: t("newSignIn.check") },
+    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+  ]);
+}
+
+export function emailChangeMail(language: Language, appUrl: string, email: string, token: string): Message {
+  const t = textsOf(language);
+  return write(t("emailChange.subject"), [
+    { say: t("emailChange.lead") },
+    { label: t("emailChange.button"), url: link(appUrl, "/account/email", { email, token }) },
+    { small: t("common.expiry", { count: linkLifetimeMinutes }) },
+    { small: t("emailChange.careful") },
+  ]);
+}
+
+/** To an address that has an account, when the owner of another account asked to change to it. */
+export function addressTakenMail(language: Language, appUrl: string): Message {
+  const t = textsOf(language);
+  return write(t("accountExists.subject"), [
+    { say: t("addressTaken.what") },
+    { say: t("addressTaken.free") },
+    { label: t("common.logIn"), url: `${appUrl}/login` },
+    { say: t("accountExists.resetHere") },
+    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+    { small: t("common.ignore") },
+  ]);
+}
+
+export function emailChangingMail(language: Language, appUrl: string, newEmail: string): Message {
+  const t = textsOf(language);
+  return write(t("emailChanging.subject"), [
+    { say: t("emailChanging.what", { newEmail }) },
+    { say: t("emailChanging.act") },
+    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+    { say: t("newSignIn.check") },
+    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+  ]);
+}
+
+interface ChangedEmail {
+  oldEmail: string;
+  newEmail: string;
+}
+
+/** To the old address. A reset mail goes to the new one now, so a reset is no way back. */
+export function emailChangedFromMail(
+  language: Language,
+  appUrl: string,
+  { oldEmail, newEmail }: ChangedEmail,
+): Message {
+  const t = textsOf(language);
+  return write(t("emailChanged.subject"), [
+    { say: t("emailChanged.what", { oldEmail, newEmail }) },
+    { say: t("emailChanged.changeBack", { newEmail }) },
+    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+    { say: t("emailChanged.lost") },
+  ]);
+}
+
+/** To the new address. */
+export function emailChangedToMail(language: Language, appUrl: string, { oldEmail, newEmail }: ChangedEmail): Message {
+  const t = textsOf(language);
+  return write(t("emailChanged.subject"), [
+    { say: t("emailChanged.what", { oldEmail, newEmail }) },
+    { say: t("emailChanged.secureMailbox") },
     { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
   ]);
 }

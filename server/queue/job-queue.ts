@@ -1,5 +1,7 @@
 import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
+import { runStatement } from "../database/run-statement";
+import { namingUnavailability } from "../database/unavailable";
 import { MailRefused } from "../errors";
 import { duringJob, errorFields, log, logEvent } from "../log";
 import { processValue } from "../process-value";
@@ -21,6 +23,19 @@ interface Frequency {
   atMostEvery?: number;
 }
 
+interface WaitingJobs {
+  state: "created" | "retry";
+  waiting: number;
+  oldest: number;
+}
+
+/** By the index of pg-boss's own fetch, whose condition it repeats. */
+const waitingJobs = {
+  text: `select state, count(*)::int as waiting, extract(epoch from now() - min(created_on))::float as oldest
+    from pgboss.job where name = $1 and state < 'active' group by state`,
+  values: [queue],
+};
+
 /**
  * Jobs in the service's own database, worked in this process. A job is enqueued in its caller's transaction and worked
  * at least once; after a failure it is retried with growing waits.
@@ -34,6 +49,7 @@ interface Frequency {
  */
 export class JobQueue {
   readonly #boss: PgBoss;
+  readonly #knex: Knex;
   readonly #handle: JobHandler;
   readonly #delay: Delay;
   readonly #running = new Set<Promise<void>>();
@@ -45,10 +61,11 @@ export class JobQueue {
   #stopped = true;
 
   constructor(orm: MikroORM, handle: JobHandler, delay: Delay = noDelay) {
+    this.#knex = orm.em.getKnex();
     this.#handle = handle;
     this.#delay = delay;
     this.#boss = new PgBoss({
-      db: bossDatabase(orm.em.getKnex()),
+      db: bossDatabase(this.#knex),
       schedule: false,
       supervise: true,
       maintenanceIntervalSeconds: 30,
@@ -92,6 +109,18 @@ export class JobQueue {
   async drain(): Promise<void> {
     await this.#schedulePurge();
     for (let [job] = await this.#fetch(1); job; [job] = await this.#fetch(1)) await this.#work(job);
+  }
+
+  /**
+   * The jobs that wait, by pg-boss's state, and the seconds since the oldest of them was enqueued.
+   *
+   * @throws DatabaseUnavailable
+   */
+  async waiting(): Promise<Record<"created" | "retry", { waiting: number; oldest: number }>> {
+    const states = { created: { waiting: 0, oldest: 0 }, retry: { waiting: 0, oldest: 0 } };
+    const rows = await namingUnavailability(() => runStatement<WaitingJobs>(this.#knex, waitingJobs));
+    for (const { state, waiting, oldest } of rows) states[state] = { waiting, oldest };
+    return states;
   }
 
   /** Takes no further job and waits for those that run. */

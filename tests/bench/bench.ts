@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Environment, openEnvironment } from "./environment";
-import { type Figures, measure, medians } from "./measure";
+import { type Figures, measure, medians, quantile } from "./measure";
 import { residentMegabytes } from "./processes";
 import { measureStarts } from "./start";
 import { type Workload, workloads } from "./workloads";
@@ -13,6 +13,7 @@ const { values: options } = parseArgs({
     rounds: { type: "string", default: "3" },
     grow: { type: "boolean", default: false },
     instances: { type: "string" },
+    metrics: { type: "boolean", default: false },
     profile: { type: "boolean", default: false },
   },
 });
@@ -134,6 +135,26 @@ async function onSeveral(instances: number): Promise<void> {
   if (mails !== addresses) throw new Error("A mail was sent twice.");
 }
 
+/** The CPU of the same work with and without metrics: the ratio of each round, because the machine's speed varies. */
+async function metricsCost(): Promise<void> {
+  const [counted, uncounted] = [await openEnvironment({ metrics: true }), await openEnvironment()];
+  for (const workload of chosen(["W5"])) {
+    const ratios: number[] = [];
+    for (let round = 0; round <= Number(options.rounds); round++) {
+      const cpu = new Map<Environment, number>();
+      const order = round % 2 ? [counted, uncounted] : [uncounted, counted];
+      for (const environment of order) cpu.set(environment, (await measure(environment.latchkey, workload)).cpu);
+      const [on = Number.NaN, off = Number.NaN] = [cpu.get(counted), cpu.get(uncounted)];
+      if (round > 0) ratios.push(on / off);
+      printLine(`${workload.name}, round ${round}: ${on.toFixed(3)} ms with metrics, ${off.toFixed(3)} ms without`);
+    }
+    const [low, middle, high] = [0.25, 0.5, 0.75].map((at) => quantile(ratios, at).toFixed(3));
+    printLine(`${workload.name}: ratio ${middle} (quartiles ${low} to ${high})`);
+    await save({ [workload.name]: ratios });
+  }
+  await Promise.all([counted.close(), uncounted.close()]);
+}
+
 /** Profiles each workload in a new process into `profiles/NAME.cpuprofile`. */
 async function profile(): Promise<void> {
   for (const workload of chosen()) {
@@ -161,6 +182,7 @@ async function start(): Promise<void> {
 
 if (options.profile) await profile();
 else if (options.grow) await grown();
+else if (options.metrics) await metricsCost();
 else if (options.instances) await onSeveral(Number(options.instances));
 else {
   if (chosen().length > 0) await againstLimit();

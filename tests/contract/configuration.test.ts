@@ -32,7 +32,11 @@ test("an empty environment gives every default", () => {
     databaseUrl: "pglite:./data",
     port: 3000,
     trustedProxies: 0,
+    returnOrigins: [],
+    afterSignIn: "/dashboard",
+    sessionDomain: null,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
+    metrics: null,
     defaultLanguage: "en",
     identityProvider: null,
   } satisfies Config);
@@ -46,6 +50,11 @@ test("every setting is read", () => {
     DATABASE_URL: "postgresql://latchkey@db.example/latchkey",
     PORT: "8080",
     TRUST_PROXY: "true",
+    METRICS_PORT: "9464",
+    METRICS_HOST: "::1",
+    RETURN_ORIGINS: "https://App.example:443/, https://*.latchkey.example,http://localhost:5173",
+    AFTER_SIGN_IN: "https://app.example/in?from=latchkey#top",
+    SESSION_DOMAIN: "Latchkey.example",
     ...resend,
     MAIL_API_URL: "https://mail.example/v2/",
     ...identityProvider,
@@ -64,12 +73,16 @@ test("every setting is read", () => {
     databaseUrl: "postgresql://latchkey@db.example/latchkey",
     port: 8080,
     trustedProxies: 1,
+    returnOrigins: ["https://app.example", "https://*.latchkey.example", "http://localhost:5173"],
+    afterSignIn: "https://app.example/in?from=latchkey#top",
+    sessionDomain: "latchkey.example",
     mail: {
       driver: "resend",
       from: "mail@latchkey.example",
       apiUrl: "https://mail.example/v2",
       apiKey: "re_the-key",
     },
+    metrics: { host: "::1", port: 9464 },
     defaultLanguage: "en",
     identityProvider: {
       provider: "oidc",
@@ -90,6 +103,135 @@ test("every setting is read", () => {
     apiKey: "pm-the-key",
   } satisfies MailConfig);
   expectTypeOf(config).toEqualTypeOf<Readonly<Config>>();
+});
+
+describe("AFTER_SIGN_IN", () => {
+  const app = { RETURN_ORIGINS: "https://app.example" };
+  const refusal = "AFTER_SIGN_IN must be a path, or a URL of APP_URL or of RETURN_ORIGINS";
+
+  test.each<[string, Environment]>([
+    ["/", {}],
+    ["/app/home?a=b#c", {}],
+    ["http://localhost:3000/home", {}],
+    ["https://latchkey.example/home", { APP_URL: "https://latchkey.example" }],
+    ["https://app.example/", app],
+  ])("may be %s", (afterSignIn, environment) => {
+    expect(loadConfig({ ...environment, AFTER_SIGN_IN: afterSignIn }).afterSignIn).toBe(afterSignIn);
+  });
+
+  test("is serialised", () => {
+    expect(loadConfig({ ...app, AFTER_SIGN_IN: "HTTPS://App.example:443" }).afterSignIn).toBe("https://app.example/");
+    expect(loadConfig({ AFTER_SIGN_IN: "/a/../b c" }).afterSignIn).toBe("/b%20c");
+  });
+
+  test.each<[string, Environment]>([
+    ["home", {}],
+    ["//app.example", app],
+    ["/\\app.example", app],
+    ["/..//app.example", app],
+    ["https://app.example.evil.example/", app],
+    ["https://app.example:8443/", app],
+    ["http://app.example/", app],
+    ["https://app.example@evil.example/", app],
+    ["https://user@app.example/", app],
+    ["javascript:alert(1)", {}],
+    ["http://localhost:3000/", { PORT: "8080" }],
+    [`/${"a".repeat(2_048)}`, {}],
+  ])("cannot be %s", (afterSignIn, environment) => {
+    expect(problems({ ...environment, AFTER_SIGN_IN: afterSignIn })).toEqual([refusal]);
+  });
+});
+
+describe("RETURN_ORIGINS", () => {
+  const malformed = "RETURN_ORIGINS must be origins such as https://app.example.org, separated by commas";
+  const wildcard = "RETURN_ORIGINS must have a wildcard only as https://*.DOMAIN within SESSION_DOMAIN";
+  const shared = { APP_URL: "https://login.id.example.org", SESSION_DOMAIN: "id.example.org" };
+
+  test.each([
+    "app.example.org",
+    "https://app.example.org/path",
+    "https://app.example.org/?query",
+    "https://user@app.example.org",
+    "https://app.example.org,",
+    "https://app.example.org https://b.example.org",
+    "ftp://app.example.org",
+    "https://*",
+    "https://app.*.example.org",
+    "https://*.*.example.org",
+    "https://app;sandbox.example.org",
+    "null",
+    "*",
+  ])("cannot be %s", (origins) => {
+    expect(problems({ ...shared, RETURN_ORIGINS: origins })).toEqual([malformed]);
+  });
+
+  test.each(["https://*.id.example.org", "https://*.apps.id.example.org"])("may be %s", (origins) => {
+    expect(loadConfig({ ...shared, RETURN_ORIGINS: origins }).returnOrigins).toEqual([origins]);
+  });
+
+  test.each<[string, Environment]>([
+    ["https://*.id.example.org", {}],
+    ["https://*.id.example.org", { APP_URL: shared.APP_URL }],
+    ["https://*.example.org", shared],
+    ["https://*.evilid.example.org", shared],
+    ["http://*.id.example.org", shared],
+    ["https://*.id.example.org:8443", shared],
+    ["https://app.example,https://*.org", shared],
+  ])("cannot be %s with %j", (origins, environment) => {
+    expect(problems({ ...environment, RETURN_ORIGINS: origins })).toEqual([wildcard]);
+  });
+});
+
+describe("SESSION_DOMAIN", () => {
+  const noDomain = "SESSION_DOMAIN must be a domain such as example.org, of two labels or more and no public suffix";
+  const elsewhere = "SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it";
+
+  test.each([
+    ["example.org", "https://example.org"],
+    ["example.org", "https://login.example.org:8443"],
+    ["id.example.co.uk", "https://login.id.example.co.uk"],
+    ["team.github.io", "https://login.team.github.io"],
+    ["xn--bcher-kva.example", "https://login.xn--bcher-kva.example"],
+    ["corp.internal", "https://login.corp.internal"],
+  ])("may be %s for %s", (domain, appUrl) => {
+    expect(loadConfig({ APP_URL: appUrl, SESSION_DOMAIN: domain }).sessionDomain).toBe(domain);
+  });
+
+  test.each([
+    ["org", "https://example.org"],
+    ["localhost", "https://localhost"],
+    ["co.uk", "https://example.co.uk"],
+    ["github.io", "https://team.github.io"],
+    ["example.ck", "https://login.example.ck"],
+    ["192.0.2.1", "https://192.0.2.1"],
+    ["2.1", "https://192.0.2.1"],
+    ["[2001:db8::1]", "https://[2001:db8::1]"],
+    [".example.org", "https://login.example.org"],
+    ["example.org.", "https://login.example.org"],
+    ["example..org", "https://login.example.org"],
+    ["*.example.org", "https://login.example.org"],
+    ["https://example.org", "https://login.example.org"],
+    ["example.org; Path=/x", "https://login.example.org"],
+    ["b\u00fccher.example", "https://login.xn--bcher-kva.example"],
+  ])("cannot be %s for %s", (domain, appUrl) => {
+    expect(problems({ APP_URL: appUrl, SESSION_DOMAIN: domain })).toEqual([noDomain]);
+  });
+
+  test.each([
+    ["example.org", undefined],
+    ["example.org", "http://login.example.org"],
+    ["example.org", "https://login.example.com"],
+    ["example.org", "https://notexample.org"],
+    ["example.org", "https://example.org.evil.example"],
+    ["login.example.org", "https://example.org"],
+  ])("cannot be %s for %s", (domain, appUrl) => {
+    expect(problems({ APP_URL: appUrl, SESSION_DOMAIN: domain })).toEqual([elsewhere]);
+  });
+});
+
+test("a malformed APP_URL is one problem, whatever is compared with it", () => {
+  const others = { SESSION_DOMAIN: "example.org", AFTER_SIGN_IN: "https://login.example.org/home" };
+  expect(problems({ ...others, APP_URL: "login.example.org" })).toEqual(["APP_URL must be an http or https URL"]);
 });
 
 describe("SMTP_URL names a server", () => {
@@ -130,9 +272,24 @@ test.each(["google", "github", "gitlab", "discord"] as const)("the provider %s n
   expect(loadConfig({ ...identityProvider, IDP_PROVIDER: provider }).identityProvider).toMatchObject({ provider });
 });
 
+test("metrics are on loopback by default, and off without a port", () => {
+  expect(loadConfig({ METRICS_PORT: "9464" }).metrics).toEqual({ host: "127.0.0.1", port: 9464 });
+  expect(loadConfig({ METRICS_HOST: "::" }).metrics).toBeNull();
+});
+
 test("an empty or blank variable counts as unset", () => {
   const names = ["APP_URL", "DATABASE_URL", "PORT", "TRUST_PROXY", "MAIL_DRIVER", "MAIL_FROM", "MAIL_API_URL"];
-  const more = ["IDP_PROVIDER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET", "IDP_ISSUER", "IDP_SCOPE", "RESEND_API_KEY"];
+  const more = [
+    "RETURN_ORIGINS",
+    "AFTER_SIGN_IN",
+    "SESSION_DOMAIN",
+    "IDP_PROVIDER",
+    "IDP_CLIENT_ID",
+    "IDP_CLIENT_SECRET",
+    "IDP_ISSUER",
+    "IDP_SCOPE",
+    "RESEND_API_KEY",
+  ];
   const blank = Object.fromEntries([...names, ...more].map((name, index) => [name, index % 2 ? "" : " "]));
   expect(loadConfig(blank)).toEqual(loadConfig({}));
 });
@@ -155,6 +312,10 @@ describe("a malformed setting is named", () => {
     ["PORT", "0", "must be a port number"],
     ["PORT", "65536", "must be a port number"],
     ["PORT", "3000.5", "must be a port number"],
+    ["METRICS_PORT", "true", "must be a port number"],
+    ["METRICS_PORT", "0", "must be a port number"],
+    ["METRICS_PORT", "3000", "must be another port than PORT"],
+    ["METRICS_HOST", "http://localhost", "must be an address or a host name"],
     ["TRUST_PROXY", "yes", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "-1", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "1.5", "must be true, false or the number of proxies, at most 9"],

@@ -119,7 +119,8 @@ test("the result of an action is shown as text and has the focus", async () => {
 });
 
 test("a wrong address keeps the confirmation open, with the error at its field", async () => {
-  const refused = { errors: { email: "Type the email address of this account." }, typed: { email: "a@example.com" } };
+  const errors = { email: "Type the email address of this account." };
+  const refused = { intent: "delete-account", errors, typed: { email: "a@example.com" } };
   const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
   await user.click(screen.getByText("Delete my account", { selector: "summary" }));
   await user.type(screen.getByLabelText("Type your email address to confirm"), "a@example.com{Enter}");

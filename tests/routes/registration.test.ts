@@ -131,6 +131,7 @@ describe("asking for a link", () => {
       idpEnabled: false,
       provider: null,
       email: "grace@example.com",
+      returnTo: null,
       isMailLogged: true,
       linkMinutes: 60,
     });

@@ -5,10 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { administer, databaseUrlOf } from "./postgres";
 
-export interface RunningServer {
-  url: string;
-  port: number;
-  databaseUrl: string;
+/** A child process whose output is kept. */
+export interface RunningProcess {
   process: ChildProcess;
   /** Standard output and error so far. */
   output(): string;
@@ -22,6 +20,12 @@ export interface RunningServer {
   stop(): Promise<number | NodeJS.Signals | null>;
   /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
+}
+
+export interface RunningServer extends RunningProcess {
+  url: string;
+  port: number;
+  databaseUrl: string;
 }
 
 export interface TestDatabase {
@@ -53,21 +57,16 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Starts the production build as a child process with `settings` and PATH as its environment. */
-export async function spawnServer(settings: Record<string, string>, build = "build/index.js"): Promise<RunningServer> {
-  const port = Number(settings.PORT ?? (await freePort()));
-  const child = spawn(process.execPath, ["server/serve.js", build], {
-    env: { PATH: process.env.PATH, NODE_ENV: "production", PORT: String(port), ...settings },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+/** Keeps the output of a child process whose standard output and error are pipes. */
+export function watchProcess(child: ChildProcess): RunningProcess {
   let output = "";
   const listeners = new Set<() => void>();
   const collect = (chunk: Buffer) => {
     output += chunk.toString();
     for (const listener of listeners) listener();
   };
-  child.stdout.on("data", collect);
-  child.stderr.on("data", collect);
+  child.stdout?.on("data", collect);
+  child.stderr?.on("data", collect);
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
     child.once("close", (code, signal) => resolve(code ?? signal));
   });
@@ -80,7 +79,7 @@ export async function spawnServer(settings: Record<string, string>, build = "bui
         resolve(match);
       };
       listeners.add(check);
-      void ended.then((status) => reject(new Error(`The server ended (${status}) before ${pattern}:\n${output}`)));
+      void ended.then((status) => reject(new Error(`The process ended (${status}) before ${pattern}:\n${output}`)));
       check();
     });
   const nextOutput = () =>
@@ -90,12 +89,9 @@ export async function spawnServer(settings: Record<string, string>, build = "bui
         resolve();
       };
       listeners.add(check);
-      void ended.then((status) => reject(new Error(`The server ended (${status}):\n${output}`)));
+      void ended.then((status) => reject(new Error(`The process ended (${status}):\n${output}`)));
     });
   return {
-    url: `http://localhost:${port}`,
-    port,
-    databaseUrl: settings.DATABASE_URL ?? "",
     process: child,
     output: () => output,
     waitFor,
@@ -110,6 +106,17 @@ export async function spawnServer(settings: Record<string, string>, build = "bui
       await ended;
     },
   };
+}
+
+/** Starts the production build as a child process with `settings` and PATH as its environment. */
+export async function spawnServer(settings: Record<string, string>, build = "build/index.js"): Promise<RunningServer> {
+  const port = Number(settings.PORT ?? (await freePort()));
+  const child = spawn(process.execPath, ["server/serve.js", build], {
+    env: { PATH: process.env.PATH, NODE_ENV: "production", PORT: String(port), ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const running = watchProcess(child);
+  return { ...running, url: `http://localhost:${port}`, port, databaseUrl: settings.DATABASE_URL ?? "" };
 }
 
 /** {@link spawnServer}, and waits until it listens. */

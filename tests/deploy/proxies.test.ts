@@ -1,0 +1,282 @@
+import { createHash, X509Certificate } from "node:crypto";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
+import { choosePassword } from "../browser/registration";
+import { arrive, linkIn, signInAtProvider } from "../browser/site";
+import { mailsIn } from "../support/printed-mails";
+import { exchange } from "../support/raw-http";
+import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { until } from "../support/until";
+import { HttpsVisitor, publicHost } from "./https-visitor";
+import { type ProxyName, type RunningProxy, startProxy } from "./proxies";
+
+const origin = `https://${publicHost}`;
+const callback = `${origin}/auth/idp/callback`;
+const token = "0123456789abcdef".repeat(4);
+const unavailable = "The service is restarting. Please try again in a few seconds.";
+
+const forged = {
+  "X-Forwarded-For": "203.0.113.7",
+  "X-Forwarded-Host": "evil.example",
+  "X-Forwarded-Proto": "http",
+  "X-Real-IP": "203.0.113.7",
+  Forwarded: "for=203.0.113.7;host=evil.example;proto=http",
+};
+
+/** What nobody may find in a log: the address and the token of a link, encoded or not. */
+const leaksIn = (logs: string) => [token.slice(0, 32), "ada%40", "ada@"].filter((text) => logs.includes(text));
+
+/** A server in the place of Latchkey that keeps the headers of every request and counts connections. */
+async function startRecorder() {
+  const received: IncomingHttpHeaders[] = [];
+  let connections = 0;
+  const server: Server = createServer((request, response) => {
+    received.push(request.headers);
+    response.end("recorded");
+  });
+  server.on("connection", () => {
+    connections++;
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    received,
+    connections: () => connections,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Chromium, in which the public host is the proxy. It trusts the proxy's certificate. */
+function startBrowser({ port, cert }: RunningProxy): Promise<Browser> {
+  const key = new X509Certificate(cert).publicKey.export({ type: "spki", format: "der" });
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      `--host-resolver-rules=MAP ${publicHost}:443 127.0.0.1:${port}, MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1`,
+      `--ignore-certificate-errors-spki-list=${createHash("sha256").update(key).digest("base64")}`,
+    ],
+  });
+}
+
+describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) => {
+  let database: TestDatabase;
+  let provider: IdentityProvider;
+  let latchkey: RunningServer;
+  let proxy: RunningProxy;
+
+  beforeAll(async () => {
+    database = await createEmptyDatabase("embedded");
+    provider = await startIdentityProvider(callback);
+    latchkey = await startServer({
+      HOST: "127.0.0.1",
+      APP_URL: origin,
+      TRUST_PROXY: "1",
+      DATABASE_URL: database.url,
+      ...provider.settings,
+    });
+    proxy = await startProxy(name, latchkey.port);
+  });
+
+  afterAll(async () => {
+    await proxy.stop();
+    await latchkey.stop();
+    await provider.stop();
+    await database.drop();
+  });
+
+  const visit = (address?: string) => new HttpsVisitor(proxy.port, proxy.ca, address);
+
+  async function mailTo(to: string, subject: string): Promise<string> {
+    for (;;) {
+      const mail = mailsIn(latchkey.output()).find((mail) => mail.to === to && mail.subject === subject);
+      if (mail) return mail.text;
+      await latchkey.nextOutput();
+    }
+  }
+
+  const countEvents = (event: string, reason?: string) =>
+    latchkey
+      .output()
+      .split("\n")
+      .filter((line) => line.includes(`"event":"${event}"`) && (!reason || line.includes(`"reason":"${reason}"`)))
+      .length;
+
+  test("http is redirected to https", async () => {
+    const request = ["GET /login?notice=idp_failed HTTP/1.1", `Host: ${publicHost}`, "Connection: close"];
+    const { status, headers } = await exchange(proxy.httpPort, request);
+    expect({ status, location: headers.location }).toEqual({
+      status: name === "nginx" ? 301 : 308,
+      location: `${origin}/login?notice=idp_failed`,
+    });
+  });
+
+  test("a browser registers, resets its password by mail, logs in, and signs in with the provider", async () => {
+    const browser = await startBrowser(proxy);
+    const page = await browser.newPage({ baseURL: origin });
+    page.setDefaultTimeout(15_000);
+    const email = "ada@example.com";
+
+    await page.goto("/register");
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    await arrive(page, "Check your mail");
+    await page.goto(linkIn(await mailTo(email, "Finish creating your account")));
+    await choosePassword(page, "correct horse battery staple");
+    await page.getByRole("button", { name: "Create the account" }).click();
+    await arrive(page, "Your account");
+    await page.getByRole("button", { name: "Log out" }).click();
+    await arrive(page, "Log in");
+
+    await page.goto("/forgot-password");
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("button", { name: "Send the link" }).click();
+    await arrive(page, "Check your mail");
+    const link = linkIn(await mailTo(email, "Reset your password"));
+    expect(link).toMatch(/^https:\/\/login\.example\.com\/reset-password\?/);
+    await page.goto(link);
+    await choosePassword(page, "another quiet evening");
+    await page.getByRole("button", { name: "Change the password" }).click();
+    await arrive(page, "Log in");
+
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password", { exact: true }).fill("another quiet evening");
+    await page.getByRole("button", { name: "Log in" }).click();
+    await arrive(page, "Your account");
+    const cookies = await page.context().cookies();
+    const attributes = { domain: publicHost, path: "/", httpOnly: true, secure: true, sameSite: "Lax" };
+    expect(cookies.toSorted((a, b) => a.name.localeCompare(b.name))).toMatchObject([
+      { name: "__Host-device", ...attributes },
+      { name: "__Host-session", ...attributes },
+    ]);
+    await page.getByRole("button", { name: "Log out" }).click();
+    await arrive(page, "Log in");
+
+    await page.getByRole("link", { name: /^Continue with/ }).click();
+    await signInAtProvider(page, "grace");
+    await arrive(page, "Your account");
+    expect(page.url()).toBe(`${origin}/dashboard`);
+    await browser.close();
+  });
+
+  test("the redirect URI is https and the public host, and HSTS is sent, whatever the client forwards", async () => {
+    for (const headers of [{}, forged]) {
+      const { status, headers: answer, setCookies } = await visit().get("/auth/idp", headers);
+      expect(status).toBe(302);
+      const location = new URL(String(answer.location));
+      expect(`${location.origin}${location.pathname}`).toBe(`${provider.url}/auth`);
+      expect(location.searchParams.get("redirect_uri")).toBe(callback);
+      expect(answer["strict-transport-security"]).toBe("max-age=63072000; includeSubDomains");
+      expect(setCookies).toHaveLength(1);
+      expect(setCookies[0]).toMatch(
+        /^oauth_state=[^;]+; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
+      );
+    }
+  });
+
+  test("limits count the clients, and not the addresses that they claim", async () => {
+    const [requests, refusals] = [countEvents("registration.requested"), countEvents("registration.refused")];
+    for (let at = 0; at < 52; at++) {
+      const claimed = { "X-Forwarded-For": `203.0.113.${at}` };
+      const { status } = await visit("127.0.0.7").post("/register", { email: `one-${at}@example.com` }, claimed);
+      expect(status).toBe(200);
+    }
+    await visit("127.0.0.8").post("/register", { email: "another@example.com" });
+    await mailTo("another@example.com", "Finish creating your account");
+    expect(countEvents("registration.requested") - requests).toBe(51);
+    expect(countEvents("registration.refused", "throttled") - refusals).toBe(2);
+  });
+
+  test.each([20_000, 80_000])("a form of %d bytes is refused with 413", async (length) => {
+    const answer = await visit().post("/login", { email: "ada@example.com", password: "x".repeat(length) });
+    expect(answer.status).toBe(413);
+    const byLatchkey = "content-security-policy" in answer.headers;
+    expect(byLatchkey).toBe(name === "Caddy" || length < 65_536);
+  });
+
+  test("a form of another site is refused with a page", async () => {
+    const form = { email: "ada@example.com", password: "not the right one" };
+    const answer = await visit().post("/login", form, { Origin: "https://evil.example" });
+    expect(answer.status).toBe(403);
+    expect(answer.headers["content-security-policy"]).toContain("default-src 'self'");
+  });
+
+  test("another host's name does not reach Latchkey", async () => {
+    const { status, headers, body } = await visit().get("/login", { Host: "evil.example" });
+    expect({ status, policy: headers["content-security-policy"], body }).toEqual(
+      name === "nginx"
+        ? { status: 421, policy: undefined, body: expect.stringContaining("421 Misdirected Request") }
+        : { status: 200, policy: undefined, body: "" },
+    );
+  });
+
+  test("the proxy logs no token", async () => {
+    const query = `email=ada%40example.com&token=${token}`;
+    const referrer = { Referer: `${origin}/reset-password?${query}` };
+    for (const path of [`/reset-password?${query}`, `/reset-password%3F${query}`, `/reset-password/${token}`]) {
+      expect((await visit().get(path, referrer)).status).toBeLessThan(500);
+    }
+    await visit().get("/the-last-one");
+    await until(async () => (await proxy.logs()).includes("/the-last-one"), "the log has the last request");
+    const logs = await proxy.logs();
+    expect(logs.includes("/reset-password")).toBe(true);
+    expect(leaksIn(logs)).toEqual([]);
+  });
+});
+
+describe.each<ProxyName>(["nginx", "Caddy"])("%s and what Latchkey gets", (name) => {
+  test("of what a client claims about itself, nothing arrives; a connection is used again", async () => {
+    const recorder = await startRecorder();
+    const proxy = await startProxy(name, recorder.port);
+    const visitor = new HttpsVisitor(proxy.port, proxy.ca, "127.0.0.5");
+    for (let at = 0; at < 10; at++) expect((await visitor.get("/login", forged)).body).toBe("recorded");
+    for (const headers of recorder.received) {
+      expect(headers).toMatchObject({
+        host: publicHost,
+        "x-forwarded-for": "127.0.0.5",
+        "x-forwarded-host": publicHost,
+        "x-forwarded-proto": "https",
+      });
+    }
+    expect(recorder.received).toHaveLength(10);
+    expect(recorder.connections()).toBe(1);
+    await proxy.stop();
+    await recorder.stop();
+  });
+
+  test("while Latchkey is down: 503 with Retry-After, no token in a log, and it recovers by itself", async () => {
+    const port = await freePort();
+    const proxy = await startProxy(name, port);
+    const visitor = new HttpsVisitor(proxy.port, proxy.ca);
+    const query = `email=ada%40example.com&token=${token}`;
+    const referrer = { Referer: `${origin}/reset-password?${query}` };
+    const { status, headers, body } = await visitor.get(`/reset-password?${query}`, referrer);
+    expect({ status, body: body.trim() }).toEqual({ status: 503, body: unavailable });
+    expect(headers).toMatchObject({ "retry-after": "5", "cache-control": "no-store" });
+    await until(async () => (await proxy.logs()).includes("/reset-password"), "the log has the request");
+    expect(leaksIn(await proxy.logs())).toEqual([]);
+
+    const database = await createEmptyDatabase("embedded");
+    const latchkey = await startServer({
+      PORT: String(port),
+      HOST: "127.0.0.1",
+      TRUST_PROXY: "1",
+      DATABASE_URL: database.url,
+    });
+    expect((await visitor.get("/login")).status).toBe(200);
+    await latchkey.stop();
+    await proxy.stop();
+    await database.drop();
+  });
+});

@@ -1,0 +1,117 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createAuthority } from "../support/certificates";
+import { freePort, type RunningProcess } from "../support/server";
+import { until } from "../support/until";
+import { asStranger, isRoot, start, stranger, temporaryFolder } from "./host";
+import { publicHost } from "./https-visitor";
+
+export interface RunningProxy {
+  port: number;
+  httpPort: number;
+  /** The certificate of the authority that signed the proxy's certificate. */
+  ca: string;
+  /** The proxy's certificate. */
+  cert: string;
+  /** Everything that it has logged. */
+  logs(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+interface Place {
+  folder: string;
+  port: number;
+  httpPort: number;
+  upstream: number;
+}
+
+/** Replaces each text, which the file must have. */
+function substitute(file: string, replacements: [from: string, to: string][]): string {
+  return replacements.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`The file has no ${from}`);
+    return text.replaceAll(from, to);
+  }, file);
+}
+
+/** nginx with deploy/nginx.conf, as an ordinary user. Debian's nginx.conf includes such a file in the same way. */
+async function startNginx({ folder, port, httpPort, upstream }: Place): Promise<RunningProcess> {
+  const site = substitute(await readFile("deploy/nginx.conf", "utf8"), [
+    ["listen 443 ", `listen ${port} `],
+    ["listen [::]:443 ", `listen [::]:${port} `],
+    ["listen 80;", `listen ${httpPort};`],
+    ["listen [::]:80;", `listen [::]:${httpPort};`],
+    ["127.0.0.1:3000", `127.0.0.1:${upstream}`],
+    ["/etc/letsencrypt/live/login.example.com/fullchain.pem", join(folder, "cert.pem")],
+    ["/etc/letsencrypt/live/login.example.com/privkey.pem", join(folder, "key.pem")],
+    ["/var/log/nginx/", `${folder}/`],
+  ]);
+  await writeFile(join(folder, "latchkey.conf"), site);
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder};`);
+  const main = [
+    "daemon off;",
+    `pid ${folder}/nginx.pid;`,
+    "events {}",
+    `http { ${temporary.join(" ")} include ${folder}/latchkey.conf; }`,
+  ];
+  await writeFile(join(folder, "nginx.conf"), main.join("\n"));
+  return start(["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")], {
+    cwd: folder,
+    ...asStranger,
+  });
+}
+
+/** Caddy with deploy/Caddyfile, as an ordinary user. */
+async function startCaddy({ folder, port, httpPort, upstream }: Place): Promise<RunningProcess> {
+  const options = ["admin off", `http_port ${httpPort}`, `https_port ${port}`, `storage file_system ${folder}/storage`];
+  const file = substitute(await readFile("deploy/Caddyfile", "utf8"), [
+    ["\n{\n", `\n{\n${options.join("\n")}\n`],
+    [`\n${publicHost} {\n`, `\n${publicHost} {\ntls ${folder}/cert.pem ${folder}/key.pem\n`],
+    ["127.0.0.1:3000", `127.0.0.1:${upstream}`],
+  ]);
+  await writeFile(join(folder, "Caddyfile"), file);
+  const command = ["caddy", "run", "--adapter", "caddyfile", "--config", join(folder, "Caddyfile")];
+  return start(command, { cwd: folder, env: { HOME: folder, XDG_DATA_HOME: folder }, ...asStranger });
+}
+
+const programs = {
+  nginx: { run: startNginx, logs: ["latchkey.log", "latchkey-error.log"] },
+  Caddy: { run: startCaddy, logs: [] },
+};
+
+export type ProxyName = keyof typeof programs;
+
+/** Starts a reverse proxy with its file in deploy/, in front of a port of this machine. */
+export async function startProxy(name: ProxyName, upstream: number): Promise<RunningProxy> {
+  const { folder, remove } = await temporaryFolder();
+  const authority = createAuthority();
+  const { key, cert } = authority.sign(`DNS:${publicHost}`);
+  await writeFile(join(folder, "cert.pem"), cert);
+  await writeFile(join(folder, "key.pem"), key);
+  await mkdir(join(folder, "storage"));
+  const [port, httpPort] = [await freePort(), await freePort()];
+  if (isRoot) execFileSync("chown", ["-R", `${stranger}:${stranger}`, folder]);
+  const { run, logs } = programs[name];
+  const proxy = await run({ folder, port, httpPort, upstream });
+  const answers = () =>
+    fetch(`http://127.0.0.1:${httpPort}/`, { redirect: "manual" }).then(
+      () => true,
+      () => false,
+    );
+  const ended = proxy.ended.then(() => Promise.reject(new Error(`${name} ended:\n${proxy.output()}`)));
+  await Promise.race([until(answers, `${name} answers`), ended]);
+  return {
+    port,
+    httpPort,
+    ca: authority.ca,
+    cert,
+    logs: async () => {
+      const files = await Promise.all(logs.map((file) => readFile(join(folder, file), "utf8")));
+      return proxy.output() + files.join("");
+    },
+    async stop() {
+      await proxy.stop();
+      await remove();
+    },
+  };
+}
