@@ -84,9 +84,9 @@ const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${parallel
 
 /**
  * Verifies a password in a time that does not tell whether there is a hash, nor of which kind. When the parameters have
- * been raised, or hashes were imported, several kinds are stored until their owners log in. So a refused password costs one verification
- * for each kind that is stored, in one order, for every user: of the user's own kind the hash, of the others a decoy.
- * A decoy by the parameters in force alone would take longer than the hash of a user who has not logged in since.
+ * been raised, or hashes were imported, several kinds are stored until their owners log in. So a refused password costs
+ * one verification for each kind that is stored, in one order, for every user: of the user's own kind the hash, of the
+ * others a decoy. A decoy by the parameters in force alone would take longer or shorter than the hash of another kind.
  *
  * @param hash `null` for an unknown user, or one without a password
  * @param kinds every kind of hash that is stored

@@ -52,8 +52,8 @@ export async function connectProvider(owner: Owner, profile: Profile, language: 
 }
 
 /**
- * Takes the provider's id off the account, ends every session but `sessionId`, and every email change, which whoever
- * used the provider may have asked for, and blocks linking by address: a sign-in with the provider must not undo the owner's
+ * Takes the provider's id off the account, ends every session but `sessionId` and every email change, which whoever used
+ * the provider may have asked for, and blocks linking by address: a sign-in with the provider must not undo the owner's
  * decision.
  *
  * @param language of the mail that tells the owner

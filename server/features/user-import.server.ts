@@ -120,7 +120,8 @@ async function reportWrong(run: Run, report: ImportReport): Promise<boolean> {
   }
 }
 
-// A link that was mailed before must not set a password later.
+// A link that was mailed before must not set a password later. The addresses are not locked: there may be more of them
+// than a database has locks. The links go before the users come, as in the other flows, and the unique index decides.
 const removeRegistrations =
   "delete from registrations using import_lines where registrations.email = import_lines.email";
 
