@@ -23,6 +23,7 @@ export type ExternalSignInFailure =
   | "another_session"
   | "sign_in_too_old"
   | "id_of_another_account"
+  | "registration_closed"
   | "database"
   | "unexpected"
   | `${"discovery" | "exchange" | "profile"}: ${CallFailureReason}`;
@@ -59,7 +60,7 @@ export type AuthenticationEvent =
   | { event: "registration.sent" }
   | { event: "registration.sent"; reason: "account_exists"; userId: string }
   | { event: "registration.completed"; userId: string }
-  | { event: "registration.refused"; reason: "throttled" | "invalid_link" }
+  | { event: "registration.refused"; reason: "throttled" | "invalid_link" | "registration_closed" }
   | { event: "idp.started" }
   | { event: "idp.succeeded" | "idp.linked" | "idp.unlinked"; userId: string }
   | { event: "idp.failed"; reason: ExternalSignInFailure }

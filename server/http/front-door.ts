@@ -77,8 +77,8 @@ export interface FrontDoor {
  * Prepares each request before remix-serve sees it. remix-serve has no middleware, but Node publishes each request of
  * the process on this channel before any listener gets it.
  *
- * A proxy asks `/auth/verify` for every request to the application behind it. Through remix-serve, Express and Remix it
- * would cost N times the CPU (docs/performance.md), so it is answered here.
+ * A proxy asks `/auth/verify` for every request to the application behind it. It is answered here, in 0.2 ms of CPU: a
+ * Remix route without any work takes 0.9 to 1.4 ms (docs/performance.md).
  */
 export function openFrontDoor(config: Config, findUser: FindUser, routeOf: RouteOf): FrontDoor {
   limitRequestTimes();

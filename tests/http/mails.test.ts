@@ -11,6 +11,7 @@ import {
   registrationMail,
   resetMail,
 } from "#server/mail/messages";
+import { configure } from "../support/configure";
 import { signInExternally } from "../support/external-sign-in";
 import { password, runLatchkey } from "../support/running-latchkey";
 import { json, runScriptedProvider } from "../support/scripted-provider";
@@ -18,6 +19,8 @@ import { twice } from "../support/twice";
 
 const provider = await runScriptedProvider();
 const latchkey = runLatchkey({ ...provider.settings.oidc, APP_URL: "https://latchkey.example" });
+
+configure({});
 
 const renewed = twice("an entirely new password");
 const secrets = /[0-9a-f]{64}|token|correct horse|entirely new/i;
