@@ -3,6 +3,7 @@ import { StartError } from "./errors";
 import type { Language } from "./languages/languages";
 import { processValue } from "./process-value";
 import { type ApplicationConfig, applicationSettings } from "./settings/application";
+import { type BrandConfig, brandForms, brandOf } from "./settings/branding";
 import { isWebUrl, optional, portNumber, webUrl } from "./settings/forms";
 import {
   clientSettings,
@@ -29,6 +30,7 @@ export interface Config extends ApplicationConfig {
   /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
   readonly trustedProxies: number;
   readonly mail: MailConfig;
+  readonly brand: BrandConfig;
   /** `null`: nothing is counted. */
   readonly metrics: MetricsConfig | null;
   /** For a visitor who asks for no language that there is, and for mails that no page asked for. */
@@ -79,6 +81,7 @@ const settings = z.object({
   ...registrationForms,
   ...identityProviderForms,
   ...metricsForms,
+  ...brandForms,
 });
 
 const off = z.unknown().transform(() => null);
@@ -138,6 +141,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
     port: PORT,
     trustedProxies: TRUST_PROXY,
     mail: Object.freeze(mail.data),
+    brand: Object.freeze(brandOf(parsed.data)),
     metrics: Object.freeze(metrics.data),
     defaultLanguage: DEFAULT_LOCALE,
     registration: Object.freeze(registration.data),

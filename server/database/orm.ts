@@ -3,6 +3,7 @@ import { StartError } from "../errors";
 import { log } from "../log";
 import { type Connection, connectionFor } from "./connection";
 import { entities } from "./entities";
+import { ownEntities } from "./own";
 
 export interface Database {
   orm: MikroORM;
@@ -24,7 +25,7 @@ const pools = {
 export function ormOptions({ kind, address }: Connection): Options {
   return defineConfig({
     ...address,
-    entities,
+    entities: [...entities, ...ownEntities],
     schemaGenerator: { ignoreSchema: ["pgboss"] },
     pool: pools[kind],
     driverOptions: {

@@ -8,13 +8,17 @@ export const en = {
       continueWith: "Continue with {provider}",
       email: "Email",
       forgotPassword: "Forgot your password?",
+      help: "Help",
       language: "Language",
       logIn: "Log in",
       or: "or",
       otherService: "the other service",
       password: "Password",
+      privacy: "Privacy",
+      terms: "Terms",
     },
     login: {
+      description: "Log in to your account with {brand}.",
       createAccount: "No account yet? <register>Create one</register>",
       emailChanged: "Your email address was changed. Log in with the new one.",
       idpFailed: "Signing in with {provider} did not work.",
@@ -26,12 +30,14 @@ export const en = {
       },
     },
     forgot: {
+      description: "Choose a new password for your account with {brand}, by a link in a mail.",
       lead: "Enter the email address of your account. We will mail you a link to choose a new password.",
       send: "Send the link",
       sent: "If there is an account for <address>{address}</address>, a link to reset its password is on its way.",
     },
     register: {
       closed: "New accounts cannot be created here.",
+      description: "Create an account with {brand}.",
       domains: "Accounts are for addresses of certain domains.",
       lead: "We will mail you a link to choose a password with.",
       logIn: "Already have an account? <login>Log in</login>",
@@ -206,6 +212,7 @@ export const en = {
     password: {
       common: "This password is among the most common ones. Choose another.",
       isTheEmail: "Choose a password that is not your email address.",
+      isTheService: "Choose a password that is not the name or the address of this site.",
       tooLong: {
         one: "Use at most {count} character.",
         other: "Use at most {count} characters.",
@@ -262,9 +269,12 @@ export const en = {
         one: "This link expires in {count} minute.",
         other: "This link expires in {count} minutes.",
       },
+      help: "Help: {address}",
       ignore: "If you did not ask for this, you can ignore this mail.",
       logIn: "Log in",
+      privacy: "Privacy",
       resetPassword: "Reset your password",
+      terms: "Terms",
       yourAccount: "Your account",
     },
     reset: {
