@@ -44,6 +44,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
 
   async function register(page: Page, email: string): Promise<void> {
     await page.getByRole("link", { name: "Create one" }).click();
+    await arrive(page, "Create an account");
     await page.getByLabel("Email").fill(email);
     await page.getByRole("button", { name: "Continue", exact: true }).click();
     await arrive(page, "Check your mail");
