@@ -48,6 +48,10 @@ function write(language: Language, subject: string, parts: Part[]): Message {
   return { subject, text: `${text.join("\n\n")}\n`, html: html(subject, blocks, document) };
 }
 
+/** In English as the command line is: an operator reads it. */
+export const testMail = (appUrl: string) =>
+  write("en", "Test mail", [{ say: `This mail shows that Latchkey at ${appUrl} can send mails to this address.` }]);
+
 export function resetMail(language: Language, appUrl: string, email: string, token: string): Message {
   const t = textsOf(language);
   return write(language, t("reset.subject"), [

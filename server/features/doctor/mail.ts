@@ -3,9 +3,8 @@ import type { Config } from "../../config";
 import { MailRefused } from "../../errors";
 import { CallError } from "../../http/json-client";
 import { errorFields } from "../../log";
-import { escapeHtml, html, paragraph } from "../../mail/layout";
-import type { Message } from "../../mail/mail";
 import { sendMail, verifyMailer } from "../../mail/mailer";
+import { testMail } from "../../mail/messages";
 import type { MailServiceConfig, SmtpConfig } from "../../settings/mail";
 import { type Check, checksOf } from "./check";
 
@@ -99,13 +98,6 @@ export async function checkMail({ mail, production }: Config): Promise<Check> {
     const { found, mend } = troubleOf(error, mail);
     return fail(found, mend);
   }
-}
-
-/** In English as the command line is: an operator reads it. */
-function testMail(appUrl: string): Message {
-  const what = `This mail shows that Latchkey at ${appUrl} can send mails to this address.`;
-  const subject = "Test mail";
-  return { subject, text: `${what}\n`, html: html(subject, [paragraph(escapeHtml(what))]) };
 }
 
 /** Sends a test mail. */
