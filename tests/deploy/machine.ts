@@ -106,22 +106,25 @@ export class Machine {
   }
 
   /** {@link run}, and waits until Latchkey is ready. */
-  async runUntilReady(name: string): Promise<string> {
-    const output = this.run(name);
+  async runUntilReady(name: string): Promise<void> {
     const ready = () =>
       fetch(`${this.url}/readyz`).then(
         ({ ok }) => ok,
         () => false,
       );
-    await until(ready, `Latchkey is ready after "${name}"`);
-    return output;
+    try {
+      this.run(name);
+      await until(ready, "Latchkey is ready");
+    } catch (cause) {
+      throw new Error(`After "${name}", Latchkey has logged:\n${await this.#log()}`, { cause });
+    }
   }
 
   useSmtp(smtpUrl: string): void {
     this.#surroundings = { ...this.#surroundings, smtpUrl };
   }
 
-  log(): Promise<string> {
+  #log(): Promise<string> {
     return readFile(join(this.#root, "log"), "utf8");
   }
 

@@ -90,7 +90,7 @@ test("the embedded database: install, upgrade, go back, rotate, find out about m
   await machine.runUntilReady("rotate the SMTP login");
   await new Visitor(machine.url).post("/forgot-password", { email });
   await expectResetLink(machine, { ...arranged, reset: await newSmtp.link("Reset your password") });
-});
+}, 180_000);
 
 describe("PostgreSQL", () => {
   let clusters: [PostgresCluster, PostgresCluster];

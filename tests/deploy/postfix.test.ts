@@ -19,8 +19,8 @@ const decode = (message: string) =>
     .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 test.each([
-  ["over TLS with a login", () => postfix.submissionUrl],
-  ["on a loopback address without either", () => postfix.relayUrl],
+  ["over TLS", () => postfix.tlsUrl],
+  ["without TLS, on a loopback address", () => postfix.plainUrl],
 ])("Postfix delivers the mails of a registration and a reset into the mailbox, %s", async (_how, url) => {
   const database = await createEmptyDatabase("embedded");
   const latchkey = await startServer({

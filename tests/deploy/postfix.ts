@@ -6,10 +6,10 @@ import { until } from "../support/until";
 import { isRoot, runAsRoot, stranger, temporaryFolder } from "./host";
 
 export interface Postfix {
-  /** Of the listener with TLS, whose login this has. */
-  submissionUrl: string;
-  /** Of the listener without TLS and login. */
-  relayUrl: string;
+  /** Of the listener with TLS. */
+  tlsUrl: string;
+  /** Of the listener without. */
+  plainUrl: string;
   /** The file with the certificate of the authority that signed the server's certificate. */
   caFile: string;
   /** Resolves with the messages in the mailbox when it has `count`, oldest first. */
@@ -18,11 +18,10 @@ export interface Postfix {
 }
 
 /** Each service of a Postfix that takes mail over SMTP and delivers it into mailboxes. */
-function services(ports: { submission: number; relay: number }): string[] {
-  const submission = "-o smtpd_tls_wrappermode=yes -o smtpd_sasl_auth_enable=yes -o mynetworks=";
+function services(ports: { tls: number; plain: number }): string[] {
   return [
-    `127.0.0.1:${ports.submission} inet n - n - - smtpd ${submission}`,
-    `127.0.0.1:${ports.relay} inet n - n - - smtpd`,
+    `127.0.0.1:${ports.tls} inet n - n - - smtpd -o smtpd_tls_wrappermode=yes`,
+    `127.0.0.1:${ports.plain} inet n - n - - smtpd`,
     "cleanup unix n - n - 0 cleanup",
     "qmgr unix n - n 300 1 qmgr",
     "proxymap unix - - n - - proxymap",
@@ -41,7 +40,7 @@ export async function startPostfix(): Promise<Postfix> {
   const { folder } = await temporaryFolder();
   const inFolder = (name: string) => join(folder, name);
   const [configuration, queue, data, mail] = [inFolder("etc"), inFolder("queue"), inFolder("data"), inFolder("mail")];
-  const ports = { submission: await freePort(), relay: await freePort() };
+  const ports = { tls: await freePort(), plain: await freePort() };
   const authority = createAuthority();
   const { key, cert } = authority.sign("DNS:localhost");
   const owner = isRoot ? stranger : process.getuid?.(); // of the mailbox
@@ -57,7 +56,7 @@ export async function startPostfix(): Promise<Postfix> {
     alias_database: "",
     inet_interfaces: "127.0.0.1",
     inet_protocols: "ipv4",
-    smtpd_relay_restrictions: "permit_mynetworks, permit_sasl_authenticated, reject",
+    smtpd_relay_restrictions: "permit_mynetworks, reject",
     mynetworks: "127.0.0.0/8",
     default_transport: "error:no mail leaves this machine",
     virtual_mailbox_domains: "example.com",
@@ -68,26 +67,16 @@ export async function startPostfix(): Promise<Postfix> {
     virtual_minimum_uid: "1",
     smtpd_tls_cert_file: join(folder, "cert.pem"),
     smtpd_tls_key_file: join(folder, "key.pem"),
-    smtpd_sasl_local_domain: "localhost",
-    cyrus_sasl_config_path: folder,
   };
-  const sasl = [
-    "pwcheck_method: auxprop",
-    "auxprop_plugin: sasldb",
-    "mech_list: PLAIN",
-    `sasldb_path: ${folder}/sasldb2`,
-  ];
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   for (const path of [configuration, queue, data, mail]) await mkdir(path);
   await writeFile(join(folder, "etc/main.cf"), `${lines.join("\n")}\n`);
   await writeFile(join(folder, "etc/master.cf"), `${services(ports).join("\n")}\n`);
-  await writeFile(join(folder, "smtpd.conf"), `${sasl.join("\n")}\n`);
   await writeFile(join(folder, "ca.pem"), authority.ca);
   await writeFile(join(folder, "cert.pem"), cert);
   await writeFile(join(folder, "key.pem"), key, { mode: 0o600 });
   const prepare = `
-    echo secret | saslpasswd2 -p -c -u localhost -f ${folder}/sasldb2 latchkey
-    chown postfix ${folder}/sasldb2 ${data}
+    chown postfix ${data}
     chown ${owner} ${mail}
     chown root ${configuration} ${configuration}/* ${queue} ${folder}/key.pem`;
   const path = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" };
@@ -97,8 +86,8 @@ export async function startPostfix(): Promise<Postfix> {
 
   const newMail = join(folder, "mail/mailbox/new");
   return {
-    submissionUrl: `smtps://latchkey%40localhost:secret@localhost:${ports.submission}`,
-    relayUrl: `smtp://127.0.0.1:${ports.relay}`,
+    tlsUrl: `smtps://localhost:${ports.tls}`,
+    plainUrl: `smtp://127.0.0.1:${ports.plain}`,
     caFile: join(folder, "ca.pem"),
     async messages(count) {
       const names = () => readdir(newMail).catch(() => []);
