@@ -47,6 +47,9 @@ export const de: Texts = {
       sent: "Falls es ein Konto für <address>{address}</address> gibt, ist ein Link zum Zurücksetzen des Passworts unterwegs.",
     },
     register: {
+      closed: "Hier können keine neuen Konten erstellt werden.",
+      domains: "Konten gibt es nur für Adressen bestimmter Domains.",
+      sentDomains: "Falls <address>{address}</address> ein Konto haben darf, ist ein Link zum Fertigstellen unterwegs.",
       description: "Erstellen Sie ein Konto bei {brand}.",
       lead: "Wir senden Ihnen einen Link, mit dem Sie ein Passwort festlegen.",
       logIn: "Sie haben schon ein Konto? <login>Anmelden</login>",
@@ -349,7 +352,8 @@ export const de: Texts = {
       what: "Die Anmeldung bei Ihrem Konto mit {provider} ist nicht mehr möglich, und alle anderen Browser wurden abgemeldet.",
     },
     accountDeleted: {
-      act: "Wenn Sie das nicht waren, konnte sich jemand bei Ihrem Konto anmelden: Ändern Sie das Passwort Ihres Postfachs und aller Konten mit demselben Passwort. Hier können Sie ein neues Konto erstellen:",
+      again: "Hier können Sie ein neues Konto erstellen:",
+      act: "Wenn Sie das nicht waren, konnte sich jemand bei Ihrem Konto anmelden: Ändern Sie das Passwort Ihres Postfachs und aller Konten mit demselben Passwort.",
       button: "Neues Konto erstellen",
       subject: "Ihr Konto wurde gelöscht",
       what: "Ihr Konto wurde mit allem, was dazugehört, gelöscht. Es lässt sich nicht wiederherstellen.",

@@ -47,6 +47,10 @@ export const es: Texts = {
       sent: "Si hay una cuenta para <address>{address}</address>, un enlace para restablecer la contraseña está en camino.",
     },
     register: {
+      closed: "Aquí no se pueden crear cuentas nuevas.",
+      domains: "Las cuentas son para direcciones de determinados dominios.",
+      sentDomains:
+        "Si <address>{address}</address> puede tener una cuenta, un enlace para terminar de crearla está en camino.",
       description: "Crea una cuenta de {brand}.",
       lead: "Te enviaremos un enlace para elegir una contraseña.",
       logIn: "¿Ya tienes una cuenta? <login>Iniciar sesión</login>",
@@ -346,7 +350,8 @@ export const es: Texts = {
       what: "Ya no se puede iniciar sesión en tu cuenta con {provider}, y se ha cerrado la sesión en todos los demás navegadores.",
     },
     accountDeleted: {
-      act: "Si no fuiste tú, alguien pudo iniciar sesión en tu cuenta: cambia la contraseña de tu correo y de todas las cuentas que usaban la misma. Puedes crear una cuenta nueva aquí:",
+      again: "Puedes crear una cuenta nueva aquí:",
+      act: "Si no fuiste tú, alguien pudo iniciar sesión en tu cuenta: cambia la contraseña de tu correo y de todas las cuentas que usaban la misma.",
       button: "Crear una cuenta nueva",
       subject: "Tu cuenta se ha eliminado",
       what: "Tu cuenta se ha eliminado con todo su contenido. No se puede recuperar.",

@@ -47,6 +47,10 @@ export const fr: Texts = {
       sent: "S’il existe un compte pour <address>{address}</address>, un lien de réinitialisation du mot de passe est en route.",
     },
     register: {
+      closed: "Il n’est pas possible de créer de nouveaux comptes ici.",
+      domains: "Les comptes sont réservés aux adresses de certains domaines.",
+      sentDomains:
+        "Si <address>{address}</address> a droit à un compte, un lien pour terminer sa création est en route.",
       description: "Créez un compte {brand}.",
       lead: "Nous vous enverrons un lien pour choisir un mot de passe.",
       logIn: "Vous avez déjà un compte ? <login>Connectez-vous</login>",
@@ -349,7 +353,8 @@ export const fr: Texts = {
       what: "La connexion à votre compte avec {provider} n’est plus possible, et tous les autres navigateurs ont été déconnectés.",
     },
     accountDeleted: {
-      act: "Si ce n’était pas vous, quelqu’un a pu se connecter à votre compte : modifiez le mot de passe de votre messagerie et de tous les comptes qui utilisaient le même. Vous pouvez créer un nouveau compte ici :",
+      again: "Vous pouvez créer un nouveau compte ici :",
+      act: "Si ce n’était pas vous, quelqu’un a pu se connecter à votre compte : modifiez le mot de passe de votre messagerie et de tous les comptes qui utilisaient le même.",
       button: "Créer un nouveau compte",
       subject: "Votre compte a été supprimé",
       what: "Votre compte et tout ce qu’il contenait ont été supprimés. Il ne peut pas être rétabli.",
