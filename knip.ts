@@ -13,7 +13,7 @@ export default defineConfig({
     "tests/bench/bare/app/{root,entry.server}.tsx",
     "tests/bench/bare/app/routes/*.tsx",
   ],
-  project: ["{app,server,demo,tests}/**/*.{ts,tsx,js,css}", "*.{ts,js}"],
+  project: ["{app,server,demo,lint,tests}/**/*.{ts,tsx,js,css}", "*.{ts,js}"],
   ignoreDependencies: ["pino-pretty"], // named as a transport in server/log.ts
   ignoreBinaries: ["openssl", "systemd-analyze"], // of the system, in tests/support/certificates.ts and tests/deploy/
   ignoreExportsUsedInFile: true,

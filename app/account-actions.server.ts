@@ -1,38 +1,22 @@
-import { data, redirect } from "@remix-run/node";
-import * as z from "zod";
+import { redirect } from "@remix-run/node";
 import { deleteAccount } from "#server/features/account.server";
 import { logExternalSignInFailure, providerLabel, startExternalSignIn } from "#server/features/external-sign-in.server";
 import { requestPasswordReset } from "#server/features/password-reset.server";
 import { unlinkProvider } from "#server/features/provider-link.server";
 import { endOtherSessions, endSession, type SignedIn } from "#server/features/sessions.server";
 import { clientOf } from "#server/http/request-facts.server";
-import type { AnswerTexts } from "#server/languages/texts";
-import type { Translate } from "#server/languages/translate";
-import { formProblem } from "./form.server";
+import { type AccountForm, type ActionContext, done, type Intent, refused, throttled } from "./account-action.server";
+import { changeOwnEmail, changeOwnPassword } from "./credential-actions.server";
 import { languageOf, textsFor } from "./language.server";
 import { connectCookies, redirectUri } from "./oauth-attempt.server";
-import { minutesIn, unprocessable } from "./responses";
+import { minutesIn } from "./responses";
 import { requireRecentSignIn, signOut } from "./session.server";
 
-interface ActionContext {
-  request: Request;
-  t: Translate<AnswerTexts>;
-  signedIn: SignedIn;
-  fields: { sessionId: string | undefined; email: string };
-}
-
-/** What the account page says after an action. */
-type ActionResult = { done: string } | { errors: Record<string, string>; typed: Record<string, string> };
-
-const refused = (errors: Record<string, string>, typed: Record<string, string> = {}) =>
-  unprocessable<ActionResult>({ errors, typed });
-
-const done = (text: string) => data<ActionResult>({ done: text });
-
-async function endOneSession({ request, t, signedIn, fields: { sessionId } }: ActionContext) {
+async function endOneSession({ request, t, signedIn, form }: ActionContext) {
+  const { sessionId } = form;
   if (sessionId === signedIn.sessionId) return signOut(request);
   const ended = sessionId !== undefined && (await endSession(signedIn.user.id, sessionId));
-  return ended ? done(t("account.sessionEnded")) : refused({ sessionId: t("account.sessionAlreadyEnded") });
+  return ended ? done(t("account.sessionEnded")) : refused(form, { sessionId: t("account.sessionAlreadyEnded") });
 }
 
 async function endEveryOtherSession({ t, signedIn: { user, sessionId } }: ActionContext) {
@@ -40,17 +24,16 @@ async function endEveryOtherSession({ t, signedIn: { user, sessionId } }: Action
   return done(t("account.otherSessionsEnded"));
 }
 
-async function sendPasswordLink({ request, t, signedIn: { user } }: ActionContext) {
+async function sendPasswordLink({ request, t, signedIn: { user }, form }: ActionContext) {
   const wait = await requestPasswordReset(user.email, clientOf(request), languageOf(request));
   if (wait === null) return done(t("account.passwordLinkSent", { email: user.email }));
-  const errors = { passwordLink: t("account.tooManyLinks", { count: minutesIn(wait) }) };
-  return data<ActionResult>({ errors, typed: {} }, { status: 429, headers: { "Retry-After": String(wait) } });
+  return throttled(form, { passwordLink: t("account.tooManyLinks", { count: minutesIn(wait) }) }, wait);
 }
 
-async function connect({ request, t, signedIn }: ActionContext) {
+async function connect({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  if (providerLabel() === null) return refused({ provider: t("account.signInOff") });
-  if (signedIn.user.isLinked) return refused({ provider: t("account.alreadyConnected") });
+  if (providerLabel() === null) return refused(form, { provider: t("account.signInOff") });
+  if (signedIn.user.isLinked) return refused(form, { provider: t("account.alreadyConnected") });
   try {
     const attempt = await startExternalSignIn(redirectUri(request));
     return redirect(attempt.consentUrl, { headers: connectCookies(request, attempt) });
@@ -60,41 +43,33 @@ async function connect({ request, t, signedIn }: ActionContext) {
   }
 }
 
-async function disconnect({ request, t, signedIn }: ActionContext) {
+async function disconnect({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  const owner = { userId: signedIn.user.id, sessionId: signedIn.sessionId };
-  const unlinked = await unlinkProvider(owner, languageOf(request));
+  const { user, sessionId } = signedIn;
+  const unlinked = await unlinkProvider(user.id, sessionId, languageOf(request));
   if (unlinked) return done(t("account.disconnected"));
-  return refused({ provider: t("account.onlyWayIn") });
+  return refused(form, { provider: t("account.onlyWayIn") });
 }
 
-async function removeAccount({ request, t, signedIn, fields }: ActionContext) {
+async function removeAccount({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  const deleted = await deleteAccount(signedIn.user, fields.email, languageOf(request));
+  const deleted = await deleteAccount(signedIn.user, form.email, languageOf(request));
   if (deleted) return signOut(request, "/account-deleted");
-  return refused({ email: t("account.typeYourEmail") }, { email: fields.email });
+  return refused(form, { email: t("account.typeYourEmail") });
 }
 
 const actions = {
   "end-session": endOneSession,
   "end-other-sessions": endEveryOtherSession,
   "send-password-link": sendPasswordLink,
+  "change-password": changeOwnPassword,
   "connect-provider": connect,
   "unlink-provider": disconnect,
+  "change-email": changeOwnEmail,
   "delete-account": removeAccount,
-};
-
-/** The form of an account action: its name and the fields that some of them have. */
-export const accountForm = () =>
-  z.object({
-    intent: z.enum(Object.keys(actions) as (keyof typeof actions)[], formProblem("account.chooseAction")),
-    sessionId: z.uuid().optional().catch(undefined),
-    email: z.string().default(""),
-  });
-
-export type AccountForm = z.infer<ReturnType<typeof accountForm>>;
+} satisfies Record<Intent, unknown>;
 
 /** Does what the owner asked for on the account page. */
-export function runAccountAction(request: Request, signedIn: SignedIn, { intent, sessionId, email }: AccountForm) {
-  return actions[intent]({ request, t: textsFor(request), signedIn, fields: { sessionId, email } });
+export function runAccountAction(request: Request, signedIn: SignedIn, form: AccountForm) {
+  return actions[form.intent]({ request, t: textsFor(request), signedIn, form });
 }

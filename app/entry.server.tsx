@@ -1,17 +1,21 @@
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
+import manifest from "@remix-run/dev/assets-manifest";
 import type { EntryContext, HandleErrorFunction } from "@remix-run/node";
 import { isRouteErrorResponse, RemixServer } from "@remix-run/react";
 import { renderToString } from "react-dom/server";
 import { disconnectSignal } from "#server/http/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
+import { BrandProvider } from "./brand";
+import { brandAnswer, pageBrand } from "./brand.server";
 import { contentSecurityPolicy, formTargetHeader } from "./content-security-policy";
 import { LanguageProvider } from "./language";
 import { pageLanguageOf } from "./language.server";
 import { NonceContext } from "./nonce";
+import { routeNames } from "./route-names";
 
-await start();
+await start(routeNames(manifest.routes));
 
 /** The body of a plain-text answer that a loader threw (`app/responses.ts`); `null` for a page. */
 function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
@@ -38,11 +42,15 @@ export default async function handleDocumentRequest(
 ): Promise<Response> {
   const plainText = plainTextOf(context, headers);
   if (plainText !== null) return new Response(plainText, { headers, status });
+  const file = status === 200 ? brandAnswer(request) : null;
+  if (file) return file;
   const nonce = randomBytes(16).toString("base64");
   const page = renderToString(
     <NonceContext.Provider value={nonce}>
       <LanguageProvider value={pageLanguageOf(request)}>
-        <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
+        <BrandProvider value={pageBrand()}>
+          <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
+        </BrandProvider>
       </LanguageProvider>
     </NonceContext.Provider>,
   );

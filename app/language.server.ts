@@ -1,5 +1,5 @@
 import { answersIn, chooseLanguage, pageTextsIn } from "#server/features/language.server";
-import type { Language } from "#server/languages/languages";
+import { isLanguage, type Language } from "#server/languages/languages";
 import type { AnswerTexts } from "#server/languages/texts";
 import { type Translate, translator } from "#server/languages/translate";
 import { isHttps, readCookie, writeCookie } from "./cookies.server";
@@ -19,8 +19,13 @@ export function textsFor(request: Request): Translate<AnswerTexts> {
   return translator<AnswerTexts>(language, answersIn(language));
 }
 
-export const languageCookie = (request: Request, language: Language) =>
-  writeCookie(request, cookieName(request), language, { path: "/", maxAge: lifetime });
+/** The response, with the cookie of the visitor's choice besides. A language that there is not is no choice. */
+export function withLanguage(request: Request, response: Response, chosen: string): Response {
+  if (!isLanguage(chosen)) return response;
+  const cookie = writeCookie(request, cookieName(request), chosen, { path: "/", maxAge: lifetime });
+  response.headers.append("Set-Cookie", cookie);
+  return response;
+}
 
 const serialized = new Map<Language, string>();
 

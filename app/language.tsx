@@ -10,6 +10,7 @@ import {
   translator,
   type Values,
 } from "#server/languages/translate";
+import { useNonce } from "./nonce";
 
 export type PageText = TextKey<PageTexts>;
 
@@ -50,8 +51,17 @@ export function useDocumentLanguage(): { lang: Language; dir: "ltr" | "rtl" } {
 /** The page's texts, for hydration. */
 export function TextsForBrowser() {
   const { json } = usePageLanguage();
-  // biome-ignore lint/security/noDangerouslySetInnerHtml: JSON of our own texts, in which `<` is escaped
-  return <script id={textsId} type="application/json" dangerouslySetInnerHTML={{ __html: json }} />;
+  const nonce = useNonce();
+  return (
+    <script
+      id={textsId}
+      type="application/json"
+      nonce={nonce}
+      suppressHydrationWarning
+      // biome-ignore lint/security/noDangerouslySetInnerHtml: JSON of our own texts, in which `<` is escaped
+      dangerouslySetInnerHTML={{ __html: json }}
+    />
+  );
 }
 
 /** Turns keys into texts of the page's language. */

@@ -1,9 +1,13 @@
 import type { NewPassword } from "#server/features/password-policy.server";
+import { allowedReturn } from "#server/features/return-to.server";
 import { readFields } from "./form.server";
+import { returnToName } from "./return-to";
 
 export interface LinkParameters {
   email: string;
   token: string;
+  /** Where the sign-in ends, behind a link that signs in. */
+  return_to?: string;
 }
 
 /** The parameters of a mailed link, for its form. Neither is looked up: link scanners open links too. */
@@ -12,10 +16,18 @@ export function linkParameters(request: Request): LinkParameters {
   return { email: searchParams.get("email") ?? "", token: searchParams.get("token") ?? "" };
 }
 
+/** Reads the form behind a link that asks for nothing else. A missing or malformed field makes the link invalid. */
+export async function readLink(request: Request): Promise<Pick<LinkForm, "link" | "typed">> {
+  const { fields, typed } = await readFields(request, ["email", "token"]);
+  const { email = "", token = "" } = fields;
+  return { link: { email, token }, typed };
+}
+
 interface LinkForm {
   link: LinkParameters;
   newPassword: NewPassword;
   typed: Record<string, string>;
+  returnTo: string | null;
 }
 
 /**
@@ -23,9 +35,13 @@ interface LinkForm {
  * breaks a rule for passwords, in this order.
  */
 export async function readLinkForm(request: Request): Promise<LinkForm> {
-  const { fields, typed } = await readFields(request, ["email", "token", "password", "passwordConfirmation"]);
+  const names = ["email", "token", "password", "passwordConfirmation", returnToName];
+  const { fields, typed: sent } = await readFields(request, names);
   const { email = "", token = "", password = "", passwordConfirmation = "" } = fields;
-  return { link: { email, token }, newPassword: { email, password, passwordConfirmation }, typed };
+  const returnTo = allowedReturn(fields[returnToName] ?? "");
+  const { [returnToName]: _, ...typed } = sent;
+  if (returnTo !== null) typed[returnToName] = returnTo;
+  return { link: { email, token }, newPassword: { email, password, passwordConfirmation }, typed, returnTo };
 }
 
 /** Why the form is shown again: the link is invalid, or the password broke a rule. */

@@ -1,13 +1,14 @@
 import { timingSafeEqual } from "node:crypto";
 import { type Attempt, ExternalSignInError, usesPkce } from "#server/features/external-sign-in.server";
 import { connectBinding, type Owner } from "#server/features/provider-link.server";
+import { allowedReturn } from "#server/features/return-to.server";
 import { originOf } from "#server/http/request-facts.server";
 import { readCookie, writeCookie } from "./cookies.server";
 import { getUser, recentSignIn, sessionToken } from "./session.server";
 
 const lifetime = 600; // seconds
 
-type AttemptCookie = "oauth_state" | "oauth_verifier" | "oauth_connect";
+type AttemptCookie = "oauth_state" | "oauth_verifier" | "oauth_connect" | "oauth_return_to";
 
 export const redirectUri = (request: Request) => `${originOf(request)}/auth/idp/callback`;
 
@@ -21,7 +22,9 @@ const clearedCookie = (request: Request, name: AttemptCookie) =>
 export function clearedAttemptCookies(request: Request): Headers {
   const headers = new Headers({ "Set-Cookie": clearedCookie(request, "oauth_state") });
   if (usesPkce()) headers.append("Set-Cookie", clearedCookie(request, "oauth_verifier"));
-  if (isConnecting(request)) headers.append("Set-Cookie", clearedCookie(request, "oauth_connect"));
+  for (const name of ["oauth_connect", "oauth_return_to"] as const) {
+    if (readCookie(request, name) !== null) headers.append("Set-Cookie", clearedCookie(request, name));
+  }
   return headers;
 }
 
@@ -31,11 +34,25 @@ function stateCookies(request: Request, { state, codeVerifier }: Attempt): Heade
   return headers;
 }
 
-/** The cookies of a sign-in. They end an attempt to connect. */
-export function signInCookies(request: Request, attempt: Attempt): Headers {
+/** Names the attempt, so that the cookie of another attempt does not count. In base64url, because it may hold `;`. */
+const returnBinding = (state: string, returnTo: string) => `${state}.${Buffer.from(returnTo).toString("base64url")}`;
+
+/** The cookies of a sign-in that ends at `returnTo`. They end an attempt to connect. */
+export function signInCookies(request: Request, attempt: Attempt, returnTo: string | null): Headers {
   const headers = stateCookies(request, attempt);
   if (isConnecting(request)) headers.append("Set-Cookie", clearedCookie(request, "oauth_connect"));
+  if (returnTo !== null) {
+    headers.append("Set-Cookie", attemptCookie(request, "oauth_return_to", returnBinding(attempt.state, returnTo)));
+  } else if (readCookie(request, "oauth_return_to") !== null) {
+    headers.append("Set-Cookie", clearedCookie(request, "oauth_return_to"));
+  }
   return headers;
+}
+
+/** Where the sign-in of this attempt is to end, if the attempt said so. A planted cookie leads nowhere else either. */
+export function attemptReturnTo(request: Request, state: string): string | null {
+  const [boundTo = "", encoded = ""] = readCookie(request, "oauth_return_to")?.split(".") ?? [];
+  return equals(boundTo, state) ? allowedReturn(Buffer.from(encoded, "base64url").toString()) : null;
 }
 
 /** The cookies of an attempt to connect the provider to the account of this session. */

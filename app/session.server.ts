@@ -1,18 +1,44 @@
 import { redirect } from "@remix-run/node";
-import { type Browser, logOut, type NewSession, resumeSession, type SignedIn } from "#server/features/sessions.server";
-import { sessionCookieName } from "#server/http/request-facts.server";
+import { allowedReturn } from "#server/features/return-to.server";
+import {
+  type Browser,
+  logOut,
+  type NewSession,
+  resumeSession,
+  type SignedIn,
+  sessionDomain,
+} from "#server/features/sessions.server";
+import { hostSessionCookie, sessionCookieName } from "#server/http/request-facts.server";
 import { recentSignInMinutes } from "#server/rules";
 import { isHttps, readCookie, writeCookie } from "./cookies.server";
+import { withReturnTo } from "./return-to";
+import { redirectFromGuestPage, redirectSignedIn } from "./return-to.server";
 
 export const recentSignIn = recentSignInMinutes * 60_000; // ms
+
+/** Whether the sign-in is too old for what changes who can sign in, or cannot be undone. */
+export const mustSignInAgain = ({ signedInAt }: SignedIn) => signedInAt.getTime() < Date.now() - recentSignIn;
 
 const cookieName = (request: Request) => sessionCookieName(isHttps(request));
 
 /** The token of the session cookie; `null` for none. */
 export const sessionToken = (request: Request) => readCookie(request, cookieName(request));
 
-const sessionCookie = (request: Request, token: string, expires: Date) =>
-  writeCookie(request, cookieName(request), token, { path: "/", expires });
+/**
+ * The token of a session from before `SESSION_DOMAIN` was set. It signs nobody in: the sibling hosts do not get it, so
+ * that they would send the browser back here for ever. It ends with the next sign-in or logout.
+ */
+const leftoverToken = (request: Request) =>
+  cookieName(request) === "__Secure-session" ? readCookie(request, hostSessionCookie) : null;
+
+/** Sets the session cookie, or clears it, and clears the one that was left over. */
+function setSessionCookie(request: Request, headers: Headers, token: string, expires: Date): void {
+  const domain = isHttps(request) ? sessionDomain() : null;
+  const attributes = { path: "/", expires, ...(domain !== null && { domain }) };
+  headers.append("Set-Cookie", writeCookie(request, cookieName(request), token, attributes));
+  if (leftoverToken(request) === null) return;
+  headers.append("Set-Cookie", writeCookie(request, hostSessionCookie, "", { path: "/", expires: new Date(0) }));
+}
 
 /** The live session of the request and its user; `null` for a visitor. */
 export async function getUser(request: Request): Promise<SignedIn | null> {
@@ -20,10 +46,20 @@ export async function getUser(request: Request): Promise<SignedIn | null> {
   return token ? resumeSession(token) : null;
 }
 
-/** @throws Response to the login page for a visitor */
-export async function requireUser(request: Request): Promise<SignedIn> {
+/** The login page that leads back to the page of this request. */
+function loginFor(request: Request): string {
+  const { pathname, search } = new URL(request.url);
+  return withReturnTo("/login", allowedReturn(`${pathname}${search}`));
+}
+
+/**
+ * Makes a page private. A visitor comes back to it after signing in; of a form, to its page.
+ *
+ * @throws Response to the login page for a visitor
+ */
+export async function requireUser(request: Request, login = loginFor(request)): Promise<SignedIn> {
   const signedIn = await getUser(request);
-  if (!signedIn) throw redirect("/login");
+  if (!signedIn) throw redirect(login);
   return signedIn;
 }
 
@@ -31,12 +67,14 @@ export async function requireUser(request: Request): Promise<SignedIn> {
 const followsForm = (request: Request) => request.headers.has("Content-Type");
 
 /**
- * @throws Response to the account page for a signed-in user; it also says that an external sign-in failed
+ * @throws Response for a signed-in user to where a sign-in of this page ends, or to the account page, which says that an
+ * external sign-in failed
  */
-export async function requireGuest(request: Request): Promise<void> {
+export async function requireGuest(request: Request, returnTo: string | null = null): Promise<void> {
   if (followsForm(request) || !(await getUser(request))) return;
   const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
-  throw redirect(failed ? "/dashboard?notice=idp_failed" : "/dashboard");
+  if (failed && !returnTo) throw redirect("/dashboard?notice=idp_failed");
+  throw redirectFromGuestPage(request, returnTo);
 }
 
 /**
@@ -45,24 +83,33 @@ export async function requireGuest(request: Request): Promise<void> {
  *
  * @throws Response to the login page when the sign-in is older than 15 minutes
  */
-export async function requireRecentSignIn(request: Request, { signedInAt }: SignedIn): Promise<void> {
-  if (signedInAt.getTime() < Date.now() - recentSignIn) throw await signOut(request, "/login?notice=sign_in_again");
+export async function requireRecentSignIn(request: Request, signedIn: SignedIn): Promise<void> {
+  if (mustSignInAgain(signedIn)) throw await signOut(request, "/login?notice=sign_in_again");
 }
 
 /** What a sign-in has to know of the request's browser. */
 export function browserOf(request: Request): Browser {
-  return { userAgent: request.headers.get("User-Agent"), sessionToken: sessionToken(request) };
+  return {
+    userAgent: request.headers.get("User-Agent"),
+    sessionToken: sessionToken(request) ?? leftoverToken(request),
+  };
 }
 
-/** Sets the cookie of a new session and redirects to the account page. */
-export function signIn(request: Request, { token, expiresAt }: NewSession, headers = new Headers()): Response {
-  headers.append("Set-Cookie", sessionCookie(request, token, expiresAt));
-  return redirect("/dashboard", { headers });
+/** Sets the cookie of a new session and redirects to where the sign-in ends. */
+export function signIn(
+  request: Request,
+  { token, expiresAt }: NewSession,
+  returnTo: string | null,
+  headers = new Headers(),
+): Response {
+  setSessionCookie(request, headers, token, expiresAt);
+  return redirectSignedIn(returnTo, headers);
 }
 
 /** Ends the session in the database, clears its cookie and redirects. */
 export async function signOut(request: Request, location = "/login"): Promise<Response> {
-  const token = sessionToken(request);
-  if (token) await logOut(token);
-  return redirect(location, { headers: { "Set-Cookie": sessionCookie(request, "", new Date(0)) } });
+  for (const token of [sessionToken(request), leftoverToken(request)]) if (token) await logOut(token);
+  const headers = new Headers();
+  setSessionCookie(request, headers, "", new Date(0));
+  return redirect(location, { headers });
 }

@@ -2,7 +2,9 @@ import * as z from "zod";
 import { StartError } from "./errors";
 import type { Language } from "./languages/languages";
 import { processValue } from "./process-value";
-import { isWebUrl, optional, webUrl } from "./settings/forms";
+import { type ApplicationConfig, applicationSettings } from "./settings/application";
+import { type BrandConfig, brandForms, brandOf } from "./settings/branding";
+import { isWebUrl, optional, portNumber, webUrl } from "./settings/forms";
 import {
   clientSettings,
   type IdentityProviderConfig,
@@ -11,6 +13,8 @@ import {
 } from "./settings/identity-provider";
 import { languageForms } from "./settings/language";
 import { type MailConfig, mailForms, mailSettings } from "./settings/mail";
+import { type MetricsConfig, metricsForms, metricsSettings } from "./settings/metrics";
+import { type RegistrationConfig, registrationForms, registrationSettings } from "./settings/registration";
 import { type ReadFile, readSecrets, readTextFile } from "./settings/secrets";
 
 const embeddedDatabase = "pglite:./data";
@@ -18,18 +22,20 @@ const embeddedDatabase = "pglite:./data";
 /** `process.env`, or an object like it. */
 export type Environment = Record<string, string | undefined>;
 
-export interface Config {
+export interface Config extends ApplicationConfig {
   readonly production: boolean;
-  /** Scheme and authority without a trailing slash: the base of every mailed link. */
-  readonly appUrl: string;
   /** `postgresql://…`, or `pglite:FOLDER` for the embedded database. */
   readonly databaseUrl: string;
   readonly port: number;
   /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
   readonly trustedProxies: number;
   readonly mail: MailConfig;
+  readonly brand: BrandConfig;
+  /** `null`: nothing is counted. */
+  readonly metrics: MetricsConfig | null;
   /** For a visitor who asks for no language that there is, and for mails that no page asked for. */
   readonly defaultLanguage: Language;
+  readonly registration: RegistrationConfig;
   /** `null`: external sign-in is off. */
   readonly identityProvider: IdentityProviderConfig | null;
 }
@@ -37,9 +43,11 @@ export interface Config {
 /** Lists every problem of the environment, one per line, and no value of a secret. */
 export class ConfigurationError extends StartError {
   override name = "ConfigurationError";
+  readonly problems: readonly string[];
 
   constructor(problems: string[]) {
     super(["The configuration is not usable:", ...problems.map((problem) => `  - ${problem}`)].join("\n"));
+    this.problems = problems;
   }
 }
 
@@ -68,16 +76,14 @@ const settings = z.object({
   NODE_ENV: z.string().optional(),
   APP_URL: appUrl.optional(),
   DATABASE_URL: databaseUrl.default(embeddedDatabase),
-  PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, "must be a port number")
-    .transform(Number)
-    .refine((port) => port >= 1 && port <= 65_535, "must be a port number")
-    .default(3000),
+  PORT: portNumber.default(3000),
   TRUST_PROXY: trustedProxies,
   ...mailForms,
   ...languageForms,
+  ...registrationForms,
   ...identityProviderForms,
+  ...metricsForms,
+  ...brandForms,
 });
 
 const off = z.unknown().transform(() => null);
@@ -110,24 +116,37 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
   const env = { ...present, ...parsed.data };
   const address = publicAddress.safeParse(env);
   const mail = mailSettings.safeParse(env);
+  const registration = registrationSettings.safeParse(env);
+  const application = applicationSettings.safeParse(env);
+  const metrics = metricsSettings.safeParse(env);
   const externalSignIn = has("IDP_CLIENT_ID") || has("IDP_CLIENT_SECRET");
   const client = (externalSignIn ? clientSettings : off).safeParse(env);
   const identityProvider = (externalSignIn ? identityProviderSettings : off).safeParse(env);
-  if (unread.size > 0 || !parsed.success || !address.success || !mail.success || !identityProvider.success) {
-    const problems = [parsed, mail, address, client, identityProvider]
+  const whole =
+    address.success &&
+    application.success &&
+    mail.success &&
+    registration.success &&
+    metrics.success &&
+    identityProvider.success;
+  if (unread.size > 0 || !parsed.success || !whole) {
+    const problems = [parsed, mail, address, application, registration, metrics, client, identityProvider]
       .flatMap(problemsOf)
       .filter((problem) => !unread.has(problem.split(" ", 1)[0] ?? "")); // "is missing" would mislead
     throw new ConfigurationError([...new Set([...unread.values(), ...problems])]);
   }
-  const { NODE_ENV, APP_URL, DATABASE_URL, PORT, TRUST_PROXY, DEFAULT_LOCALE } = parsed.data;
+  const { NODE_ENV, DATABASE_URL, PORT, TRUST_PROXY, DEFAULT_LOCALE } = parsed.data;
   return Object.freeze({
     production: NODE_ENV === "production",
-    appUrl: APP_URL ?? `http://localhost:${PORT}`,
+    ...application.data,
     databaseUrl: DATABASE_URL,
     port: PORT,
     trustedProxies: TRUST_PROXY,
     mail: Object.freeze(mail.data),
+    brand: Object.freeze(brandOf(parsed.data)),
+    metrics: Object.freeze(metrics.data),
     defaultLanguage: DEFAULT_LOCALE,
+    registration: Object.freeze(registration.data),
     identityProvider: Object.freeze(identityProvider.data),
   });
 }

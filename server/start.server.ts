@@ -1,13 +1,17 @@
 import { existsSync } from "node:fs";
 import net from "node:net";
-import { fillMissingIssuers } from "./accounts/provider-identities";
+import { hashesWaiting } from "./accounts/password-hashing";
 import { type Config, loadConfig, provideConfig } from "./config";
-import { migrate, withStartLock } from "./database/migrate";
-import { openDatabase } from "./database/orm";
+import { openDatabase, poolUse } from "./database/orm";
 import { provideOrm } from "./database/unit-of-work";
 import { StartError } from "./errors";
+import { readInstallationId } from "./features/health.server";
+import { prepareSchema } from "./features/schema.server";
 import { resumeSession } from "./features/sessions.server";
+import type { FindUser } from "./http/forward-authentication";
 import { openFrontDoor } from "./http/front-door";
+import { openMetricsServer } from "./http/metrics-server";
+import type { RouteOf } from "./http/request-durations";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
 import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
@@ -18,15 +22,23 @@ import { JobQueue, provideQueue } from "./queue/job-queue";
 const shutdownLimit = 9_000; // ms, for the requests and jobs that run at SIGTERM
 const mailLimit = 7_000; // ms of them, for the mails that are being sent; afterwards they fail and are retried
 
-/** remix-serve would silently take another port, and the mailed links would point to the wrong one. */
-function assertPortIsFree(port: number): Promise<void> {
+/** @param name names the port in the error's message */
+function assertPortIsFree(port: number, host: string | undefined, name: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = net.createServer();
     probe.once("error", (error: NodeJS.ErrnoException) => {
-      reject(new StartError(`Port ${port} cannot be used: ${error.code}.`));
+      reject(new StartError(`${name} cannot be used: ${error.code}.`));
     });
-    probe.listen(port, process.env.HOST, () => probe.close(() => resolve()));
+    probe.listen(port, host, () => probe.close(() => resolve()));
   });
+}
+
+/** Before the database is opened. remix-serve would take another port, and the mailed links would have the wrong one. */
+async function assertPortsAreFree({ port, metrics }: Config): Promise<void> {
+  await assertPortIsFree(port, process.env.HOST, `Port ${port}`);
+  if (metrics) {
+    await assertPortIsFree(metrics.port, metrics.host, `METRICS_PORT ${metrics.port} on ${metrics.host}`);
+  }
 }
 
 function stopOnSignal(stop: () => Promise<void>): void {
@@ -49,26 +61,31 @@ function logStart({ appUrl, mail, identityProvider }: Config): void {
   log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
 }
 
-async function startService(): Promise<void> {
+async function startService(routeOf: RouteOf): Promise<void> {
   if (existsSync(".env")) process.loadEnvFile(".env");
   const config = loadConfig(process.env);
   provideConfig(config);
   provideMailer(createMailer(config.mail));
-  await assertPortIsFree(config.port);
-  const frontDoor = openFrontDoor(config, async (token) => (await resumeSession(token))?.user ?? null);
+  await assertPortsAreFree(config);
+  const findUser: FindUser = async (token) => (await resumeSession(token))?.user ?? null;
+  const frontDoor = openFrontDoor(config, findUser, routeOf);
   const database = await openDatabase(config.databaseUrl);
   const queue = new JobQueue(database.orm, handleJob, randomDelay);
-  await withStartLock(database, async (orm) => {
-    await migrate(orm);
-    await fillMissingIssuers(orm.em.fork());
-    await queue.open();
-  });
+  await prepareSchema(database, queue);
   provideOrm(database.orm);
   provideQueue(queue);
+  await readInstallationId();
+  const closeMetrics =
+    config.metrics &&
+    (await openMetricsServer(config.metrics, {
+      hashesWaiting,
+      pool: () => poolUse(database.orm),
+      jobs: () => queue.waiting(),
+    }));
   queue.work();
   stopOnSignal(async () => {
     const overdue = setTimeout(closeMailer, mailLimit);
-    await Promise.all([frontDoor.close(), queue.stop()]);
+    await Promise.all([frontDoor.close(), queue.stop(), closeMetrics?.()]);
     clearTimeout(overdue);
     await closeMailer();
     await database.close();
@@ -79,11 +96,11 @@ async function startService(): Promise<void> {
 const started = processValue<Promise<void>>("start");
 
 /**
- * Starts the service, once in a process: configuration, front door, database, migrations, queue. A reason not to start
- * is printed as one message, and the process ends with status 1.
+ * Starts the service, once in a process: configuration, front door, database, migrations, queue, metrics. A reason not
+ * to start is printed as one message, and the process ends with status 1.
  */
-export function start(): Promise<void> {
-  started.current ??= startService().catch((error: unknown) => {
+export function start(routeOf: RouteOf): Promise<void> {
+  started.current ??= startService(routeOf).catch((error: unknown) => {
     if (!(error instanceof StartError)) throw error;
     console.error(error.message);
     process.exit(1);

@@ -2,10 +2,8 @@ import { Form } from "@remix-run/react";
 import { EmailField } from "./field";
 import { SubmitButton } from "./submit-button";
 
-type MailingPage = "/forgot-password" | "/register";
-
 interface EmailFormProps {
-  action: MailingPage | `${MailingPage}?again`;
+  action: string;
   email: string;
   submit: string;
   quiet?: boolean;

@@ -1,13 +1,14 @@
 import { useTexts } from "~/language";
+import { withReturnTo } from "~/return-to";
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
-export function ExternalSignIn({ provider }: { provider: string | null }) {
+export function ExternalSignIn({ provider, returnTo }: { provider: string | null; returnTo: string | null }) {
   const t = useTexts();
   return (
     <>
       <p className="or">{t("common.or")}</p>
       <p>
-        <a href="/auth/idp" className="button quiet">
+        <a href={withReturnTo("/auth/idp", returnTo)} className="button quiet">
           {t("common.continueWith", { provider: provider ?? "" })}
         </a>
       </p>

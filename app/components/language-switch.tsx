@@ -1,5 +1,6 @@
 import { useLocation } from "@remix-run/react";
 import { languages } from "#server/languages/languages";
+import { BrandLinks } from "~/brand";
 import { useDocumentLanguage, useTexts } from "~/language";
 
 /** Offers each language by its own name. A plain form, so that the whole page is loaded again. */
@@ -7,10 +8,12 @@ export function LanguageSwitch() {
   const t = useTexts();
   const { lang } = useDocumentLanguage();
   const { pathname, search } = useLocation();
+  const page = pathname.startsWith("//") ? "/" : pathname + search; // no redirect leads to the former
   return (
     <footer>
+      <BrandLinks />
       <form method="post" action="/language" aria-label={t("common.language")} className="languages">
-        <input type="hidden" name="page" value={pathname + search} />
+        <input type="hidden" name="page" value={page} />
         {Object.entries(languages).map(([tag, { name, direction }]) => (
           <button
             key={tag}

@@ -4,9 +4,16 @@ import { useHydrated } from "~/hydrated";
 import { useTexts } from "~/language";
 import { Field, type FieldProps } from "./field";
 
-type PasswordFieldProps = Omit<FieldProps, "type" | "end" | "label"> & { of: "Password" | "New" | "NewAgain" };
+type PasswordFieldProps = Omit<FieldProps, "type" | "end" | "label"> & {
+  of: "Password" | "Current" | "New" | "NewAgain";
+};
 
-const labels = { Password: "common.password", New: "password.new", NewAgain: "password.newAgain" } as const;
+const labels = {
+  Password: "common.password",
+  Current: "password.current",
+  New: "password.new",
+  NewAgain: "password.newAgain",
+} as const;
 
 /** A password field that can show its text and warns of Caps Lock. The text is hidden again before it is sent. */
 export function PasswordField({ of, hint, ...input }: PasswordFieldProps) {

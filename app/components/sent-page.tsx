@@ -6,14 +6,16 @@ import { Page } from "./page";
 
 interface SentPageProps {
   sent: { email: string };
-  outcome: "forgot.sent" | "register.sent";
-  again: "/forgot-password" | "/register";
+  outcome: "forgot.sent" | "register.sent" | "register.sentDomains";
+  /** The page that mails a new link. */
+  again: string;
+  login: string;
   isMailLogged: boolean;
   linkMinutes: number;
 }
 
 /** The page after a link was asked for. It is the same whether or not the address has an account. */
-export function SentPage({ sent, outcome, again, isMailLogged, linkMinutes }: SentPageProps) {
+export function SentPage({ sent, outcome, again, login, isMailLogged, linkMinutes }: SentPageProps) {
   const t = useTexts();
   const askedAgain = useSearchParams()[0].has("again");
   const address = sent.email || t("sent.thatAddress");
@@ -41,9 +43,14 @@ export function SentPage({ sent, outcome, again, isMailLogged, linkMinutes }: Se
       )}
       <h2>{t("sent.nothing")}</h2>
       <p>{t("sent.help")}</p>
-      <EmailForm action={`${again}?again`} email={sent.email} submit={t("sent.sendAgain")} quiet />
+      <EmailForm
+        action={`${again}${again.includes("?") ? "&" : "?"}again`}
+        email={sent.email}
+        submit={t("sent.sendAgain")}
+        quiet
+      />
       <p className="aside">
-        <Link to="/login">{t("common.backToLogin")}</Link>
+        <Link to={login}>{t("common.backToLogin")}</Link>
       </p>
     </Page>
   );

@@ -1,5 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { isUnreadable } from "#server/http/request-facts.server";
+import { isUnreadable } from "~/request";
 import { methodNotAllowed } from "~/responses";
 
 export function loader({ request }: LoaderFunctionArgs) {

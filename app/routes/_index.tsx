@@ -1,6 +1,6 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
+import { requireGuest } from "~/request";
 import { respond } from "~/responses";
-import { requireGuest } from "~/session.server";
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {

@@ -1,6 +1,7 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { logExternalSignInFailure, providerLabel, startExternalSignIn } from "#server/features/external-sign-in.server";
 import { redirectUri, signInCookies } from "~/oauth-attempt.server";
+import { returnToOf } from "~/request";
 import { methodNotAllowed, plainText } from "~/responses";
 
 export async function loader({ request }: LoaderFunctionArgs) {
@@ -8,7 +9,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
   if (providerLabel() === null) throw plainText("External sign-in is not configured.\n", 400);
   try {
     const attempt = await startExternalSignIn(redirectUri(request));
-    return redirect(attempt.consentUrl, { headers: signInCookies(request, attempt) });
+    return redirect(attempt.consentUrl, { headers: signInCookies(request, attempt, returnToOf(request)) });
   } catch (error) {
     logExternalSignInFailure(error);
     return redirect("/login?notice=idp_failed");

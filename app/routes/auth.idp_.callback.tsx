@@ -8,8 +8,8 @@ import {
   verifyIssuer,
 } from "#server/features/external-sign-in.server";
 import { connectProvider } from "#server/features/provider-link.server";
-import { languageOf } from "~/language.server";
 import {
+  attemptReturnTo,
   clearedAttemptCookies,
   codeVerifierOf,
   connectingOwner,
@@ -17,8 +17,8 @@ import {
   isOwnState,
   redirectUri,
 } from "~/oauth-attempt.server";
+import { browserOf, getUser, languageOf, signIn } from "~/request";
 import { methodNotAllowed } from "~/responses";
-import { browserOf, getUser, signIn } from "~/session.server";
 
 /** RFC 6749, section 3.1: no parameter comes twice. */
 function isRepeated(parameters: URLSearchParams): boolean {
@@ -53,7 +53,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
       return redirect("/dashboard?notice=idp_connected", { headers });
     }
     const session = await signInToAccount(profile, browserOf(request), languageOf(request));
-    return signIn(request, session, headers);
+    return signIn(request, session, attemptReturnTo(request, state), headers);
   } catch (error) {
     logExternalSignInFailure(error);
     return redirect(await failurePage(request), { headers });

@@ -2,18 +2,16 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { isMailLogged } from "#server/features/mail-preview.server";
 import { requestPasswordReset } from "#server/features/password-reset.server";
-import { clientOf } from "#server/http/request-facts.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { readFields } from "~/form.server";
 import { useTexts } from "~/language";
-import { languageOf } from "~/language.server";
+import { clientOf, languageOf, readFields } from "~/request";
 import { respond } from "~/responses";
 import { titled } from "~/title";
 
-export const handle = titled("common.forgotPassword");
+export const handle = titled("common.forgotPassword", "forgot.description");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return {
@@ -41,6 +39,7 @@ export default function ForgotPassword() {
         sent={sent}
         outcome="forgot.sent"
         again="/forgot-password"
+        login="/login"
         isMailLogged={isMailLogged}
         linkMinutes={linkMinutes}
       />

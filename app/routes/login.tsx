@@ -3,7 +3,7 @@ import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react
 import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
-import { clientOf, disconnectSignal } from "#server/http/request-facts.server";
+import { registrationMode } from "#server/features/registration.server";
 import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
@@ -11,23 +11,42 @@ import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
-import { deviceToken, withDevice } from "~/device.server";
-import { readForm, text } from "~/form.server";
 import { Text, useTexts } from "~/language";
-import { languageOf, textsFor } from "~/language.server";
+import {
+  browserOf,
+  clientOf,
+  deviceToken,
+  formTarget,
+  languageOf,
+  readForm,
+  requesterOf,
+  requireGuest,
+  returnToOf,
+  signIn,
+  text,
+  textsFor,
+  withDevice,
+} from "~/request";
 import { minutesIn, respond, unprocessable } from "~/responses";
-import { browserOf, requireGuest, signIn } from "~/session.server";
+import { withReturnTo } from "~/return-to";
 import { titled } from "~/title";
 
-export const handle = titled("common.logIn");
+export const handle = titled("common.logIn", "login.description");
 
-export const headers: HeadersFunction = ({ actionHeaders }) => actionHeaders;
+export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
+  new Headers([...loaderHeaders, ...actionHeaders]);
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    await requireGuest(request);
+    const returnTo = returnToOf(request);
+    await requireGuest(request, returnTo);
     const provider = providerLabel();
-    return { idpEnabled: provider !== null, provider, notice: new URL(request.url).searchParams.get("notice") };
+    const notice = new URL(request.url).searchParams.get("notice");
+    const registrationClosed = registrationMode() === "closed";
+    return data(
+      { idpEnabled: provider !== null, provider, notice, returnTo, registrationClosed },
+      { headers: formTarget(request, returnTo) },
+    );
   });
 }
 
@@ -53,17 +72,26 @@ export function action({ request }: ActionFunctionArgs) {
       return tooManyAttempts(typed, message, counted.wait);
     }
 
-    const user = await authenticate(email, password, disconnectSignal(), counted.counters);
+    const user = await authenticate(email, password, requesterOf(request), counted.counters);
     const done = user && (await logIn(user, counted.counters, browserOf(request), device, languageOf(request)));
     if (!done) return unprocessable({ typed, errors: {}, wrongPassword: true, message: t("login.wrong") });
-    return withDevice(request, signIn(request, done.session), done.deviceToken);
+    return withDevice(request, signIn(request, done.session, returnToOf(request)), done.deviceToken);
   });
 }
 
-function LoginNotice({ notice, provider }: { notice: string | null; provider: string | null }) {
+interface LoginNoticeProps {
+  notice: string | null;
+  provider: string | null;
+  returnTo: string | null;
+}
+
+function LoginNotice({ notice, provider, returnTo }: LoginNoticeProps) {
   const t = useTexts();
   if (notice === "password_reset") {
     return <Notice role="status">{t("login.passwordReset")}</Notice>;
+  }
+  if (notice === "email_changed") {
+    return <Notice role="status">{t("login.emailChanged")}</Notice>;
   }
   if (notice === "sign_in_again") {
     return <Notice role="status">{t("login.signInAgain", { count: recentSignInMinutes })}</Notice>;
@@ -75,7 +103,7 @@ function LoginNotice({ notice, provider }: { notice: string | null; provider: st
         <Text
           of="login.idpFailedAgain"
           values={{ provider }}
-          parts={{ again: (text) => <a href="/auth/idp">{text}</a> }}
+          parts={{ again: (text) => <a href={withReturnTo("/auth/idp", returnTo)}>{text}</a> }}
         />
       ) : (
         t("login.idpFailed", { provider: t("common.otherService") })
@@ -86,7 +114,7 @@ function LoginNotice({ notice, provider }: { notice: string | null; provider: st
 
 export default function Login() {
   const t = useTexts();
-  const { idpEnabled, provider, notice } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, notice, returnTo, registrationClosed } = useLoaderData<typeof loader>();
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -96,13 +124,13 @@ export default function Login() {
   };
   return (
     <Page title={t("common.logIn")}>
-      {!refused && <LoginNotice notice={notice} provider={provider} />}
+      {!refused && <LoginNotice notice={notice} provider={provider} returnTo={returnTo} />}
       {refused?.message && (
         <Notice id="refusal" role="alert">
           {refused.message}
         </Notice>
       )}
-      <Form method="post" action="/login">
+      <Form method="post" action={withReturnTo("/login", returnTo)}>
         <EmailField required defaultValue={email} enterKeyHint="next" error={refused?.errors.email} />
         <PasswordField
           of="Password"
@@ -119,10 +147,15 @@ export default function Login() {
           {t("common.forgotPassword")}
         </Link>
       </p>
-      {idpEnabled && <ExternalSignIn provider={provider} />}
-      <p className="aside">
-        <Text of="login.createAccount" parts={{ register: (text) => <Link to="/register">{text}</Link> }} />
-      </p>
+      {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
+      {!registrationClosed && (
+        <p className="aside">
+          <Text
+            of="login.createAccount"
+            parts={{ register: (text) => <Link to={withReturnTo("/register", returnTo)}>{text}</Link> }}
+          />
+        </p>
+      )}
     </Page>
   );
 }

@@ -1,7 +1,6 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
-import { readFields } from "~/form.server";
+import { readFields, signOut } from "~/request";
 import { methodNotAllowed, respond } from "~/responses";
-import { signOut } from "~/session.server";
 
 export function loader() {
   throw methodNotAllowed("POST");

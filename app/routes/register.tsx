@@ -2,31 +2,32 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { isMailLogged } from "#server/features/mail-preview.server";
-import { requestRegistration } from "#server/features/registration.server";
-import { clientOf } from "#server/http/request-facts.server";
+import { registrationMode, requestRegistration } from "#server/features/registration.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { readFields } from "~/form.server";
 import { Text, useTexts } from "~/language";
-import { languageOf } from "~/language.server";
+import { clientOf, languageOf, readFields, requireGuest, returnToOf } from "~/request";
 import { respond } from "~/responses";
-import { requireGuest } from "~/session.server";
+import { withReturnTo } from "~/return-to";
 import { titled } from "~/title";
 
-export const handle = titled("register.title");
+export const handle = titled("register.title", "register.description");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    await requireGuest(request);
+    const returnTo = returnToOf(request);
+    await requireGuest(request, returnTo);
     const provider = providerLabel();
     const email = new URL(request.url).searchParams.get("email") ?? "";
     return {
       idpEnabled: provider !== null,
       provider,
+      registration: registrationMode(),
       email,
+      returnTo,
       isMailLogged: isMailLogged(),
       linkMinutes: linkLifetimeMinutes,
     };
@@ -36,21 +37,41 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, ["email"]);
-    if (fields.email !== undefined) await requestRegistration(fields.email, clientOf(request), languageOf(request));
+    if (fields.email !== undefined) {
+      await requestRegistration(fields.email, clientOf(request), languageOf(request), returnToOf(request));
+    }
     return { status: "sent" as const, email: typed.email ?? "" };
   });
 }
 
 export default function Register() {
   const t = useTexts();
-  const { idpEnabled, provider, email, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, registration, email, returnTo, isMailLogged, linkMinutes } =
+    useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
+  const logIn = (
+    <p className="aside">
+      <Text
+        of="register.logIn"
+        parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }}
+      />
+    </p>
+  );
+  if (registration === "closed") {
+    return (
+      <Page title={t("register.title")}>
+        <p>{t("register.closed")}</p>
+        {logIn}
+      </Page>
+    );
+  }
   if (sent) {
     return (
       <SentPage
         sent={sent}
-        outcome="register.sent"
-        again="/register"
+        outcome={registration === "domains" ? "register.sentDomains" : "register.sent"}
+        again={withReturnTo("/register", returnTo)}
+        login={withReturnTo("/login", returnTo)}
         isMailLogged={isMailLogged}
         linkMinutes={linkMinutes}
       />
@@ -58,12 +79,13 @@ export default function Register() {
   }
   return (
     <Page title={t("register.title")}>
-      <p>{t("register.lead")}</p>
-      <EmailForm action="/register" email={email} submit={t("register.next")} />
-      {idpEnabled && <ExternalSignIn provider={provider} />}
-      <p className="aside">
-        <Text of="register.logIn" parts={{ login: (text) => <Link to="/login">{text}</Link> }} />
+      <p>
+        {registration === "domains" && `${t("register.domains")} `}
+        {t("register.lead")}
       </p>
+      <EmailForm action={withReturnTo("/register", returnTo)} email={email} submit={t("register.next")} />
+      {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
+      {logIn}
     </Page>
   );
 }

@@ -1,48 +1,67 @@
-import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
+import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@remix-run/node";
+import { data, useLoaderData } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
-import { completeRegistration, isRegistrationLinkValid } from "#server/features/registration.server";
-import { disconnectSignal } from "#server/http/request-facts.server";
+import { completeRegistration, isRegistrationLinkValid, registrationMode } from "#server/features/registration.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { withDevice } from "~/device.server";
+import { formTargetHeader } from "~/content-security-policy";
 import { useTexts } from "~/language";
-import { textsFor } from "~/language.server";
-import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessage } from "~/password-messages";
-import { respond, unprocessable } from "~/responses";
-import { browserOf, signIn } from "~/session.server";
+import {
+  browserOf,
+  formTarget,
+  type LinkRefusal,
+  linkParameters,
+  readLinkForm,
+  requesterOf,
+  returnToOf,
+  signIn,
+  textsFor,
+  withDevice,
+} from "~/request";
+import { respond } from "~/responses";
+import { returnToName } from "~/return-to";
 import { titled } from "~/title";
 
 export const handle = titled("complete.title");
 
+export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
+  actionHeaders.has(formTargetHeader) ? actionHeaders : loaderHeaders;
+
 export function loader({ request }: LoaderFunctionArgs) {
-  return linkParameters(request);
+  const returnTo = returnToOf(request);
+  const link = { ...linkParameters(request), ...(returnTo && { [returnToName]: returnTo }) };
+  const registrationClosed = registrationMode() === "closed";
+  return data({ ...link, registrationClosed }, { headers: formTarget(request, returnTo) });
 }
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { link, newPassword, typed } = await readLinkForm(request);
+    const { link, newPassword, typed, returnTo } = await readLinkForm(request);
     const t = textsFor(request);
+    const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) =>
+      data<LinkRefusal>({ typed, ...why }, { status: 422, headers: formTarget(request, returnTo) });
     const invalidLink = t("link.invalid");
 
-    if (!(await isRegistrationLinkValid(link))) return unprocessable<LinkRefusal>({ typed, invalidLink });
+    if (!(await isRegistrationLinkValid(link))) return refuse({ invalidLink });
 
     const problem = await passwordProblem(newPassword);
-    if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessage(t, problem) });
+    if (problem) return refuse({ errors: passwordMessage(t, problem) });
 
-    const done = await completeRegistration(link, newPassword.password, browserOf(request), disconnectSignal());
-    if (!done) return unprocessable<LinkRefusal>({ typed, invalidLink });
-    return withDevice(request, signIn(request, done.session), done.deviceToken);
+    const done = await completeRegistration(link, newPassword.password, browserOf(request), requesterOf(request));
+    if (!done) return refuse({ invalidLink });
+    return withDevice(request, signIn(request, done.session, returnTo), done.deviceToken);
   });
 }
 
 export default function CompleteRegistration() {
   const t = useTexts();
+  const { registrationClosed } = useLoaderData<typeof loader>();
   return (
     <MailedLinkPage
       title={t("complete.title")}
       action="/register/complete"
       submit={t("complete.submit")}
-      again="/register"
+      again={registrationClosed ? null : "/register"}
     />
   );
 }

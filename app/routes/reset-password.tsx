@@ -2,13 +2,18 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { redirect } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { isResetLinkValid, resetPassword } from "#server/features/password-reset.server";
-import { disconnectSignal } from "#server/http/request-facts.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { withDevice } from "~/device.server";
 import { useTexts } from "~/language";
-import { languageOf, textsFor } from "~/language.server";
-import { type LinkRefusal, linkParameters, readLinkForm } from "~/mailed-link.server";
 import { passwordMessage } from "~/password-messages";
+import {
+  type LinkRefusal,
+  languageOf,
+  linkParameters,
+  readLinkForm,
+  requesterOf,
+  textsFor,
+  withDevice,
+} from "~/request";
 import { respond, unprocessable } from "~/responses";
 import { titled } from "~/title";
 
@@ -29,7 +34,8 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessage(t, problem) });
 
-    const deviceToken = await resetPassword(link, newPassword.password, languageOf(request), disconnectSignal());
+    const requester = requesterOf(request);
+    const deviceToken = await resetPassword(link, newPassword.password, languageOf(request), requester);
     if (deviceToken === null) return unprocessable<LinkRefusal>({ typed, invalidLink });
     return withDevice(request, redirect("/login?notice=password_reset"), deviceToken);
   });

@@ -57,6 +57,11 @@ export async function rememberDevice(em: EntityManager, userId: string, token: s
   return { token: newToken, isUnknown: others > 0 };
 }
 
+/** Forgets every device of the user but the one with this token, if it is the user's. */
+export async function forgetOtherDevices(em: EntityManager, userId: string, token: string | null): Promise<void> {
+  await em.nativeDelete(Device, { user: userId, tokenHash: { $ne: token === null ? "" : sha256(token) } });
+}
+
 /** Forgets every device of the user and remembers one browser. @returns its token; see {@link rememberDevice} */
 export async function rememberOnlyDevice(em: EntityManager, userId: string): Promise<string> {
   await em.nativeDelete(Device, { user: userId });

@@ -14,45 +14,54 @@ export interface MailedLink {
   token: string;
 }
 
+/** A new link for `email`: its raw token, which is stored nowhere, and its row. */
+export function newLink(email: string) {
+  const token = mintToken();
+  const expiresAt = new Date(Date.now() + RESET_TOKEN_TTL_MS);
+  return { token, row: { tokenHash: sha256(token), email, expiresAt } };
+}
+
 /**
  * Stores the SHA-256 of a new token for `email`.
  *
- * @returns the raw token, which is stored nowhere
+ * @returns the raw token
  */
 export async function issueLink(em: EntityManager, table: LinkTable, email: string): Promise<string> {
-  const token = mintToken();
-  const expiresAt = new Date(Date.now() + RESET_TOKEN_TTL_MS);
-  await em.insert(table, { tokenHash: sha256(token), email, expiresAt });
+  const { token, row } = newLink(email);
+  await em.insert(table, row);
   return token;
 }
 
-/** The condition for an unexpired row; `null` when the address or the token is malformed. */
-function matching({ email: typedEmail, token }: MailedLink) {
+/** The condition for the link's unexpired row; `null` when the address or the token is malformed. */
+export function unexpiredLink({ email: typedEmail, token }: MailedLink) {
   const email = parseAddress(typedEmail);
   return email === null || !isToken(token) ? null : { tokenHash: sha256(token), email, expiresAt: { $gt: new Date() } };
 }
 
 /** Reads only: an invalid link is refused before it costs an Argon2 hash. `consumeLink` decides again. */
 export async function isLinkValid(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
-  const match = matching(link);
+  const match = unexpiredLink(link);
   return match !== null && (await em.count(table, match)) === 1;
 }
 
 /**
- * Locks an address that has no user row yet until the end of the transaction. Without it, two links of one address
- * that are used at once would deadlock on each other's rows.
+ * Locks addresses until the end of the transaction, in one order. Whoever gives an address a user, or takes it away,
+ * does this first. Without it, two links of one address that are used at once would deadlock on each other's rows, and
+ * so would two users who change to each other's address.
  */
-export async function lockAddress(em: EntityManager, email: string): Promise<void> {
-  await em.execute("select pg_advisory_xact_lock(hashtextextended(?, 0))", [email]);
+export async function lockAddresses(em: EntityManager, ...emails: string[]): Promise<void> {
+  for (const email of emails.sort()) {
+    await em.execute("select pg_advisory_xact_lock(hashtextextended(?, 0))", [email]);
+  }
 }
 
 /**
- * Consumes the link and removes every other one of its address. The caller holds the user's row, or `lockAddress`.
+ * Consumes the link and removes every other one of its address. The caller holds the user's row, or `lockAddresses`.
  *
  * @returns true for exactly one of any number of simultaneous callers with links of one address
  */
 export async function consumeLink(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
-  const match = matching(link);
+  const match = unexpiredLink(link);
   if (match === null || (await em.nativeDelete(table, match)) !== 1) return false;
   await em.nativeDelete(table, { email: match.email });
   return true;

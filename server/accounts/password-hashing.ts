@@ -1,7 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { Argon2id } from "oslo/password";
 import { HashingOverloaded } from "../errors";
+import type { Requester } from "../http/request-facts.server";
+import { type Network, networksOf } from "./client-networks";
+import { decoyOf, kindOf, matchesHash } from "./stored-hashes";
 
 const parameters = { memorySize: 19_456, iterations: 2, parallelism: 1 }; // KiB; OWASP Password Storage Cheat Sheet
 const argon2id = new Argon2id(parameters);
@@ -10,40 +12,60 @@ const argon2id = new Argon2id(parameters);
 // stop every new connection to the database, the mail service and the identity provider.
 const concurrency = Math.max(2, Math.min(3, availableParallelism()));
 const mostWaiting = 64;
+const mostWaitingOfClient = 8; // somebody with accounts of his own could keep every place full otherwise
 
-/** The callers that wait, in their order. */
-const waiting = new Set<() => void>();
+interface Waiting {
+  networks: Network[];
+  enter(): void;
+}
+
+/** The requests that wait, in their order. */
+const waiting = new Set<Waiting>();
 let running = 0;
 
-/** Waits until a hash ends. A caller whose client has hung up waits no longer. */
-function waitForTurn(signal: AbortSignal | undefined): Promise<void> {
-  if (waiting.size >= mostWaiting) throw new HashingOverloaded("Too many hashes wait.");
+/** How many callers wait for their hash to begin. */
+export const hashesWaiting = (): number => waiting.size;
+
+function waitingOf(network: string): number {
+  return [...waiting].filter(({ networks }) => networks.some((own) => own.network === network)).length;
+}
+
+function isFull(networks: Network[]): boolean {
+  if (waiting.size >= mostWaiting) return true;
+  return networks.some(({ network, factor }) => waitingOf(network) >= mostWaitingOfClient * factor);
+}
+
+/** Waits until a hash ends. A request whose client has hung up waits no longer. */
+function waitForTurn({ client, signal }: Partial<Requester>): Promise<void> {
+  const networks = client === undefined ? [] : networksOf(client);
+  if (isFull(networks)) throw new HashingOverloaded("Too many hashes wait.");
   return new Promise((resolve, reject) => {
     const leave = () => {
-      waiting.delete(enter);
+      waiting.delete(place);
       reject(signal?.reason);
     };
     const enter = () => {
       signal?.removeEventListener("abort", leave);
       resolve();
     };
-    waiting.add(enter);
+    const place = { networks, enter };
+    waiting.add(place);
     signal?.addEventListener("abort", leave, { once: true });
   });
 }
 
 /** Runs `work` when fewer than `concurrency` others run. */
-async function withinConcurrency<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-  signal?.throwIfAborted();
+async function withinConcurrency<T>(requester: Partial<Requester>, work: () => Promise<T>): Promise<T> {
+  requester.signal?.throwIfAborted();
   if (running < concurrency) running++;
-  else await waitForTurn(signal);
+  else await waitForTurn(requester);
   try {
     return await work();
   } finally {
     const [next] = waiting;
     if (next) {
       waiting.delete(next);
-      next();
+      next.enter();
     } else running--;
   }
 }
@@ -51,53 +73,43 @@ async function withinConcurrency<T>(signal: AbortSignal | undefined, work: () =>
 /**
  * A PHC string of the password, with the parameters in force.
  *
- * @param signal aborted when nobody waits for the result any more
  * @throws HashingOverloaded
  */
-export function hashPassword(password: string, signal?: AbortSignal): Promise<string> {
-  return withinConcurrency(signal, () => argon2id.hash(password));
+export function hashPassword(password: string, requester: Partial<Requester> = {}): Promise<string> {
+  return withinConcurrency(requester, () => argon2id.hash(password));
 }
-
-/** The algorithm and the parameters of a hash; `server/database/password-kinds.ts` says the same in SQL. */
-const kindOf = (hash: string) => /^\$argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+/.exec(hash)?.[0];
 
 const { memorySize, iterations, parallelism } = parameters;
 const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${parallelism}`;
 
-const randomText = (bytes: number) => randomBytes(bytes).toString("base64").replaceAll("=", "");
-
-/** A hash of no password, which takes as long to verify as any other of its kind. */
-const decoyOf = (kind: string) => `${kind}$${randomText(16)}$${randomText(32)}`;
-
 /**
  * Verifies a password in a time that does not tell whether there is a hash, nor of which kind. When the parameters have
- * been raised, hashes of both kinds are stored until their owners log in. So a refused password costs one verification
- * for each kind that is stored, in one order, for every user: of the user's own kind the hash, of the others a decoy.
- * A decoy by the parameters in force alone would take longer than the hash of a user who has not logged in since.
+ * been raised, or hashes were imported, several kinds are stored until their owners log in. So a refused password costs
+ * one verification for each kind that is stored, in one order, for every user: of the user's own kind the hash, of the
+ * others a decoy. A decoy by the parameters in force alone would take longer or shorter than the hash of another kind.
  *
  * @param hash `null` for an unknown user, or one without a password
  * @param kinds every kind of hash that is stored
- * @param signal aborted when nobody waits for the result any more
  * @throws HashingOverloaded
  */
 export function verifyPassword(
   hash: string | null,
   password: string,
   kinds: readonly string[] = [],
-  signal?: AbortSignal,
+  requester: Partial<Requester> = {},
 ): Promise<boolean> {
   const own = hash === null ? undefined : kindOf(hash);
   const verified = new Set([...kinds, own ?? kinds[0] ?? kindInForce]);
-  return withinConcurrency(signal, async () => {
+  return withinConcurrency(requester, async () => {
     for (const kind of verified) {
       const stored = hash !== null && kind === own ? hash : decoyOf(kind);
-      if (await argon2id.verify(stored, password)) return true;
+      if (await matchesHash(stored, password)) return true;
     }
     return false;
   });
 }
 
-/** Whether a stored PHC string was made with weaker parameters than those in force. */
+/** Whether a stored hash is not Argon2id, or was made with weaker parameters than those in force. */
 export function isOutdated(hash: string): boolean {
   const [, memory, iterations] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=\d+\$/.exec(hash) ?? [];
   return Number(memory ?? 0) < parameters.memorySize || Number(iterations ?? 0) < parameters.iterations;

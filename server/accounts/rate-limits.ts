@@ -1,7 +1,7 @@
-import ipaddr from "ipaddr.js";
 import { RateLimit } from "../database/entities";
 import { prepared, query } from "../database/unit-of-work";
 import { sha256 } from "../sha256";
+import { networksOf } from "./client-networks";
 import { normalizeAddress } from "./email-address";
 
 const quarterHour = 15 * 60; // seconds
@@ -39,13 +39,6 @@ export type Counters = Counter[];
 
 /** A key of fixed length: the typed text is not stored and may be longer than the column. */
 const keyOf = ({ name }: Limit, typed: string) => `${name}:address:${sha256(normalizeAddress(typed))}`;
-
-/** The networks that a client's address belongs to: a provider hands out whole /48s of IPv6 addresses. */
-function networksOf(client: string): { network: string; factor: number }[] {
-  const own = { network: client, factor: 1 };
-  if (!ipaddr.IPv6.isValid(client)) return [own];
-  return [{ network: `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/48`)}/48`, factor: 4 }, own];
-}
 
 /** @param client an IPv4 address, or the network of an IPv6 address's /64 */
 export function countersOf(limit: Limit, address: string, client: string): Counters {
@@ -129,6 +122,17 @@ export async function takeBackCount(counters: Counters): Promise<void> {
 /** Counts one attempt for an address and a client; see {@link count}. */
 export const countAttempt = (limit: Limit, address: string, client: string): Promise<number | null> =>
   count(countersOf(limit, address, client));
+
+/** When the next attempt for an address is allowed; `null` when it is allowed now. Counts nothing. */
+export async function blockedUntil(limit: Limit, address: string): Promise<Date | null> {
+  const key = keyOf(limit, address);
+  const counters = await query((em) => em.find(RateLimit, { key: [key, `${key}:day`] }));
+  const ends = counters
+    .filter(({ key, points }) => points >= ((key.endsWith(":day") && limit.perAddressAndDay) || limit.perAddress))
+    .map(({ expire }) => Number(expire))
+    .filter((end) => end > Date.now());
+  return ends.length > 0 ? new Date(Math.max(...ends)) : null;
+}
 
 /** Forgets what was counted for an address in the last quarter of an hour. */
 export function clearAttempts(limit: Limit, address: string): Promise<void> {

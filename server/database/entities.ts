@@ -88,6 +88,7 @@ export const EmailChange = defineEntity({
     expiresAt: p.datetime().index("email_changes_expires_at_index"),
   },
 });
+export type EmailChange = InferEntity<typeof EmailChange>;
 
 /** How many attempts were counted under a key, and when the count ends (ms since 1970). */
 export const RateLimit = defineEntity({
@@ -100,4 +101,14 @@ export const RateLimit = defineEntity({
   },
 });
 
-export const entities = [User, PasswordReset, Registration, Session, Device, EmailChange, RateLimit];
+/** One row, made by a migration. */
+export const Installation = defineEntity({
+  name: "Installation",
+  tableName: "installation",
+  properties: {
+    id: p.uuid().primary(),
+  },
+});
+
+/** A table is after those that it refers to. */
+export const entities = [User, PasswordReset, Registration, Session, Device, EmailChange, RateLimit, Installation];

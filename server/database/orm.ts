@@ -3,6 +3,7 @@ import { StartError } from "../errors";
 import { log } from "../log";
 import { type Connection, connectionFor } from "./connection";
 import { entities } from "./entities";
+import { ownEntities } from "./own";
 
 export interface Database {
   orm: MikroORM;
@@ -24,7 +25,7 @@ const pools = {
 export function ormOptions({ kind, address }: Connection): Options {
   return defineConfig({
     ...address,
-    entities,
+    entities: [...entities, ...ownEntities],
     schemaGenerator: { ignoreSchema: ["pgboss"] },
     pool: pools[kind],
     driverOptions: {
@@ -36,18 +37,33 @@ export function ormOptions({ kind, address }: Connection): Options {
   });
 }
 
-/**
- * How long a request waits for one statement, in ms: the server's limit, and ours for a server that hangs. A connection
- * whose answer is still due is not used again.
- */
-const timeLimits = {
-  pool: { validate: ({ readyForQuery }: { readyForQuery: boolean }) => readyForQuery },
-  driverOptions: { connection: { statement_timeout: 4_000, query_timeout: 4_500 } },
-};
+const requestLimit = 4_000; // ms
 
-/** The ORM of a service: each statement has a time limit. */
-export async function connect(connection: Connection): Promise<Database> {
-  const orm = await MikroORM.init({ ...Utils.merge({}, ormOptions(connection), timeLimits), connect: false });
+/**
+ * How long one statement may take: the server's limit, and ours for a server that hangs. A connection whose answer is
+ * still due is not used again.
+ */
+const timeLimits = (limit: number) => ({
+  pool: { validate: ({ readyForQuery }: { readyForQuery: boolean }) => readyForQuery },
+  driverOptions: { connection: { statement_timeout: limit, query_timeout: limit + 500 } },
+});
+
+/** A tarn pool, as knex holds it. */
+interface Pool {
+  numUsed(): number;
+  numFree(): number;
+  numPendingAcquires(): number;
+}
+
+/** How many connections of the pool are in use and free, and how many callers wait for one. */
+export function poolUse(orm: MikroORM): { used: number; free: number; waiting: number } {
+  const pool: Pool = orm.em.getKnex().client.pool;
+  return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
+}
+
+/** @param limit of each statement, in ms; by default that of a request */
+export async function connect(connection: Connection, limit = requestLimit): Promise<Database> {
+  const orm = await MikroORM.init({ ...Utils.merge({}, ormOptions(connection), timeLimits(limit)), connect: false });
   const close = async () => {
     await orm.close(true);
     await connection.close();
@@ -60,9 +76,12 @@ function withoutCredentials(databaseUrl: string): string {
   return `${host}${pathname}`;
 }
 
-/** @throws StartError when the database cannot be reached */
-export async function openDatabase(databaseUrl: string): Promise<Database> {
-  const database = await connect(await connectionFor(databaseUrl));
+/**
+ * @param limit of each statement, in ms; by default that of a request
+ * @throws StartError when the database cannot be reached
+ */
+export async function openDatabase(databaseUrl: string, limit?: number): Promise<Database> {
+  const database = await connect(await connectionFor(databaseUrl), limit);
   try {
     await database.orm.em.getConnection().execute("select 1");
   } catch (error) {

@@ -1,4 +1,6 @@
 import { parseAddress } from "../accounts/email-address";
+import { endEmailChanges } from "../accounts/email-changes";
+import { lockAddresses } from "../accounts/mailed-links";
 import { endAllSessions } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
 import { config } from "../config";
@@ -12,7 +14,7 @@ import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
 
 /**
- * Removes the user, the sessions, and every mailed link of the address.
+ * Removes the user, the sessions, the devices, and every mailed link of the user and of the address.
  *
  * @param typedEmail the confirmation
  * @param language of the mail that tells the owner
@@ -26,15 +28,19 @@ export async function deleteAccount(
   const { id, email } = user;
   if (parseAddress(typedEmail) !== email) return false;
   const ended = await unitOfWork(async (em) => {
-    // The lock order of the other flows, against deadlocks: a registration's links first, then the user.
+    await lockAddresses(em, email);
+    const locked = await lockUser(em, { id });
+    if (!locked) return 0; // deleted by a simultaneous request
+    if (locked.email !== email) return null;
     await em.nativeDelete(Registration, { email });
-    await lockUser(em, { id });
     await em.nativeDelete(PasswordReset, { email });
+    await endEmailChanges(em, { $or: [{ user: id }, { email }] });
     const sessions = await endAllSessions(em, id);
     await em.nativeDelete(User, { id });
     await enqueue(em, { task: "mail_account_deleted", email, language });
     return sessions;
   });
+  if (ended === null) return false;
   logEvent({ event: "session.ended", userId: id, reason: "account_deleted", count: ended });
   logEvent({ event: "account.deleted", userId: id });
   return true;
@@ -42,5 +48,6 @@ export async function deleteAccount(
 
 /** The job of a deletion. */
 export async function mailAccountDeleted(email: string, language: Language): Promise<MailCall> {
-  return () => sendMail(email, accountDeletedMail(language, config().appUrl));
+  const { appUrl, registration } = config();
+  return () => sendMail(email, accountDeletedMail(language, registration.mode === "closed" ? null : appUrl));
 }

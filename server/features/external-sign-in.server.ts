@@ -1,7 +1,9 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { parseAddress } from "../accounts/email-address";
-import { lockAddress } from "../accounts/mailed-links";
+import { lockAddresses } from "../accounts/mailed-links";
+import { oneAtATime } from "../accounts/one-at-a-time";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
+import { mayRegister } from "../accounts/registration-policy";
 import { type Browser, logEndedSessions, type NewSession, startSession } from "../accounts/sessions";
 import { mintToken } from "../accounts/tokens";
 import { createUser, lockUser } from "../accounts/users";
@@ -136,8 +138,9 @@ async function linkByAddress(
 }
 
 async function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<Account> {
+  if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
   const { name, pictureUrl } = profile;
-  await lockAddress(em, email);
+  await lockAddresses(em, email);
   await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
   const userId = await createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
   return { userId, isNewLink: false };
@@ -161,7 +164,8 @@ async function findOrCreateAccount(em: EntityManager, profile: Profile, language
 }
 
 /**
- * Finds, links or creates the profile's account and starts its session, in one transaction.
+ * Finds, links or creates the profile's account and starts its session, in one transaction. Sign-ins of one identity run
+ * one after the other: at once, they would wait for the user's row and hold every connection of the pool meanwhile.
  *
  * @param language of the mail that tells an owner of a new link
  * @throws ExternalSignInError
@@ -173,7 +177,8 @@ export async function signInToAccount(profile: Profile, browser: Browser, langua
       const session = await startSession(em, account.userId, browser);
       return { ...account, session };
     });
-  const { userId, isNewLink, session } = await attempt().catch((error: unknown) => {
+  const { id, issuer } = identityOf(profile);
+  const { userId, isNewLink, session } = await oneAtATime(`${issuer} ${id}`, attempt).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user
     throw error;
   });

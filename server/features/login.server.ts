@@ -10,6 +10,7 @@ import { User } from "../database/entities";
 import { passwordKinds } from "../database/password-kinds";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
 import { HashingOverloaded } from "../errors";
+import type { Requester } from "../http/request-facts.server";
 import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
@@ -43,9 +44,10 @@ export async function countLogin(email: string, { client, deviceToken }: LoginOr
   return { wait };
 }
 
-/** A user whose password was right, and the hash that it was right for. */
+/** A user whose address and password were right, and the hash that it was right for. */
 export interface Authenticated {
   id: string;
+  email: string;
   passwordHash: string;
 }
 
@@ -67,36 +69,35 @@ interface Credentials {
 /**
  * The user of these credentials, as typed; `null`, after the same time, for every other pair.
  *
- * @param signal aborted when nobody waits for the result any more
  * @param counters what was counted for this login: taken back when the password is not verified
  * @throws HashingOverloaded
  */
 export async function authenticate(
   typedEmail: string,
   password: string,
-  signal?: AbortSignal,
+  requester?: Requester,
   counters: Counters = [],
 ): Promise<Authenticated | null> {
   const email = parseAddress(typedEmail);
   const [found] = await prepared<Credentials>("credentials", credentials, [email]);
   const { id, passwordHash: stored, kinds } = found ?? { id: null, passwordHash: null, kinds: [] };
-  const matches = await verifyPassword(stored, password, kinds, signal).catch(async (error: unknown) => {
+  const matches = await verifyPassword(stored, password, kinds, requester).catch(async (error: unknown) => {
     if (error instanceof HashingOverloaded) await takeBackCount(counters);
     throw error;
   });
-  if (!matches || !id || !stored) {
+  if (!matches || !id || !stored || email === null) {
     logEvent({ event: "login.failed", reason: "wrong_credentials" });
     return null;
   }
-  if (!isOutdated(stored)) return { id, passwordHash: stored };
-  const passwordHash = await hashPassword(password, signal).catch((error: unknown) => {
+  if (!isOutdated(stored)) return { id, email, passwordHash: stored };
+  const passwordHash = await hashPassword(password, requester).catch((error: unknown) => {
     if (error instanceof HashingOverloaded) return null;
     throw error;
   });
-  if (passwordHash === null) return { id, passwordHash: stored }; // a later login renews the hash
+  if (passwordHash === null) return { id, email, passwordHash: stored }; // a later login renews the hash
   const renewed = await query((em) => em.nativeUpdate(User, { id, passwordHash: stored }, { passwordHash }));
   // Another login renewed the hash, or a reset replaced it: the stored hash decides again.
-  return renewed === 0 ? authenticate(typedEmail, password, signal, counters) : { id, passwordHash };
+  return renewed === 0 ? authenticate(typedEmail, password, requester, counters) : { id, email, passwordHash };
 }
 
 /**
@@ -104,18 +105,18 @@ export async function authenticate(
  * did not know, in one transaction. Takes the counted attempt back.
  *
  * @param language of the mail that tells the owner
- * @returns `null` when the password was changed, or the account deleted, since it was verified: a login that is on its
- * way must not survive a reset, which ends every session
+ * @returns `null` when the password or the address was changed, or the account deleted, since they were verified: a
+ * login that is on its way must not survive a change that ends every other session
  */
 export async function logIn(
-  { id, passwordHash }: Authenticated,
+  { id, email, passwordHash }: Authenticated,
   counters: Counters,
   browser: Browser,
   deviceToken: string | null,
   language: Language,
 ): Promise<DeviceSignIn | null> {
   const done = await unitOfWork(async (em) => {
-    const user = await lockUser(em, { id, passwordHash });
+    const user = await lockUser(em, { id, email, passwordHash });
     if (!user) return null;
     const session = await startSession(em, id, browser);
     const device = await rememberDevice(em, id, deviceToken);

@@ -1,5 +1,6 @@
 import { rememberOnlyDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
+import { endEmailChanges } from "../accounts/email-changes";
 import { consumeLink, isLinkValid, issueLink, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../accounts/rate-limits";
@@ -8,6 +9,7 @@ import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { PasswordReset, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
+import type { Requester } from "../http/request-facts.server";
 import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail, simulateMail } from "../mail/mailer";
@@ -59,11 +61,10 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
 }
 
 /**
- * Consumes the link, stores the new password, removes every reset link of the address, ends every session of the user
- * and forgets every device but this browser, in one transaction.
+ * Consumes the link, stores the new password, removes every reset link of the address, ends every session and every
+ * email change of the user and forgets every device but this browser, in one transaction.
  *
  * @param language of the mail that tells the owner
- * @param signal aborted when nobody waits for the result any more
  * @returns the token of the browser's device, the only one that the user has now; `null`, and nothing changed, when the
  * link was used or has expired in the meantime
  * @throws HashingOverloaded
@@ -72,17 +73,18 @@ export async function resetPassword(
   link: MailedLink,
   newPassword: string,
   language: Language,
-  signal?: AbortSignal,
+  requester?: Requester,
 ): Promise<string | null> {
   const email = parseAddress(link.email);
   if (email === null) return null;
-  const passwordHash = await hashPassword(newPassword, signal);
+  const passwordHash = await hashPassword(newPassword, requester);
   const done = await unitOfWork(async (em) => {
     // Locked before the sessions end: otherwise a login with the old hash could start one after them.
     const user = await lockUser(em, { email });
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
     user.passwordHash = passwordHash;
     const ended = await endAllSessions(em, user.id);
+    await endEmailChanges(em, { user: user.id });
     const deviceToken = await rememberOnlyDevice(em, user.id);
     await enqueue(em, { task: "mail_password_changed", email, language });
     return { userId: user.id, ended, deviceToken };

@@ -1,13 +1,15 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { endEmailChanges } from "../accounts/email-changes";
+import { lockOwner, type Owner } from "../accounts/owners";
 import { identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
-import { endSessionsExcept, live } from "../accounts/sessions";
+import { endSessionsExcept } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
 import { config } from "../config";
-import { Session } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Profile } from "../identity-provider/providers";
 import type { Language } from "../languages/languages";
-import { texts } from "../languages/texts";
+import { type MailTexts, texts } from "../languages/texts";
+import { translator } from "../languages/translate";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { providerLinkedMail, providerUnlinkedMail } from "../mail/messages";
@@ -16,11 +18,7 @@ import type { MailCall } from "../queue/jobs";
 import { sha256 } from "../sha256";
 import { ExternalSignInError, providerLabel } from "./external-sign-in.server";
 
-/** Who acts on an account: its user, and the session that asks. */
-export interface Owner {
-  userId: string;
-  sessionId: string;
-}
+export type { Owner } from "../accounts/owners";
 
 /**
  * Binds an attempt to the session that started it: a cookie with this value can only be made with the session's token
@@ -37,17 +35,11 @@ export function connectBinding(sessionToken: string, state: string): string {
  * @throws ExternalSignInError, and nothing changed, when the user is linked already, the session has ended, or the id
  * is another account's
  */
-export async function connectProvider(
-  { userId, sessionId }: Owner,
-  profile: Profile,
-  language: Language,
-): Promise<void> {
+export async function connectProvider(owner: Owner, profile: Profile, language: Language): Promise<void> {
   const identity = identityOf(profile);
   await unitOfWork(async (em) => {
-    const user = await lockUser(em, { id: userId });
-    if (!user || (await em.count(Session, { id: sessionId, user: userId, ...live() })) === 0) {
-      throw new ExternalSignInError("another_session");
-    }
+    const user = await lockOwner(em, owner);
+    if (!user) throw new ExternalSignInError("another_session");
     if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
     if (await lockUserOf(em, identity)) throw new ExternalSignInError("id_of_another_account");
     link(user, identity, profile);
@@ -56,23 +48,25 @@ export async function connectProvider(
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
     throw error;
   });
-  logEvent({ event: "idp.linked", userId });
+  logEvent({ event: "idp.linked", userId: owner.userId });
 }
 
 /**
- * Takes the provider's id off the account, ends every other session, and blocks linking by address: a sign-in with the
- * provider must not undo the owner's decision.
+ * Takes the provider's id off the account, ends every session but `sessionId` and every email change, which whoever used
+ * the provider may have asked for, and blocks linking by address: a sign-in with the provider must not undo the owner's
+ * decision.
  *
  * @param language of the mail that tells the owner
  * @returns false, and nothing changed, when the provider is the account's only way to sign in
  */
-export async function unlinkProvider({ userId, sessionId }: Owner, language: Language): Promise<boolean> {
+export async function unlinkProvider(userId: string, sessionId: string | null, language: Language): Promise<boolean> {
   const ended = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id: userId });
     if (!user?.passwordHash || user.idpId === null) return null;
     user.idpId = null;
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();
+    await endEmailChanges(em, { user: userId });
     await enqueue(em, { task: "mail_provider_unlinked", email: user.email, language });
     return endSessionsExcept(em, userId, sessionId);
   });
@@ -82,7 +76,8 @@ export async function unlinkProvider({ userId, sessionId }: Owner, language: Lan
   return true;
 }
 
-const providerName = (language: Language) => providerLabel() ?? texts[language].mails.common.anotherService;
+const providerName = (language: Language) =>
+  providerLabel() ?? translator<MailTexts>(language, texts[language].mails)("common.anotherService");
 
 /** The job of a new link: tells the owner, because somebody else may have made it. */
 export async function mailProviderLinked(email: string, language: Language): Promise<MailCall> {

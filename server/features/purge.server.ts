@@ -2,7 +2,7 @@ import type { EntityName, FilterQuery } from "@mikro-orm/core";
 import { LockMode } from "@mikro-orm/postgresql";
 import { unusedDevices } from "../accounts/devices";
 import { notLive } from "../accounts/sessions";
-import { Device, PasswordReset, RateLimit, Registration, Session } from "../database/entities";
+import { Device, EmailChange, PasswordReset, RateLimit, Registration, Session } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
 import { enqueue } from "../queue/job-queue";
@@ -35,6 +35,7 @@ export async function purgeExpired(): Promise<void> {
     sessions,
     await remove(PasswordReset, "tokenHash", { expiresAt: { $lte: now } }),
     await remove(Registration, "tokenHash", { expiresAt: { $lte: now } }),
+    await remove(EmailChange, "tokenHash", { expiresAt: { $lte: now } }),
     await remove(Device, "tokenHash", unusedDevices(now)),
     await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),
   ];

@@ -1,20 +1,25 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
-import { consumeLink, isLinkValid, issueLink, lockAddress, type MailedLink } from "../accounts/mailed-links";
+import { consumeLink, isLinkValid, issueLink, lockAddresses, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
+import { mayRegister } from "../accounts/registration-policy";
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
 import { createUser } from "../accounts/users";
 import { config } from "../config";
 import { Registration, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
+import type { Requester } from "../http/request-facts.server";
 import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
-import { sendMail } from "../mail/mailer";
+import { sendMail, simulateMail } from "../mail/mailer";
 import { accountExistsMail, registrationMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
+
+/** Who gets a new account: everybody, nobody, or addresses of some domains. */
+export const registrationMode = () => config().registration.mode;
 
 /**
  * Asks for a link that proves the mailbox. The work is the same for every address, known or not. Text that is no
@@ -22,40 +27,62 @@ import type { MailCall } from "../queue/jobs";
  *
  * @param client the client's address, for its limit
  * @param language of the mail
+ * @param returnTo where the sign-in ends
  */
-export async function requestRegistration(typedEmail: string, client: string, language: Language): Promise<void> {
+export async function requestRegistration(
+  typedEmail: string,
+  client: string,
+  language: Language,
+  returnTo: string | null,
+): Promise<void> {
   const email = parseAddress(typedEmail);
   if (email === null) return;
   if ((await countAttempt(registrationLimit, email, client)) !== null) {
     return logEvent({ event: "registration.refused", reason: "throttled" });
   }
-  await query((em) => enqueue(em, { task: "mail_registration", email, language }));
+  const job = {
+    task: "mail_registration",
+    email,
+    language,
+    ...(returnTo !== null && { return_to: returnTo }),
+  } as const;
+  await query((em) => enqueue(em, job));
   logEvent({ event: "registration.requested" });
 }
 
-/** The job of a request: mails the link, or tells the owner of an account that there is one. */
-export async function mailRegistration(email: string, language: Language): Promise<MailCall> {
+/**
+ * The job of a request: mails the link, or tells the owner of an account that there is one. An address that may not
+ * register gets no mail.
+ */
+export async function mailRegistration(email: string, language: Language, returnTo?: string): Promise<MailCall> {
   const { appUrl } = config();
   const user = await query((em) => em.findOne(User, { email }));
   if (user) {
     return async () => {
-      await sendMail(user.email, accountExistsMail(language, appUrl));
+      await sendMail(user.email, accountExistsMail(language, appUrl, returnTo));
       logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
+    };
+  }
+  if (!mayRegister(email)) {
+    return async () => {
+      await simulateMail();
+      logEvent({ event: "registration.refused", reason: "registration_closed" });
     };
   }
   const token = await query((em) => issueLink(em, Registration, email));
   return async () => {
-    await sendMail(email, registrationMail(language, appUrl, email, token));
+    await sendMail(email, registrationMail(language, appUrl, email, token, returnTo));
     logEvent({ event: "registration.sent" });
   };
 }
 
-/** Whether the link can still be used: not when its address has an account by now. Reads only. */
+/** Whether the link can still be used: not when its address has an account by now, or may get none. Reads only. */
 export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean> {
-  const valid = await query(
-    async (em) =>
-      (await isLinkValid(em, Registration, link)) && (await em.count(User, { email: parseAddress(link.email) })) === 0,
-  );
+  const email = parseAddress(link.email);
+  const valid =
+    email !== null &&
+    mayRegister(email) &&
+    (await query(async (em) => (await isLinkValid(em, Registration, link)) && (await em.count(User, { email })) === 0));
   if (!valid) logEvent({ event: "registration.refused", reason: "invalid_link" });
   return valid;
 }
@@ -63,21 +90,21 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
 /**
  * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction.
  *
- * @param signal aborted when nobody waits for the result any more
- * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now
+ * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now or
+ * may get none
  * @throws HashingOverloaded
  */
 export async function completeRegistration(
   link: MailedLink,
   password: string,
   browser: Browser,
-  signal?: AbortSignal,
+  requester?: Requester,
 ): Promise<DeviceSignIn | null> {
   const email = parseAddress(link.email);
-  if (email === null) return null;
-  const passwordHash = await hashPassword(password, signal);
+  if (email === null || !mayRegister(email)) return null;
+  const passwordHash = await hashPassword(password, requester);
   const done = await unitOfWork(async (em) => {
-    await lockAddress(em, email);
+    await lockAddresses(em, email);
     if (!(await consumeLink(em, Registration, link))) return null;
     const userId = await createUser(em, { email, passwordHash });
     const session = await startSession(em, userId, browser);

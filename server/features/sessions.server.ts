@@ -1,5 +1,6 @@
 import { configuredIssuer } from "../accounts/provider-identities";
 import { endSessionOfToken, endSessionsExcept, isLive, live, livenessAt, mostSessions } from "../accounts/sessions";
+import { config } from "../config";
 import { Session } from "../database/entities";
 import { prepared, query } from "../database/unit-of-work";
 import { logEvent } from "../log";
@@ -7,6 +8,9 @@ import { sha256 } from "../sha256";
 
 export { browserName } from "../accounts/browser-name";
 export type { Browser, NewSession } from "../accounts/sessions";
+
+/** The domain of the session cookie; `null`: it belongs to this host alone. */
+export const sessionDomain = (): string | null => config().sessionDomain;
 
 const seenInterval = 3_600_000; // ms between two writes of `last_seen_at`
 
@@ -89,8 +93,13 @@ export async function endSession(userId: string, sessionId: string): Promise<boo
   return ended > 0;
 }
 
-/** Ends every session of the user but `keptSessionId`. */
-export async function endOtherSessions(userId: string, keptSessionId: string): Promise<void> {
+/**
+ * Ends every session of the user but `keptSessionId`; every one, when that is `null`.
+ *
+ * @returns how many there were
+ */
+export async function endOtherSessions(userId: string, keptSessionId: string | null): Promise<number> {
   const ended = await query((em) => endSessionsExcept(em, userId, keptSessionId));
   if (ended > 0) logEvent({ event: "session.ended", userId, reason: "ended_by_user", count: ended });
+  return ended;
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ServerResponse } from "node:http";
 import { parse } from "cookie";
+import { config } from "../config";
 
 /**
  * The headers in which the front door hands facts about a request to the routes. It removes what a client sends under
@@ -9,6 +10,7 @@ import { parse } from "cookie";
 export const factHeaders = {
   origin: "latchkey-origin",
   client: "latchkey-client",
+  clientForwarded: "latchkey-client-forwarded",
   crossSite: "latchkey-cross-site",
   unreadable: "latchkey-unreadable",
 } as const;
@@ -23,6 +25,11 @@ export function clientOf(request: Request): string {
   return request.headers.get(factHeaders.client) ?? "unknown";
 }
 
+/** Whether a trusted proxy named the client's address; otherwise it is that of the connection. */
+export function isClientForwarded(request: Request): boolean {
+  return request.headers.has(factHeaders.clientForwarded);
+}
+
 /** Whether the browser says that a page of another site sent this. */
 export function isCrossSite(request: Request): boolean {
   return request.headers.has(factHeaders.crossSite);
@@ -33,13 +40,25 @@ export function isUnreadable(request: Request): boolean {
   return request.headers.has(factHeaders.unreadable);
 }
 
-/** A cookie's value as sent. Nothing is decoded: `%5F%5FHost-session` is not `__Host-session`. */
+const isNamed = (pair: string, name: string) => pair.slice(0, pair.indexOf("=")).trim() === name;
+
+/**
+ * A cookie's value as sent. Nothing is decoded: `%5F%5FHost-session` is not `__Host-session`. A cookie that is sent twice
+ * counts as absent: a sibling host can set one for a longer path, which browsers send first (RFC 6265, section 8.6).
+ */
 export function cookieOf(header: string, name: string): string | null {
+  if (header.split(";").filter((pair) => isNamed(pair, name)).length > 1) return null;
   return parse(header, { decode: (value) => value })[name] || null;
 }
 
+/** The session cookie of this host alone. */
+export const hostSessionCookie = "__Host-session";
+
 /** The name of the session cookie. @param https whether the browser used it */
-export const sessionCookieName = (https: boolean) => (https ? "__Host-session" : "session");
+export function sessionCookieName(https: boolean): string {
+  if (!https) return "session";
+  return config().sessionDomain === null ? hostSessionCookie : "__Secure-session";
+}
 
 const disconnect = new AsyncLocalStorage<AbortSignal>();
 
@@ -55,3 +74,12 @@ export function watchDisconnect(response: ServerResponse): void {
  * the controllers between two Requests by weak references, so that a garbage collection cuts them off.
  */
 export const disconnectSignal = (): AbortSignal | undefined => disconnect.getStore();
+
+/** Who waits for the answer to a request. */
+export interface Requester {
+  client: string;
+  /** Aborted when the client waits no longer. */
+  signal: AbortSignal | undefined;
+}
+
+export const requesterOf = (request: Request): Requester => ({ client: clientOf(request), signal: disconnectSignal() });

@@ -1,3 +1,5 @@
+import { MailRefused } from "../errors";
+import { countMail } from "../metrics";
 import { processValue } from "../process-value";
 import type { MailConfig } from "../settings/mail";
 import { logMailer } from "./log-mailer";
@@ -38,9 +40,15 @@ function current() {
  * @throws MailRefused when the mail service refuses it for good
  * @throws Error when the mail service did not accept it
  */
-export function sendMail(to: string, message: Message): Promise<void> {
+export async function sendMail(to: string, message: Message): Promise<void> {
   const { mailer, recentCalls } = current();
-  return recentCalls.make(() => mailer.send({ to, ...message }));
+  try {
+    await recentCalls.make(() => mailer.send({ to, ...message }));
+  } catch (error) {
+    countMail(error instanceof MailRefused ? "refused" : "failed");
+    throw error;
+  }
+  countMail("sent");
 }
 
 /**
@@ -48,10 +56,19 @@ export function sendMail(to: string, message: Message): Promise<void> {
  * mail service, and fails as that call did, so that it keeps its place in the queue, and is retried, as a job with a
  * mail would be. A call that was refused for good ended its job, so it is not a failure here.
  *
- * @throws Error
+ * @throws SimulatedFailure
  */
 export function simulateMail(): Promise<void> {
   return current().recentCalls.simulate();
+}
+
+/**
+ * Asks the mail service of this process, without a mail, whether it would take one.
+ *
+ * @throws Error
+ */
+export function verifyMailer(): Promise<void> {
+  return current().mailer.verify();
 }
 
 /** Closes the driver of this process. A mail that is being sent fails. */

@@ -11,6 +11,12 @@ export function isWebUrl(text: string): boolean {
 
 export const webUrl = z.string().refine(isWebUrl, "must be an http or https URL");
 
+export const portNumber = z
+  .string()
+  .regex(/^\d{1,5}$/, "must be a port number")
+  .transform(Number)
+  .refine((port) => port >= 1 && port <= 65_535, "must be a port number");
+
 export const headerValue = z.string().regex(/^[!-~]+$/, "must be printable ASCII without spaces");
 
 /** A setting that another one asks for; its form is checked above. */

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Environment, openEnvironment } from "./environment";
-import { type Figures, measure, medians } from "./measure";
+import { type Figures, measure, medians, quantile } from "./measure";
 import { residentMegabytes } from "./processes";
 import { measureStarts } from "./start";
 import { type Workload, workloads } from "./workloads";
@@ -13,6 +13,7 @@ const { values: options } = parseArgs({
     rounds: { type: "string", default: "3" },
     grow: { type: "boolean", default: false },
     instances: { type: "string" },
+    metrics: { type: "boolean", default: false },
     profile: { type: "boolean", default: false },
   },
 });
@@ -134,6 +135,35 @@ async function onSeveral(instances: number): Promise<void> {
   if (mails !== addresses) throw new Error("A mail was sent twice.");
 }
 
+/**
+ * The CPU of the same work with and without metrics. Each round starts new processes, in turn, because two processes of
+ * the same program differ by more than the metrics cost.
+ */
+async function metricsCost(): Promise<void> {
+  for (const workload of chosen(["W5"])) {
+    const cpu = new Map<boolean, number[]>([
+      [true, []],
+      [false, []],
+    ]);
+    for (let round = 0; round < Number(options.rounds); round++) {
+      for (const metrics of round % 2 ? [true, false] : [false, true]) {
+        const environment = await openEnvironment({ metrics });
+        await measure(environment.latchkey, workload); // warm-up
+        const { cpu: used } = await measure(environment.latchkey, workload);
+        await environment.close();
+        cpu.get(metrics)?.push(used);
+      }
+    }
+    for (const [metrics, each] of cpu) {
+      const [low, middle, high] = [0.25, 0.5, 0.75].map((at) => quantile(each, at).toFixed(3));
+      printLine(
+        `${workload.name} ${metrics ? "with" : "without"} metrics: ${middle} ms (quartiles ${low} to ${high}; ${each.map((one) => one.toFixed(2))})`,
+      );
+    }
+    await save({ [workload.name]: Object.fromEntries(cpu) });
+  }
+}
+
 /** Profiles each workload in a new process into `profiles/NAME.cpuprofile`. */
 async function profile(): Promise<void> {
   for (const workload of chosen()) {
@@ -161,6 +191,7 @@ async function start(): Promise<void> {
 
 if (options.profile) await profile();
 else if (options.grow) await grown();
+else if (options.metrics) await metricsCost();
 else if (options.instances) await onSeveral(Number(options.instances));
 else {
   if (chosen().length > 0) await againstLimit();

@@ -1,5 +1,6 @@
 import pg from "pg";
-import { createEmptyDatabase } from "../support/server";
+import { scrape } from "../support/scrape";
+import { createEmptyDatabase, freePort } from "../support/server";
 import { until } from "../support/until";
 import { type Program, remixServeListens, startProgram } from "./processes";
 import { grow, seed } from "./seed";
@@ -13,6 +14,8 @@ interface EnvironmentOptions {
   grown?: boolean;
   /** The name of the CPU profile that Latchkey writes to `profiles/`. */
   profile?: string;
+  /** Whether Latchkey counts, and is scraped every second. */
+  metrics?: boolean;
 }
 
 /** Latchkey, the limit, a bare Remix application and a provider, with a new database. */
@@ -32,6 +35,7 @@ export async function openEnvironment({
   instances = 1,
   grown = false,
   profile,
+  metrics = false,
 }: EnvironmentOptions = {}): Promise<Environment> {
   if (!process.env.DATABASE_URL?.startsWith("postgres")) {
     throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
@@ -54,9 +58,14 @@ export async function openEnvironment({
   };
   const profiling = profile ? ["--cpu-prof", "--cpu-prof-dir=profiles", `--cpu-prof-name=${profile}.cpuprofile`] : [];
   const latchkey: Program[] = [];
+  const metricsPort = await freePort();
+  const counting = metrics && { METRICS_PORT: String(metricsPort) };
   for (let instance = 0; instance < instances; instance++) {
-    latchkey.push(await startProgram([...profiling, "server/serve.js"], settings, remixServeListens));
+    latchkey.push(
+      await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, remixServeListens),
+    );
   }
+  const scraping = metrics && setInterval(() => scrape(metricsPort).catch(() => {}), 1_000);
   const limit = await startProgram(
     [...tsx, "tests/bench/limit.ts"],
     { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },
@@ -84,6 +93,7 @@ export async function openEnvironment({
       ),
     mails: async () => (await fetch(`${provider.url}/mails`)).json(),
     async close() {
+      if (scraping) clearInterval(scraping);
       await database.end();
       await Promise.all([...latchkey, limit, bare, provider].map((program) => program.stop()));
       await drop();

@@ -69,10 +69,13 @@ export async function measure(programs: Program[], workload: Workload): Promise<
   };
 }
 
-export function median(values: number[]): number {
+/** @param at 0 is the least value, 1 the greatest */
+export function quantile(values: number[], at: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return sorted[Math.min(Math.floor(sorted.length * at), sorted.length - 1)] ?? Number.NaN;
 }
+
+export const median = (values: number[]): number => quantile(values, 0.5);
 
 /** The median of each field over several rounds. */
 export function medians(rounds: Figures[]): Figures {

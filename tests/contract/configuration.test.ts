@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,8 +33,14 @@ test("an empty environment gives every default", () => {
     databaseUrl: "pglite:./data",
     port: 3000,
     trustedProxies: 0,
+    returnOrigins: [],
+    afterSignIn: "/dashboard",
+    sessionDomain: null,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
+    metrics: null,
+    brand: { name: "Latchkey", logo: null, color: null, termsUrl: null, privacyUrl: null, supportEmail: null },
     defaultLanguage: "en",
+    registration: { mode: "open" },
     identityProvider: null,
   } satisfies Config);
   expect(Object.isFrozen(config)).toBe(true);
@@ -46,6 +53,16 @@ test("every setting is read", () => {
     DATABASE_URL: "postgresql://latchkey@db.example/latchkey",
     PORT: "8080",
     TRUST_PROXY: "true",
+    METRICS_PORT: "9464",
+    METRICS_HOST: "::1",
+    BRAND_NAME: " Example & Co. ",
+    BRAND_COLOR: "#AbCdEf",
+    TERMS_URL: "https://example.org/terms",
+    PRIVACY_URL: "http://[::1]:8080/privacy",
+    SUPPORT_EMAIL: "help@example.org",
+    RETURN_ORIGINS: "https://App.example:443/, https://*.latchkey.example,http://localhost:5173",
+    AFTER_SIGN_IN: "https://app.example/in?from=latchkey#top",
+    SESSION_DOMAIN: "Latchkey.example",
     ...resend,
     MAIL_API_URL: "https://mail.example/v2/",
     ...identityProvider,
@@ -57,6 +74,8 @@ test("every setting is read", () => {
     IDP_SCOPE: "openid email",
     IDP_PKCE: "true",
     DEFAULT_LOCALE: "en",
+    REGISTRATION: "domains",
+    REGISTRATION_DOMAINS: "Example.org, example.net",
   });
   expect(config).toEqual({
     production: true,
@@ -64,13 +83,26 @@ test("every setting is read", () => {
     databaseUrl: "postgresql://latchkey@db.example/latchkey",
     port: 8080,
     trustedProxies: 1,
+    returnOrigins: ["https://app.example", "https://*.latchkey.example", "http://localhost:5173"],
+    afterSignIn: "https://app.example/in?from=latchkey#top",
+    sessionDomain: "latchkey.example",
     mail: {
       driver: "resend",
       from: "mail@latchkey.example",
       apiUrl: "https://mail.example/v2",
       apiKey: "re_the-key",
     },
+    metrics: { host: "::1", port: 9464 },
+    brand: {
+      name: "Example & Co.",
+      logo: null,
+      color: "#abcdef",
+      termsUrl: "https://example.org/terms",
+      privacyUrl: "http://[::1]:8080/privacy",
+      supportEmail: "help@example.org",
+    },
     defaultLanguage: "en",
+    registration: { mode: "domains", domains: ["example.org", "example.net"] },
     identityProvider: {
       provider: "oidc",
       clientId: "a-client",
@@ -90,6 +122,164 @@ test("every setting is read", () => {
     apiKey: "pm-the-key",
   } satisfies MailConfig);
   expectTypeOf(config).toEqualTypeOf<Readonly<Config>>();
+});
+
+describe("REGISTRATION", () => {
+  test.each([
+    [{ REGISTRATION: "open" }, { mode: "open" }],
+    [{ REGISTRATION: "closed" }, { mode: "closed" }],
+    [{ REGISTRATION: "closed", REGISTRATION_DOMAINS: "example.org" }, { mode: "closed" }],
+    [
+      { REGISTRATION: "domains", REGISTRATION_DOMAINS: "a.example" },
+      { mode: "domains", domains: ["a.example"] },
+    ],
+  ])("%j", (environment, registration) => {
+    expect(loadConfig(environment).registration).toEqual(registration);
+  });
+
+  const malformed = "REGISTRATION_DOMAINS must be domains, e.g. example.org,example.net";
+  test.each([
+    [{ REGISTRATION: "Closed" }, "REGISTRATION must be open, closed or domains"],
+    [{ REGISTRATION: "invited", REGISTRATION_DOMAINS: "a.example" }, "REGISTRATION must be open, closed or domains"],
+    [{ REGISTRATION: "domains" }, "REGISTRATION_DOMAINS is missing: REGISTRATION is domains"],
+    [{ REGISTRATION_DOMAINS: "a.example" }, "REGISTRATION_DOMAINS is set, but REGISTRATION is not domains"],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "@a.example" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "*.a.example" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "a.example,,b.example" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "localhost" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "münchen.example" }, malformed],
+  ])("%j is refused", (environment, problem) => {
+    expect(problems(environment)).toEqual([problem]);
+  });
+});
+
+describe("AFTER_SIGN_IN", () => {
+  const app = { RETURN_ORIGINS: "https://app.example" };
+  const refusal = "AFTER_SIGN_IN must be a path, or a URL of APP_URL or of RETURN_ORIGINS";
+
+  test.each<[string, Environment]>([
+    ["/", {}],
+    ["/app/home?a=b#c", {}],
+    ["http://localhost:3000/home", {}],
+    ["https://latchkey.example/home", { APP_URL: "https://latchkey.example" }],
+    ["https://app.example/", app],
+  ])("may be %s", (afterSignIn, environment) => {
+    expect(loadConfig({ ...environment, AFTER_SIGN_IN: afterSignIn }).afterSignIn).toBe(afterSignIn);
+  });
+
+  test("is serialised", () => {
+    expect(loadConfig({ ...app, AFTER_SIGN_IN: "HTTPS://App.example:443" }).afterSignIn).toBe("https://app.example/");
+    expect(loadConfig({ AFTER_SIGN_IN: "/a/../b c" }).afterSignIn).toBe("/b%20c");
+  });
+
+  test.each<[string, Environment]>([
+    ["home", {}],
+    ["//app.example", app],
+    ["/\\app.example", app],
+    ["/..//app.example", app],
+    ["https://app.example.evil.example/", app],
+    ["https://app.example:8443/", app],
+    ["http://app.example/", app],
+    ["https://app.example@evil.example/", app],
+    ["https://user@app.example/", app],
+    ["javascript:alert(1)", {}],
+    ["http://localhost:3000/", { PORT: "8080" }],
+    [`/${"a".repeat(2_048)}`, {}],
+  ])("cannot be %s", (afterSignIn, environment) => {
+    expect(problems({ ...environment, AFTER_SIGN_IN: afterSignIn })).toEqual([refusal]);
+  });
+});
+
+describe("RETURN_ORIGINS", () => {
+  const malformed = "RETURN_ORIGINS must be origins such as https://app.example.org, separated by commas";
+  const wildcard = "RETURN_ORIGINS must have a wildcard only as https://*.DOMAIN within SESSION_DOMAIN";
+  const shared = { APP_URL: "https://login.id.example.org", SESSION_DOMAIN: "id.example.org" };
+
+  test.each([
+    "app.example.org",
+    "https://app.example.org/path",
+    "https://app.example.org/?query",
+    "https://user@app.example.org",
+    "https://app.example.org,",
+    "https://app.example.org https://b.example.org",
+    "ftp://app.example.org",
+    "https://*",
+    "https://app.*.example.org",
+    "https://*.*.example.org",
+    "https://app;sandbox.example.org",
+    "null",
+    "*",
+  ])("cannot be %s", (origins) => {
+    expect(problems({ ...shared, RETURN_ORIGINS: origins })).toEqual([malformed]);
+  });
+
+  test.each(["https://*.id.example.org", "https://*.apps.id.example.org"])("may be %s", (origins) => {
+    expect(loadConfig({ ...shared, RETURN_ORIGINS: origins }).returnOrigins).toEqual([origins]);
+  });
+
+  test.each<[string, Environment]>([
+    ["https://*.id.example.org", {}],
+    ["https://*.id.example.org", { APP_URL: shared.APP_URL }],
+    ["https://*.example.org", shared],
+    ["https://*.evilid.example.org", shared],
+    ["http://*.id.example.org", shared],
+    ["https://*.id.example.org:8443", shared],
+    ["https://app.example,https://*.org", shared],
+  ])("cannot be %s with %j", (origins, environment) => {
+    expect(problems({ ...environment, RETURN_ORIGINS: origins })).toEqual([wildcard]);
+  });
+});
+
+describe("SESSION_DOMAIN", () => {
+  const noDomain = "SESSION_DOMAIN must be a domain such as example.org, of two labels or more and no public suffix";
+  const elsewhere = "SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it";
+
+  test.each([
+    ["example.org", "https://example.org"],
+    ["example.org", "https://login.example.org:8443"],
+    ["id.example.co.uk", "https://login.id.example.co.uk"],
+    ["team.github.io", "https://login.team.github.io"],
+    ["xn--bcher-kva.example", "https://login.xn--bcher-kva.example"],
+    ["corp.internal", "https://login.corp.internal"],
+  ])("may be %s for %s", (domain, appUrl) => {
+    expect(loadConfig({ APP_URL: appUrl, SESSION_DOMAIN: domain }).sessionDomain).toBe(domain);
+  });
+
+  test.each([
+    ["org", "https://example.org"],
+    ["localhost", "https://localhost"],
+    ["co.uk", "https://example.co.uk"],
+    ["github.io", "https://team.github.io"],
+    ["example.ck", "https://login.example.ck"],
+    ["192.0.2.1", "https://192.0.2.1"],
+    ["2.1", "https://192.0.2.1"],
+    ["[2001:db8::1]", "https://[2001:db8::1]"],
+    [".example.org", "https://login.example.org"],
+    ["example.org.", "https://login.example.org"],
+    ["example..org", "https://login.example.org"],
+    ["*.example.org", "https://login.example.org"],
+    ["https://example.org", "https://login.example.org"],
+    ["example.org; Path=/x", "https://login.example.org"],
+    ["b\u00fccher.example", "https://login.xn--bcher-kva.example"],
+  ])("cannot be %s for %s", (domain, appUrl) => {
+    expect(problems({ APP_URL: appUrl, SESSION_DOMAIN: domain })).toEqual([noDomain]);
+  });
+
+  test.each([
+    ["example.org", undefined],
+    ["example.org", "http://login.example.org"],
+    ["example.org", "https://login.example.com"],
+    ["example.org", "https://notexample.org"],
+    ["example.org", "https://example.org.evil.example"],
+    ["login.example.org", "https://example.org"],
+  ])("cannot be %s for %s", (domain, appUrl) => {
+    expect(problems({ APP_URL: appUrl, SESSION_DOMAIN: domain })).toEqual([elsewhere]);
+  });
+});
+
+test("a malformed APP_URL is one problem, whatever is compared with it", () => {
+  const others = { SESSION_DOMAIN: "example.org", AFTER_SIGN_IN: "https://login.example.org/home" };
+  expect(problems({ ...others, APP_URL: "login.example.org" })).toEqual(["APP_URL must be an http or https URL"]);
 });
 
 describe("SMTP_URL names a server", () => {
@@ -130,9 +320,24 @@ test.each(["google", "github", "gitlab", "discord"] as const)("the provider %s n
   expect(loadConfig({ ...identityProvider, IDP_PROVIDER: provider }).identityProvider).toMatchObject({ provider });
 });
 
+test("metrics are on loopback by default, and off without a port", () => {
+  expect(loadConfig({ METRICS_PORT: "9464" }).metrics).toEqual({ host: "127.0.0.1", port: 9464 });
+  expect(loadConfig({ METRICS_HOST: "::" }).metrics).toBeNull();
+});
+
 test("an empty or blank variable counts as unset", () => {
   const names = ["APP_URL", "DATABASE_URL", "PORT", "TRUST_PROXY", "MAIL_DRIVER", "MAIL_FROM", "MAIL_API_URL"];
-  const more = ["IDP_PROVIDER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET", "IDP_ISSUER", "IDP_SCOPE", "RESEND_API_KEY"];
+  const more = [
+    "RETURN_ORIGINS",
+    "AFTER_SIGN_IN",
+    "SESSION_DOMAIN",
+    "IDP_PROVIDER",
+    "IDP_CLIENT_ID",
+    "IDP_CLIENT_SECRET",
+    "IDP_ISSUER",
+    "IDP_SCOPE",
+    "RESEND_API_KEY",
+  ];
   const blank = Object.fromEntries([...names, ...more].map((name, index) => [name, index % 2 ? "" : " "]));
   expect(loadConfig(blank)).toEqual(loadConfig({}));
 });
@@ -155,6 +360,25 @@ describe("a malformed setting is named", () => {
     ["PORT", "0", "must be a port number"],
     ["PORT", "65536", "must be a port number"],
     ["PORT", "3000.5", "must be a port number"],
+    ["METRICS_PORT", "true", "must be a port number"],
+    ["METRICS_PORT", "0", "must be a port number"],
+    ["METRICS_PORT", "3000", "must be another port than PORT"],
+    ["BRAND_NAME", "a".repeat(61), "must be 1 to 60 printable characters without < and >"],
+    ["BRAND_NAME", "two\nlines", "must be 1 to 60 printable characters without < and >"],
+    ["BRAND_NAME", "a<b", "must be 1 to 60 printable characters without < and >"],
+    ["BRAND_NAME", "right\u202eleft", "must be 1 to 60 printable characters without < and >"],
+    ["BRAND_COLOR", "teal", "must be a colour as #rrggbb"],
+    ["BRAND_COLOR", "#0b6", "must be a colour as #rrggbb"],
+    ["BRAND_COLOR", "#0b6355;}", "must be a colour as #rrggbb"],
+    ["BRAND_LOGO", "/nowhere/logo.svg", "cannot be read: ENOENT"],
+    ["BRAND_LOGO", "tests", "cannot be read: EISDIR"],
+    ["BRAND_LOGO", "package.json", "must be an SVG or PNG file"],
+    ["TERMS_URL", "http://example.org/terms", "must be an https URL"],
+    ["TERMS_URL", "javascript:alert(1)", "must be an https URL"],
+    ["PRIVACY_URL", "/privacy", "must be an https URL"],
+    ["SUPPORT_EMAIL", "help", "must be an email address"],
+    ["SUPPORT_EMAIL", "help@example.org\n", "must be an email address"],
+    ["METRICS_HOST", "http://localhost", "must be an address or a host name"],
     ["TRUST_PROXY", "yes", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "-1", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "1.5", "must be true, false or the number of proxies, at most 9"],
@@ -191,6 +415,60 @@ describe("a malformed setting is named", () => {
     ["IDP_PROFILE_URL", "file:///etc/passwd", "must be an http or https URL"],
   ])("%s=%s", (name, value, problem) => {
     expect(problems({ [name]: value })).toEqual([`${name} ${problem}`]);
+  });
+});
+
+test("the log driver's sender has the brand's name", () => {
+  expect(loadConfig({ BRAND_NAME: "Example" }).mail.from).toBe("Example <latchkey@localhost>");
+  expect(loadConfig({ BRAND_NAME: "Example", MAIL_FROM: "a@b.example" }).mail.from).toBe("a@b.example");
+});
+
+describe("a logo is read and checked", () => {
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="8"><path d="M0 0"/></svg>';
+  const load = async (content: string | Buffer, name = "logo") => {
+    const folder = await mkdtemp(join(tmpdir(), "latchkey-logo-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, name), content);
+    const environment = { BRAND_LOGO: join(folder, name) };
+    const said = problems(environment);
+    return said.length > 0 ? said : loadConfig(environment).brand.logo;
+  };
+
+  test.each<[string, string | Buffer]>([
+    ["image/png", png],
+    ["image/svg+xml", svg],
+    [
+      "image/svg+xml",
+      `\ufeff<?xml version="1.0"?>\n<!-- a <b> -->\n<!DOCTYPE svg PUBLIC "a" "b">\n${svg}\n<!-- end -->\n`,
+    ],
+    ["image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+  ])("%s, by its content", async (type, content) => {
+    const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
+    expect(await load(content, "logo.gif")).toEqual({ type, content: Buffer.from(content), hash });
+  });
+
+  test.each<[string, string | Buffer]>([
+    ["a page", `<!doctype html><html><body>${svg}</body></html>`],
+    ["a page after a comment", `<!-- <svg --><html xmlns="http://www.w3.org/2000/svg"></html>`],
+    ["an SVG without its namespace", "<svg></svg>"],
+    ["an SVG that ends early", svg.slice(0, -3)],
+    ["entities of its own", `<!DOCTYPE svg [<!ENTITY a "b">]>${svg}`],
+    ["no UTF-8", Buffer.concat([Buffer.from(svg.slice(0, -6)), Buffer.from([0xff]), Buffer.from("</svg>")])],
+    ["a PNG that ends early", png.subarray(0, -4)],
+    ["a JPEG", Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
+    ["an empty file", ""],
+  ])("not %s", async (_what, content) => {
+    expect(await load(content, "logo.svg")).toEqual(["BRAND_LOGO must be an SVG or PNG file"]);
+  });
+
+  test("of at most 100 KiB", async () => {
+    const padded = (size: number) => svg.replace("M0 0", "M0 0".padEnd(size - svg.length + 4));
+    expect(await load(padded(102_400))).toMatchObject({ type: "image/svg+xml" });
+    expect(await load(padded(102_401))).toEqual(["BRAND_LOGO must be at most 100 KiB"]);
   });
 });
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { signInExternally } from "../support/external-sign-in";
 import type { Answer } from "../support/http";
-import type { RunningServer } from "../support/server";
+import { scrape } from "../support/scrape";
+import { freePort, type RunningServer } from "../support/server";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { createFixtures, type Fixture, forgetPassword, logIn, oldPassword } from "./fixture";
@@ -125,6 +126,27 @@ for (const mode of ["fast", "immediate", "kill"] as const) {
     expect(await server.stop()).toBe(0);
   }, 240_000);
 }
+
+test("while PostgreSQL does not answer, a scrape ends within three seconds and says so", async () => {
+  await using fixture = await createFixture();
+  const port = await freePort();
+  await fixture.server({ METRICS_PORT: String(port) });
+  expect((await scrape(port)).get("latchkey_database_up")).toBe(1);
+  cluster().freeze();
+  try {
+    for (let times = 0; times < 3; times++) {
+      const start = performance.now();
+      const series = await scrape(port);
+      expect(performance.now() - start).toBeLessThan(3_000);
+      expect(series.get("latchkey_database_up")).toBe(0);
+      expect([...series.keys()].filter((name) => name.startsWith("latchkey_job"))).toEqual([]);
+      expect(series.get('latchkey_mails_total{outcome="sent"}')).toBe(0);
+    }
+  } finally {
+    cluster().thaw();
+  }
+  await until(async () => (await scrape(port)).get("latchkey_database_up") === 1, "the database is up again");
+});
 
 test("while PostgreSQL does not answer, every request ends within six seconds", async () => {
   await using fixture = await createFixture();

@@ -48,7 +48,7 @@ describe("the browser's bundle contains no server code", () => {
   });
 });
 
-test.each(["@mikro-orm/migrations", "@zxcvbn-ts/core", "@electric-sql/pglite"])(
+test.each(["@mikro-orm/migrations", "@zxcvbn-ts/core", "@electric-sql/pglite", "prom-client"])(
   "the server's build has no static import of %s",
   (name) => {
     expect(server).not.toContain(` from "${name}"`);

@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import type { LoaderFunction } from "@remix-run/node";
+import { useParams } from "@remix-run/react";
 import { createRemixStub } from "@remix-run/testing";
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
@@ -34,8 +35,9 @@ test("a response that a route throws is rendered as the error page of its status
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe("Back in a moment");
 });
 
-function Title({ status }: { status: number | null }) {
-  return <h1>{useDocumentTitle(status)}</h1>;
+function Title() {
+  const { status } = useParams();
+  return <h1>{useDocumentTitle(status === "null" ? null : Number(status))}</h1>;
 }
 
 test.each([
@@ -44,8 +46,8 @@ test.each([
   [404, titled("common.logIn"), "Page not found · Latchkey"],
   [418, undefined, "Something went wrong · Latchkey"],
 ])("the title of status %j with the handle %j is %j", async (status, handle, title) => {
-  const Stub = createRemixStub([{ path: "/", Component: () => <Title status={status} />, handle }]);
-  render(<Stub />, { wrapper: English });
+  const Stub = createRemixStub([{ path: "/:status", Component: Title, handle }]);
+  render(<Stub initialEntries={[`/${status}`]} />, { wrapper: English });
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe(title);
 });
 

@@ -1,11 +1,16 @@
-import { expect, test, vi } from "vitest";
-import { issueLink } from "#server/accounts/mailed-links";
-import { PasswordReset, User } from "#server/database/entities";
+import { describe, expect, test, vi } from "vitest";
+import { issueLink, newLink } from "#server/accounts/mailed-links";
+import { EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
+import { orm } from "#server/database/unit-of-work";
+import { deleteAccount } from "#server/features/account.server";
+import { changeEmail } from "#server/features/email-change.server";
 import { signInToAccount } from "#server/features/external-sign-in.server";
 import { authenticate, logIn } from "#server/features/login.server";
+import { changePassword } from "#server/features/password-change.server";
 import { resetPassword } from "#server/features/password-reset.server";
+import { completeRegistration } from "#server/features/registration.server";
 import { JobQueue } from "#server/queue/job-queue";
-import { createUser, goodPassword } from "../support/accounts";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { until } from "../support/until";
 
@@ -51,4 +56,174 @@ test("an external sign-in during an uncommitted disconnect waits for the commit 
   });
   expect(await outcome).toBe("no_verified_email");
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
+});
+
+test("twenty external sign-ins of one account that wait for its row hold one connection", async () => {
+  const id = await createUser(latchkey.em(), { email, idpId: "ada" });
+  const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
+  const { signIns } = await latchkey.em().transactional(async (em) => {
+    await em.nativeUpdate(User, { id }, { name: "Ada" });
+    const signIns = Array.from({ length: 20 }, () => signInToAccount(profile, browser, "en"));
+    await statementIsBlocked();
+    expect(orm().em.getKnex().client.pool.numUsed()).toBe(2);
+    return { signIns };
+  });
+  expect(await Promise.all(signIns)).toHaveLength(20);
+});
+
+/** Runs `first` and, while its transaction is not committed, `second`, which must wait for a lock of it. */
+async function during<First, Second>(
+  first: () => Promise<First>,
+  second: () => Promise<Second>,
+): Promise<{ first: First; second: Second }> {
+  const { enqueue } = JobQueue.prototype;
+  let waiting: Promise<Second> | undefined;
+  vi.spyOn(JobQueue.prototype, "enqueue").mockImplementation(async function (this: JobQueue, em, job, frequency) {
+    await enqueue.call(this, em, job, frequency);
+    if (waiting) return;
+    waiting = second();
+    await statementIsBlocked();
+  });
+  const done = await first();
+  if (!waiting) throw new Error("The first one has enqueued no job.");
+  return { first: done, second: await waiting };
+}
+
+describe("during an uncommitted change of the password", () => {
+  const change = async () => {
+    const userId = await createUser(latchkey.em());
+    await signedIn(latchkey.em(), userId);
+    await signedIn(latchkey.em(), userId);
+    const sessions = await latchkey.execute<{ id: string }>("select id from sessions order by created_at");
+    const verified = await authenticate(email, goodPassword);
+    if (!verified) throw new Error("The password is right.");
+    const by = (at: number, password: string) =>
+      changePassword({ userId, sessionId: sessions[at]?.id ?? "" }, verified, password, null, "en");
+    return { by, verified };
+  };
+
+  test.each([
+    ["this session", 0],
+    ["another session", 1],
+  ])("another one by %s waits, and is refused", async (_what, other) => {
+    const { by } = await change();
+    const { first, second } = await during(
+      () => by(0, "the first new password"),
+      () => by(other, "the second new password"),
+    );
+    expect([first, second]).toEqual([true, false]);
+    expect(await authenticate(email, "the first new password")).not.toBeNull();
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
+  });
+
+  test("a login waits and starts no session", async () => {
+    const { by, verified } = await change();
+    const { first, second } = await during(
+      () => by(0, "the first new password"),
+      () => logIn(verified, [], browser, null, "en"),
+    );
+    expect(first).toBe(true);
+    expect(second).toBeNull();
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
+  });
+
+  test("a reset waits, and its link is invalid", async () => {
+    const { by } = await change();
+    const token = await issueLink(latchkey.em(), PasswordReset, email);
+    const { first, second } = await during(
+      () => by(0, "the first new password"),
+      () => resetPassword({ email, token }, "the second new password", "en"),
+    );
+    expect([first, second]).toEqual([true, null]);
+    expect(await authenticate(email, "the first new password")).not.toBeNull();
+  });
+});
+
+describe("during an uncommitted change of the address", () => {
+  const newEmail = "lovelace@example.com";
+
+  /** A link for the user to change to `newEmail`. */
+  async function linkOf(userId: string): Promise<string> {
+    const { token, row } = newLink(newEmail);
+    await latchkey.em().insert(EmailChange, { ...row, user: userId });
+    return token;
+  }
+
+  const confirm = (token: string) => changeEmail({ email: newEmail, token }, null, "en");
+
+  test("another post of its link waits, and is refused", async () => {
+    const id = await createUser(latchkey.em());
+    const token = await linkOf(id);
+    const { first, second } = await during(
+      () => confirm(token),
+      () => confirm(token),
+    );
+    expect([first, second]).toEqual([id, null]);
+  });
+
+  test("that of another account to the same address waits, and is refused", async () => {
+    const id = await createUser(latchkey.em());
+    const [token, other] = [
+      await linkOf(id),
+      await linkOf(await createUser(latchkey.em(), { email: "bob@example.com" })),
+    ];
+    const { first, second } = await during(
+      () => confirm(token),
+      () => confirm(other),
+    );
+    expect([first, second]).toEqual([id, null]);
+    expect(await latchkey.execute("select email from users order by email")).toEqual([
+      { email: "bob@example.com" },
+      { email: newEmail },
+    ]);
+  });
+
+  test("a registration of the new address waits, and its link is invalid", async () => {
+    const id = await createUser(latchkey.em());
+    const [token, registration] = [await linkOf(id), await issueLink(latchkey.em(), Registration, newEmail)];
+    const { first, second } = await during(
+      () => confirm(token),
+      () => completeRegistration({ email: newEmail, token: registration }, "a brand new password", browser),
+    );
+    expect([first, second]).toEqual([id, null]);
+    expect(await latchkey.execute("select email from users")).toEqual([{ email: newEmail }]);
+  });
+
+  test("a reset by the old address waits, and its link is invalid", async () => {
+    const id = await createUser(latchkey.em());
+    const [token, reset] = [await linkOf(id), await issueLink(latchkey.em(), PasswordReset, email)];
+    const { first, second } = await during(
+      () => confirm(token),
+      () => resetPassword({ email, token: reset }, "a brand new password", "en"),
+    );
+    expect([first, second]).toEqual([id, null]);
+    expect(await authenticate(newEmail, goodPassword)).not.toBeNull();
+  });
+
+  test("a deletion that names the old address waits, and deletes nothing", async () => {
+    const id = await createUser(latchkey.em());
+    const token = await linkOf(id);
+    const { first, second } = await during(
+      () => confirm(token),
+      () => deleteAccount({ id, email }, email, "en"),
+    );
+    expect([first, second]).toEqual([id, false]);
+    expect(await latchkey.execute("select email from users")).toEqual([{ email: newEmail }]);
+  });
+
+  test("an external sign-in with the old, verified address waits, and gets an account of its own", async () => {
+    const id = await createUser(latchkey.em());
+    const token = await linkOf(id);
+    const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
+    const { first, second } = await during(
+      () => confirm(token),
+      () => signInToAccount(profile, browser, "en"),
+    );
+    expect(first).toBe(id);
+    expect(second.userId).not.toBe(id);
+    expect(await latchkey.execute("select email, idp_id from users order by email")).toEqual([
+      { email, idp_id: "ada" },
+      { email: newEmail, idp_id: null },
+    ]);
+  });
 });

@@ -559,7 +559,11 @@ function stringify(value: unknown): string {
 
 describe("the front door", () => {
   test("passes on only a valid origin, client address and Host", async () => {
-    openFrontDoor(latchkey.configure({ TRUST_PROXY: "2" }), async () => null);
+    openFrontDoor(
+      latchkey.configure({ TRUST_PROXY: "2" }),
+      async () => null,
+      () => "none",
+    );
     const server = createServer((request, response) => {
       const { host, "latchkey-origin": origin, "latchkey-client": client } = request.headers;
       const url = new URL(`http://${host}${request.url}`);

@@ -39,8 +39,9 @@ describe("the page", () => {
         password: true,
         linked: true,
       },
-      provider: "external sign-in",
+      provider: null,
       canConnect: false,
+      signInAgain: false,
       notice: null,
       sessions: expect.toSatisfy((sessions: unknown[]) => sessions.length === 2),
     });
@@ -65,7 +66,16 @@ describe("the page", () => {
 test("every action without a session redirects to the login page and changes nothing", async () => {
   await createUser(latchkey.em());
   const before = await latchkey.snapshot();
-  const intents = ["end-session", "end-other-sessions", "send-password-link", "unlink-provider", "delete-account", "x"];
+  const intents = [
+    "end-session",
+    "end-other-sessions",
+    "send-password-link",
+    "change-password",
+    "unlink-provider",
+    "change-email",
+    "delete-account",
+    "x",
+  ];
   for (const intent of intents) {
     for (const cookie of ["", `session=${"ab".repeat(32)}`]) {
       const answer = await act(cookie, intent, { email: "ada@example.com" });
@@ -240,12 +250,13 @@ describe("delete-account", () => {
 });
 
 describe("the 15 minutes of a recent sign-in", () => {
-  test.each(["unlink-provider", "delete-account"])(
+  test.each(["change-password", "unlink-provider", "change-email", "delete-account"])(
     "after them, %s requires a new sign-in and changes nothing",
     async (intent) => {
       const id = await createUser(latchkey.em(), { idpId: "42" });
       const cookie = await signedIn(latchkey.em(), id);
       await age("15 minutes");
+      expect((await open(cookie)).data.signInAgain).toBe(true);
       const { sessions, ...before } = await latchkey.snapshot();
       const refused = await act(cookie, intent, { email: "ada@example.com" });
       expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });

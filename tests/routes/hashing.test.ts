@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { Argon2id } from "oslo/password";
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { hashPassword } from "#server/accounts/password-hashing";
 import { HashingOverloaded } from "#server/errors";
 import * as login from "~/routes/login";
@@ -37,7 +37,7 @@ async function finishAll(hashes: Promise<unknown>[]): Promise<void> {
 function fillQueue(signal?: AbortSignal): { hashes: Promise<string>[]; places: number } {
   const hashes: Promise<string>[] = [hashPassword("0"), hashPassword("1"), hashPassword("2")];
   const places = running.length;
-  for (let at = 3; at < places + 64; at++) hashes.push(hashPassword(`${at}`, signal));
+  for (let at = 3; at < places + 64; at++) hashes.push(hashPassword(`${at}`, { signal }));
   return { hashes, places };
 }
 
@@ -62,7 +62,7 @@ test("a waiting hash whose client has closed the connection leaves the queue and
   const settling = Promise.allSettled(hashes.slice(3));
   client.abort();
   const stays = hashPassword("stays");
-  const late = expect(hashPassword("late", client.signal)).rejects.toMatchObject({ name: "AbortError" });
+  const late = expect(hashPassword("late", client)).rejects.toMatchObject({ name: "AbortError" });
   for (const { finish } of running.splice(0)) finish();
   await new Promise(setImmediate);
   expect(running.map(({ password }) => password)).toContain("stays");
@@ -82,4 +82,48 @@ test("a login while the queue is full is answered 503 with Retry-After, and is n
   }
   await finishAll(hashes);
   expect((await logIn()).status).toBe(302);
+});
+
+describe("the places of one client", () => {
+  const statuses = async (count: number, client: (at: number) => string) => {
+    const { hashes, places } = fillPlaces();
+    const outcomes = Array.from({ length: count }, (_, at) => hashPassword(`${at}`, { client: client(at) }));
+    const settling = Promise.allSettled(outcomes);
+    await finishAll([...hashes, ...outcomes]);
+    expect(places).toBeGreaterThan(0);
+    return (await settling).filter(({ status }) => status === "fulfilled").length;
+  };
+
+  /** Starts as many hashes as may run. */
+  function fillPlaces() {
+    const hashes = [hashPassword("0"), hashPassword("1"), hashPassword("2")];
+    return { hashes, places: running.length };
+  }
+
+  test.each([
+    ["an IPv4 address waits with 8 hashes", 8, 20, () => "192.0.2.1"],
+    ["a /64 waits with 8 hashes", 8, 20, () => "2001:db8:1:1::"],
+    ["a /48 waits with 32 hashes", 32, 60, (at: number) => `2001:db8:1:${at.toString(16)}::`],
+    ["clients of different networks wait with 60 hashes", 60, 60, (at: number) => `192.0.2.${at}`],
+  ])("%s at most: %i of %i", async (_what, expected, count, client) => {
+    expect(await statuses(count, client)).toBe(expected);
+  });
+
+  test("a login of a client whose places are taken is answered 503, and another client logs in", async () => {
+    const { hashes } = fillPlaces();
+    for (let at = 0; at < 8; at++) hashes.push(hashPassword(`${at}`, { client: "192.0.2.1" }));
+    const from = (client: string) =>
+      call(
+        login.action,
+        post(
+          "/login",
+          { email: "ada@example.com", password: goodPassword },
+          { headers: { "latchkey-client": client } },
+        ),
+      );
+    expect((await from("192.0.2.1")).status).toBe(503);
+    const other = from("192.0.2.2");
+    await finishAll([...hashes, other]);
+    expect((await other).status).toBe(302);
+  });
 });

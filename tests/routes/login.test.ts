@@ -33,12 +33,18 @@ describe("the login page", () => {
   });
 
   test("says whether external sign-in is on", async () => {
-    expect((await call(login.loader, get("/login"))).data).toEqual({ idpEnabled: false, provider: null, notice: null });
+    expect((await call(login.loader, get("/login"))).data).toEqual({
+      idpEnabled: false,
+      provider: null,
+      notice: null,
+      returnTo: null,
+    });
     latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret", IDP_PROVIDER: "github" });
     expect((await call(login.loader, get("/login"))).data).toEqual({
       idpEnabled: true,
       provider: "GitHub",
       notice: null,
+      returnTo: null,
     });
   });
 });

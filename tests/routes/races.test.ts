@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
-import { issueLink } from "#server/accounts/mailed-links";
-import { PasswordReset } from "#server/database/entities";
-import { signInToAccount } from "#server/features/external-sign-in.server";
+import { issueLink, newLink } from "#server/accounts/mailed-links";
+import { EmailChange, PasswordReset, Registration } from "#server/database/entities";
+import { deleteAccount } from "#server/features/account.server";
+import { changeEmail } from "#server/features/email-change.server";
+import { ExternalSignInError, signInToAccount } from "#server/features/external-sign-in.server";
 import { authenticate, logIn } from "#server/features/login.server";
 import { resetPassword } from "#server/features/password-reset.server";
+import { completeRegistration } from "#server/features/registration.server";
 import { endOtherSessions } from "#server/features/sessions.server";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
@@ -53,3 +56,42 @@ test("a reset during sign-ins of the same user: no deadlock, and no session of t
   expect(await authenticate(email, goodPassword)).toBeNull();
   expect(await authenticate(email, newPassword)).not.toBeNull();
 });
+
+const rounds = Array.from({ length: 10 }, (_, at) => at);
+
+test.each(rounds)(
+  "two users change to each other's address while both addresses are registered, reset, signed in to and deleted: no deadlock (round %i)",
+  async () => {
+    const browser = { userAgent: null, sessionToken: null };
+    const addresses = ["ada@example.com", "bob@example.com", "third@example.com"];
+    const [one = "", two = ""] = [
+      await createUser(latchkey.em(), { email: addresses[0]! }),
+      await createUser(latchkey.em(), { email: addresses[1]! }),
+    ];
+    const changes: (() => Promise<unknown>)[] = [];
+    for (const user of [one, two]) {
+      for (const address of addresses) {
+        const { token, row } = newLink(address);
+        await latchkey.em().insert(EmailChange, { ...row, user });
+        changes.push(() => changeEmail({ email: address, token }, null, "en"));
+      }
+    }
+    for (const address of addresses) {
+      const reset = await issueLink(latchkey.em(), PasswordReset, address);
+      const registration = await issueLink(latchkey.em(), Registration, address);
+      const verified = { id: address, email: address, emailVerified: true, name: null, pictureUrl: null };
+      changes.push(
+        () => resetPassword({ email: address, token: reset }, newPassword, "en"),
+        () => completeRegistration({ email: address, token: registration }, newPassword, browser),
+        () => signInToAccount(verified, browser, "en"),
+      );
+    }
+    changes.push(() => deleteAccount({ id: two, email: addresses[1]! }, addresses[1]!, "en"));
+    const outcomes = await Promise.allSettled(changes.sort(() => Math.random() - 0.5).map((change) => change()));
+    const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+    // An external sign-in may find that its address moved to an account with another id.
+    expect(failures.filter((failure) => !(failure instanceof ExternalSignInError))).toEqual([]);
+    const emails = await latchkey.execute<{ email: string }>("select email from users");
+    expect(new Set(emails.map(({ email: address }) => address)).size).toBe(emails.length);
+  },
+);

@@ -8,6 +8,8 @@ import { isReady } from "#server/features/health.server";
 import { start } from "#server/start.server";
 import { createEmptyDatabase, freePort } from "../support/server";
 
+const routeOf = () => "none";
+
 test("start() starts the service once in a process with the .env of its folder, and SIGTERM ends it with status 0", async () => {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
   await writeFile(join(folder, ".env"), "APP_URL=https://named-in.example\nPORT=1\n");
@@ -20,7 +22,7 @@ test("start() starts the service once in a process with the .env of its folder, 
   vi.stubEnv("APP_URL", undefined);
   const others = process.listeners("SIGTERM");
 
-  await Promise.all([start(), start()]).finally(() => process.chdir(home));
+  await Promise.all([start(routeOf), start(routeOf)]).finally(() => process.chdir(home));
   expect(config()).toMatchObject({ port, databaseUrl: database.url, appUrl: "https://named-in.example" });
   expect(await isReady()).toBe(true);
   const [onSigterm, ...more] = process.listeners("SIGTERM").filter((listener) => !others.includes(listener));

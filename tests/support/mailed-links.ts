@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as register from "~/routes/register";
 import type { startLatchkey } from "./latchkey";
@@ -30,6 +31,14 @@ export async function registrationLink(latchkey: Latchkey, email = "grace@exampl
   await call(register.action, post("/register", { email }));
   await latchkey.drain();
   return lastLink(latchkey);
+}
+
+/** Asks on the account page for another address and reads the link from the mail; its fields are empty for none. */
+export async function emailChangeLink(latchkey: Latchkey, cookie: string, email: string): Promise<MailedLink> {
+  await call(dashboard.action, post("/dashboard", { intent: "change-email", email }, { cookie }));
+  await latchkey.drain();
+  const mail = latchkey.mails().findLast(({ link }) => link?.pathname === "/account/email");
+  return { email: mail?.link?.searchParams.get("email") ?? "", token: mail?.link?.searchParams.get("token") ?? "" };
 }
 
 /** The outcome of every request for a mail, with and without an account. */

@@ -1,12 +1,15 @@
-import type { Constructor } from "@mikro-orm/core";
-import type { Migration } from "@mikro-orm/migrations";
 import type { Options } from "@mikro-orm/postgresql";
+import { ownMigrations } from "../own";
+import type { MigrationClasses } from "./migration-classes";
 
 /** Every migration, the oldest first. A new one is added here, because the bundle has no folder to search. */
-const migrations: Record<string, () => Promise<Constructor<Migration>>> = {
+const migrations: MigrationClasses = {
   Migration20261121000000: async () => (await import("./Migration20261121000000")).Migration20261121000000,
   Migration20261122000000: async () => (await import("./Migration20261122000000")).Migration20261122000000,
   Migration20261122120000: async () => (await import("./Migration20261122120000")).Migration20261122120000,
+  Migration20261122150000: async () => (await import("./Migration20261122150000")).Migration20261122150000,
+  Migration20261122160000: async () => (await import("./Migration20261122160000")).Migration20261122160000,
+  ...ownMigrations,
 };
 
 export const migrationNames = Object.keys(migrations);

@@ -1,0 +1,58 @@
+import { data } from "@remix-run/node";
+import * as z from "zod";
+import type { SignedIn } from "#server/features/sessions.server";
+import type { AnswerTexts } from "#server/languages/texts";
+import type { Translate } from "#server/languages/translate";
+import { formProblem } from "./form.server";
+
+const intents = [
+  "end-session",
+  "end-other-sessions",
+  "send-password-link",
+  "change-password",
+  "connect-provider",
+  "unlink-provider",
+  "change-email",
+  "delete-account",
+] as const;
+
+export type Intent = (typeof intents)[number];
+
+/** The form of an account action: its name and the fields that some of them have. */
+export const accountForm = () =>
+  z.object({
+    intent: z.enum(intents, formProblem("account.chooseAction")),
+    sessionId: z.uuid().optional().catch(undefined),
+    email: z.string().default(""),
+    currentPassword: z.string().default(""),
+    password: z.string().default(""),
+    passwordConfirmation: z.string().default(""),
+  });
+
+export type AccountForm = z.output<ReturnType<typeof accountForm>>;
+
+export interface ActionContext {
+  request: Request;
+  t: Translate<AnswerTexts>;
+  signedIn: SignedIn;
+  form: AccountForm;
+}
+
+/** Why an action was refused, and what was typed besides passwords. */
+export interface Refusal {
+  intent?: Intent;
+  errors: Record<string, string>;
+  typed: Record<string, string>;
+}
+
+/** What the account page says after an action. */
+type ActionResult = { done: string } | Refusal;
+
+export const done = (text: string) => data<ActionResult>({ done: text });
+
+export const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>
+  data<ActionResult>({ intent, errors, typed: { email } }, { status: 422 });
+
+/** @param wait seconds until the next attempt is allowed */
+export const throttled = ({ intent }: AccountForm, errors: Record<string, string>, wait: number) =>
+  data<ActionResult>({ intent, errors, typed: {} }, { status: 429, headers: { "Retry-After": String(wait) } });

@@ -1,0 +1,7 @@
+/** A module that Remix's compiler makes. */
+declare module "@remix-run/dev/assets-manifest" {
+  import type { EntryContext } from "@remix-run/node";
+
+  const manifest: EntryContext["manifest"];
+  export default manifest;
+}

@@ -1,0 +1,49 @@
+import { redirect } from "@remix-run/node";
+import { requestEmailChange } from "#server/features/email-change.server";
+import { changePassword, verifyCurrentPassword } from "#server/features/password-change.server";
+import { passwordProblem } from "#server/features/password-policy.server";
+import { clientOf, requesterOf } from "#server/http/request-facts.server";
+import { linkLifetimeMinutes } from "#server/rules";
+import { type ActionContext, done, refused, throttled } from "./account-action.server";
+import { deviceToken } from "./device.server";
+import { languageOf } from "./language.server";
+import { passwordMessage } from "./password-messages";
+import { minutesIn } from "./responses";
+import { getUser, requireRecentSignIn } from "./session.server";
+
+export async function changeOwnPassword({ request, t, signedIn, form }: ActionContext) {
+  await requireRecentSignIn(request, signedIn);
+  const { user, sessionId } = signedIn;
+  if (!user.hasPassword) return refused(form, { passwordLink: t("account.noPassword") });
+  const { currentPassword, password, passwordConfirmation } = form;
+  if (currentPassword === "") return refused(form, { currentPassword: t("account.typeCurrentPassword") });
+
+  const requester = requesterOf(request);
+  const device = deviceToken(request);
+  const { wait, verified } = await verifyCurrentPassword(user, currentPassword, device, requester);
+  if (wait !== null) {
+    return throttled(form, { currentPassword: t("account.tooManyWrong", { count: minutesIn(wait) }) }, wait);
+  }
+
+  const problem = await passwordProblem({ email: user.email, password, passwordConfirmation });
+  if (!verified || problem) {
+    const wrong = !verified && { currentPassword: t("account.wrongPassword") };
+    return refused(form, { ...wrong, ...(problem && passwordMessage(t, problem)) });
+  }
+
+  const owner = { userId: user.id, sessionId };
+  const changed = await changePassword(owner, verified, password, device, languageOf(request), requester);
+  if (changed) return done(t("account.passwordChanged"));
+  // A change in another browser ended this session. The login page says that the password was changed.
+  if (!(await getUser(request))) return redirect("/login?notice=password_reset");
+  return refused(form, { currentPassword: t("account.changedMeanwhile") });
+}
+
+const emailRefusals = { no_address: "account.enterEmail", own_address: "account.ownEmail" } as const;
+
+export async function changeOwnEmail({ request, t, signedIn, form }: ActionContext) {
+  await requireRecentSignIn(request, signedIn);
+  const outcome = await requestEmailChange(signedIn, form.email, clientOf(request), languageOf(request));
+  if (outcome !== "requested") return refused(form, { email: t(emailRefusals[outcome]) });
+  return done(t("account.emailChangeSent", { email: form.email.trim(), count: linkLifetimeMinutes }));
+}

@@ -1,0 +1,40 @@
+import { redirect, redirectDocument } from "@remix-run/node";
+import { afterSignIn, allowedReturn } from "#server/features/return-to.server";
+import { originOf } from "#server/http/request-facts.server";
+import { formTargetHeader } from "./content-security-policy";
+import { returnToName } from "./return-to";
+
+const accountPage = "/dashboard";
+
+/** Where the sign-in of this page is to end; `null` for none, for one that is repeated, and for one not allowed. */
+export function returnToOf(request: Request): string | null {
+  const [text, ...more] = new URL(request.url).searchParams.getAll(returnToName);
+  return text === undefined || more.length > 0 ? null : allowedReturn(text);
+}
+
+/** A page of another application may be on this host too. Remix would look for a route, so the browser loads it. */
+const redirectTo = (target: string, headers: Headers) =>
+  target === accountPage ? redirect(target, { headers }) : redirectDocument(target, { headers });
+
+/** Redirects to the end of a sign-in. */
+export function redirectSignedIn(returnTo: string | null, headers = new Headers()): Response {
+  return redirectTo(returnTo ?? afterSignIn(), headers);
+}
+
+/** Redirects a signed-in user away from a page for guests; never to that page itself. */
+export function redirectFromGuestPage(request: Request, returnTo: string | null): Response {
+  const target = returnTo ?? afterSignIn();
+  const { origin, pathname } = new URL(target, originOf(request));
+  const isThisPage = origin === originOf(request) && pathname === new URL(request.url).pathname;
+  return redirectTo(isThisPage ? accountPage : target, new Headers());
+}
+
+/**
+ * The header of a page whose form signs in. Some browsers apply `form-action` to the redirects after a form too
+ * (https://github.com/w3c/webappsec-csp/issues/8), so the policy names the origin that this sign-in leads to, and no
+ * other.
+ */
+export function formTarget(request: Request, returnTo: string | null): Record<string, string> {
+  const { origin } = new URL(returnTo ?? afterSignIn(), originOf(request));
+  return origin === originOf(request) ? {} : { [formTargetHeader]: origin };
+}

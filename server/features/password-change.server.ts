@@ -1,0 +1,80 @@
+import { forgetOtherDevices } from "../accounts/devices";
+import { endEmailChanges } from "../accounts/email-changes";
+import { lockOwner, type Owner } from "../accounts/owners";
+import { hashPassword } from "../accounts/password-hashing";
+import { takeBackCount } from "../accounts/rate-limits";
+import { endSessionsExcept } from "../accounts/sessions";
+import { config } from "../config";
+import { PasswordReset } from "../database/entities";
+import { unitOfWork } from "../database/unit-of-work";
+import type { Requester } from "../http/request-facts.server";
+import type { Language } from "../languages/languages";
+import { logEvent } from "../log";
+import { sendMail } from "../mail/mailer";
+import { passwordChangedByOwnerMail } from "../mail/messages";
+import { enqueue } from "../queue/job-queue";
+import type { MailCall } from "../queue/jobs";
+import { type Authenticated, authenticate, countLogin } from "./login.server";
+
+/** The verified password, or the seconds until the next attempt is allowed. */
+type Verification = { wait: number; verified?: never } | { wait: null; verified: Authenticated | null };
+
+/**
+ * Verifies the current password of a signed-in user. A wrong one counts as a failed login: somebody with a stolen session
+ * must not guess more often than anybody else.
+ *
+ * @throws HashingOverloaded
+ */
+export async function verifyCurrentPassword(
+  user: { id: string; email: string },
+  password: string,
+  deviceToken: string | null,
+  requester: Requester,
+): Promise<Verification> {
+  const counted = await countLogin(user.email, { client: requester.client, deviceToken });
+  if (counted.wait !== null) return counted;
+  const verified = await authenticate(user.email, password, requester, counted.counters);
+  if (verified?.id !== user.id) return { wait: null, verified: null };
+  await takeBackCount(counted.counters);
+  return { wait: null, verified };
+}
+
+/**
+ * Stores a new password in the place of the verified one, removes every reset link of the address, ends every other
+ * session and every email change of the user, and forgets every other device, in one transaction.
+ *
+ * @param deviceToken of the device cookie that the browser came with
+ * @param language of the mail that tells the owner
+ * @returns false, and nothing changed, when the password was changed, or the session ended, since it was verified
+ * @throws HashingOverloaded
+ */
+export async function changePassword(
+  owner: Owner,
+  verified: Authenticated,
+  newPassword: string,
+  deviceToken: string | null,
+  language: Language,
+  requester?: Requester,
+): Promise<boolean> {
+  const { userId, sessionId } = owner;
+  const passwordHash = await hashPassword(newPassword, requester);
+  const ended = await unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    if (user?.passwordHash !== verified.passwordHash) return null;
+    user.passwordHash = passwordHash;
+    await em.nativeDelete(PasswordReset, { email: user.email });
+    await endEmailChanges(em, { user: userId });
+    await forgetOtherDevices(em, userId, deviceToken);
+    await enqueue(em, { task: "mail_password_changed_by_owner", email: user.email, language });
+    return endSessionsExcept(em, userId, sessionId);
+  });
+  if (ended === null) return false;
+  logEvent({ event: "password.changed", userId });
+  if (ended > 0) logEvent({ event: "session.ended", userId, reason: "password_changed", count: ended });
+  return true;
+}
+
+/** The job of a changed password: tells the owner, because somebody else may have done it. */
+export async function mailPasswordChangedByOwner(email: string, language: Language): Promise<MailCall> {
+  return () => sendMail(email, passwordChangedByOwnerMail(language, config().appUrl));
+}

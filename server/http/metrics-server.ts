@@ -1,0 +1,47 @@
+import { type IncomingMessage, Server, type ServerResponse } from "node:http";
+import { StartError } from "../errors";
+import { logUnexpected } from "../log";
+import type { MetricsConfig } from "../settings/metrics";
+import { type Exposition, openMetrics, type Readings } from "./metrics-registry";
+
+/** The front door leaves the requests of this server alone. */
+export class MetricsServer extends Server {}
+
+async function answer({ contentType, text }: Exposition, request: IncomingMessage, response: ServerResponse) {
+  if (request.method !== "GET" || request.url?.split("?", 1)[0] !== "/metrics") {
+    response.writeHead(404).end();
+    return;
+  }
+  try {
+    const body = await text();
+    response.writeHead(200, { "Content-Type": contentType, "Cache-Control": "no-store" }).end(body);
+  } catch (error) {
+    logUnexpected(error);
+    response.writeHead(500).end();
+  }
+}
+
+/**
+ * Counts from now on, and answers `GET /metrics` on a port of its own.
+ *
+ * @returns a function that closes the port
+ * @throws StartError when the port cannot be used
+ */
+export async function openMetricsServer(
+  { host, port }: MetricsConfig,
+  readings: Readings,
+): Promise<() => Promise<void>> {
+  const exposition = await openMetrics(readings);
+  const server = new MetricsServer((request, response) => void answer(exposition, request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", ({ code }: NodeJS.ErrnoException) => {
+      reject(new StartError(`METRICS_PORT ${port} on ${host} cannot be used: ${code}.`));
+    });
+    server.listen(port, host, resolve);
+  });
+  return () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+}

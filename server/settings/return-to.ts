@@ -1,0 +1,63 @@
+/** Where a sign-in may lead besides a path of ours. */
+export interface ReturnOrigins {
+  /** Scheme and authority without a trailing slash: the base of every mailed link. */
+  readonly appUrl: string;
+  /** Origins, and `https://*.DOMAIN` for every https host below a domain, on the default port. */
+  readonly returnOrigins: readonly string[];
+}
+
+const longest = 2_048; // characters
+
+/** Not every host that `URL` takes: `;`, `,` and `*` would change a CSP that names it. */
+export const plainHost = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/;
+
+/** The domain of `https://*.DOMAIN`; `null` for another origin. */
+export const wildcardDomain = (origin: string): string | null => /^https:\/\/\*\.(.+)$/.exec(origin)?.[1] ?? null;
+
+function isBelow({ protocol, port, hostname }: URL, domain: string): boolean {
+  return protocol === "https:" && port === "" && hostname.endsWith(`.${domain}`);
+}
+
+/** Not `url.origin`: that of `blob:https://example.org/x` is https://example.org. */
+const originOf = ({ protocol, host }: URL) => `${protocol}//${host}`;
+
+function isAllowed(url: URL, { appUrl, returnOrigins }: ReturnOrigins): boolean {
+  if (!plainHost.test(url.hostname) || url.username || url.password) return false;
+  return [appUrl, ...returnOrigins].some((origin) => {
+    const domain = wildcardDomain(origin);
+    return domain === null ? originOf(url) === origin : isBelow(url, domain);
+  });
+}
+
+const isPath = (text: string) => /^\/(?![/\\])/.test(text);
+
+/**
+ * A path of ours, of any length. Browsers and servers read some spellings differently, so what is sent on is what the URL
+ * Standard's parser makes of it.
+ *
+ * @returns the serialised path; `null` for everything else
+ */
+export function ownPath(path: string, { appUrl }: ReturnOrigins): string | null {
+  // The parser removes tabs and line breaks: `/<TAB>/example.org` is another host.
+  if (!isPath(path) || !URL.canParse(path, appUrl)) return null;
+  const url = new URL(path, appUrl);
+  const serialized = `${url.pathname}${url.search}${url.hash}`; // `/..//example.org` is `//example.org` by now
+  return originOf(url) === appUrl && isPath(serialized) ? serialized : null;
+}
+
+function serializedUrl(text: string, allowed: ReturnOrigins): string | null {
+  const url = URL.canParse(text) && new URL(text);
+  return url && isAllowed(url, allowed) ? url.href : null;
+}
+
+/**
+ * Decides where a browser may be sent: to a path of ours, or to an absolute URL of an allowed origin.
+ *
+ * @returns the serialised path or URL; `null` for everything else
+ */
+export function allowedTarget(text: string, allowed: ReturnOrigins): string | null {
+  const serialize = (given: string) =>
+    given.length > longest ? null : (ownPath(given, allowed) ?? serializedUrl(given, allowed));
+  const target = serialize(text);
+  return target !== null && serialize(target) === target ? target : null;
+}

@@ -1,0 +1,20 @@
+import { createRequire } from "node:module";
+
+/** Loaded where `SESSION_DOMAIN` is set: the list of public suffixes takes 6 MB and 40 ms. */
+function isPublicSuffix(domain: string): boolean {
+  const { getPublicSuffix } = createRequire(import.meta.url)("tldts") as typeof import("tldts");
+  return getPublicSuffix(domain, { allowPrivateDomains: true }) === domain;
+}
+
+/** A domain name of at least two labels, the last of which is no number (it would be an IPv4 address). */
+const domainName = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z])[a-z0-9-]{0,62}[a-z0-9]$/;
+
+/** Whether browsers take cookies for the domain and every host below it (RFC 6265bis, section 5.7, step 9). */
+export function isCookieDomain(domain: string): boolean {
+  return domain.length <= 253 && domainName.test(domain) && !isPublicSuffix(domain);
+}
+
+/** Whether the host is the domain or below it. */
+export function isWithin(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
+}

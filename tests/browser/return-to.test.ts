@@ -1,0 +1,124 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import fc from "fast-check";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allowedTarget } from "#server/settings/return-to";
+import { bypasses, targets } from "../support/open-redirects";
+import { choosePassword, password, register } from "./registration";
+import { arrive, linkIn, signInAtProvider, startSite } from "./site";
+
+/** An application of another origin: its pages name their path. */
+let application: Server;
+let app: string;
+
+beforeAll(async () => {
+  application = createServer(({ url = "" }, response) => {
+    response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" });
+    response.end(`<!doctype html><title>App</title><link rel="icon" href="data:,"><h1>App at ${url}</h1>`);
+  });
+  await new Promise<void>((resolve) => application.listen(0, resolve));
+  app = `http://localhost:${(application.address() as AddressInfo).port}`;
+});
+
+afterAll(() => void application.close());
+
+const site = startSite(() => ({ RETURN_ORIGINS: `${app},https://*.shop.example` }));
+
+let addresses = 0;
+const newAddress = () => `guest${++addresses}@example.com`;
+
+async function logIn(page: Page, email: string, value = password): Promise<void> {
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(value);
+  await page.getByRole("button", { name: "Log in" }).click();
+}
+
+const visitors: { who: string; options: BrowserContextOptions }[] = [
+  { who: "with JavaScript", options: {} },
+  { who: "without JavaScript", options: { javaScriptEnabled: false } },
+];
+
+describe.each(visitors)("$who", ({ options }) => {
+  /** The page of the application that was asked for, and the login page that its proxy or its code sends to. */
+  const asked = (path: string) => `/login?${new URLSearchParams({ return_to: `${app}${path}` })}`;
+
+  test("a login, refused once, leads back to the page of the application", async () => {
+    const email = newAddress();
+    const first = await site.visit(options);
+    await register(site, first, email);
+
+    const page = await site.visit(options);
+    await page.goto(asked("/notes?page=2"));
+    await logIn(page, email, "not the right one");
+    expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
+    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await arrive(page, "App at /notes?page=2");
+
+    await page.goto(asked("/again"));
+    await arrive(page, "App at /again");
+  });
+
+  test("a page of this origin that Remix does not render is loaded after a login", async () => {
+    const email = newAddress();
+    await register(site, await site.visit(options), email);
+    const page = await site.visit(options);
+    await page.goto("/login?return_to=/healthz");
+    await logIn(page, email);
+    await page.waitForURL(`${site.url()}/healthz`);
+    expect(await page.textContent("body")).toContain("ok");
+  });
+
+  test("an external sign-in, by way of the registration page, leads back", async () => {
+    const page = await site.visit(options);
+    await page.goto(asked("/from/provider"));
+    await page.getByRole("link", { name: "Create one" }).click();
+    await arrive(page, "Create an account");
+    await page.getByRole("link", { name: /^Continue with/ }).click();
+    await signInAtProvider(page, newAddress().split("@")[0] ?? "");
+    await arrive(page, "App at /from/provider");
+  });
+
+  test("a registration by mail, refused once, leads back", async () => {
+    const email = newAddress();
+    const page = await site.visit(options);
+    await page.goto(asked("/welcome"));
+    await page.getByRole("link", { name: "Create one" }).click();
+    await arrive(page, "Create an account");
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    await arrive(page, "Check your mail");
+    await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
+    await choosePassword(page, password, "another one");
+    await page.getByRole("button", { name: "Create the account" }).click();
+    await page.getByText("The two passwords are not the same.").waitFor();
+    await choosePassword(page, password);
+    await page.getByRole("button", { name: "Create the account" }).click();
+    await arrive(page, "App at /welcome");
+  });
+});
+
+test("Chromium's parser reads of what passes an allowed origin, and of what is sent the same URL", async () => {
+  const page = await site.visit();
+  await page.goto("/login");
+  const allowed = { appUrl: site.url(), returnOrigins: [app, "https://*.shop.example"] };
+  const texts = [...bypasses(site.url()).map(([, text]) => text), ...fc.sample(targets, 5_000)];
+  const passed = texts.flatMap((text) => allowedTarget(text, allowed) ?? []);
+  expect(passed.length).toBeGreaterThan(100);
+  const read = await page.evaluate(
+    (sent) =>
+      sent.map((target) => {
+        const link = document.createElement("a");
+        link.href = target;
+        return { target, href: link.href, origin: new URL(link.href).origin };
+      }),
+    passed,
+  );
+  for (const { target, href, origin } of read) {
+    expect(href).toBe(new URL(target, site.url()).href);
+    expect([site.url(), app].includes(origin) || /^https:\/\/[a-z0-9_.-]+\.shop\.example$/.test(origin), target).toBe(
+      true,
+    );
+  }
+});

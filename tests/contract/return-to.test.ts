@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { allowedTarget } from "#server/settings/return-to";
+import { bypasses, targets } from "../support/open-redirects";
+
+const own = "http://localhost:3000";
+const allowed = { appUrl: own, returnOrigins: ["https://app.example", "https://*.shop.example", "http://[::1]:5173"] };
+const decide = (text: string) => allowedTarget(text, allowed);
+
+test.each<[string, string]>([
+  ["/", "/"],
+  ["/a/b?c=d&e#f", "/a/b?c=d&e#f"],
+  ["/a/../b", "/b"],
+  ["/a\\b", "/a/b"],
+  ["/a//b", "/a//b"],
+  ["/%2fevil.example", "/%2fevil.example"],
+  ["/%5cevil.example", "/%5cevil.example"],
+  ["/@evil.example", "/@evil.example"],
+  ["/?//evil.example", "/?//evil.example"],
+  ["/a?next=https://evil.example/", "/a?next=https://evil.example/"],
+  ["/caf\u00e9 \u2603", "/caf%C3%A9%20%E2%98%83"],
+  ["/a\tb\n", "/ab"],
+  ["/a?", "/a"],
+  [own, `${own}/`],
+  [`${own}/a?b#c`, `${own}/a?b#c`],
+  ["HTTP://LocalHost:3000", `${own}/`],
+  ["https://app.example", "https://app.example/"],
+  ["https://app.example:443/a", "https://app.example/a"],
+  ["https:app.example/a", "https://app.example/a"],
+  ["https://app.example//evil.example", "https://app.example//evil.example"],
+  ["https://a.shop.example/", "https://a.shop.example/"],
+  ["https://a.b-c.SHOP.example:443/x", "https://a.b-c.shop.example/x"],
+  ["https://b\u00fccher.shop.example/", "https://xn--bcher-kva.shop.example/"],
+  ["http://[::1]:5173/", "http://[::1]:5173/"],
+])("%j leads to %s", (text, target) => {
+  expect(decide(text)).toBe(target);
+});
+
+test.each(bypasses(own))("%s leads nowhere: %j", (_what, text) => {
+  expect(decide(text)).toBeNull();
+});
+
+test("2,048 characters are allowed and one more is not, before and after they are serialised", () => {
+  expect(decide(`/${"a".repeat(2_047)}`)).toBe(`/${"a".repeat(2_047)}`);
+  expect(decide(`/${"a".repeat(2_048)}`)).toBeNull();
+  expect(decide(`/${"\u00e9".repeat(341)}`)).toHaveLength(2_047);
+  expect(decide(`/${"\u00e9".repeat(342)}`)).toBeNull();
+});
+
+test("without RETURN_ORIGINS only this origin is allowed", () => {
+  const alone = { appUrl: own, returnOrigins: [] };
+  expect(allowedTarget("/a", alone)).toBe("/a");
+  expect(allowedTarget(`${own}/a`, alone)).toBe(`${own}/a`);
+  expect(allowedTarget("https://app.example/a", alone)).toBeNull();
+});
+
+test("what passes is ASCII, of an allowed origin on every base, and passes again unchanged", () => {
+  const kinds = { path: 0, absolute: 0, refused: 0 };
+  fc.assert(
+    fc.property(targets, (text) => {
+      const target = decide(text);
+      if (target === null) return void kinds.refused++;
+      kinds[target.startsWith("/") ? "path" : "absolute"]++;
+      expect(target).toMatch(/^[!-~]{1,2048}$/);
+      expect(decide(target)).toBe(target);
+      const url = new URL(target, own);
+      expect(url.href).toBe(target.startsWith("/") ? `${own}${target}` : target);
+      expect(url.username + url.password).toBe("");
+      expect(`${url.protocol}//${url.host}`).toMatch(
+        /^(?:http:\/\/localhost:3000|https:\/\/app\.example|https:\/\/(?:[a-z0-9_-]+\.)+shop\.example|http:\/\/\[::1\]:5173)$/,
+      );
+    }),
+    { numRuns: 20_000 },
+  );
+  expect(kinds.path).toBeGreaterThan(1_000);
+  expect(kinds.absolute).toBeGreaterThan(200);
+  expect(kinds.refused).toBeGreaterThan(1_000);
+});

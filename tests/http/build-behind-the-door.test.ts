@@ -1,0 +1,96 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { send } from "../support/http";
+import { mailsIn } from "../support/printed-mails";
+import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { twice } from "../support/twice";
+import { Visitor } from "../support/visitor";
+
+const copied = ["app", "server", "public", "package.json", "remix.config.js", "remix.env.d.ts", "tsconfig.json"];
+
+/** The files that README shows under "Build behind the door": each names its path in its first line. */
+async function documentedFiles(): Promise<{ path: string; text: string }[]> {
+  const [, chapter = ""] = (await readFile("README.md", "utf8")).split("\n## Build behind the door\n");
+  const [section = ""] = chapter.split("\n## ");
+  return [...section.matchAll(/^```tsx?\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)].map(([, path = "", text = ""]) => ({
+    path,
+    text,
+  }));
+}
+
+let folder: string;
+let database: TestDatabase;
+let server: RunningServer;
+let paths: string[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "latchkey-own-"));
+  await Promise.all(copied.map((name) => cp(name, join(folder, name), { recursive: true })));
+  await symlink(resolve("node_modules"), join(folder, "node_modules"));
+  const files = await documentedFiles();
+  paths = files.map(({ path }) => path);
+  for (const { path, text } of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  const { PATH } = process.env;
+  const build = ["node_modules/@remix-run/dev/dist/cli.js", "build"];
+  await promisify(execFile)(process.execPath, build, { cwd: folder, env: { PATH, NODE_ENV: "production" } });
+  database = await createEmptyDatabase();
+  server = await startServer({ DATABASE_URL: database.url }, join(folder, "build/index.js"));
+}, 300_000);
+
+afterAll(async () => {
+  await server.stop();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+/** Registers with the link that the mail holds, from the login page on; returns the last answer. */
+async function register(visitor: Visitor, loginPage: string) {
+  const email = `${crypto.randomUUID()}@example.com`;
+  const search = new URL(loginPage, server.url).search;
+  await visitor.post(`/register${search}`, { email });
+  await server.waitFor(new RegExp(`To: ${email}[\\s\\S]*?--- end mail ---`));
+  const link = mailsIn(server.output()).find(({ to }) => to === email)?.link;
+  const fields = Object.fromEntries(link?.searchParams ?? []);
+  return { email, done: await visitor.post("/register/complete", { ...fields, ...twice("a quiet harbour town") }) };
+}
+
+test("README shows a page, an entity, its migration, a feature and a second page", () => {
+  expect(paths).toEqual([
+    "app/routes/hello.tsx",
+    "server/database/own/note.ts",
+    "server/database/own/Migration20270101000000.ts",
+    "server/database/own/index.ts",
+    "server/features/notes.server.ts",
+    "app/routes/notes.tsx",
+  ]);
+});
+
+test("the page of twenty lines sends a visitor to the login page, and the sign-in ends there", async () => {
+  const visitor = new Visitor(server.url);
+  const refused = await visitor.get("/hello?from=mail");
+  expect(refused).toMatchObject({ status: 302, location: "/login?return_to=%2Fhello%3Ffrom%3Dmail" });
+  const { email, done } = await register(visitor, refused.location ?? "");
+  expect(done).toMatchObject({ status: 302, location: "/hello?from=mail" });
+  const page = await visitor.get("/hello?from=mail");
+  expect(page.status).toBe(200);
+  expect(page.body).toContain(`Hello, ${email}`);
+});
+
+test("notes are stored in a table of one's own, and go with their account", async () => {
+  const visitor = new Visitor(server.url);
+  const { email } = await register(visitor, "/login?return_to=/notes");
+  expect(await visitor.post("/notes", { text: "Buy <b>lamps</b>" })).toMatchObject({ status: 302, location: "/notes" });
+  expect((await visitor.get("/notes")).body).toContain("<p>Buy &lt;b&gt;lamps&lt;/b&gt;</p>");
+  expect((await send(server.url, "/notes", { form: { text: "x" } })).location).toBe("/login?return_to=%2Fnotes");
+  expect(await visitor.post("/dashboard", { intent: "delete-account", email })).toMatchObject({
+    location: "/account-deleted",
+  });
+  expect(await send(server.url, "/readyz")).toMatchObject({ status: 200 });
+});

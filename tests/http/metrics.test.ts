@@ -1,0 +1,361 @@
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { signInExternally } from "../support/external-sign-in";
+import { type MailService, startMailService } from "../support/mail-service";
+import { password, runLatchkey } from "../support/running-latchkey";
+import { scrape } from "../support/scrape";
+import { json, runScriptedProvider } from "../support/scripted-provider";
+import { freePort, spawnServer, startServer } from "../support/server";
+import { createDatabase } from "../support/template-copy";
+import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
+
+const port = await freePort();
+const provider = await runScriptedProvider();
+const latchkey = runLatchkey({ ...provider.settings.oidc, METRICS_PORT: String(port) });
+
+const ask = (path: string, init: RequestInit = {}) => fetch(`http://127.0.0.1:${port}${path}`, init);
+
+/** How much each series of a name grew while `work` ran, until `expected` did. */
+async function growth(name: string, expected: Record<string, number>, work: () => Promise<unknown>): Promise<void> {
+  const before = await scrape(port);
+  await work();
+  let grown: Record<string, number> = {};
+  const read = async () => {
+    const after = [...(await scrape(port))].filter(([series]) => series.startsWith(`${name}{`));
+    const differences = after.map(([series, value]): [string, number] => [
+      series.slice(name.length),
+      value - (before.get(series) ?? 0),
+    ]);
+    grown = Object.fromEntries(differences.filter(([, difference]) => difference !== 0));
+    return Object.keys(expected).every((labels) => grown[labels] === expected[labels]);
+  };
+  await until(read, `${name} grows`, 5_000).catch(() => {});
+  expect(grown).toEqual(expected);
+}
+
+test("GET /metrics answers in Prometheus' text format; everything else on this port is an empty 404", async () => {
+  const metrics = await ask("/metrics");
+  expect(metrics.status).toBe(200);
+  expect(metrics.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  expect(metrics.headers.get("Cache-Control")).toBe("no-store");
+  expect((await ask("/metrics?collect=all")).status).toBe(200);
+  const others: [string, string][] = [
+    ["GET", "/"],
+    ["GET", "/metrics/"],
+    ["GET", "/metrics%2f"],
+    ["GET", "/login"],
+    ["GET", "/healthz"],
+    ["HEAD", "/metrics"],
+    ["POST", "/metrics"],
+    ["PUT", "/metrics"],
+    ["OPTIONS", "/metrics"],
+  ];
+  for (const [method, path] of others) {
+    const answer = await ask(path, { method });
+    expect([method, path, answer.status, await answer.text()]).toEqual([method, path, 404, ""]);
+  }
+});
+
+test("the port of the pages has no /metrics", async () => {
+  const answer = await latchkey.send("/metrics");
+  expect(answer.status).toBe(404);
+  expect(answer.body).not.toContain("latchkey_events_total");
+});
+
+test("a scrape leaves no line in the access log and is not counted as a request", async () => {
+  const before = latchkey.output().length;
+  await growth("latchkey_http_request_duration_seconds_count", {}, async () => {
+    for (let times = 0; times < 3; times++) await scrape(port);
+  });
+  await latchkey.flushed();
+  expect(latchkey.output().slice(before)).not.toContain("metrics");
+});
+
+describe("requests are counted", () => {
+  const count = "latchkey_http_request_duration_seconds_count";
+  test.each<[string, Record<string, number>, () => Promise<unknown>]>([
+    [
+      "by route, method and status",
+      {
+        '{route="routes/login",method="GET",status="200"}': 2,
+        '{route="routes/login",method="POST",status="422"}': 1,
+        '{route="routes/_index",method="GET",status="302"}': 1,
+        '{route="routes/healthz",method="HEAD",status="200"}': 1,
+        '{route="routes/auth.idp_.callback",method="GET",status="302"}': 1,
+      },
+      async () => {
+        await latchkey.send("/login");
+        await latchkey.send("/LOGIN/?notice=idp_failed");
+        await latchkey.visit().post("/login", { email: "nobody@example.com", password });
+        await latchkey.send("/");
+        await latchkey.send("/healthz", { method: "HEAD" });
+        await latchkey.send("/auth/idp/callback?code=a&state=b");
+      },
+    ],
+    [
+      "with a page's data under the page's route",
+      {
+        '{route="routes/forgot-password",method="GET",status="200"}': 1,
+        '{route="routes/_index",method="GET",status="202"}': 1,
+      },
+      async () => {
+        await latchkey.send("/forgot-password.data");
+        await latchkey.send("/_root.data");
+      },
+    ],
+    [
+      "under one name, whatever the path",
+      { '{route="routes/$",method="GET",status="404"}': 40, '{route="routes/$",method="GET",status="400"}': 1 },
+      async () => {
+        for (let at = 0; at < 40; at++) await latchkey.send(`/${crypto.randomUUID()}/${"a".repeat(at)}`);
+        await latchkey.send("/%ff");
+      },
+    ],
+    [
+      "under one name, whatever the method",
+      { '{route="routes/login",method="other",status="405"}': 3 },
+      async () => {
+        for (const method of ["PUT", "DELETE", "PROPFIND"]) await latchkey.send("/login", { method });
+      },
+    ],
+    [
+      "with the files of the bundle under one name",
+      { '{route="build",method="GET",status="200"}': 2, '{route="routes/login",method="GET",status="200"}': 1 },
+      async () => {
+        const { body } = await latchkey.send("/login");
+        const [first = "", second = ""] = new Set(body.match(/\/build\/[\w/.-]+\.(?:js|css)/g));
+        await latchkey.send(first);
+        await latchkey.send(second);
+      },
+    ],
+  ])("%s", (_what, expected, work) => growth(count, expected, work));
+});
+
+test("the time of a request is in the histogram", async () => {
+  const labels = (le: string) => `{le="${le}",route="routes/readyz",method="GET",status="200"}`;
+  await latchkey.send("/readyz");
+  const bucket = (series: Map<string, number>, le: string) =>
+    series.get(`latchkey_http_request_duration_seconds_bucket${labels(le)}`);
+  await until(async () => (bucket(await scrape(port), "+Inf") ?? 0) > 0, "the request is counted");
+  const series = await scrape(port);
+  expect(bucket(series, "10")).toBe(bucket(series, "+Inf"));
+  const sum = series.get('latchkey_http_request_duration_seconds_sum{route="routes/readyz",method="GET",status="200"}');
+  expect(sum).toBeGreaterThan(0.0001);
+  expect(sum).toBeLessThan(10);
+});
+
+describe("events are counted by name and reason", () => {
+  const events = "latchkey_events_total";
+
+  test("a registration and logins", () =>
+    growth(
+      events,
+      {
+        '{event="registration.requested"}': 1,
+        '{event="registration.sent"}': 1,
+        '{event="registration.completed"}': 1,
+        '{event="login.failed",reason="wrong_credentials"}': 2,
+        '{event="login.succeeded"}': 1,
+      },
+      async () => {
+        await latchkey.register("counted@example.com");
+        await latchkey.visit().post("/login", { email: "counted@example.com", password: "not the password" });
+        await latchkey.visit().post("/login", { email: "unknown@example.com", password });
+        await latchkey.visit().post("/login", { email: "counted@example.com", password });
+      },
+    ));
+
+  test("the statuses that a provider answers with count as few reasons", () =>
+    growth(
+      events,
+      {
+        '{event="idp.started"}': 4,
+        '{event="idp.failed",reason="exchange: status 4xx"}': 3,
+        '{event="idp.failed",reason="exchange: status 5xx"}': 1,
+      },
+      async () => {
+        for (const status of [400, 401, 418, 503]) {
+          provider.answerWith({ token: json({}, status) });
+          await signInExternally(latchkey.visit());
+        }
+      },
+    ));
+
+  test("events that alerts ask for are there before they happen", async () => {
+    const series = await scrape(port);
+    for (const reason of ["recipient_refused", "message_refused", "retries_exhausted"]) {
+      expect(series.get(`latchkey_events_total{event="mail.failed",reason="${reason}"}`)).toBe(0);
+    }
+  });
+});
+
+test("the scrape has Node's metrics, the pool, the queue and a database that answers", async () => {
+  const series = await scrape(port);
+  expect(series.get("latchkey_database_up")).toBe(1);
+  const connections = (state: string) => series.get(`latchkey_database_connections{state="${state}"}`) ?? Number.NaN;
+  expect(connections("used") + connections("free")).toBeGreaterThanOrEqual(1);
+  expect(series.get("latchkey_database_acquires_waiting")).toBeGreaterThanOrEqual(0);
+  expect(series.get('latchkey_jobs_waiting{state="retry"}')).toBe(0);
+  expect(series.get('latchkey_job_oldest_seconds{state="retry"}')).toBe(0);
+  expect(series.get("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
+  expect(series.has("nodejs_eventloop_lag_p99_seconds")).toBe(true);
+});
+
+test("hashes that wait are counted while they wait", async () => {
+  const waiting = async () => (await scrape(port)).get("latchkey_hashes_waiting") ?? Number.NaN;
+  const logins = Promise.all(
+    Array.from({ length: 60 }, (_, at) =>
+      latchkey.visit().post("/login", { email: `rush-${at}@example.com`, password }),
+    ),
+  );
+  await until(async () => (await waiting()) > 0, "a hash waits");
+  await logins;
+  expect(await waiting()).toBe(0);
+});
+
+test("no address, token, path, client or user is in a scrape", async () => {
+  const email = "private@example.com";
+  const visitor = await latchkey.register(email);
+  await latchkey.resetLink(email, visitor);
+  await visitor.get("/private/7b0f3a");
+  await visitor.get("/dashboard");
+  const text = await (await ask("/metrics")).text();
+  expect(text).not.toMatch(/@|private|7b0f3a|example|[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}|127\.0\.0\.1/);
+  const labelNames = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, name]) => name));
+  const ours = ["event", "reason", "outcome", "route", "method", "status", "le", "state"];
+  const nodes = ["version", "major", "minor", "patch", "type", "space", "kind"];
+  expect([...labelNames].filter((name) => ![...ours, ...nodes].includes(name ?? ""))).toEqual([]);
+});
+
+describe("every metric and label that a query names is in a scrape", () => {
+  const operands = /\b((?:latchkey|process|nodejs)_\w+)(?:\{([^}]*)\})?/g;
+
+  async function expectInScrape(queries: string[]): Promise<void> {
+    await latchkey.register(`${crypto.randomUUID()}@example.com`);
+    await latchkey.send("/login");
+    await until(
+      async () => [...(await scrape(port)).keys()].some((key) => key.includes('"routes/login"')),
+      "a request",
+    );
+    const series = [...(await scrape(port)).keys()];
+    const missing = queries
+      .flatMap((query) => [...query.matchAll(operands)])
+      .filter(([, name, matchers = ""]) => {
+        const labels = [...matchers.matchAll(/(\w+)\s*[=!]/g)].map(([, label]) => label);
+        const own = labels.filter((label) => label !== "instance"); // added by Prometheus
+        return !series.some(
+          (one) => one.split("{", 1)[0] === name && own.every((label) => new RegExp(`[{,]${label}="`).test(one)),
+        );
+      })
+      .map(([operand]) => operand);
+    expect(missing).toEqual([]);
+  }
+
+  test("deploy/grafana.json", async () => {
+    const dashboard = JSON.parse(await readFile("deploy/grafana.json", "utf8")) as {
+      panels: { targets: { expr: string }[] }[];
+    };
+    const queries = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    expect(queries.length).toBeGreaterThan(20);
+    await expectInScrape(queries);
+  });
+
+  test("docs/operation.md", async () => {
+    const text = await readFile("docs/operation.md", "utf8");
+    const [, monitoring = ""] = /\n## Monitoring\n(.*?)\n## /s.exec(text) ?? [];
+    const queries = [...monitoring.replace(/```.*?```/s, "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
+    const alerts = queries.filter((code) => / (?:==|>) /.test(code));
+    expect(alerts.length).toBeGreaterThan(10);
+    await expectInScrape(alerts);
+  });
+});
+
+describe("mails", () => {
+  let mailService: MailService;
+  let stop: () => Promise<void>;
+  const metricsPort = freePort();
+
+  beforeAll(async () => {
+    mailService = await startMailService();
+    const database = await createDatabase();
+    const settings = { ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" };
+    const server = await startServer({ ...settings, METRICS_PORT: String(await metricsPort) });
+    const visitor = new Visitor(server.url);
+    stop = async () => {
+      await server.stop();
+      await database.drop();
+      await mailService.stop();
+    };
+    await visitor.post("/register", { email: "first@example.com" });
+    await mailService.to("first@example.com");
+    mailService.setBehaviour({ kind: "answer", status: 500, body: "{}" });
+    await visitor.post("/register", { email: "second@example.com" });
+    await mailService.attempted("second@example.com");
+    mailService.setBehaviour({ kind: "answer", status: 422, body: '{"ErrorCode":406,"Message":"Inactive"}' });
+    await visitor.post("/register", { email: "third@example.com" });
+    await mailService.attempted("third@example.com");
+    await server.waitFor(/mail\.failed/);
+  });
+
+  afterAll(() => stop());
+
+  test("are counted as sent, failed and refused; the failed one waits as a job", async () => {
+    const series = await scrape(await metricsPort);
+    const named = (start: string) => Object.fromEntries([...series].filter(([name]) => name.startsWith(start)));
+    expect(named("latchkey_mails_total")).toEqual({
+      'latchkey_mails_total{outcome="sent"}': 1,
+      'latchkey_mails_total{outcome="failed"}': 1,
+      'latchkey_mails_total{outcome="refused"}': 1,
+    });
+    expect(named('latchkey_events_total{event="mail.failed"')).toEqual({
+      'latchkey_events_total{event="mail.failed",reason="recipient_refused"}': 1,
+      'latchkey_events_total{event="mail.failed",reason="message_refused"}': 0,
+      'latchkey_events_total{event="mail.failed",reason="retries_exhausted"}': 0,
+    });
+    expect(series.get('latchkey_jobs_waiting{state="retry"}')).toBe(1);
+    expect(series.get('latchkey_job_oldest_seconds{state="retry"}')).toBeGreaterThan(0);
+    expect(series.get('latchkey_job_oldest_seconds{state="retry"}')).toBeLessThan(60);
+  });
+});
+
+describe("start and stop", () => {
+  let occupant: Server | undefined;
+
+  afterEach(() => new Promise<void>((resolve) => (occupant ? occupant.close(() => resolve()) : resolve())));
+
+  test("a busy metrics port ends the start with one line and status 1", async () => {
+    const server = createServer();
+    occupant = server;
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const failed = await spawnServer({
+      METRICS_PORT: String(port),
+      DATABASE_URL: "pglite:/dev/null/never-opened",
+    });
+    expect(await failed.ended).toBe(1);
+    expect(failed.output()).toBe(`METRICS_PORT ${port} on 127.0.0.1 cannot be used: EADDRINUSE.\n`);
+  });
+
+  test("a host that is not this machine's ends the start with one line and status 1", async () => {
+    const failed = await spawnServer({
+      METRICS_PORT: String(await freePort()),
+      METRICS_HOST: "192.0.2.1",
+      DATABASE_URL: "pglite:/dev/null/never-opened",
+    });
+    expect(await failed.ended).toBe(1);
+    expect(failed.output()).toMatch(/^METRICS_PORT \d+ on 192\.0\.2\.1 cannot be used: EADDRNOTAVAIL\.\n$/);
+  });
+
+  test("at SIGTERM the port is closed and the process ends with status 0, a kept connection of a scraper or not", async () => {
+    const database = await createDatabase();
+    const metricsPort = await freePort();
+    const server = await startServer({ DATABASE_URL: database.url, METRICS_PORT: String(metricsPort) });
+    await scrape(metricsPort); // fetch keeps its connection open
+    expect(await server.stop()).toBe(0);
+    await expect(scrape(metricsPort)).rejects.toThrow("fetch failed");
+    await database.drop();
+  });
+});

@@ -1,0 +1,434 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { signInToAccount } from "#server/features/external-sign-in.server";
+import { authenticate, logIn as startLogin } from "#server/features/login.server";
+import * as confirmEmail from "~/routes/account.email";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import * as register from "~/routes/register";
+import * as completeRegistration from "~/routes/register_.complete";
+import * as resetPassword from "~/routes/reset-password";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
+import { emailChangeLink, type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
+import { call, get, type Outcome, post } from "../support/route-calls";
+import { sha256 } from "../support/sha256";
+import { twice } from "../support/twice";
+
+const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
+const log = recordLog();
+
+const oldEmail = "ada@example.com";
+const newEmail = "lovelace@example.com";
+const invalidLink = "This link is invalid or has expired.";
+
+let ada: string;
+let cookie: string;
+
+beforeEach(async () => {
+  ada = await createUser(latchkey.em());
+  cookie = await signedIn(latchkey.em(), ada);
+});
+
+const act = (
+  intent: string,
+  fields: Record<string, string> = {},
+  from = cookie,
+  headers: Record<string, string> = {},
+) => call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie: from, headers }));
+
+const ask = (email: string, from = cookie, headers: Record<string, string> = {}) =>
+  act("change-email", { email }, from, headers);
+
+const confirm = ({ email, token }: MailedLink, from = "") =>
+  call(confirmEmail.action, post("/account/email", { email, token }, { cookie: from }));
+
+const open = (from: string) => call(dashboard.loader, get("/dashboard", { cookie: from }));
+
+const logIn = (email: string, password = goodPassword) => call(login.action, post("/login", { email, password }));
+
+const link = (email = newEmail, from = cookie) => emailChangeLink(latchkey, from, email);
+
+const emails = async () =>
+  (await latchkey.execute<{ email: string }>("select email from users order by email")).map(({ email }) => email);
+
+const sent = () => latchkey.mails().map(({ to, subject }) => `${to}: ${subject}`);
+
+async function expectInvalid(one: MailedLink, from = ""): Promise<void> {
+  const before = await latchkey.snapshot();
+  const refused = await confirm(one, from);
+  expect(refused).toMatchObject({ status: 422, cookies: {} });
+  expect(refused.data).toEqual({ typed: { email: one.email, token: one.token }, invalidLink });
+  expect(await latchkey.snapshot()).toEqual(before);
+}
+
+const answer = (email: string): Outcome => ({
+  status: 200,
+  headers: new Headers(),
+  location: null,
+  data: {
+    done: `If mail reaches ${email}, a link to confirm the address is on its way. Your address changes when you open it and confirm, within 60 minutes.`,
+  },
+  cookies: {},
+});
+
+describe("asking for another address", () => {
+  test("mails a link to the new address and a notice to the old one, and changes nothing yet", async () => {
+    expect(await ask(" Lovelace@Example.com ")).toEqual(answer("Lovelace@Example.com"));
+    await latchkey.drain();
+    expect(sent().sort()).toEqual([
+      `${oldEmail}: Your email address is being changed`,
+      `${newEmail}: Confirm your new email address`,
+    ]);
+    const { email, token } = Object.fromEntries(latchkey.mails().find(({ to }) => to === newEmail)!.link!.searchParams);
+    expect(email).toBe(newEmail);
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    const rows = await latchkey.execute<Record<string, string>>("select * from email_changes");
+    expect(rows).toEqual([
+      { token_hash: sha256(token ?? ""), user_id: ada, email: newEmail, expires_at: expect.anything() },
+    ]);
+    expect(Date.parse(rows[0]!.expires_at!) - Date.now()).toBeGreaterThan(3_590_000);
+    expect(Date.parse(rows[0]!.expires_at!) - Date.now()).toBeLessThanOrEqual(3_600_000);
+    expect(JSON.stringify(await latchkey.snapshot())).not.toContain(token);
+    expect(await emails()).toEqual([oldEmail]);
+    expect(log.events()).toEqual([{ event: "email_change.requested" }]);
+  });
+
+  test("is answered alike for an address that has an account; that address is told so, and the asker gets the same notice", async () => {
+    await createUser(latchkey.em(), { email: "bob@example.com" });
+    expect(await ask("bob@example.com")).toEqual(answer("bob@example.com"));
+    await latchkey.drain();
+    expect(sent().sort()).toEqual([
+      `${oldEmail}: Your email address is being changed`,
+      "bob@example.com: You already have an account",
+    ]);
+    expect(latchkey.mails().find(({ to }) => to === oldEmail)?.text).toContain("to bob@example.com.");
+    expect(latchkey.mails().map(({ link: one }) => one)).toEqual([null, null]);
+    expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+  });
+
+  test.each(["ada@example.com", " ADA@example.com"])(
+    "to one's own address %j is refused at the field",
+    async (email) => {
+      const before = await latchkey.snapshot();
+      expect(await ask(email)).toMatchObject({
+        status: 422,
+        data: {
+          intent: "change-email",
+          errors: { email: "This is the address of your account already." },
+          typed: { email },
+        },
+      });
+      expect(await latchkey.snapshot()).toEqual(before);
+    },
+  );
+
+  test.each(["", "ada", "a@b", "ada@examp\u212ae.com", "a@example.com,b@example.com", "a\r\nBcc: b@example.com"])(
+    "to %j, which is no address, is refused at the field",
+    async (email) => {
+      const before = await latchkey.snapshot();
+      expect(await ask(email)).toMatchObject({ status: 422, data: { errors: { email: "Enter an email address." } } });
+      expect(await latchkey.snapshot()).toEqual(before);
+    },
+  );
+
+  test("counts with the registration mails of the address: past five in 15 minutes the answer is the same and no mail goes", async () => {
+    for (let at = 0; at < 3; at++) await call(register.action, post("/register", { email: newEmail }));
+    for (let at = 0; at < 4; at++) expect(await ask(newEmail)).toEqual(answer(newEmail));
+    await latchkey.drain();
+    expect(sent().filter((mail) => mail.startsWith(newEmail))).toHaveLength(5);
+    expect(sent().filter((mail) => mail.startsWith(oldEmail))).toHaveLength(2);
+    expect(log.events().filter(({ event }) => event === "email_change.refused")).toEqual([
+      { event: "email_change.refused", reason: "throttled" },
+      { event: "email_change.refused", reason: "throttled" },
+    ]);
+  });
+
+  test("counts for the client: at most fifty mails in 15 minutes", async () => {
+    const headers = { "latchkey-client": "192.0.2.1" };
+    await latchkey.execute(
+      "insert into rate_limits values ('registration:client:192.0.2.1', 49, extract(epoch from now()) * 1000 + 900000)",
+    );
+    await ask("one@example.com", cookie, headers);
+    expect(await ask("two@example.com", cookie, headers)).toEqual(answer("two@example.com"));
+    expect(await latchkey.jobs()).toHaveLength(2);
+  });
+
+  test("sends nothing of a token, and no job holds more than addresses and ids", async () => {
+    await ask(newEmail);
+    const jobs = (await latchkey.jobs()) as Record<string, string>[];
+    expect(jobs.map((job) => Object.keys(job).sort())).toEqual([
+      ["currentEmail", "email", "language", "sessionId", "task", "userId"],
+      ["email", "language", "newEmail", "task"],
+    ]);
+  });
+});
+
+describe("opening the link", () => {
+  test.each(["GET", "HEAD"])("by %s fills the form and changes nothing", async (method) => {
+    const one = await link();
+    const before = await latchkey.snapshot();
+    const request = new Request(get(`/account/email?${new URLSearchParams(one)}`), { method });
+    expect(await call(confirmEmail.loader, request)).toMatchObject({ status: 200, data: one });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+});
+
+describe("confirming", () => {
+  test("in the browser that asked sets the address, keeps its session and ends every other one", async () => {
+    const other = await signedIn(latchkey.em(), ada);
+    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const confirmed = await confirm(await link(), cookie);
+    expect(confirmed).toMatchObject({ status: 302, location: "/dashboard", cookies: {} });
+    expect((await open(cookie)).data.user.email).toBe(newEmail);
+    expect(await open(other)).toMatchObject({ location: "/login" });
+    expect((await open(bobs)).status).toBe(200);
+    expect((await logIn(oldEmail)).status).toBe(422);
+    expect((await logIn(newEmail)).status).toBe(302);
+    expect(log.events().slice(0, 3)).toEqual([
+      { event: "email_change.requested" },
+      { event: "email_change.completed" },
+      { event: "session.ended", reason: "email_changed" },
+    ]);
+  });
+
+  test("in a browser without a session ends every session and signs nobody in", async () => {
+    const confirmed = await confirm(await link());
+    expect(confirmed).toMatchObject({ status: 302, location: "/login?notice=email_changed", cookies: {} });
+    expect(await latchkey.execute("select * from sessions")).toEqual([]);
+    expect(await emails()).toEqual([newEmail]);
+  });
+
+  test("in a browser of another user leaves that user's session and account as they are", async () => {
+    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    expect((await confirm(await link(), bobs)).location).toBe("/login?notice=email_changed");
+    expect((await open(bobs)).data.user.email).toBe("bob@example.com");
+    expect(await open(cookie)).toMatchObject({ location: "/login" });
+  });
+
+  test("tells both addresses", async () => {
+    const one = await link();
+    await confirm(one);
+    await latchkey.drain();
+    expect(sent().slice(2).sort()).toEqual([
+      `${oldEmail}: Your email address was changed`,
+      `${newEmail}: Your email address was changed`,
+    ]);
+    for (const { text } of latchkey.mails().slice(2)) {
+      expect(text).toContain(`from ${oldEmail} to ${newEmail}`);
+      expect(text).not.toMatch(/[0-9a-f]{64}/);
+    }
+  });
+
+  test("ends every link of both addresses and of the user, and no other link", async () => {
+    const registrationOfNew = await registrationLink(latchkey, newEmail);
+    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
+    const bobs = await signedIn(latchkey.em(), bob);
+    const bobsToNew = await link(newEmail, bobs);
+    await link("robert@example.com", bobs);
+    const own = await link("third@example.com");
+    const reset = await resetLink(latchkey);
+    await resetLink(latchkey, "bob@example.com");
+    await registrationLink(latchkey);
+    const one = await link();
+    expect(await latchkey.execute("select * from email_changes")).toHaveLength(4);
+
+    expect((await confirm(one, cookie)).status).toBe(302);
+
+    for (const dead of [bobsToNew, own, one]) await expectInvalid(dead);
+    for (const [path, { action }, dead] of [
+      ["/reset-password", resetPassword, reset],
+      ["/reset-password", resetPassword, { ...reset, email: newEmail }],
+      ["/register/complete", completeRegistration, registrationOfNew],
+    ] as const) {
+      expect((await call(action, post(path, { ...dead, ...twice("a brand new password") }))).status).toBe(422);
+    }
+    expect(await latchkey.execute("select email from email_changes")).toEqual([{ email: "robert@example.com" }]);
+    expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);
+    expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "grace@example.com" }]);
+  });
+
+  test("makes a reset mail for the old address dead that was still in the queue", async () => {
+    const one = await link();
+    await act("send-password-link");
+    await confirm(one, cookie);
+    await latchkey.drain();
+    expect(sent()).not.toContain(`${oldEmail}: Reset your password`);
+    expect(await latchkey.execute("select * from password_resets")).toEqual([]);
+  });
+
+  test("of an account that has only the provider works, and the provider still signs in and does not change the address", async () => {
+    const linus = await createUser(latchkey.em(), { email: "linus@example.com", password: null, idpId: "42" });
+    const his = await signedIn(latchkey.em(), linus);
+    expect((await confirm(await link("torvalds@example.com", his), his)).location).toBe("/dashboard");
+    const profile = { id: "42", email: "linus@example.com", emailVerified: true, name: null, pictureUrl: null };
+    const session = await signInToAccount(profile, { userAgent: null, sessionToken: null }, "en");
+    expect(session.userId).toBe(linus);
+    expect(await emails()).toEqual([oldEmail, "torvalds@example.com"]);
+  });
+
+  test("frees the old address: it can be registered, and the links of the old account are not its own", async () => {
+    await confirm(await link(), cookie);
+    const fields = { ...(await registrationLink(latchkey, oldEmail)), ...twice("the next owner's password") };
+    expect((await call(completeRegistration.action, post("/register/complete", fields))).status).toBe(302);
+    expect(await emails()).toEqual([oldEmail, newEmail]);
+  });
+});
+
+describe("a link is invalid and changes nothing", () => {
+  test("after it was used, with another address or token, and when it is malformed", async () => {
+    const one = await link();
+    for (const dead of [
+      { ...one, email: "eve@example.com" },
+      { ...one, email: oldEmail },
+      { ...one, token: one.token.toUpperCase() },
+      { ...one, token: ` ${one.token}` },
+      { ...one, token: "0".repeat(64) },
+      { email: "", token: "" },
+    ]) {
+      await expectInvalid(dead);
+    }
+    expect((await confirm(one)).status).toBe(302);
+    await expectInvalid(one);
+    expect(log.events().filter(({ event }) => event === "email_change.refused")).toHaveLength(7);
+  });
+
+  test("60 minutes after it was mailed", async () => {
+    const one = await link();
+    await latchkey.execute("update email_changes set expires_at = now()");
+    await expectInvalid(one);
+  });
+
+  test("when the address has an account by now", async () => {
+    const one = await link();
+    await createUser(latchkey.em(), { email: newEmail });
+    await expectInvalid(one, cookie);
+  });
+
+  test("of the second of two accounts that ask for one address", async () => {
+    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const [adas, his] = [await link(), await link(newEmail, bobs)];
+    const answers = await Promise.all([confirm(adas, cookie), confirm(his, bobs)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([302, 422]);
+    expect(await emails()).toHaveLength(2);
+    await expectInvalid(adas, cookie);
+    await expectInvalid(his, bobs);
+  });
+
+  test("of ten simultaneous posts nine are refused", async () => {
+    const one = await link();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => confirm(one, cookie)));
+    expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(9);
+    await latchkey.drain();
+    expect(sent().filter((mail) => mail.endsWith("was changed"))).toHaveLength(2);
+  });
+
+  test("two accounts that swap their addresses: nobody can, without a deadlock", async () => {
+    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    // Mailed before both addresses had accounts.
+    const mint = async (id: string, email: string, token: string) =>
+      latchkey.execute("insert into email_changes values (?, ?, ?, now() + interval '1 hour')", [
+        sha256(token),
+        id,
+        email,
+      ]);
+    const [{ id: bob } = { id: "" }] = await latchkey.execute<{ id: string }>(
+      "select id from users where email = 'bob@example.com'",
+    );
+    const [first, second] = ["1".repeat(64), "2".repeat(64)];
+    await mint(ada, "bob@example.com", first);
+    await mint(bob, oldEmail, second);
+    const answers = await Promise.all([
+      confirm({ email: "bob@example.com", token: first }, cookie),
+      confirm({ email: oldEmail, token: second }, bobs),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([422, 422]);
+    expect(await emails()).toEqual([oldEmail, "bob@example.com"]);
+  });
+
+  test("in the tables of other links, and other links here", async () => {
+    const change = await link();
+    const reset = await resetLink(latchkey);
+    const registration = await registrationLink(latchkey, "grace@example.com");
+    for (const other of [reset, registration, { ...reset, email: newEmail }, { ...registration, email: newEmail }]) {
+      await expectInvalid(other, cookie);
+    }
+    for (const [path, { action }] of [
+      ["/reset-password", resetPassword],
+      ["/register/complete", completeRegistration],
+    ] as const) {
+      for (const email of [oldEmail, newEmail]) {
+        const fields = { email, token: change.token, ...twice("a brand new password") };
+        expect((await call(action, post(path, fields))).status).toBe(422);
+      }
+    }
+    expect((await confirm(change)).status).toBe(302);
+  });
+});
+
+describe("when it was not the owner", () => {
+  test("a reset, as the notice says, stops the change: the mailed link and one that still waits in the queue", async () => {
+    const mailed = await link();
+    await ask("second@example.com");
+    await latchkey.execute("update pgboss.job set start_after = now() + interval '1 hour'");
+    const fields = { ...(await resetLink(latchkey)), ...twice("the owner's own password") };
+    expect((await call(resetPassword.action, post("/reset-password", fields))).status).toBe(302);
+    await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second'");
+    await latchkey.drain();
+    expect(sent()).not.toContain("second@example.com: Confirm your new email address");
+    expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+    await expectInvalid(mailed);
+  });
+
+  test("ending the session that asked stops a mail that still waits in the queue", async () => {
+    const thief = await signedIn(latchkey.em(), ada);
+    await ask(newEmail, thief);
+    await act("end-other-sessions");
+    await latchkey.drain();
+    expect(sent()).toEqual([`${oldEmail}: Your email address is being changed`]);
+    expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+  });
+
+  test("disconnecting the provider ends what whoever used it has asked for", async () => {
+    await latchkey.execute("update users set idp_id = '42'");
+    const thief = await signedIn(latchkey.em(), ada);
+    const mailed = await link(newEmail, thief);
+    expect((await act("unlink-provider")).status).toBe(200);
+    await expectInvalid(mailed, thief);
+  });
+
+  test("the notice to the old address leads back: log in with the new one, change the address back", async () => {
+    await confirm(await link());
+    await latchkey.drain();
+    const notice = latchkey.mails().findLast(({ to }) => to === oldEmail);
+    expect(notice?.text).toBe(
+      `The email address of your account was changed from ${oldEmail} to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\nIf it was not you, log in at once, with ${newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password:\n\nhttp://localhost:3000/dashboard\n\nIf you cannot log in, tell the people who run this service.`,
+    );
+    const owner = `session=${(await logIn(newEmail)).cookies.session}`;
+    const thief = await signedIn(latchkey.em(), ada);
+    expect((await confirm(await link(oldEmail, owner), owner)).location).toBe("/dashboard");
+    expect(await emails()).toEqual([oldEmail]);
+    expect(await open(thief)).toMatchObject({ location: "/login" });
+  });
+});
+
+test("deleting the account removes its email changes and those of others to its address", async () => {
+  await link();
+  const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+  await latchkey.execute(
+    "insert into email_changes select 'x', id, ?, now() + interval '1 hour' from users where email = 'bob@example.com'",
+    [oldEmail],
+  );
+  const kept = await link("robert@example.com", bobs);
+  expect((await act("delete-account", { email: oldEmail })).location).toBe("/account-deleted");
+  expect(await latchkey.execute("select email from email_changes")).toEqual([{ email: "robert@example.com" }]);
+  expect((await confirm(kept, bobs)).location).toBe("/dashboard");
+});
+
+test("a login that is being processed during a change of the address starts no session", async () => {
+  const verified = await authenticate(oldEmail, goodPassword);
+  await confirm(await link());
+  expect(await startLogin(verified!, [], { userAgent: null, sessionToken: null }, null, "en")).toBeNull();
+  expect(await latchkey.execute("select * from sessions")).toEqual([]);
+});

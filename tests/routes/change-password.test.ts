@@ -1,0 +1,231 @@
+import { Argon2id } from "oslo/password";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { hashPassword } from "#server/accounts/password-hashing";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import * as resetPassword from "~/routes/reset-password";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
+import { emailChangeLink, expectInvalidLink, registrationLink, resetLink } from "../support/mailed-links";
+import { call, get, post } from "../support/route-calls";
+import { sha256 } from "../support/sha256";
+import { twice } from "../support/twice";
+
+const latchkey = startLatchkey();
+const log = recordLog();
+
+const email = "ada@example.com";
+const newPassword = "an entirely new password";
+const client = (name: string) => ({ "latchkey-client": name });
+
+let ada: string;
+let cookie: string;
+
+beforeEach(async () => {
+  ada = await createUser(latchkey.em());
+  cookie = await signedIn(latchkey.em(), ada);
+});
+
+const change = (fields: Record<string, string> = {}, from = cookie, headers: Record<string, string> = {}) =>
+  call(
+    dashboard.action,
+    post(
+      "/dashboard",
+      { intent: "change-password", currentPassword: goodPassword, ...twice(newPassword), ...fields },
+      { cookie: from, headers },
+    ),
+  );
+
+const logIn = (password: string, device = "", headers: Record<string, string> = {}) =>
+  call(login.action, post("/login", { email, password }, { cookie: device, headers }));
+
+const open = (from: string) => call(dashboard.loader, get("/dashboard", { cookie: from }));
+
+/** Logs in from another browser; returns its `Cookie` header. */
+async function anotherBrowser(): Promise<string> {
+  const { cookies } = await logIn(goodPassword);
+  return `session=${cookies.session}; device=${cookies.device}`;
+}
+
+async function expectRefused(fields: Record<string, string>, errors: Record<string, string>): Promise<void> {
+  const { rate_limits: _, ...before } = await latchkey.snapshot();
+  const refused = await change(fields);
+  expect(refused).toMatchObject({ status: 422, cookies: {} });
+  expect(refused.data).toEqual({ intent: "change-password", errors, typed: { email: "" } });
+  const { rate_limits: __, ...after } = await latchkey.snapshot();
+  expect(after).toEqual(before);
+}
+
+describe("a change", () => {
+  test("stores the new password, keeps this session, ends every other one and tells the owner by mail", async () => {
+    const other = await anotherBrowser();
+    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const changed = await change();
+    expect(changed).toMatchObject({ status: 200, cookies: {} });
+    expect(changed.data).toEqual({ done: "Your password was changed, and every other session was ended." });
+
+    expect((await open(cookie)).status).toBe(200);
+    expect((await open(bobs)).status).toBe(200);
+    expect(await open(other)).toMatchObject({ status: 302, location: "/login" });
+    expect((await logIn(goodPassword)).status).toBe(422);
+    expect((await logIn(newPassword)).status).toBe(302);
+    expect(await latchkey.jobs()).toEqual([{ task: "mail_password_changed_by_owner", email, language: "en" }]);
+    await latchkey.drain();
+    expect(latchkey.mails().map(({ to, subject, link }) => ({ to, subject, link }))).toEqual([
+      { to: email, subject: "Your password was changed", link: null },
+    ]);
+    expect(log.events().slice(1, 3)).toEqual([
+      { event: "password.changed" },
+      { event: "session.ended", reason: "password_changed" },
+    ]);
+  });
+
+  test("ends every reset link of the address and every email change of the user, and no other link", async () => {
+    const reset = await resetLink(latchkey);
+    await createUser(latchkey.em(), { email: "bob@example.com" });
+    await resetLink(latchkey, "bob@example.com");
+    const newEmail = await emailChangeLink(latchkey, cookie, "new@example.com");
+    await registrationLink(latchkey);
+    expect(newEmail.token).toMatch(/^[0-9a-f]{64}$/);
+
+    expect((await change()).status).toBe(200);
+
+    const post422 = (fields: Record<string, string>) => call(resetPassword.action, post("/reset-password", fields));
+    await expectInvalidLink(latchkey, post422, reset, "This reset link is invalid or has expired.");
+    expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);
+    expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "grace@example.com" }]);
+    expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+  });
+
+  test("forgets every device of the user but that of this browser, and makes none", async () => {
+    const thief = await anotherBrowser();
+    const own = await logIn(goodPassword);
+    const device = own.cookies.device ?? "";
+    const changed = await change({}, `session=${own.cookies.session}; device=${device}`);
+    expect(changed).toMatchObject({ status: 200, cookies: {} });
+    expect(await latchkey.execute("select token_hash from devices")).toEqual([{ token_hash: sha256(device) }]);
+    for (let at = 0; at < 10; at++) await logIn("wrong");
+    expect((await logIn(newPassword, thief)).status).toBe(429);
+    expect((await logIn(newPassword, `device=${device}`)).status).toBe(302);
+  });
+
+  test("in a browser without a device, or with that of another account, leaves no device", async () => {
+    for (const device of ["", "; device=x", `; device=${"5".repeat(64)}`]) {
+      await latchkey.execute("delete from devices");
+      await anotherBrowser();
+      expect((await change({}, `${cookie}${device}`)).status).toBe(200);
+      expect(await latchkey.execute("select * from devices")).toEqual([]);
+      await latchkey.execute("update users set password_hash = ?", [await hashPassword(goodPassword)]);
+    }
+  });
+
+  test("its mail says what happened, and its instructions keep a thief out", async () => {
+    const thief = await anotherBrowser();
+    expect((await change({}, thief)).status).toBe(200);
+    await latchkey.drain();
+    expect(latchkey.mails()[0]?.text).toBe(
+      "The password of your account was changed on its account page, and every other browser was signed out.\n\nIf it was not you, reset your password now:\n\nhttp://localhost:3000/forgot-password\n\nThen log in and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard",
+    );
+    const fields = { ...(await resetLink(latchkey)), ...twice("the owner's own password") };
+    expect((await call(resetPassword.action, post("/reset-password", fields))).status).toBe(302);
+    expect(await open(thief)).toMatchObject({ location: "/login" });
+    expect((await logIn(newPassword, thief)).status).toBe(422);
+  });
+});
+
+describe("a refused change", () => {
+  const wrong = { currentPassword: "This is not your current password." };
+
+  test("with a wrong current password says so at its field, changes nothing and counts as a failed login", async () => {
+    await expectRefused({ currentPassword: "wrong" }, wrong);
+    expect(log.events()).toEqual([{ event: "login.failed", reason: "wrong_credentials" }]);
+    for (let at = 0; at < 9; at++) expect((await logIn("wrong")).status).toBe(422);
+    expect((await logIn(goodPassword)).status).toBe(429);
+  });
+
+  test.each([
+    [{ ...twice("short") }, { password: "Use at least 8 characters." }],
+    [{ ...twice("x".repeat(257)) }, { password: "Use at most 256 characters." }],
+    [{ ...twice("password1") }, { password: "This password is among the most common ones. Choose another." }],
+    [{ ...twice("ADA@example.com") }, { password: "Choose a password that is not your email address." }],
+    [{ passwordConfirmation: "another one" }, { passwordConfirmation: "The two passwords are not the same." }],
+    [{ currentPassword: "" }, { currentPassword: "Type your current password." }],
+    [
+      { currentPassword: "wrong", ...twice("short") },
+      { ...wrong, password: "Use at least 8 characters." },
+    ],
+  ] as [Record<string, string>, Record<string, string>][])("with %j is answered %j", expectRefused);
+
+  test("by a rule for passwords does not count as a failed login", async () => {
+    for (let at = 0; at < 12; at++) expect((await change(twice("short"))).status).toBe(422);
+    expect((await change()).status).toBe(200);
+  });
+
+  test("never shows a password again", async () => {
+    const secrets = { currentPassword: "wrong secret", ...twice("short") };
+    const { data } = await change(secrets);
+    expect(JSON.stringify(data)).not.toMatch(/wrong secret|"short"/);
+  });
+
+  test("past ten wrong passwords is 429 with Retry-After, also with the right one", async () => {
+    for (let at = 0; at < 10; at++) expect((await change({ currentPassword: "wrong" })).status).toBe(422);
+    const { password_hash: before } = (await latchkey.execute<{ password_hash: string }>("select * from users"))[0]!;
+    const refused = await change();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(14 * 60);
+    expect(refused.data).toEqual({
+      intent: "change-password",
+      errors: { currentPassword: "Too many wrong passwords. Try again in 15 minutes." },
+      typed: {},
+    });
+    expect(await latchkey.execute("select password_hash from users")).toEqual([{ password_hash: before }]);
+  });
+
+  test("counts for a known browser and not for the address, as a login does", async () => {
+    const own = await anotherBrowser();
+    for (let at = 0; at < 10; at++) expect((await logIn("wrong")).status).toBe(422);
+    expect((await logIn("wrong")).status).toBe(429);
+    expect((await change({ currentPassword: "wrong" }, own)).status).toBe(422);
+    expect((await change({}, own)).status).toBe(200);
+  });
+
+  test("counts for the client: a hundred wrong passwords of one client block it", async () => {
+    await latchkey.execute(
+      "insert into rate_limits values ('login:client:192.0.2.1', 99, extract(epoch from now()) * 1000 + 900000)",
+    );
+    expect((await change({ currentPassword: "wrong" }, cookie, client("192.0.2.1"))).status).toBe(422);
+    expect((await change({}, cookie, client("192.0.2.1"))).status).toBe(429);
+    expect((await change({}, cookie, client("192.0.2.2"))).status).toBe(200);
+  });
+
+  test("of an account without a password says how to set one, and verifies nothing", async () => {
+    const id = await createUser(latchkey.em(), { email: "linus@example.com", password: null, idpId: "42" });
+    const verify = vi.spyOn(Argon2id.prototype, "verify");
+    const from = await signedIn(latchkey.em(), id);
+    const before = await latchkey.snapshot();
+    expect(await change({}, from)).toMatchObject({
+      status: 422,
+      data: { errors: { passwordLink: "This account has no password yet. Choose “Set a password by mail” below." } },
+    });
+    expect(verify).not.toHaveBeenCalled();
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("while too many hashes wait is 503 with Retry-After and counts as no failure", async () => {
+    let finish = () => {};
+    const finished = new Promise<string>((resolve) => {
+      finish = () => resolve("hash");
+    });
+    vi.spyOn(Argon2id.prototype, "hash").mockReturnValue(finished);
+    const hashes = Array.from({ length: 70 }, () => hashPassword("x").catch(() => {}));
+    for (let at = 0; at < 12; at++) {
+      const refused = await change();
+      expect(refused).toMatchObject({ status: 503, cookies: {} });
+      expect(refused.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
+    }
+    finish();
+    await Promise.all(hashes);
+    expect(await latchkey.execute("select * from rate_limits where points > 0")).toEqual([]);
+  });
+});

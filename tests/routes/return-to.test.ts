@@ -1,0 +1,359 @@
+import nock from "nock";
+import { describe, expect, test } from "vitest";
+import { formTargetHeader } from "~/content-security-policy";
+import * as index from "~/routes/_index";
+import * as authorize from "~/routes/auth.idp._index";
+import * as callback from "~/routes/auth.idp_.callback";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import * as register from "~/routes/register";
+import * as complete from "~/routes/register_.complete";
+import { requireUser } from "~/session.server";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { call, get, type Outcome, post } from "../support/route-calls";
+import { twice } from "../support/twice";
+
+const latchkey = startLatchkey({
+  RETURN_ORIGINS: "https://app.example",
+  IDP_CLIENT_ID: "id",
+  IDP_CLIENT_SECRET: "secret",
+});
+
+const app = "https://app.example/notes?page=2#last";
+const away = "https://evil.example/";
+const query = (returnTo: string) => new URLSearchParams({ return_to: returnTo });
+
+const newAccount = async () => createUser(latchkey.em());
+const logIn = (search: string, password = goodPassword) =>
+  call(login.action, post(`/login${search}`, { email: "ada@example.com", password }));
+
+describe("a password login", () => {
+  test.each([
+    ["/notes?page=2#last", "/notes?page=2#last"],
+    ["/a/../notes", "/notes"],
+    ["http://localhost:3000/notes", "http://localhost:3000/notes"],
+    [app, app],
+  ])("with return_to %s ends at %s, loaded as a document", async (returnTo, location) => {
+    await newAccount();
+    const done = await logIn(`?${query(returnTo)}`);
+    expect(done).toMatchObject({ status: 302, location });
+    expect(done.headers.get("X-Remix-Reload-Document")).toBe("true");
+    expect(Object.keys(done.cookies)).toEqual(["session", "device"]);
+  });
+
+  test.each([
+    ["another origin", `?${query(away)}`],
+    ["none", ""],
+    ["an empty one", "?return_to="],
+    ["two", `?${query("/a")}&${query("/a")}`],
+    ["a longer one", `?${query(`/${"a".repeat(2_048)}`)}`],
+  ])("with %s ends at the account page", async (_what, search) => {
+    await newAccount();
+    const done = await logIn(search);
+    expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(done.headers.get("X-Remix-Reload-Document")).toBeNull();
+  });
+
+  test("that is refused keeps it for the form and its links", async () => {
+    const refused = await logIn(`?${query(app)}`, "wrong");
+    expect(refused).toMatchObject({ status: 422, location: null });
+    const afterForm = get(`/login?${query(app)}`, { headers: { "Content-Type": "application/x-www-form-urlencoded" } });
+    expect(await call(login.loader, afterForm)).toMatchObject({ data: { returnTo: app } });
+  });
+
+  test("the form field return_to does not count", async () => {
+    await newAccount();
+    const fields = { email: "ada@example.com", password: goodPassword, return_to: "/notes" };
+    expect(await call(login.action, post("/login", fields))).toMatchObject({ location: "/dashboard" });
+  });
+});
+
+describe("the pages for guests", () => {
+  const pages = [
+    ["/login", login.loader],
+    ["/register", register.loader],
+  ] as const;
+
+  test.each(pages)("%s sends a signed-in user to return_to at once", async (path, loader) => {
+    const cookie = await signedIn(latchkey.em(), await newAccount());
+    for (const target of ["/notes", app]) {
+      const sent = await call(loader, get(`${path}?${query(target)}`, { cookie }));
+      expect(sent).toMatchObject({ status: 302, location: target });
+      expect(sent.headers.get("X-Remix-Reload-Document")).toBe("true");
+    }
+    const refused = await call(loader, get(`${path}?${query(away)}`, { cookie }));
+    expect(refused).toMatchObject({ status: 302, location: "/dashboard" });
+    const failed = await call(loader, get(`${path}?notice=idp_failed`, { cookie }));
+    expect(failed).toMatchObject({ status: 302, location: "/dashboard?notice=idp_failed" });
+  });
+
+  test.each(pages)("%s never sends a signed-in user to itself", async (path, loader) => {
+    const cookie = await signedIn(latchkey.em(), await newAccount());
+    for (const target of [path, `http://localhost:3000${path}?a`]) {
+      const sent = await call(loader, get(`${path}?${query(target)}`, { cookie }));
+      expect(sent).toMatchObject({ status: 302, location: "/dashboard" });
+    }
+    latchkey.configure({ AFTER_SIGN_IN: path });
+    expect(await call(loader, get(path, { cookie }))).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+
+  test("the page data has the serialised target, or none", async () => {
+    for (const [path, loader] of pages) {
+      const shown = async (returnTo: string) => (await call(loader, get(`${path}?${query(returnTo)}`))).data.returnTo;
+      expect(await shown("HTTPS://App.example/a/../b")).toBe("https://app.example/b");
+      expect(await shown(away)).toBeNull();
+    }
+  });
+
+  test("the policy of a page whose form signs in names the origin that the form leads to, and no other", async () => {
+    const targetOf = async (loader: unknown, path: string) =>
+      (await call(loader, get(path))).headers.get(formTargetHeader);
+    expect(await targetOf(login.loader, `/login?${query(app)}`)).toBe("https://app.example");
+    expect(await targetOf(complete.loader, `/register/complete?${query(app)}`)).toBe("https://app.example");
+    for (const target of ["/notes", "http://localhost:3000/notes", away]) {
+      expect(await targetOf(login.loader, `/login?${query(target)}`)).toBeNull();
+      expect(await targetOf(complete.loader, `/register/complete?${query(target)}`)).toBeNull();
+    }
+    expect(await targetOf(register.loader, `/register?${query(app)}`)).toBeNull();
+  });
+});
+
+describe("AFTER_SIGN_IN", () => {
+  test("is where a sign-in without return_to ends, and where guest-only pages send a signed-in user", async () => {
+    latchkey.configure({ AFTER_SIGN_IN: app });
+    const cookie = await signedIn(latchkey.em(), await newAccount());
+    expect(await logIn("")).toMatchObject({ location: app });
+    expect(await logIn(`?${query(away)}`)).toMatchObject({ location: app });
+    expect(await logIn(`?${query("/notes")}`)).toMatchObject({ location: "/notes" });
+    for (const [path, loader] of [
+      ["/", index.loader],
+      ["/login", login.loader],
+      ["/register", register.loader],
+    ] as const) {
+      expect(await call(loader, get(path, { cookie }))).toMatchObject({ status: 302, location: app });
+    }
+    const failed = get("/login?notice=idp_failed", { cookie });
+    expect(await call(login.loader, failed)).toMatchObject({ location: "/dashboard?notice=idp_failed" });
+    expect((await call(login.loader, get("/login"))).headers.get(formTargetHeader)).toBe("https://app.example");
+  });
+
+  test("as / does not redirect / to itself", async () => {
+    latchkey.configure({ AFTER_SIGN_IN: "/" });
+    const cookie = await signedIn(latchkey.em(), await newAccount());
+    expect(await call(index.loader, get("/", { cookie }))).toMatchObject({ location: "/dashboard" });
+    expect(await call(login.loader, get("/login", { cookie }))).toMatchObject({ location: "/" });
+  });
+});
+
+describe("a registration", () => {
+  const ask = (email: string, search = `?${query(app)}`) =>
+    call(register.action, post(`/register${search}`, { email }));
+
+  async function mailedLink(search?: string): Promise<URL> {
+    await ask("grace@example.com", search);
+    await latchkey.drain();
+    return latchkey.mails().at(-1)?.link ?? new URL("about:blank");
+  }
+
+  const fieldsOf = (link: URL) => Object.fromEntries(link.searchParams) as { email: string; token: string };
+  const finish = (fields: Record<string, string> | [string, string][]) =>
+    call(complete.action, post("/register/complete", fields));
+
+  test("gets the same answer, and the same job, for a known and an unknown address", async () => {
+    await newAccount();
+    const known = await ask("ada@example.com");
+    const unknown = await ask("bob@example.com");
+    expect(known).toMatchObject({ status: 200, data: { status: "sent", email: "ada@example.com" } });
+    expect({ ...known, data: null }).toEqual({ ...unknown, data: null });
+    expect(await latchkey.jobs()).toEqual([
+      { task: "mail_registration", email: "ada@example.com", language: "en", return_to: app },
+      { task: "mail_registration", email: "bob@example.com", language: "en", return_to: app },
+    ]);
+  });
+
+  test("with another origin enqueues a job without it", async () => {
+    await ask("grace@example.com", `?${query(away)}`);
+    expect(await latchkey.jobs()).toEqual([{ task: "mail_registration", email: "grace@example.com", language: "en" }]);
+  });
+
+  test("mails a link that carries it to the form, and ends there", async () => {
+    const link = await mailedLink();
+    expect([...link.searchParams.keys()]).toEqual(["email", "token", "return_to"]);
+    expect(link.searchParams.get("return_to")).toBe(app);
+    const page = await call(complete.loader, get(`${link.pathname}${link.search}`));
+    expect(page.data).toEqual(fieldsOf(link));
+
+    const refused = await finish({ ...fieldsOf(link), ...twice("short") });
+    expect(refused).toMatchObject({ status: 422, data: { typed: fieldsOf(link) } });
+    expect(refused.headers.get(formTargetHeader)).toBe("https://app.example");
+
+    const done = await finish({ ...fieldsOf(link), ...twice("a brand new password") });
+    expect(done).toMatchObject({ status: 302, location: app });
+    expect(Object.keys(done.cookies)).toEqual(["session", "device"]);
+  });
+
+  test.each([
+    ["another origin", [["return_to", away]]],
+    [
+      "two",
+      [
+        ["return_to", "/a"],
+        ["return_to", "/a"],
+      ],
+    ],
+  ] as [string, [string, string][]][])("whose form has %s ends at the account page", async (_what, sent) => {
+    const { email, token } = fieldsOf(await mailedLink());
+    const pairs = Object.entries({ email, token, ...twice("short") });
+    const refused = await finish([...pairs, ...sent]);
+    expect(refused.data.typed).toEqual({ email, token });
+    const good = Object.entries({ email, token, ...twice("a brand new password") });
+    expect(await finish([...good, ...sent])).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+
+  test("a link whose origin is no longer allowed leads to the account page", async () => {
+    const link = await mailedLink();
+    latchkey.configure({ RETURN_ORIGINS: "" });
+    expect((await call(complete.loader, get(`${link.pathname}${link.search}`))).data.return_to).toBeUndefined();
+    const done = await finish({ ...fieldsOf(link), ...twice("a brand new password") });
+    expect(done).toMatchObject({ location: "/dashboard" });
+  });
+
+  test("of an existing account mails the way to log in that leads there too", async () => {
+    await newAccount();
+    await ask("ada@example.com");
+    await latchkey.drain();
+    expect(latchkey.mails().at(-1)?.text).toContain(`\nhttp://localhost:3000/login?${query(app)}\n`);
+  });
+
+  test("with the longest target is mailed, opened and completed", async () => {
+    const longest = `/${"%".repeat(2_047)}`;
+    const link = await mailedLink(`?${query(longest)}`);
+    const done = await finish({ ...fieldsOf(link), ...twice("a brand new password") });
+    expect(done.location).toBe(longest);
+  });
+});
+
+describe("an external sign-in", () => {
+  const verified = { sub: "1001", email: "ada@example.com", email_verified: true };
+
+  function providerAnswers(): void {
+    nock("https://oauth2.googleapis.com").post("/token").reply(200, { access_token: "at", token_type: "Bearer" });
+    nock("https://openidconnect.googleapis.com").get("/v1/userinfo").reply(200, verified);
+  }
+
+  const cookieHeader = (cookies: Record<string, string>) =>
+    Object.entries(cookies)
+      .map((pair) => pair.join("="))
+      .join("; ");
+
+  const start = (search = `?${query(app)}`, cookie = "") =>
+    call(authorize.loader, get(`/auth/idp${search}`, { ...(cookie && { cookie }) }));
+  const comeBack = (cookies: Record<string, string>, more: Record<string, string> = { code: "c" }) => {
+    const search = new URLSearchParams({ state: cookies.oauth_state ?? "", ...more });
+    return call(callback.loader, get(`/auth/idp/callback?${search}`, { cookie: cookieHeader(cookies) }));
+  };
+
+  const cleared = (name: string) => `${name}=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax`;
+  const expectFailed = (failed: Outcome) => {
+    expect(failed).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+    expect(failed.headers.getSetCookie()).toEqual([cleared("oauth_state"), cleared("oauth_return_to")]);
+  };
+
+  test("keeps it in a cookie beside the state's, which the callback clears, and ends there", async () => {
+    const sent = await start();
+    const { oauth_state: state = "", oauth_return_to: returnTo } = sent.cookies;
+    expect(new URL(sent.location ?? "").searchParams.get("state")).toBe(state);
+    expect(state).toMatch(/^[0-9a-f]{64}$/);
+    expect(sent.location).not.toContain("app.example");
+    expect(sent.headers.getSetCookie()[1]).toBe(
+      `oauth_return_to=${state}.${Buffer.from(app).toString("base64url")}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+    );
+    expect(returnTo).toMatch(/^[\w.-]+$/);
+    providerAnswers();
+    const done = await comeBack(sent.cookies);
+    expect(done).toMatchObject({ status: 302, location: app });
+    expect(done.headers.getSetCookie()).toEqual([
+      cleared("oauth_state"),
+      cleared("oauth_return_to"),
+      expect.stringMatching(/^session=[0-9a-f]{64}; /),
+    ]);
+  });
+
+  test("with the longest target sets a cookie that browsers keep: at most 4,096 bytes", async () => {
+    const longest = `/${"%".repeat(2_047)}`;
+    const sent = await start(`?${query(longest)}`);
+    expect(`oauth_return_to=${sent.cookies.oauth_return_to}`.length).toBeLessThan(4_096);
+    providerAnswers();
+    expect((await comeBack(sent.cookies)).location).toBe(longest);
+  });
+
+  test.each([
+    ["the provider's refusal", { error: "access_denied" }],
+    ["another state", { code: "c", state: "0".repeat(64) }],
+    ["no code", {}],
+  ])("that ends with %s leads to exactly /login?notice=idp_failed, without it", async (_what, parameters) => {
+    expectFailed(await comeBack((await start()).cookies, parameters));
+  });
+
+  test("without return_to, or with another origin, sets no cookie and clears that of an earlier attempt", async () => {
+    for (const search of ["", `?${query(away)}`]) {
+      expect(Object.keys((await start(search)).cookies)).toEqual(["oauth_state"]);
+      const later = await start(search, cookieHeader((await start()).cookies));
+      expect(later.headers.getSetCookie()[1]).toBe(cleared("oauth_return_to"));
+    }
+  });
+
+  test.each([
+    ["another attempt", (_state: string) => `${"0".repeat(64)}.${Buffer.from("/notes").toString("base64url")}`],
+    ["this attempt, with another origin", (state: string) => `${state}.${Buffer.from(away).toString("base64url")}`],
+    ["this attempt, without a target", (state: string) => state],
+    ["no attempt", () => Buffer.from("/notes").toString("base64url")],
+  ])("ends at the account page with a planted cookie of %s", async (_what, planted) => {
+    const { cookies } = await start("");
+    providerAnswers();
+    const done = await comeBack({ ...cookies, oauth_return_to: planted(cookies.oauth_state ?? "") });
+    expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+
+  test("that connects the provider to an account ends at the account page, whatever the cookie says", async () => {
+    const cookie = await signedIn(latchkey.em(), await newAccount());
+    const earlier = await start();
+    const asked = await call(
+      dashboard.action,
+      post("/dashboard", { intent: "connect-provider" }, { cookie: `${cookie}; ${cookieHeader(earlier.cookies)}` }),
+    );
+    providerAnswers();
+    const session = cookie.slice("session=".length);
+    const done = await comeBack({ ...earlier.cookies, ...asked.cookies, session });
+    expect(done).toMatchObject({ location: "/dashboard?notice=idp_connected" });
+    expect(done.cookies).toEqual({ oauth_state: "", oauth_connect: "", oauth_return_to: "" });
+  });
+});
+
+describe("requireUser", () => {
+  const ask = (request: Request) => call(async () => (await requireUser(request)).user.email, request);
+
+  test("returns the user of a live session", async () => {
+    const cookie = await signedIn(latchkey.em(), await newAccount());
+    expect(await ask(get("/notes", { cookie }))).toMatchObject({ status: 200, data: "ada@example.com" });
+  });
+
+  test.each([
+    ["a page", get("/notes?page=2"), "/login?return_to=%2Fnotes%3Fpage%3D2"],
+    ["a form", post("/notes?page=2", { text: "secret" }), "/login?return_to=%2Fnotes%3Fpage%3D2"],
+    ["a path that no sign-in may end at", get("http://localhost:3000//evil.example"), "/login"],
+    ["a path that is too long", get(`/notes?${"a".repeat(2_048)}`), "/login"],
+  ])("sends a visitor of %s to the login page, and back", async (_what, request, location) => {
+    expect(await ask(request)).toMatchObject({ status: 302, location });
+  });
+
+  test("on the account page sends a visitor to exactly /login", async () => {
+    for (const [route, request] of [
+      [dashboard.loader, get("/dashboard?notice=idp_connected")],
+      [dashboard.action, post("/dashboard", { intent: "end-other-sessions" })],
+    ] as const) {
+      expect(await call(route, request)).toMatchObject({ status: 302, location: "/login" });
+    }
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
+import * as logout from "~/routes/logout";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { call, get, post } from "../support/route-calls";
+
+const latchkey = startLatchkey({
+  APP_URL: "https://login.example.org",
+  SESSION_DOMAIN: "example.org",
+  RETURN_ORIGINS: "https://*.example.org",
+});
+
+const origin = "https://login.example.org";
+const https = { "latchkey-origin": origin };
+
+const cleared = {
+  shared:
+    "__Secure-session=; Domain=example.org; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure",
+  host: "__Host-session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure",
+};
+
+const logIn = (cookie = "", search = "") => {
+  const request = post(
+    `/login${search}`,
+    { email: "ada@example.com", password: goodPassword },
+    { headers: https, ...(cookie && { cookie }) },
+  );
+  return call(login.action, request);
+};
+const open = (cookie: string) => call(dashboard.loader, get("/dashboard", { cookie, headers: https }));
+const logOut = (cookie: string) => call(logout.action, post("/logout", {}, { cookie, headers: https }));
+
+/** A live session's token. */
+const token = async (userId: string) => (await signedIn(latchkey.em(), userId)).slice("session=".length);
+const sessions = () => latchkey.execute("select id from sessions");
+
+test("a sign-in sets the session cookie for the domain, and the device cookie for this host", async () => {
+  await createUser(latchkey.em());
+  const done = await logIn("", "?return_to=https://notes.example.org/last");
+  expect(done).toMatchObject({ status: 302, location: "https://notes.example.org/last" });
+  expect(done.headers.getSetCookie()).toEqual([
+    expect.stringMatching(
+      /^__Secure-session=[0-9a-f]{64}; Domain=example\.org; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax; Secure$/,
+    ),
+    expect.stringMatching(/^__Host-device=[0-9a-f]{64}; HttpOnly; Max-Age=34560000; Path=\/; SameSite=Lax; Secure$/),
+  ]);
+  const cookie = `__Secure-session=${done.cookies["__Secure-session"]}`;
+  expect(await open(cookie)).toMatchObject({ status: 200, data: { user: { email: "ada@example.com" } } });
+  expect((await logOut(cookie)).headers.getSetCookie()).toEqual([cleared.shared]);
+  expect(await open(cookie)).toMatchObject({ location: "/login" });
+});
+
+test("over http the session cookie stays that of this host", async () => {
+  await createUser(latchkey.em());
+  const done = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
+  expect(done.headers.getSetCookie()[0]).toMatch(
+    /^session=[0-9a-f]{64}; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax$/,
+  );
+});
+
+test("the cookie is not read under the names of other settings", async () => {
+  const live = await token(await createUser(latchkey.em()));
+  for (const name of ["session", "__Host-session", "__secure-session", "%5F%5FSecure-session"]) {
+    expect(await open(`${name}=${live}`)).toMatchObject({ location: "/login" });
+  }
+});
+
+test("without SESSION_DOMAIN the domain's cookie signs nobody in", async () => {
+  const live = await token(await createUser(latchkey.em()));
+  latchkey.configure({ SESSION_DOMAIN: "", RETURN_ORIGINS: "" });
+  expect(await open(`__Secure-session=${live}`)).toMatchObject({ location: "/login" });
+  expect(await open(`__Host-session=${live}`)).toMatchObject({ status: 200 });
+});
+
+describe("a __Host-session from before SESSION_DOMAIN was set", () => {
+  test("signs nobody in, so that no application sends the browser back for ever", async () => {
+    const old = await token(await createUser(latchkey.em()));
+    expect(await open(`__Host-session=${old}`)).toMatchObject({ location: "/login" });
+    const page = await call(login.loader, get("/login", { cookie: `__Host-session=${old}`, headers: https }));
+    expect(page).toMatchObject({ status: 200 });
+  });
+
+  test("ends with the next sign-in, in the database and in the browser", async () => {
+    const old = await token(await createUser(latchkey.em()));
+    const done = await logIn(`__Host-session=${old}`);
+    expect(done.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Secure-session=[0-9a-f]{64}; Domain=example\.org; /),
+      cleared.host,
+      expect.stringMatching(/^__Host-device=/),
+    ]);
+    expect(await sessions()).toHaveLength(1);
+  });
+
+  test("ends with a logout, beside the session in force", async () => {
+    const userId = await createUser(latchkey.em());
+    const cookie = `__Host-session=${await token(userId)}; __Secure-session=${await token(userId)}`;
+    const done = await logOut(cookie);
+    expect(done).toMatchObject({ status: 302, location: "/login" });
+    expect(done.headers.getSetCookie()).toEqual([cleared.shared, cleared.host]);
+    expect(await sessions()).toEqual([]);
+  });
+});
+
+describe("a sibling host that plants a session cookie", () => {
+  test("beside the user's own, with a longer path, signs the user in to neither account", async () => {
+    const own = await token(await createUser(latchkey.em()));
+    const planted = await token(await createUser(latchkey.em(), { email: "eve@example.com" }));
+    expect(await open(`__Secure-session=${planted}; __Secure-session=${own}`)).toMatchObject({ location: "/login" });
+    expect(await open(`__Secure-session=${own}; __Secure-session =${planted}`)).toMatchObject({ location: "/login" });
+    expect(await open(`__Secure-session=${own}; a=__Secure-session=${planted}`)).toMatchObject({ status: 200 });
+  });
+
+  test("before a sign-in does not learn the new session, and the planted one ends", async () => {
+    await createUser(latchkey.em());
+    const planted = await token(await createUser(latchkey.em(), { email: "eve@example.com" }));
+    const done = await logIn(`__Secure-session=${planted}`);
+    expect(done.cookies["__Secure-session"]).not.toBe(planted);
+    expect(await open(`__Secure-session=${planted}`)).toMatchObject({ location: "/login" });
+  });
+});
