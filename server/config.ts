@@ -43,9 +43,11 @@ export interface Config extends ApplicationConfig {
 /** Lists every problem of the environment, one per line, and no value of a secret. */
 export class ConfigurationError extends StartError {
   override name = "ConfigurationError";
+  readonly problems: readonly string[];
 
   constructor(problems: string[]) {
     super(["The configuration is not usable:", ...problems.map((problem) => `  - ${problem}`)].join("\n"));
+    this.problems = problems;
   }
 }
 

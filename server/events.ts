@@ -50,7 +50,7 @@ export type AuthenticationEvent =
   | { event: "login.failed"; reason: "wrong_credentials" }
   | { event: "login.failed"; reason: "password_changed"; userId: string }
   | { event: "login.throttled" }
-  | { event: "password_reset.requested" }
+  | { event: "password_reset.requested"; userId?: string }
   | { event: "password_reset.sent" | "password_reset.completed"; userId: string }
   | { event: "password_reset.refused"; reason: "throttled" | "invalid_link" }
   | { event: "password.changed"; userId: string }
@@ -66,4 +66,5 @@ export type AuthenticationEvent =
   | { event: "idp.failed"; reason: ExternalSignInFailure }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }
-  | { event: "account.deleted"; userId: string };
+  | { event: "account.deleted"; userId: string }
+  | { event: "users.imported"; count: number };

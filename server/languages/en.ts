@@ -36,8 +36,8 @@ export const en = {
       sent: "If there is an account for <address>{address}</address>, a link to reset its password is on its way.",
     },
     register: {
-      closed: "New accounts cannot be created here.",
       description: "Create an account with {brand}.",
+      closed: "New accounts cannot be created here.",
       domains: "Accounts are for addresses of certain domains.",
       lead: "We will mail you a link to choose a password with.",
       logIn: "Already have an account? <login>Log in</login>",
