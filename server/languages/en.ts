@@ -37,10 +37,13 @@ export const en = {
     },
     register: {
       description: "Create an account with {brand}.",
+      closed: "New accounts cannot be created here.",
+      domains: "Accounts are for addresses of certain domains.",
       lead: "We will mail you a link to choose a password with.",
       logIn: "Already have an account? <login>Log in</login>",
       next: "Continue",
       sent: "If mail reaches <address>{address}</address>, a link to finish creating the account is on its way.",
+      sentDomains: "If <address>{address}</address> may have an account, a link to finish creating it is on its way.",
       title: "Create an account",
     },
     sent: {
@@ -341,7 +344,8 @@ export const en = {
       what: "{provider} can no longer be used to sign in to your account, and every other browser was signed out.",
     },
     accountDeleted: {
-      act: "If it was not you, somebody could sign in to your account: change the password of your mailbox and of every account that shared its password. You can create a new account here:",
+      act: "If it was not you, somebody could sign in to your account: change the password of your mailbox and of every account that shared its password.",
+      again: "You can create a new account here:",
       button: "Create a new account",
       subject: "Your account was deleted",
       what: "Your account was deleted, with everything in it. It cannot be brought back.",

@@ -13,6 +13,10 @@ function link(appUrl: string, path: string, parameters: Record<string, string>):
   return `${appUrl}${path}?${new URLSearchParams(parameters)}`;
 }
 
+/** The link that resets the password of an account. */
+export const resetLink = (appUrl: string, email: string, token: string) =>
+  link(appUrl, "/reset-password", { email, token });
+
 /** A part of a mail: a sentence, a small one, or a link with the label that its button has in HTML. */
 type Part = { say: string } | { small: string } | { label: string; url: string };
 
@@ -44,11 +48,15 @@ function write(language: Language, subject: string, parts: Part[]): Message {
   return { subject, text: `${text.join("\n\n")}\n`, html: html(subject, blocks, document) };
 }
 
+/** In English as the command line is: an operator reads it. */
+export const testMail = (appUrl: string) =>
+  write("en", "Test mail", [{ say: `This mail shows that Latchkey at ${appUrl} can send mails to this address.` }]);
+
 export function resetMail(language: Language, appUrl: string, email: string, token: string): Message {
   const t = textsOf(language);
   return write(language, t("reset.subject"), [
     { say: t("reset.lead") },
-    { label: t("reset.button"), url: link(appUrl, "/reset-password", { email, token }) },
+    { label: t("reset.button"), url: resetLink(appUrl, email, token) },
     { small: t("common.expiry", { count: linkLifetimeMinutes }) },
     { small: t("common.ignore") },
   ]);
@@ -202,11 +210,16 @@ export function providerUnlinkedMail(language: Language, appUrl: string, provide
   ]);
 }
 
-export function accountDeletedMail(language: Language, appUrl: string): Message {
+/** @param appUrl `null` when no new account can be created */
+export function accountDeletedMail(language: Language, appUrl: string | null): Message {
   const t = textsOf(language);
+  const again =
+    appUrl === null
+      ? []
+      : [{ say: t("accountDeleted.again") }, { label: t("accountDeleted.button"), url: `${appUrl}/register` }];
   return write(language, t("accountDeleted.subject"), [
     { say: t("accountDeleted.what") },
     { say: t("accountDeleted.act") },
-    { label: t("accountDeleted.button"), url: `${appUrl}/register` },
+    ...again,
   ]);
 }

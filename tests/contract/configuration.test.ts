@@ -40,6 +40,7 @@ test("an empty environment gives every default", () => {
     metrics: null,
     brand: { name: "Latchkey", logo: null, color: null, termsUrl: null, privacyUrl: null, supportEmail: null },
     defaultLanguage: "en",
+    registration: { mode: "open" },
     identityProvider: null,
   } satisfies Config);
   expect(Object.isFrozen(config)).toBe(true);
@@ -73,6 +74,8 @@ test("every setting is read", () => {
     IDP_SCOPE: "openid email",
     IDP_PKCE: "true",
     DEFAULT_LOCALE: "en",
+    REGISTRATION: "domains",
+    REGISTRATION_DOMAINS: "Example.org, example.net",
   });
   expect(config).toEqual({
     production: true,
@@ -99,6 +102,7 @@ test("every setting is read", () => {
       supportEmail: "help@example.org",
     },
     defaultLanguage: "en",
+    registration: { mode: "domains", domains: ["example.org", "example.net"] },
     identityProvider: {
       provider: "oidc",
       clientId: "a-client",
@@ -118,6 +122,35 @@ test("every setting is read", () => {
     apiKey: "pm-the-key",
   } satisfies MailConfig);
   expectTypeOf(config).toEqualTypeOf<Readonly<Config>>();
+});
+
+describe("REGISTRATION", () => {
+  test.each([
+    [{ REGISTRATION: "open" }, { mode: "open" }],
+    [{ REGISTRATION: "closed" }, { mode: "closed" }],
+    [{ REGISTRATION: "closed", REGISTRATION_DOMAINS: "example.org" }, { mode: "closed" }],
+    [
+      { REGISTRATION: "domains", REGISTRATION_DOMAINS: "a.example" },
+      { mode: "domains", domains: ["a.example"] },
+    ],
+  ])("%j", (environment, registration) => {
+    expect(loadConfig(environment).registration).toEqual(registration);
+  });
+
+  const malformed = "REGISTRATION_DOMAINS must be domains, e.g. example.org,example.net";
+  test.each([
+    [{ REGISTRATION: "Closed" }, "REGISTRATION must be open, closed or domains"],
+    [{ REGISTRATION: "invited", REGISTRATION_DOMAINS: "a.example" }, "REGISTRATION must be open, closed or domains"],
+    [{ REGISTRATION: "domains" }, "REGISTRATION_DOMAINS is missing: REGISTRATION is domains"],
+    [{ REGISTRATION_DOMAINS: "a.example" }, "REGISTRATION_DOMAINS is set, but REGISTRATION is not domains"],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "@a.example" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "*.a.example" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "a.example,,b.example" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "localhost" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "münchen.example" }, malformed],
+  ])("%j is refused", (environment, problem) => {
+    expect(problems(environment)).toEqual([problem]);
+  });
 });
 
 describe("AFTER_SIGN_IN", () => {

@@ -10,6 +10,18 @@ const loaded = { email: "ada@example.com", token: "f".repeat(64) };
 
 const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
 
+test("an invalid registration link offers no new one when registration is closed", async () => {
+  const invalidLink = "This link is invalid or has expired.";
+  const { user } = await renderPage("/register/complete", CompleteRegistration, {
+    loaded: { ...loaded, registrationClosed: true },
+    refused: { typed: loaded, invalidLink },
+  });
+  await user.type(field("New password"), "quiet lamps{Enter}");
+  expect((await screen.findByRole("alert")).textContent).toBe(invalidLink);
+  expect(document.querySelector("form")).toBeNull();
+  expect(screen.getByRole("link", { name: "Back to log in" }).getAttribute("href")).toBe("/login");
+});
+
 describe.each([
   {
     path: "/reset-password",
