@@ -16,7 +16,9 @@ test("an invalid registration link offers no new one when registration is closed
     loaded: { ...loaded, registrationClosed: true },
     refused: { typed: loaded, invalidLink },
   });
-  await user.type(field("New password"), "quiet lamps{Enter}");
+  await user.type(field("New password"), "quiet lamps");
+  await user.type(field("New password, again"), "quiet lamps");
+  await user.click(screen.getByRole("button", { name: "Create the account" }));
   expect((await screen.findByRole("alert")).textContent).toBe(invalidLink);
   expect(document.querySelector("form")).toBeNull();
   expect(screen.getByRole("link", { name: "Back to log in" }).getAttribute("href")).toBe("/login");
