@@ -27,11 +27,15 @@ export function AccountDetails({ name, email, picture, emailError, typedEmail, s
           {name && (
             <>
               <dt>{t("account.name")}</dt>
-              <dd dir="auto">{name}</dd>
+              <dd>
+                <bdi>{name}</bdi>
+              </dd>
             </>
           )}
           <dt>{t("common.email")}</dt>
-          <dd dir="ltr">{email}</dd>
+          <dd>
+            <bdi dir="ltr">{email}</bdi>
+          </dd>
         </dl>
       </div>
       <Disclosure label={t("account.changeEmail")} open={emailError !== undefined}>

@@ -51,6 +51,7 @@ export function EmailField(input: EmailFieldProps) {
       label={t("common.email")}
       name="email"
       type="email"
+      dir="ltr"
       autoComplete="username"
       inputMode="email"
       autoCapitalize="none"

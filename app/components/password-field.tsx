@@ -26,6 +26,7 @@ export function PasswordField({ of, hint, ...input }: PasswordFieldProps) {
   return (
     <Field
       label={t(labels[of])}
+      dir="ltr"
       type={shown && idle ? "text" : "password"}
       required
       autoCapitalize="none"

@@ -13,7 +13,7 @@ export const wcag = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 /** The CSP would block axe. The tests of the flows run with the CSP. */
 export const surveyed: BrowserContextOptions = { bypassCSP: true, reducedMotion: "reduce" };
 
-async function violations(page: Page, standards: string[]): Promise<string[]> {
+export async function violations(page: Page, standards: string[]): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(async (values) => {
     const { violations, incomplete } = await (window as unknown as { axe: typeof axe }).axe.run({
