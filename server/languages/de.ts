@@ -10,7 +10,7 @@ export const de: Texts = {
         other: "Ein Link funktioniert einmal und {count} Minuten lang.",
       },
       submit: "Adresse bestätigen",
-      title: "Neue E-Mail-Adresse bestätigen",
+      title: "Neue E‑Mail-Adresse bestätigen",
     },
     common: {
       help: "Hilfe",
@@ -19,7 +19,7 @@ export const de: Texts = {
       accountTitle: "Ihr Konto",
       backToLogin: "Zurück zur Anmeldung",
       continueWith: "Weiter mit {provider}",
-      email: "E-Mail-Adresse",
+      email: "E‑Mail-Adresse",
       forgotPassword: "Passwort vergessen?",
       language: "Sprache",
       logIn: "Anmelden",
@@ -29,11 +29,11 @@ export const de: Texts = {
     },
     login: {
       description: "Melden Sie sich bei Ihrem Konto von {brand} an.",
-      emailChanged: "Ihre E-Mail-Adresse wurde geändert. Melden Sie sich mit der neuen an.",
+      emailChanged: "Ihre E‑Mail-Adresse wurde geändert. Melden Sie sich mit der neuen an.",
       createAccount: "Noch kein Konto? <register>Konto erstellen</register>",
       idpFailed: "Die Anmeldung mit {provider} hat nicht funktioniert.",
       idpFailedAgain:
-        "Die Anmeldung mit {provider} hat nicht funktioniert. <again>Versuchen Sie es noch einmal</again>, oder melden Sie sich mit Ihrer E-Mail-Adresse an.",
+        "Die Anmeldung mit {provider} hat nicht funktioniert. <again>Versuchen Sie es noch einmal</again>, oder melden Sie sich mit Ihrer E‑Mail-Adresse an.",
       passwordReset: "Ihr Passwort wurde geändert. Melden Sie sich mit dem neuen an.",
       signInAgain: {
         one: "Ihre Anmeldung ist länger als {count} Minute her. Melden Sie sich noch einmal an, um fortzufahren.",
@@ -41,8 +41,8 @@ export const de: Texts = {
       },
     },
     forgot: {
-      description: "Legen Sie mit einem Link in einer E-Mail ein neues Passwort für Ihr Konto von {brand} fest.",
-      lead: "Geben Sie die E-Mail-Adresse Ihres Kontos ein. Wir senden Ihnen einen Link, mit dem Sie ein neues Passwort festlegen.",
+      description: "Legen Sie mit einem Link in einer E‑Mail ein neues Passwort für Ihr Konto von {brand} fest.",
+      lead: "Geben Sie die E‑Mail-Adresse Ihres Kontos ein. Wir senden Ihnen einen Link, mit dem Sie ein neues Passwort festlegen.",
       send: "Link senden",
       sent: "Falls es ein Konto für <address>{address}</address> gibt, ist ein Link zum Zurücksetzen des Passworts unterwegs.",
     },
@@ -54,18 +54,18 @@ export const de: Texts = {
       lead: "Wir senden Ihnen einen Link, mit dem Sie ein Passwort festlegen.",
       logIn: "Sie haben schon ein Konto? <login>Anmelden</login>",
       next: "Weiter",
-      sent: "Falls <address>{address}</address> E-Mails empfängt, ist ein Link zum Fertigstellen des Kontos unterwegs.",
+      sent: "Falls <address>{address}</address> E‑Mails empfängt, ist ein Link zum Fertigstellen des Kontos unterwegs.",
       title: "Konto erstellen",
     },
     sent: {
       askedAgain: "Noch einmal angefordert.",
       help: "Sehen Sie im Spam-Ordner nach, prüfen Sie die Adresse und fordern Sie den Link noch einmal an.",
-      logged: "Dieser Server versendet keine E-Mails: Sie steht in der Ausgabe des Servers.",
+      logged: "Dieser Server versendet keine E‑Mails. Die Nachricht steht in der Ausgabe des Servers.",
       loggedHere: "Sie können sie auch <mails>hier lesen</mails>.",
       nothing: "Nach ein paar Minuten noch nichts da?",
       sendAgain: "Noch einmal senden",
       thatAddress: "diese Adresse",
-      title: "Sehen Sie in Ihr Postfach",
+      title: "Prüfen Sie Ihr Postfach",
       works: {
         one: "Er funktioniert einmal und {count} Minute lang.",
         other: "Er funktioniert einmal und {count} Minuten lang.",
@@ -118,14 +118,14 @@ export const de: Texts = {
       },
     },
     account: {
-      changeEmail: "E-Mail-Adresse ändern",
+      changeEmail: "E‑Mail-Adresse ändern",
       changeEmailHow:
         "Wir senden einen Link an die neue Adresse und informieren die bisherige. Die Adresse wird geändert, sobald Sie die neue bestätigen. Sitzungen in anderen Browsern werden dann beendet.",
       changeEmailSend: "Link senden",
       changePassword: "Passwort ändern",
       details: "Ihre Daten",
       forgotCurrentPassword: "Haben Sie das aktuelle Passwort vergessen?",
-      newEmail: "Neue E-Mail-Adresse",
+      newEmail: "Neue E‑Mail-Adresse",
       otherSessionsEnd: "Alle anderen Sitzungen werden beendet.",
       savePassword: "Neues Passwort speichern",
       signInAgain: {
@@ -137,7 +137,7 @@ export const de: Texts = {
       connected: "Sie können sich jetzt mit {provider} anmelden.",
       connectFailed: "Die Anmeldung mit {provider} hat nicht funktioniert. Es wurde nichts geändert.",
       delete: "Mein Konto löschen",
-      deleteConfirm: "Geben Sie zur Bestätigung Ihre E-Mail-Adresse ein",
+      deleteConfirm: "Geben Sie zur Bestätigung Ihre E‑Mail-Adresse ein",
       deleteForGood: "Mein Konto endgültig löschen",
       deleteTitle: "Konto löschen",
       deleteWarning: "Ihr Konto wird mit allem, was dazugehört, gelöscht. Das lässt sich nicht rückgängig machen.",
@@ -145,15 +145,15 @@ export const de: Texts = {
       disconnectProvider: "{provider} trennen",
       disconnectWarning:
         "Sie melden sich dann nur noch mit Ihrem Passwort an, und alle anderen Sitzungen werden beendet. Die Anmeldung mit {provider} funktioniert erst wieder, wenn Sie sie hier neu verbinden.",
-      emailAndPassword: "E-Mail-Adresse und Passwort",
+      emailAndPassword: "E‑Mail-Adresse und Passwort",
       externalSignIn: "externe Anmeldung",
       logOut: "Abmelden",
-      mailPasswordLink: "Passwort per E-Mail ändern",
+      mailPasswordLink: "Passwort per E‑Mail ändern",
       name: "Name",
       notConnected: "{provider} <muted>· nicht verbunden</muted>",
       onlyProvider:
         "Sie können sich nur so anmelden: {provider}. Um die Verbindung trennen zu können, legen Sie zuerst ein Passwort fest.",
-      setPassword: "Passwort per E-Mail festlegen",
+      setPassword: "Passwort per E‑Mail festlegen",
       waysIn: "So melden Sie sich an",
     },
     sessions: {
@@ -172,7 +172,7 @@ export const de: Texts = {
     errors: {
       goToStart: "Zur Startseite",
       openFormAgain: "Formular neu öffnen",
-      text400: "Etwas darin ist fehlerhaft. Wenn die Adresse aus einer E-Mail stammt, kopieren Sie den ganzen Link.",
+      text400: "Etwas darin ist fehlerhaft. Wenn die Adresse aus einer E‑Mail stammt, kopieren Sie den ganzen Link.",
       text403: "Zu Ihrer Sicherheit nehmen wir Formulare nur von unseren eigenen Seiten an.",
       text404: "Unter dieser Adresse gibt es keine Seite.",
       text405: "Die Seite lässt sich so nicht öffnen.",
@@ -210,12 +210,12 @@ export const de: Texts = {
         other:
           "Zu viele Versuche. Versuchen Sie es in {count} Minuten noch einmal, oder setzen Sie Ihr Passwort zurück.",
       },
-      wrong: "E-Mail-Adresse oder Passwort ist falsch.",
+      wrong: "E‑Mail-Adresse oder Passwort ist falsch.",
     },
     password: {
       isTheService: "Wählen Sie ein Passwort, das nicht der Name oder die Adresse dieser Website ist.",
       common: "Dieses Passwort gehört zu den häufigsten. Wählen Sie ein anderes.",
-      isTheEmail: "Wählen Sie ein Passwort, das nicht Ihre E-Mail-Adresse ist.",
+      isTheEmail: "Wählen Sie ein Passwort, das nicht Ihre E‑Mail-Adresse ist.",
       tooLong: {
         one: "Verwenden Sie höchstens {count} Zeichen.",
         other: "Verwenden Sie höchstens {count} Zeichen.",
@@ -229,12 +229,12 @@ export const de: Texts = {
     account: {
       changedMeanwhile: "Das Passwort wurde inzwischen durch eine andere Anfrage geändert. Diese hat nichts geändert.",
       emailChangeSent: {
-        one: "Falls {email} E-Mails empfängt, ist ein Link zum Bestätigen der Adresse unterwegs. Ihre Adresse wird geändert, wenn Sie ihn innerhalb von {count} Minute öffnen und bestätigen.",
+        one: "Falls {email} E‑Mails empfängt, ist ein Link zum Bestätigen der Adresse unterwegs. Ihre Adresse wird geändert, wenn Sie ihn innerhalb von {count} Minute öffnen und bestätigen.",
         other:
-          "Falls {email} E-Mails empfängt, ist ein Link zum Bestätigen der Adresse unterwegs. Ihre Adresse wird geändert, wenn Sie ihn innerhalb von {count} Minuten öffnen und bestätigen.",
+          "Falls {email} E‑Mails empfängt, ist ein Link zum Bestätigen der Adresse unterwegs. Ihre Adresse wird geändert, wenn Sie ihn innerhalb von {count} Minuten öffnen und bestätigen.",
       },
-      enterEmail: "Geben Sie eine E-Mail-Adresse ein.",
-      noPassword: "Dieses Konto hat noch kein Passwort. Wählen Sie unten „Passwort per E-Mail festlegen“.",
+      enterEmail: "Geben Sie eine E‑Mail-Adresse ein.",
+      noPassword: "Dieses Konto hat noch kein Passwort. Wählen Sie unten „Passwort per E‑Mail festlegen“.",
       ownEmail: "Das ist bereits die Adresse Ihres Kontos.",
       passwordChanged: "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden beendet.",
       tooManyWrong: {
@@ -256,7 +256,7 @@ export const de: Texts = {
         one: "Es wurden zu viele Links angefordert. Versuchen Sie es in {count} Minute noch einmal.",
         other: "Es wurden zu viele Links angefordert. Versuchen Sie es in {count} Minuten noch einmal.",
       },
-      typeYourEmail: "Geben Sie die E-Mail-Adresse dieses Kontos ein.",
+      typeYourEmail: "Geben Sie die E‑Mail-Adresse dieses Kontos ein.",
     },
     browser: {
       onSystem: "{browser} unter {system}",
@@ -264,7 +264,7 @@ export const de: Texts = {
       unknownOnSystem: "Unbekannter Browser unter {system}",
     },
     provider: {
-      singleSignOn: "Single Sign-on",
+      singleSignOn: "Single Sign‑on",
     },
   },
 

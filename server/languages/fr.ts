@@ -10,7 +10,7 @@ export const fr: Texts = {
         other: "Un lien fonctionne une seule fois, pendant {count} minutes.",
       },
       submit: "Confirmer l’adresse",
-      title: "Confirmer votre nouvelle adresse e-mail",
+      title: "Confirmer votre nouvelle adresse e‑mail",
     },
     common: {
       help: "Aide",
@@ -19,7 +19,7 @@ export const fr: Texts = {
       accountTitle: "Votre compte",
       backToLogin: "Retour à la connexion",
       continueWith: "Continuer avec {provider}",
-      email: "Adresse e-mail",
+      email: "Adresse e‑mail",
       forgotPassword: "Mot de passe oublié ?",
       language: "Langue",
       logIn: "Se connecter",
@@ -29,11 +29,11 @@ export const fr: Texts = {
     },
     login: {
       description: "Connectez-vous à votre compte {brand}.",
-      emailChanged: "Votre adresse e-mail a été modifiée. Connectez-vous avec la nouvelle.",
+      emailChanged: "Votre adresse e‑mail a été modifiée. Connectez-vous avec la nouvelle.",
       createAccount: "Pas encore de compte ? <register>Créez-en un</register>",
       idpFailed: "La connexion avec {provider} n’a pas abouti.",
       idpFailedAgain:
-        "La connexion avec {provider} n’a pas abouti. <again>Réessayez</again>, ou connectez-vous avec votre adresse e-mail.",
+        "La connexion avec {provider} n’a pas abouti. <again>Réessayez</again>, ou connectez-vous avec votre adresse e‑mail.",
       passwordReset: "Votre mot de passe a été modifié. Connectez-vous avec le nouveau.",
       signInAgain: {
         one: "Votre connexion date de plus de {count} minute. Connectez-vous à nouveau pour continuer.",
@@ -41,8 +41,8 @@ export const fr: Texts = {
       },
     },
     forgot: {
-      description: "Choisissez un nouveau mot de passe pour votre compte {brand}, grâce à un lien reçu par e-mail.",
-      lead: "Saisissez l’adresse e-mail de votre compte. Nous vous enverrons un lien pour choisir un nouveau mot de passe.",
+      description: "Choisissez un nouveau mot de passe pour votre compte {brand}, grâce à un lien reçu par e‑mail.",
+      lead: "Saisissez l’adresse e‑mail de votre compte. Nous vous enverrons un lien pour choisir un nouveau mot de passe.",
       send: "Envoyer le lien",
       sent: "S’il existe un compte pour <address>{address}</address>, un lien de réinitialisation du mot de passe est en route.",
     },
@@ -55,13 +55,13 @@ export const fr: Texts = {
       lead: "Nous vous enverrons un lien pour choisir un mot de passe.",
       logIn: "Vous avez déjà un compte ? <login>Connectez-vous</login>",
       next: "Continuer",
-      sent: "Si <address>{address}</address> reçoit des e-mails, un lien pour terminer la création du compte est en route.",
+      sent: "Si <address>{address}</address> reçoit des e‑mails, un lien pour terminer la création du compte est en route.",
       title: "Créer un compte",
     },
     sent: {
       askedAgain: "Nouvelle demande envoyée.",
       help: "Regardez dans le dossier des courriers indésirables, vérifiez l’adresse, puis faites une nouvelle demande.",
-      logged: "Ce serveur n’envoie aucun e-mail : le message se trouve dans la sortie du serveur.",
+      logged: "Ce serveur n’envoie aucun e‑mail : le message se trouve dans la sortie du serveur.",
       loggedHere: "Vous pouvez aussi <mails>le lire ici</mails>.",
       nothing: "Toujours rien après quelques minutes ?",
       sendAgain: "Renvoyer le lien",
@@ -119,14 +119,14 @@ export const fr: Texts = {
       },
     },
     account: {
-      changeEmail: "Modifier l’adresse e-mail",
+      changeEmail: "Modifier l’adresse e‑mail",
       changeEmailHow:
         "Nous envoyons un lien à la nouvelle adresse et prévenons l’adresse actuelle. L’adresse change dès que vous confirmez la nouvelle. Les sessions des autres navigateurs sont alors fermées.",
       changeEmailSend: "Envoyer le lien",
       changePassword: "Modifier le mot de passe",
       details: "Vos informations",
       forgotCurrentPassword: "Mot de passe actuel oublié ?",
-      newEmail: "Nouvelle adresse e-mail",
+      newEmail: "Nouvelle adresse e‑mail",
       otherSessionsEnd: "Toutes les autres sessions seront fermées.",
       savePassword: "Enregistrer le nouveau mot de passe",
       signInAgain: {
@@ -138,7 +138,7 @@ export const fr: Texts = {
       connected: "Vous pouvez maintenant vous connecter avec {provider}.",
       connectFailed: "La connexion avec {provider} n’a pas abouti. Rien n’a été modifié.",
       delete: "Supprimer mon compte",
-      deleteConfirm: "Saisissez votre adresse e-mail pour confirmer",
+      deleteConfirm: "Saisissez votre adresse e‑mail pour confirmer",
       deleteForGood: "Supprimer définitivement mon compte",
       deleteTitle: "Supprimer votre compte",
       deleteWarning: "Votre compte et tout ce qu’il contient seront supprimés. Cette action est irréversible.",
@@ -146,15 +146,15 @@ export const fr: Texts = {
       disconnectProvider: "Dissocier {provider}",
       disconnectWarning:
         "Vous vous connecterez uniquement avec votre mot de passe, et toutes les autres sessions seront fermées. La connexion avec {provider} ne fonctionnera plus tant que vous ne l’aurez pas associée de nouveau ici.",
-      emailAndPassword: "Adresse e-mail et mot de passe",
+      emailAndPassword: "Adresse e‑mail et mot de passe",
       externalSignIn: "connexion externe",
       logOut: "Se déconnecter",
-      mailPasswordLink: "Modifier le mot de passe par e-mail",
+      mailPasswordLink: "Modifier le mot de passe par e‑mail",
       name: "Nom",
       notConnected: "{provider} <muted>· non associé</muted>",
       onlyProvider:
         "Votre seul moyen de connexion : {provider}. Pour pouvoir le dissocier, définissez d’abord un mot de passe.",
-      setPassword: "Définir un mot de passe par e-mail",
+      setPassword: "Définir un mot de passe par e‑mail",
       waysIn: "Vos moyens de connexion",
     },
     sessions: {
@@ -173,7 +173,7 @@ export const fr: Texts = {
     errors: {
       goToStart: "Aller à la page d’accueil",
       openFormAgain: "Rouvrir le formulaire",
-      text400: "Elle contient une erreur. Si elle vient d’un e-mail, copiez le lien en entier.",
+      text400: "Elle contient une erreur. Si elle vient d’un e‑mail, copiez le lien en entier.",
       text403: "Pour votre sécurité, nous n’acceptons que les formulaires de nos propres pages.",
       text404: "Il n’y a aucune page à cette adresse.",
       text405: "La page ne peut pas être ouverte de cette façon.",
@@ -210,12 +210,12 @@ export const fr: Texts = {
         one: "Trop de tentatives. Réessayez dans {count} minute, ou réinitialisez votre mot de passe.",
         other: "Trop de tentatives. Réessayez dans {count} minutes, ou réinitialisez votre mot de passe.",
       },
-      wrong: "L’adresse e-mail ou le mot de passe est incorrect.",
+      wrong: "L’adresse e‑mail ou le mot de passe est incorrect.",
     },
     password: {
       isTheService: "Choisissez un mot de passe différent du nom et de l’adresse de ce site.",
       common: "Ce mot de passe fait partie des plus courants. Choisissez-en un autre.",
-      isTheEmail: "Choisissez un mot de passe différent de votre adresse e-mail.",
+      isTheEmail: "Choisissez un mot de passe différent de votre adresse e‑mail.",
       tooLong: {
         one: "Utilisez au plus {count} caractère.",
         other: "Utilisez au plus {count} caractères.",
@@ -229,13 +229,13 @@ export const fr: Texts = {
     account: {
       changedMeanwhile: "Le mot de passe a été modifié entre-temps par une autre demande. Celle-ci n’a rien changé.",
       emailChangeSent: {
-        one: "Si {email} reçoit des e-mails, un lien de confirmation de l’adresse est en route. Votre adresse changera lorsque vous l’ouvrirez et confirmerez, dans un délai de {count} minute.",
+        one: "Si {email} reçoit des e‑mails, un lien de confirmation de l’adresse est en route. Votre adresse changera lorsque vous l’ouvrirez et confirmerez, dans un délai de {count} minute.",
         other:
-          "Si {email} reçoit des e-mails, un lien de confirmation de l’adresse est en route. Votre adresse changera lorsque vous l’ouvrirez et confirmerez, dans un délai de {count} minutes.",
+          "Si {email} reçoit des e‑mails, un lien de confirmation de l’adresse est en route. Votre adresse changera lorsque vous l’ouvrirez et confirmerez, dans un délai de {count} minutes.",
       },
-      enterEmail: "Saisissez une adresse e-mail.",
+      enterEmail: "Saisissez une adresse e‑mail.",
       noPassword:
-        "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e-mail » ci-dessous.",
+        "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e‑mail » ci-dessous.",
       ownEmail: "C’est déjà l’adresse de votre compte.",
       passwordChanged: "Votre mot de passe a été modifié, et toutes les autres sessions ont été fermées.",
       tooManyWrong: {
@@ -257,7 +257,7 @@ export const fr: Texts = {
         one: "Trop de liens ont été demandés. Réessayez dans {count} minute.",
         other: "Trop de liens ont été demandés. Réessayez dans {count} minutes.",
       },
-      typeYourEmail: "Saisissez l’adresse e-mail de ce compte.",
+      typeYourEmail: "Saisissez l’adresse e‑mail de ce compte.",
     },
     browser: {
       onSystem: "{browser} sur {system}",
