@@ -1,6 +1,7 @@
 /** The layers of `server/`. Each may import those below it, and none above it. */
 const layers = [
-  "^server/(start\\.server|job-handlers)\\.ts$",
+  "^server/(start\\.server|job-handlers|cli)\\.ts$",
+  "^server/commands/",
   "^server/features/",
   "^server/accounts/",
   "^server/(queue|mail|identity-provider)/",

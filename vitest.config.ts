@@ -35,6 +35,7 @@ export default defineConfig({
         globalSetup: [template],
       }),
       project("http", ["http"], { globalSetup: [freshBuild, template] }),
+      project("commands", ["commands"], { globalSetup: [freshBuild, template], testTimeout: 60_000 }),
     ],
     setupFiles: ["tests/support/setup.ts"],
     testTimeout: 30_000,

@@ -45,8 +45,8 @@ async function connect({ request, t, signedIn, form }: ActionContext) {
 
 async function disconnect({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  const owner = { userId: signedIn.user.id, sessionId: signedIn.sessionId };
-  const unlinked = await unlinkProvider(owner, languageOf(request));
+  const { user, sessionId } = signedIn;
+  const unlinked = await unlinkProvider(user.id, sessionId, languageOf(request));
   if (unlinked) return done(t("account.disconnected"));
   return refused(form, { provider: t("account.onlyWayIn") });
 }

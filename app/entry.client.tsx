@@ -1,6 +1,7 @@
 import { RemixBrowser } from "@remix-run/react";
 import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
+import { BrandProvider, brandOfDocument } from "./brand";
 import { LanguageProvider, languageOfDocument } from "./language";
 
 startTransition(() => {
@@ -8,7 +9,9 @@ startTransition(() => {
     document,
     <StrictMode>
       <LanguageProvider value={languageOfDocument()}>
-        <RemixBrowser />
+        <BrandProvider value={brandOfDocument()}>
+          <RemixBrowser />
+        </BrandProvider>
       </LanguageProvider>
     </StrictMode>,
   );

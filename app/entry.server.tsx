@@ -7,6 +7,8 @@ import { renderToString } from "react-dom/server";
 import { disconnectSignal } from "#server/http/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
+import { BrandProvider } from "./brand";
+import { brandAnswer, pageBrand } from "./brand.server";
 import { contentSecurityPolicy, formTargetHeader } from "./content-security-policy";
 import { LanguageProvider } from "./language";
 import { pageLanguageOf } from "./language.server";
@@ -40,11 +42,15 @@ export default async function handleDocumentRequest(
 ): Promise<Response> {
   const plainText = plainTextOf(context, headers);
   if (plainText !== null) return new Response(plainText, { headers, status });
+  const file = status === 200 ? brandAnswer(request) : null;
+  if (file) return file;
   const nonce = randomBytes(16).toString("base64");
   const page = renderToString(
     <NonceContext.Provider value={nonce}>
       <LanguageProvider value={pageLanguageOf(request)}>
-        <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
+        <BrandProvider value={pageBrand()}>
+          <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
+        </BrandProvider>
       </LanguageProvider>
     </NonceContext.Provider>,
   );

@@ -14,6 +14,8 @@ export function passwordMessage(t: Translate<AnswerTexts>, problem: PasswordProb
       return { password: t("password.common") };
     case "is_the_email":
       return { password: t("password.isTheEmail") };
+    case "is_the_service":
+      return { password: t("password.isTheService") };
     case "unconfirmed":
       return { passwordConfirmation: t("password.unconfirmed") };
   }

@@ -1,7 +1,7 @@
 // Routes import what they need to know of a request from here. Remix replaces a `*.server.ts` file by an empty CommonJS
 // module, which the bundler must keep: a chunk, and a request at the first load, for each set of routes that imports
 // it. This file has no side effect, so the bundler drops it with all that it imports.
-export { clientOf, isUnreadable, requesterOf } from "#server/http/request-facts.server";
+export { clientOf, isCrossSite, isUnreadable, requesterOf } from "#server/http/request-facts.server";
 export { deviceToken, withDevice } from "./device.server";
 export { readFields, readForm, text } from "./form.server";
 export { languageOf, textsFor, withLanguage } from "./language.server";

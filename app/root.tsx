@@ -9,18 +9,16 @@ import {
   useRouteError,
 } from "@remix-run/react";
 import type { ReactNode } from "react";
+import { BrandForBrowser, BrandHead } from "./brand";
 import { ErrorPage } from "./components/error-page";
 import { LanguageSwitch } from "./components/language-switch";
 import { useFocusOnArrival } from "./focus";
 import { TextsForBrowser, useDocumentLanguage } from "./language";
 import { useNonce } from "./nonce";
 import styles from "./styles/latchkey.css";
-import { useDocumentTitle } from "./title";
+import { useDescription, useDocumentTitle } from "./title";
 
-export const links: LinksFunction = () => [
-  { rel: "icon", href: "/favicon.svg", type: "image/svg+xml" },
-  { rel: "stylesheet", href: styles },
-];
+export const links: LinksFunction = () => [{ rel: "stylesheet", href: styles }];
 
 const statusOf = (error: unknown) => (isRouteErrorResponse(error) ? error.status : 500);
 
@@ -28,7 +26,9 @@ export const headers: HeadersFunction = ({ errorHeaders }) => errorHeaders ?? {}
 
 export function Layout({ children }: { children: ReactNode }) {
   const nonce = useNonce();
-  const error = useRouteError();
+  const error = useRouteError() ?? null; // null or undefined without an error
+  const errorStatus = error === null ? null : statusOf(error);
+  const description = useDescription(errorStatus);
   return (
     <html {...useDocumentLanguage()}>
       <head>
@@ -37,13 +37,20 @@ export function Layout({ children }: { children: ReactNode }) {
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#fff" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#1a201e" media="(prefers-color-scheme: dark)" />
-        <title>{useDocumentTitle(error === undefined ? null : statusOf(error))}</title>
+        <title>{useDocumentTitle(errorStatus)}</title>
+        {description === null ? (
+          <meta name="robots" content="noindex" />
+        ) : (
+          <meta name="description" content={description} />
+        )}
         <Links />
+        <BrandHead />
       </head>
       <body>
         {children}
         <LanguageSwitch />
         <TextsForBrowser />
+        <BrandForBrowser />
         <ScrollRestoration nonce={nonce} />
         <Scripts nonce={nonce} />
         <LiveReload nonce={nonce} />

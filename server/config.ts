@@ -3,6 +3,7 @@ import { StartError } from "./errors";
 import type { Language } from "./languages/languages";
 import { processValue } from "./process-value";
 import { type ApplicationConfig, applicationSettings } from "./settings/application";
+import { type BrandConfig, brandForms, brandOf } from "./settings/branding";
 import { isWebUrl, optional, portNumber, webUrl } from "./settings/forms";
 import {
   clientSettings,
@@ -13,6 +14,7 @@ import {
 import { languageForms } from "./settings/language";
 import { type MailConfig, mailForms, mailSettings } from "./settings/mail";
 import { type MetricsConfig, metricsForms, metricsSettings } from "./settings/metrics";
+import { type RegistrationConfig, registrationForms, registrationSettings } from "./settings/registration";
 import { type ReadFile, readSecrets, readTextFile } from "./settings/secrets";
 
 const embeddedDatabase = "pglite:./data";
@@ -28,10 +30,12 @@ export interface Config extends ApplicationConfig {
   /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
   readonly trustedProxies: number;
   readonly mail: MailConfig;
+  readonly brand: BrandConfig;
   /** `null`: nothing is counted. */
   readonly metrics: MetricsConfig | null;
   /** For a visitor who asks for no language that there is, and for mails that no page asked for. */
   readonly defaultLanguage: Language;
+  readonly registration: RegistrationConfig;
   /** `null`: external sign-in is off. */
   readonly identityProvider: IdentityProviderConfig | null;
 }
@@ -39,9 +43,11 @@ export interface Config extends ApplicationConfig {
 /** Lists every problem of the environment, one per line, and no value of a secret. */
 export class ConfigurationError extends StartError {
   override name = "ConfigurationError";
+  readonly problems: readonly string[];
 
   constructor(problems: string[]) {
     super(["The configuration is not usable:", ...problems.map((problem) => `  - ${problem}`)].join("\n"));
+    this.problems = problems;
   }
 }
 
@@ -74,8 +80,10 @@ const settings = z.object({
   TRUST_PROXY: trustedProxies,
   ...mailForms,
   ...languageForms,
+  ...registrationForms,
   ...identityProviderForms,
   ...metricsForms,
+  ...brandForms,
 });
 
 const off = z.unknown().transform(() => null);
@@ -108,14 +116,21 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
   const env = { ...present, ...parsed.data };
   const address = publicAddress.safeParse(env);
   const mail = mailSettings.safeParse(env);
+  const registration = registrationSettings.safeParse(env);
   const application = applicationSettings.safeParse(env);
   const metrics = metricsSettings.safeParse(env);
   const externalSignIn = has("IDP_CLIENT_ID") || has("IDP_CLIENT_SECRET");
   const client = (externalSignIn ? clientSettings : off).safeParse(env);
   const identityProvider = (externalSignIn ? identityProviderSettings : off).safeParse(env);
-  const whole = address.success && application.success && mail.success && metrics.success && identityProvider.success;
+  const whole =
+    address.success &&
+    application.success &&
+    mail.success &&
+    registration.success &&
+    metrics.success &&
+    identityProvider.success;
   if (unread.size > 0 || !parsed.success || !whole) {
-    const problems = [parsed, mail, address, application, metrics, client, identityProvider]
+    const problems = [parsed, mail, address, application, registration, metrics, client, identityProvider]
       .flatMap(problemsOf)
       .filter((problem) => !unread.has(problem.split(" ", 1)[0] ?? "")); // "is missing" would mislead
     throw new ConfigurationError([...new Set([...unread.values(), ...problems])]);
@@ -128,8 +143,10 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
     port: PORT,
     trustedProxies: TRUST_PROXY,
     mail: Object.freeze(mail.data),
+    brand: Object.freeze(brandOf(parsed.data)),
     metrics: Object.freeze(metrics.data),
     defaultLanguage: DEFAULT_LOCALE,
+    registration: Object.freeze(registration.data),
     identityProvider: Object.freeze(identityProvider.data),
   });
 }

@@ -15,13 +15,22 @@ export class HashingOverloaded extends Error {
   override name = "HashingOverloaded";
 }
 
-/** The mail service refused a mail for good: the same mail, sent again, would be refused again. */
-export class MailRefused extends Error {
-  override name = "MailRefused";
-  readonly reason: MailRefusal;
+/** An error whose reason is a fixed word, which may be logged. */
+export class ErrorWithReason<Reason extends string = string> extends Error {
+  readonly reason: Reason;
 
-  constructor(reason: MailRefusal) {
+  constructor(reason: Reason) {
     super(reason);
     this.reason = reason;
   }
+}
+
+/** The mail service refused a mail for good: the same mail, sent again, would be refused again. */
+export class MailRefused extends ErrorWithReason<MailRefusal> {
+  override name = "MailRefused";
+}
+
+/** A job without a mail ends as a recent call to the mail service ended: it failed. No mail is lost. */
+export class SimulatedFailure extends Error {
+  override name = "SimulatedFailure";
 }

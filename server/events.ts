@@ -23,6 +23,7 @@ export type ExternalSignInFailure =
   | "another_session"
   | "sign_in_too_old"
   | "id_of_another_account"
+  | "registration_closed"
   | "database"
   | "unexpected"
   | `${"discovery" | "exchange" | "profile"}: ${CallFailureReason}`;
@@ -49,7 +50,7 @@ export type AuthenticationEvent =
   | { event: "login.failed"; reason: "wrong_credentials" }
   | { event: "login.failed"; reason: "password_changed"; userId: string }
   | { event: "login.throttled" }
-  | { event: "password_reset.requested" }
+  | { event: "password_reset.requested"; userId?: string }
   | { event: "password_reset.sent" | "password_reset.completed"; userId: string }
   | { event: "password_reset.refused"; reason: "throttled" | "invalid_link" }
   | { event: "password.changed"; userId: string }
@@ -59,10 +60,11 @@ export type AuthenticationEvent =
   | { event: "registration.sent" }
   | { event: "registration.sent"; reason: "account_exists"; userId: string }
   | { event: "registration.completed"; userId: string }
-  | { event: "registration.refused"; reason: "throttled" | "invalid_link" }
+  | { event: "registration.refused"; reason: "throttled" | "invalid_link" | "registration_closed" }
   | { event: "idp.started" }
   | { event: "idp.succeeded" | "idp.linked" | "idp.unlinked"; userId: string }
   | { event: "idp.failed"; reason: ExternalSignInFailure }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }
-  | { event: "account.deleted"; userId: string };
+  | { event: "account.deleted"; userId: string }
+  | { event: "users.imported"; count: number };

@@ -1,19 +1,33 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { pino } from "pino";
+import { ErrorWithReason } from "./errors";
 import type { AuthenticationEvent } from "./events";
 import { countEvent } from "./metrics";
 
-const correlation = new AsyncLocalStorage<{ requestId: string } | { jobId: string }>();
+const correlation = new AsyncLocalStorage<{ requestId: string } | { jobId: string } | { actor: "cli" }>();
 
 /** JSON lines; in development, lines for people. */
-export const log = pino({
-  base: null,
-  timestamp: pino.stdTimeFunctions.isoTime,
-  mixin: () => ({ ...correlation.getStore() }),
-  ...(process.env.NODE_ENV === "development" && {
-    transport: { target: "pino-pretty", options: { ignore: "requestId,jobId" } },
-  }),
-});
+function openOutput(destination: number): { write(line: string): void } {
+  if (process.env.NODE_ENV !== "development") return pino.destination(destination);
+  return pino.transport({ target: "pino-pretty", options: { ignore: "requestId,jobId", destination } });
+}
+
+let fileDescriptor = 1;
+let output: ReturnType<typeof openOutput> | undefined;
+
+export const log = pino(
+  {
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    mixin: () => ({ ...correlation.getStore() }),
+  },
+  {
+    write(line: string) {
+      output ??= openOutput(fileDescriptor);
+      output.write(line);
+    },
+  },
+);
 
 /** Adds the request's id to every line that this asynchronous context logs from here on. */
 export function enterRequest(requestId: string): void {
@@ -25,15 +39,31 @@ export function duringJob<T>(jobId: string, work: () => T): T {
   return correlation.run({ jobId }, work);
 }
 
+/** Logs on standard error from here on, and marks every line that `work` logs as an operator's doing. */
+export function duringCommand<T>(work: () => T): T {
+  fileDescriptor = 2;
+  return correlation.run({ actor: "cli" }, work);
+}
+
 export function logEvent(event: AuthenticationEvent): void {
   log.info(event);
   countEvent(event);
 }
 
-/** An error's name and code, without its message: drivers quote parameters and addresses there. */
-export function errorFields(error: unknown): { error: string; code?: unknown } {
+export interface ErrorFields {
+  error: string;
+  reason?: string;
+  code?: unknown;
+}
+
+/** An error's name, reason and code, without its message: drivers quote parameters and addresses there. */
+export function errorFields(error: unknown): ErrorFields {
   if (!(error instanceof Error)) return { error: typeof error };
-  return { error: error.name, ...("code" in error && { code: error.code }) };
+  return {
+    error: error.name,
+    ...(error instanceof ErrorWithReason && { reason: error.reason }),
+    ...("code" in error && { code: error.code }),
+  };
 }
 
 /** Logs an unexpected error and where it was thrown, without its message, which may quote what a client sent. */

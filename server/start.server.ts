@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import net from "node:net";
 import { hashesWaiting } from "./accounts/password-hashing";
-import { fillMissingIssuers } from "./accounts/provider-identities";
 import { type Config, loadConfig, provideConfig } from "./config";
-import { migrate, withStartLock } from "./database/migrate";
 import { openDatabase, poolUse } from "./database/orm";
 import { provideOrm } from "./database/unit-of-work";
 import { StartError } from "./errors";
+import { readInstallationId } from "./features/health.server";
+import { prepareSchema } from "./features/schema.server";
 import { resumeSession } from "./features/sessions.server";
 import type { FindUser } from "./http/forward-authentication";
 import { openFrontDoor } from "./http/front-door";
@@ -71,13 +71,10 @@ async function startService(routeOf: RouteOf): Promise<void> {
   const frontDoor = openFrontDoor(config, findUser, routeOf);
   const database = await openDatabase(config.databaseUrl);
   const queue = new JobQueue(database.orm, handleJob, randomDelay);
-  await withStartLock(database, async (orm) => {
-    await migrate(orm);
-    await fillMissingIssuers(orm.em.fork());
-    await queue.open();
-  });
+  await prepareSchema(database, queue);
   provideOrm(database.orm);
   provideQueue(queue);
+  await readInstallationId();
   const closeMetrics =
     config.metrics &&
     (await openMetricsServer(config.metrics, {

@@ -1,5 +1,6 @@
 import { useLocation } from "@remix-run/react";
 import { languages } from "#server/languages/languages";
+import { BrandLinks } from "~/brand";
 import { useDocumentLanguage, useTexts } from "~/language";
 
 /** Offers each language by its own name. A plain form, so that the whole page is loaded again. */
@@ -10,6 +11,7 @@ export function LanguageSwitch() {
   const page = pathname.startsWith("//") ? "/" : pathname + search; // no redirect leads to the former
   return (
     <footer>
+      <BrandLinks />
       <form method="post" action="/language" aria-label={t("common.language")} className="languages">
         <input type="hidden" name="page" value={page} />
         {Object.entries(languages).map(([tag, { name, direction }]) => (

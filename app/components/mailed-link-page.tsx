@@ -9,8 +9,8 @@ interface MailedLinkPageProps {
   title: string;
   action: "/reset-password" | "/register/complete";
   submit: string;
-  /** The page that mails a new link. */
-  again: "/forgot-password" | "/register";
+  /** The page that mails a new link; `null` when there is none. */
+  again: "/forgot-password" | "/register" | null;
 }
 
 /** The page behind a mailed link: the form for a new password, or the form for a new link. */
@@ -21,7 +21,7 @@ export function MailedLinkPage({ title, action, submit, again }: MailedLinkPageP
   return (
     <Page title={title}>
       {refused?.invalidLink ? (
-        <InvalidLink message={refused.invalidLink} again={withReturnTo(again, returnTo)} email={email} />
+        <InvalidLink message={refused.invalidLink} again={again && withReturnTo(again, returnTo)} email={email} />
       ) : (
         <NewPasswordForm
           action={action}

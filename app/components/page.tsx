@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { brand } from "~/brand";
+import { useBrand } from "~/brand";
 import { Logo } from "./logo";
 
 interface PageProps {
@@ -12,13 +12,14 @@ interface PageProps {
 
 /** The layout of every page: the logo, one heading and the content. */
 export function Page({ title, wide, aside, children }: PageProps) {
+  const { name, logo } = useBrand();
   const heading = <h1 tabIndex={-1}>{title}</h1>;
   return (
     <>
       <header>
         <a href="/" className="logo">
-          <Logo />
-          {brand}
+          {logo ? <img src={logo} alt="" /> : <Logo />}
+          {name}
         </a>
       </header>
       <main className={wide ? "wide" : undefined}>

@@ -1,10 +1,12 @@
 import { useEffect, useState } from "react";
 import { passwordLength } from "#server/rules";
+import { useBrand } from "~/brand";
 import { useTexts } from "~/language";
 
 /** Says how hard a password is to guess while it is typed. The estimator is loaded with the first character. */
 export function PasswordStrength({ password, email }: { password: string; email: string }) {
   const t = useTexts();
+  const { name } = useBrand();
   const [score, setScore] = useState<0 | 1 | 2 | 3 | 4 | null>(null);
   const count = passwordLength.minimum;
 
@@ -12,13 +14,13 @@ export function PasswordStrength({ password, email }: { password: string; email:
     let current = true;
     const estimate = async () => {
       const { strengthOf } = await import("~/password-strength.client");
-      if (current) setScore(strengthOf(password, email));
+      if (current) setScore(strengthOf(password, email, name));
     };
     if (password !== "") estimate().catch(() => setScore(null));
     return () => {
       current = false;
     };
-  }, [password, email]);
+  }, [password, email, name]);
 
   if (password === "" || score === null) return t("strength.use", { count });
   const tooShort = [...password].length < passwordLength.minimum;

@@ -6,7 +6,7 @@ import { Page } from "./page";
 
 interface SentPageProps {
   sent: { email: string };
-  outcome: "forgot.sent" | "register.sent";
+  outcome: "forgot.sent" | "register.sent" | "register.sentDomains";
   /** The page that mails a new link. */
   again: string;
   login: string;

@@ -1,18 +1,26 @@
-import { Link } from "@remix-run/react";
+import { Link, useLoaderData } from "@remix-run/react";
+import { registrationMode } from "#server/features/registration.server";
 import { Page } from "~/components/page";
 import { useTexts } from "~/language";
 import { titled } from "~/title";
 
 export const handle = titled("deleted.title");
 
+export function loader() {
+  return { registrationClosed: registrationMode() === "closed" };
+}
+
 export default function AccountDeleted() {
   const t = useTexts();
+  const { registrationClosed } = useLoaderData<typeof loader>();
   return (
     <Page title={t("deleted.title")}>
       <p>{t("deleted.text")}</p>
-      <p className="aside">
-        <Link to="/register">{t("deleted.createNew")}</Link>
-      </p>
+      {!registrationClosed && (
+        <p className="aside">
+          <Link to="/register">{t("deleted.createNew")}</Link>
+        </p>
+      )}
     </Page>
   );
 }

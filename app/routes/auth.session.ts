@@ -1,7 +1,6 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { isCrossSite } from "#server/http/request-facts.server";
+import { getUser, isCrossSite } from "~/request";
 import { methodNotAllowed, respond } from "~/responses";
-import { getUser } from "~/session.server";
 
 /**
  * Who is signed in, for scripts of this origin. Another origin gets nothing: it could otherwise read it where a browser

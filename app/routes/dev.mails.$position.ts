@@ -8,7 +8,8 @@ export function loader({ params }: LoaderFunctionArgs) {
   return new Response(mail.html, {
     headers: {
       "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+      // `frame-ancestors` overrides the X-Frame-Options of every answer (CSP Level 3, section 6.4.2.2).
+      "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
     },
   });
 }

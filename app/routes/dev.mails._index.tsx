@@ -21,6 +21,12 @@ function Linked({ text }: { text: string }) {
   );
 }
 
+/** In CSS pixels. */
+const widths = [
+  ["phone", 375],
+  ["desktop", 800],
+] as const;
+
 /** The mails of the `log` driver. The route exists in development only (remix.config.js). */
 export default function Mails() {
   const mails = useLoaderData<typeof loader>();
@@ -34,6 +40,18 @@ export default function Mails() {
           <p className="mail">
             <Linked text={text} />
           </p>
+          <div className="previews">
+            {widths.map(([device, width]) => (
+              <iframe
+                key={device}
+                title={`${subject}, ${device}`}
+                src={`/dev/mails/${position}`}
+                sandbox=""
+                width={width}
+                height={640}
+              />
+            ))}
+          </div>
           <p>
             <a href={`/dev/mails/${position}`}>As HTML</a>
           </p>

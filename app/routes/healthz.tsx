@@ -1,8 +1,13 @@
+import type { LoaderFunctionArgs } from "@remix-run/node";
+import { selfReport } from "#server/features/health.server";
+import { clientOf, isClientForwarded, originOf } from "#server/http/request-facts.server";
 import { plainText } from "~/responses";
 
-/** Whether the process answers. */
-export function loader() {
-  throw plainText("ok\n", 200);
+/** Whether the process answers. `latchkey doctor` asks with `?doctor` how this request is seen. */
+export function loader({ request }: LoaderFunctionArgs) {
+  if (!new URL(request.url).searchParams.has("doctor")) throw plainText("ok\n", 200);
+  const report = selfReport(originOf(request), clientOf(request), isClientForwarded(request));
+  throw plainText(`${JSON.stringify(report)}\n`, 200);
 }
 
 /** Only for the page of a refused method. */

@@ -3,6 +3,7 @@ import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react
 import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
+import { registrationMode } from "#server/features/registration.server";
 import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
@@ -30,7 +31,7 @@ import { minutesIn, respond, unprocessable } from "~/responses";
 import { withReturnTo } from "~/return-to";
 import { titled } from "~/title";
 
-export const handle = titled("common.logIn");
+export const handle = titled("common.logIn", "login.description");
 
 export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
   new Headers([...loaderHeaders, ...actionHeaders]);
@@ -41,8 +42,9 @@ export function loader({ request }: LoaderFunctionArgs) {
     await requireGuest(request, returnTo);
     const provider = providerLabel();
     const notice = new URL(request.url).searchParams.get("notice");
+    const registrationClosed = registrationMode() === "closed";
     return data(
-      { idpEnabled: provider !== null, provider, notice, returnTo },
+      { idpEnabled: provider !== null, provider, notice, returnTo, registrationClosed },
       { headers: formTarget(request, returnTo) },
     );
   });
@@ -112,7 +114,7 @@ function LoginNotice({ notice, provider, returnTo }: LoginNoticeProps) {
 
 export default function Login() {
   const t = useTexts();
-  const { idpEnabled, provider, notice, returnTo } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, notice, returnTo, registrationClosed } = useLoaderData<typeof loader>();
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -146,12 +148,14 @@ export default function Login() {
         </Link>
       </p>
       {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
-      <p className="aside">
-        <Text
-          of="login.createAccount"
-          parts={{ register: (text) => <Link to={withReturnTo("/register", returnTo)}>{text}</Link> }}
-        />
-      </p>
+      {!registrationClosed && (
+        <p className="aside">
+          <Text
+            of="login.createAccount"
+            parts={{ register: (text) => <Link to={withReturnTo("/register", returnTo)}>{text}</Link> }}
+          />
+        </p>
+      )}
     </Page>
   );
 }

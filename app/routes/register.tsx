@@ -2,7 +2,7 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { isMailLogged } from "#server/features/mail-preview.server";
-import { requestRegistration } from "#server/features/registration.server";
+import { registrationMode, requestRegistration } from "#server/features/registration.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
@@ -14,7 +14,7 @@ import { respond } from "~/responses";
 import { withReturnTo } from "~/return-to";
 import { titled } from "~/title";
 
-export const handle = titled("register.title");
+export const handle = titled("register.title", "register.description");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
@@ -25,6 +25,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     return {
       idpEnabled: provider !== null,
       provider,
+      registration: registrationMode(),
       email,
       returnTo,
       isMailLogged: isMailLogged(),
@@ -45,13 +46,30 @@ export function action({ request }: ActionFunctionArgs) {
 
 export default function Register() {
   const t = useTexts();
-  const { idpEnabled, provider, email, returnTo, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, registration, email, returnTo, isMailLogged, linkMinutes } =
+    useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
+  const logIn = (
+    <p className="aside">
+      <Text
+        of="register.logIn"
+        parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }}
+      />
+    </p>
+  );
+  if (registration === "closed") {
+    return (
+      <Page title={t("register.title")}>
+        <p>{t("register.closed")}</p>
+        {logIn}
+      </Page>
+    );
+  }
   if (sent) {
     return (
       <SentPage
         sent={sent}
-        outcome="register.sent"
+        outcome={registration === "domains" ? "register.sentDomains" : "register.sent"}
         again={withReturnTo("/register", returnTo)}
         login={withReturnTo("/login", returnTo)}
         isMailLogged={isMailLogged}
@@ -61,15 +79,13 @@ export default function Register() {
   }
   return (
     <Page title={t("register.title")}>
-      <p>{t("register.lead")}</p>
+      <p>
+        {registration === "domains" && `${t("register.domains")} `}
+        {t("register.lead")}
+      </p>
       <EmailForm action={withReturnTo("/register", returnTo)} email={email} submit={t("register.next")} />
       {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
-      <p className="aside">
-        <Text
-          of="register.logIn"
-          parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }}
-        />
-      </p>
+      {logIn}
     </Page>
   );
 }

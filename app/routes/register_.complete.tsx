@@ -1,7 +1,7 @@
 import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@remix-run/node";
-import { data } from "@remix-run/react";
+import { data, useLoaderData } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
-import { completeRegistration, isRegistrationLinkValid } from "#server/features/registration.server";
+import { completeRegistration, isRegistrationLinkValid, registrationMode } from "#server/features/registration.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { formTargetHeader } from "~/content-security-policy";
 import { useTexts } from "~/language";
@@ -30,7 +30,8 @@ export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
 export function loader({ request }: LoaderFunctionArgs) {
   const returnTo = returnToOf(request);
   const link = { ...linkParameters(request), ...(returnTo && { [returnToName]: returnTo }) };
-  return data(link, { headers: formTarget(request, returnTo) });
+  const registrationClosed = registrationMode() === "closed";
+  return data({ ...link, registrationClosed }, { headers: formTarget(request, returnTo) });
 }
 
 export function action({ request }: ActionFunctionArgs) {
@@ -54,12 +55,13 @@ export function action({ request }: ActionFunctionArgs) {
 
 export default function CompleteRegistration() {
   const t = useTexts();
+  const { registrationClosed } = useLoaderData<typeof loader>();
   return (
     <MailedLinkPage
       title={t("complete.title")}
       action="/register/complete"
       submit={t("complete.submit")}
-      again="/register"
+      again={registrationClosed ? null : "/register"}
     />
   );
 }

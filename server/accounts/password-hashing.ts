@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { Argon2id } from "oslo/password";
 import { HashingOverloaded } from "../errors";
 import type { Requester } from "../http/request-facts.server";
 import { type Network, networksOf } from "./client-networks";
+import { decoyOf, kindOf, matchesHash } from "./stored-hashes";
 
 const parameters = { memorySize: 19_456, iterations: 2, parallelism: 1 }; // KiB; OWASP Password Storage Cheat Sheet
 const argon2id = new Argon2id(parameters);
@@ -79,22 +79,14 @@ export function hashPassword(password: string, requester: Partial<Requester> = {
   return withinConcurrency(requester, () => argon2id.hash(password));
 }
 
-/** The algorithm and the parameters of a hash; `server/database/password-kinds.ts` says the same in SQL. */
-const kindOf = (hash: string) => /^\$argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+/.exec(hash)?.[0];
-
 const { memorySize, iterations, parallelism } = parameters;
 const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${parallelism}`;
 
-const randomText = (bytes: number) => randomBytes(bytes).toString("base64").replaceAll("=", "");
-
-/** A hash of no password, which takes as long to verify as any other of its kind. */
-const decoyOf = (kind: string) => `${kind}$${randomText(16)}$${randomText(32)}`;
-
 /**
  * Verifies a password in a time that does not tell whether there is a hash, nor of which kind. When the parameters have
- * been raised, hashes of both kinds are stored until their owners log in. So a refused password costs one verification
- * for each kind that is stored, in one order, for every user: of the user's own kind the hash, of the others a decoy.
- * A decoy by the parameters in force alone would take longer than the hash of a user who has not logged in since.
+ * been raised, or hashes were imported, several kinds are stored until their owners log in. So a refused password costs
+ * one verification for each kind that is stored, in one order, for every user: of the user's own kind the hash, of the
+ * others a decoy. A decoy by the parameters in force alone would take longer or shorter than the hash of another kind.
  *
  * @param hash `null` for an unknown user, or one without a password
  * @param kinds every kind of hash that is stored
@@ -111,13 +103,13 @@ export function verifyPassword(
   return withinConcurrency(requester, async () => {
     for (const kind of verified) {
       const stored = hash !== null && kind === own ? hash : decoyOf(kind);
-      if (await argon2id.verify(stored, password)) return true;
+      if (await matchesHash(stored, password)) return true;
     }
     return false;
   });
 }
 
-/** Whether a stored PHC string was made with weaker parameters than those in force. */
+/** Whether a stored hash is not Argon2id, or was made with weaker parameters than those in force. */
 export function isOutdated(hash: string): boolean {
   const [, memory, iterations] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=\d+\$/.exec(hash) ?? [];
   return Number(memory ?? 0) < parameters.memorySize || Number(iterations ?? 0) < parameters.iterations;

@@ -123,6 +123,17 @@ export async function takeBackCount(counters: Counters): Promise<void> {
 export const countAttempt = (limit: Limit, address: string, client: string): Promise<number | null> =>
   count(countersOf(limit, address, client));
 
+/** When the next attempt for an address is allowed; `null` when it is allowed now. Counts nothing. */
+export async function blockedUntil(limit: Limit, address: string): Promise<Date | null> {
+  const key = keyOf(limit, address);
+  const counters = await query((em) => em.find(RateLimit, { key: [key, `${key}:day`] }));
+  const ends = counters
+    .filter(({ key, points }) => points >= ((key.endsWith(":day") && limit.perAddressAndDay) || limit.perAddress))
+    .map(({ expire }) => Number(expire))
+    .filter((end) => end > Date.now());
+  return ends.length > 0 ? new Date(Math.max(...ends)) : null;
+}
+
 /** Forgets what was counted for an address in the last quarter of an hour. */
 export function clearAttempts(limit: Limit, address: string): Promise<void> {
   return query(async (em) => {

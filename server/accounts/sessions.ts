@@ -97,7 +97,13 @@ export function endAllSessions(em: EntityManager, userId: string): Promise<numbe
   return em.nativeDelete(Session, { user: userId });
 }
 
-/** Ends every session of the user but one. @returns how many there were */
-export function endSessionsExcept(em: EntityManager, userId: string, sessionId: string): Promise<number> {
-  return em.nativeDelete(Session, { user: userId, id: { $ne: sessionId } });
+/**
+ * Ends every session of the user but one, or every one.
+ *
+ * @returns how many there were
+ */
+export function endSessionsExcept(em: EntityManager, userId: string, sessionId: string | null): Promise<number> {
+  return sessionId === null
+    ? endAllSessions(em, userId)
+    : em.nativeDelete(Session, { user: userId, id: { $ne: sessionId } });
 }

@@ -101,4 +101,14 @@ export const RateLimit = defineEntity({
   },
 });
 
-export const entities = [User, PasswordReset, Registration, Session, Device, EmailChange, RateLimit];
+/** One row, made by a migration. */
+export const Installation = defineEntity({
+  name: "Installation",
+  tableName: "installation",
+  properties: {
+    id: p.uuid().primary(),
+  },
+});
+
+/** A table is after those that it refers to. */
+export const entities = [User, PasswordReset, Registration, Session, Device, EmailChange, RateLimit, Installation];

@@ -1,8 +1,8 @@
-import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
+import { type EntityManager, type Knex, MikroORM } from "@mikro-orm/postgresql";
 import { migrationNames, migrationOptions } from "./migrations";
 import { type Database, ormOptions } from "./orm";
 
-const startLock = 7_231_905;
+export const startLock = 7_231_905;
 
 /**
  * Runs the part of a start that one instance does at a time, on an ORM without time limits. The advisory lock belongs
@@ -25,16 +25,42 @@ export async function withStartLock(
   }
 }
 
+async function appliedMigrations(em: EntityManager): Promise<string[]> {
+  const rows = await em.execute<{ name: string }[]>("select name from mikro_orm_migrations");
+  return rows.map(({ name }) => name);
+}
+
+/** The migrations that this process knows and the database does not have. */
+export async function missingMigrations(em: EntityManager): Promise<string[]> {
+  const applied = await appliedMigrations(em);
+  return migrationNames.filter((name) => !applied.includes(name));
+}
+
 /** Whether the database has every migration that this process knows. */
 export async function hasEveryMigration(em: EntityManager): Promise<boolean> {
-  const done = await em.execute<{ name: string }[]>("select name from mikro_orm_migrations");
-  return migrationNames.every((name) => done.some((migration) => migration.name === name));
+  return (await missingMigrations(em)).length === 0;
+}
+
+/** Whether the database has a migration that this process does not know. */
+export async function hasNewerMigration(em: EntityManager): Promise<boolean> {
+  return (await appliedMigrations(em)).some((name) => !migrationNames.includes(name));
+}
+
+async function createMigrator(orm: MikroORM) {
+  const { Migrator } = await import("@mikro-orm/migrations");
+  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });
+  return new Migrator(orm.em);
 }
 
 /** Brings the schema up to date. The migrator is loaded only where there is a migration to run. */
 export async function migrate(orm: MikroORM): Promise<void> {
   if (await hasEveryMigration(orm.em.fork()).catch(() => false)) return;
-  const { Migrator } = await import("@mikro-orm/migrations");
-  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });
-  await new Migrator(orm.em).up();
+  await (await createMigrator(orm)).up();
+}
+
+/** Runs every migration within a transaction. */
+export async function migrateWithin(orm: MikroORM, transaction: Knex.Transaction): Promise<void> {
+  const migrator = await createMigrator(orm);
+  migrator.getStorage().setMasterMigration(transaction); // else its table is made outside
+  await migrator.up({ transaction });
 }

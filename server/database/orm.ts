@@ -37,14 +37,16 @@ export function ormOptions({ kind, address }: Connection): Options {
   });
 }
 
+const requestLimit = 4_000; // ms
+
 /**
- * How long a request waits for one statement, in ms: the server's limit, and ours for a server that hangs. A connection
- * whose answer is still due is not used again.
+ * How long one statement may take: the server's limit, and ours for a server that hangs. A connection whose answer is
+ * still due is not used again.
  */
-const timeLimits = {
+const timeLimits = (limit: number) => ({
   pool: { validate: ({ readyForQuery }: { readyForQuery: boolean }) => readyForQuery },
-  driverOptions: { connection: { statement_timeout: 4_000, query_timeout: 4_500 } },
-};
+  driverOptions: { connection: { statement_timeout: limit, query_timeout: limit + 500 } },
+});
 
 /** A tarn pool, as knex holds it. */
 interface Pool {
@@ -59,9 +61,9 @@ export function poolUse(orm: MikroORM): { used: number; free: number; waiting: n
   return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
 }
 
-/** The ORM of a service: each statement has a time limit. */
-export async function connect(connection: Connection): Promise<Database> {
-  const orm = await MikroORM.init({ ...Utils.merge({}, ormOptions(connection), timeLimits), connect: false });
+/** @param limit of each statement, in ms; by default that of a request */
+export async function connect(connection: Connection, limit = requestLimit): Promise<Database> {
+  const orm = await MikroORM.init({ ...Utils.merge({}, ormOptions(connection), timeLimits(limit)), connect: false });
   const close = async () => {
     await orm.close(true);
     await connection.close();
@@ -74,9 +76,12 @@ function withoutCredentials(databaseUrl: string): string {
   return `${host}${pathname}`;
 }
 
-/** @throws StartError when the database cannot be reached */
-export async function openDatabase(databaseUrl: string): Promise<Database> {
-  const database = await connect(await connectionFor(databaseUrl));
+/**
+ * @param limit of each statement, in ms; by default that of a request
+ * @throws StartError when the database cannot be reached
+ */
+export async function openDatabase(databaseUrl: string, limit?: number): Promise<Database> {
+  const database = await connect(await connectionFor(databaseUrl), limit);
   try {
     await database.orm.em.getConnection().execute("select 1");
   } catch (error) {

@@ -48,5 +48,6 @@ export async function deleteAccount(
 
 /** The job of a deletion. */
 export async function mailAccountDeleted(email: string, language: Language): Promise<MailCall> {
-  return () => sendMail(email, accountDeletedMail(language, config().appUrl));
+  const { appUrl, registration } = config();
+  return () => sendMail(email, accountDeletedMail(language, registration.mode === "closed" ? null : appUrl));
 }

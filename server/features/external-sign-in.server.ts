@@ -3,6 +3,7 @@ import { parseAddress } from "../accounts/email-address";
 import { lockAddresses } from "../accounts/mailed-links";
 import { oneAtATime } from "../accounts/one-at-a-time";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
+import { mayRegister } from "../accounts/registration-policy";
 import { type Browser, logEndedSessions, type NewSession, startSession } from "../accounts/sessions";
 import { mintToken } from "../accounts/tokens";
 import { createUser, lockUser } from "../accounts/users";
@@ -137,6 +138,7 @@ async function linkByAddress(
 }
 
 async function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<Account> {
+  if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
   const { name, pictureUrl } = profile;
   await lockAddresses(em, email);
   await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later

@@ -1,5 +1,8 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { Installation } from "../database/entities";
 import { hasEveryMigration } from "../database/migrate";
 import { query } from "../database/unit-of-work";
+import { processValue } from "../process-value";
 
 /** Whether the database answers and has every migration that this process knows. */
 export async function isReady(): Promise<boolean> {
@@ -8,4 +11,39 @@ export async function isReady(): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+const installation = processValue<string>("installation");
+
+/** The random id that a migration gave to this database. */
+export async function installationIdOf(em: EntityManager): Promise<string | undefined> {
+  const [row] = await em.findAll(Installation, { limit: 1 });
+  return row?.id;
+}
+
+/** Reads the id of the installation, once at start: `/healthz` needs no database. */
+export async function readInstallationId(): Promise<void> {
+  installation.current = await query(installationIdOf);
+}
+
+/** An address of RFC 5737, which no client has. `latchkey doctor` sends it as a client that forges `X-Forwarded-For`. */
+export const forgedClient = "192.0.2.1";
+
+/** How the service sees a request of `latchkey doctor`. */
+export interface SelfReport {
+  /** A random id, the same for every instance on one database; no secret. */
+  installation: string | null;
+  /** Scheme and authority that the browser used, as far as the service can tell. */
+  origin: string;
+  /** Where the client's address is from. */
+  client: "connection" | "proxy" | "forged";
+}
+
+/**
+ * What `latchkey doctor` compares to `APP_URL` and `TRUST_PROXY`. It tells a client nothing but what it has sent: no
+ * address, so that none of the network behind the proxy becomes known.
+ */
+export function selfReport(origin: string, client: string, forwarded: boolean): SelfReport {
+  const from = client === forgedClient ? "forged" : forwarded ? "proxy" : "connection";
+  return { installation: installation.current ?? null, origin, client: from };
 }

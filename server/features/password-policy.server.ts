@@ -1,7 +1,8 @@
 import { normalizeAddress } from "../accounts/email-address";
+import { config } from "../config";
 import { passwordLength } from "../rules";
 
-export type PasswordProblem = "too_short" | "too_long" | "common" | "is_the_email" | "unconfirmed";
+export type PasswordProblem = "too_short" | "too_long" | "common" | "is_the_email" | "is_the_service" | "unconfirmed";
 
 export interface NewPassword {
   email: string;
@@ -18,6 +19,15 @@ async function commonPasswords(): Promise<Set<string>> {
   return new Set(dictionary.passwords.slice(0, refusedRanks));
 }
 
+const spelled = (text: string) => text.normalize("NFKC").toLowerCase();
+
+/** Words that everybody who tries to guess a password here knows. */
+function wordsOfService(): string[] {
+  const { appUrl, brand } = config();
+  const { host, hostname } = new URL(appUrl);
+  return [brand.name, host, hostname].map(spelled);
+}
+
 /**
  * The first rule that a new password breaks. NIST SP 800-63B, section 3.1.1.2: a length in code points, a blocklist,
  * and no rules of composition. Nothing is trimmed or cut.
@@ -31,8 +41,9 @@ export async function passwordProblem({
   if (length < passwordLength.minimum) return "too_short";
   if (length > passwordLength.maximum) return "too_long";
   const email = normalizeAddress(typedEmail);
-  const spelling = password.normalize("NFKC").toLowerCase();
+  const spelling = spelled(password);
   if (spelling === email || spelling === email.slice(0, email.lastIndexOf("@"))) return "is_the_email";
+  if (wordsOfService().includes(spelling)) return "is_the_service";
   mostCommon ??= commonPasswords();
   if ((await mostCommon).has(spelling)) return "common";
   return password === passwordConfirmation ? null : "unconfirmed";

@@ -52,14 +52,14 @@ export async function connectProvider(owner: Owner, profile: Profile, language: 
 }
 
 /**
- * Takes the provider's id off the account, ends every other session and every email change, which whoever used the
- * provider may have asked for, and blocks linking by address: a sign-in with the provider must not undo the owner's
+ * Takes the provider's id off the account, ends every session but `sessionId` and every email change, which whoever used
+ * the provider may have asked for, and blocks linking by address: a sign-in with the provider must not undo the owner's
  * decision.
  *
  * @param language of the mail that tells the owner
  * @returns false, and nothing changed, when the provider is the account's only way to sign in
  */
-export async function unlinkProvider({ userId, sessionId }: Owner, language: Language): Promise<boolean> {
+export async function unlinkProvider(userId: string, sessionId: string | null, language: Language): Promise<boolean> {
   const ended = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id: userId });
     if (!user?.passwordHash || user.idpId === null) return null;

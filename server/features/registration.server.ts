@@ -4,6 +4,7 @@ import { parseAddress } from "../accounts/email-address";
 import { consumeLink, isLinkValid, issueLink, lockAddresses, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
+import { mayRegister } from "../accounts/registration-policy";
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
 import { createUser } from "../accounts/users";
 import { config } from "../config";
@@ -12,10 +13,13 @@ import { query, unitOfWork } from "../database/unit-of-work";
 import type { Requester } from "../http/request-facts.server";
 import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
-import { sendMail } from "../mail/mailer";
+import { sendMail, simulateMail } from "../mail/mailer";
 import { accountExistsMail, registrationMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
+
+/** Who gets a new account: everybody, nobody, or addresses of some domains. */
+export const registrationMode = () => config().registration.mode;
 
 /**
  * Asks for a link that proves the mailbox. The work is the same for every address, known or not. Text that is no
@@ -46,7 +50,10 @@ export async function requestRegistration(
   logEvent({ event: "registration.requested" });
 }
 
-/** The job of a request: mails the link, or tells the owner of an account that there is one. */
+/**
+ * The job of a request: mails the link, or tells the owner of an account that there is one. An address that may not
+ * register gets no mail.
+ */
 export async function mailRegistration(email: string, language: Language, returnTo?: string): Promise<MailCall> {
   const { appUrl } = config();
   const user = await query((em) => em.findOne(User, { email }));
@@ -56,6 +63,12 @@ export async function mailRegistration(email: string, language: Language, return
       logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
     };
   }
+  if (!mayRegister(email)) {
+    return async () => {
+      await simulateMail();
+      logEvent({ event: "registration.refused", reason: "registration_closed" });
+    };
+  }
   const token = await query((em) => issueLink(em, Registration, email));
   return async () => {
     await sendMail(email, registrationMail(language, appUrl, email, token, returnTo));
@@ -63,12 +76,13 @@ export async function mailRegistration(email: string, language: Language, return
   };
 }
 
-/** Whether the link can still be used: not when its address has an account by now. Reads only. */
+/** Whether the link can still be used: not when its address has an account by now, or may get none. Reads only. */
 export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean> {
-  const valid = await query(
-    async (em) =>
-      (await isLinkValid(em, Registration, link)) && (await em.count(User, { email: parseAddress(link.email) })) === 0,
-  );
+  const email = parseAddress(link.email);
+  const valid =
+    email !== null &&
+    mayRegister(email) &&
+    (await query(async (em) => (await isLinkValid(em, Registration, link)) && (await em.count(User, { email })) === 0));
   if (!valid) logEvent({ event: "registration.refused", reason: "invalid_link" });
   return valid;
 }
@@ -76,7 +90,8 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
 /**
  * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction.
  *
- * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now
+ * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now or
+ * may get none
  * @throws HashingOverloaded
  */
 export async function completeRegistration(
@@ -86,7 +101,7 @@ export async function completeRegistration(
   requester?: Requester,
 ): Promise<DeviceSignIn | null> {
   const email = parseAddress(link.email);
-  if (email === null) return null;
+  if (email === null || !mayRegister(email)) return null;
   const passwordHash = await hashPassword(password, requester);
   const done = await unitOfWork(async (em) => {
     await lockAddresses(em, email);

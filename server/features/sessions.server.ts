@@ -93,8 +93,13 @@ export async function endSession(userId: string, sessionId: string): Promise<boo
   return ended > 0;
 }
 
-/** Ends every session of the user but `keptSessionId`. */
-export async function endOtherSessions(userId: string, keptSessionId: string): Promise<void> {
+/**
+ * Ends every session of the user but `keptSessionId`; every one, when that is `null`.
+ *
+ * @returns how many there were
+ */
+export async function endOtherSessions(userId: string, keptSessionId: string | null): Promise<number> {
   const ended = await query((em) => endSessionsExcept(em, userId, keptSessionId));
   if (ended > 0) logEvent({ event: "session.ended", userId, reason: "ended_by_user", count: ended });
+  return ended;
 }

@@ -39,10 +39,19 @@ export function connectionUrl(request: IncomingMessage, authority: string | unde
   return parseAuthority(isEncrypted(request, config) ? "https" : "http", host) ?? new URL(config.appUrl);
 }
 
+/** The client's address as a trusted proxy names it. */
+function forwardedAddress(request: IncomingMessage, { trustedProxies }: Config): string | null {
+  const address = withoutPort(forwardedValue(request, "x-forwarded-for", trustedProxies) ?? "");
+  return ipaddr.isValid(address) ? address : null;
+}
+
+/** Whether {@link clientAddress} is from a trusted proxy. */
+export const isClientForwarded = (request: IncomingMessage, config: Config) =>
+  forwardedAddress(request, config) !== null;
+
 /** The client's address; of an IPv6 address the /64, which one subscriber has. */
 export function clientAddress(request: IncomingMessage, config: Config): string {
-  const forwarded = withoutPort(forwardedValue(request, "x-forwarded-for", config.trustedProxies) ?? "");
-  const text = ipaddr.isValid(forwarded) ? forwarded : (request.socket.remoteAddress ?? "");
+  const text = forwardedAddress(request, config) ?? request.socket.remoteAddress ?? "";
   if (!ipaddr.isValid(text)) return "unknown";
   const address = ipaddr.process(text);
   if (address.kind() === "ipv4") return address.toString();

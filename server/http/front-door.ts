@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Config } from "../config";
 import { enterRequest } from "../log";
 import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
-import { clientAddress, comesFromAnotherSite, connectionUrl } from "./connection";
+import { clientAddress, comesFromAnotherSite, connectionUrl, isClientForwarded } from "./connection";
 import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
 import { MetricsServer } from "./metrics-server";
 import { measureDuration, type RouteOf } from "./request-durations";
@@ -21,6 +21,7 @@ const ignoredHeaders = ["range", "if-match", "if-unmodified-since"];
 function setFacts(request: IncomingMessage, url: URL, config: Config): void {
   const { headers } = request;
   const client = clientAddress(request, config);
+  const clientForwarded = isClientForwarded(request, config);
   const crossSite = comesFromAnotherSite(request, url.origin);
   for (const name of Object.keys(headers)) {
     if (name.startsWith("latchkey-") || name.startsWith("x-forwarded-")) delete headers[name];
@@ -28,6 +29,7 @@ function setFacts(request: IncomingMessage, url: URL, config: Config): void {
   headers.host = url.host;
   headers[factHeaders.origin] = url.origin;
   headers[factHeaders.client] = client;
+  if (clientForwarded) headers[factHeaders.clientForwarded] = "true";
   if (crossSite) {
     // Remix answers a foreign `Origin` with an empty 500; readForm answers this header with a 403 page.
     headers[factHeaders.crossSite] = "true";
@@ -77,8 +79,8 @@ export interface FrontDoor {
  * Prepares each request before remix-serve sees it. remix-serve has no middleware, but Node publishes each request of
  * the process on this channel before any listener gets it.
  *
- * A proxy asks `/auth/verify` for every request to the application behind it. Through remix-serve, Express and Remix it
- * would cost N times the CPU (docs/performance.md), so it is answered here.
+ * A proxy asks `/auth/verify` for every request to the application behind it. It is answered here, in 0.2 ms of CPU: a
+ * Remix route without any work takes 0.9 to 1.4 ms (docs/performance.md).
  */
 export function openFrontDoor(config: Config, findUser: FindUser, routeOf: RouteOf): FrontDoor {
   limitRequestTimes();

@@ -1,20 +1,19 @@
 import ky from "ky";
 import type * as z from "zod";
+import { ErrorWithReason } from "../errors";
 import type { CallFailureReason } from "../events";
 
 const deadline = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
 
 /** A call to another service did not give the expected JSON answer. Holds nothing of what was sent or answered but an error code. */
-export class CallError extends Error {
+export class CallError extends ErrorWithReason<CallFailureReason> {
   override name = "CallError";
-  readonly reason: CallFailureReason;
-  /** The service's own error code. */
+  /** The service's own error code; of an unreachable one the system's or TLS's, e.g. `ECONNREFUSED`. */
   readonly code: string | number | undefined;
 
   constructor(reason: CallFailureReason, code?: string | number) {
     super(reason);
-    this.reason = reason;
     this.code = code;
   }
 }
@@ -25,7 +24,7 @@ export interface Call {
   body?: string;
   /** Sent as `application/json` instead of `body`. */
   json?: unknown;
-  /** The error code in the body of an answer with status 422. It is logged, so the shape must be strict. */
+  /** The error code in the body of an answer with a status of 400 to 499. It is logged, so the shape must be strict. */
   errorCode?: z.ZodType<string | number>;
 }
 
@@ -64,12 +63,21 @@ function parse<T>(text: string, shape: z.ZodType<T>): T {
 }
 
 async function readErrorCode(response: Response, { errorCode }: Call, signal: AbortSignal) {
-  if (!errorCode || response.status !== 422) return void (await response.body?.cancel());
+  if (!errorCode || response.status < 400 || response.status > 499) return void (await response.body?.cancel());
   try {
     return parse(await readBounded(response, signal), errorCode);
   } catch {
     return undefined;
   }
+}
+
+/** The code of the error below fetch's own. */
+function causeCode(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as { code?: unknown };
+    if (typeof code === "string" && /^[A-Z0-9_]+$/.test(code)) return code;
+  }
+  return undefined;
 }
 
 /**
@@ -103,7 +111,7 @@ export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>):
     text = await readBounded(response, signal);
   } catch (error) {
     if (error instanceof CallError) throw error;
-    throw new CallError(signal.aborted ? "timeout" : "unreachable");
+    throw signal.aborted ? new CallError("timeout") : new CallError("unreachable", causeCode(error));
   }
   return parse(text, shape);
 }

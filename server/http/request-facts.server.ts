@@ -10,6 +10,7 @@ import { config } from "../config";
 export const factHeaders = {
   origin: "latchkey-origin",
   client: "latchkey-client",
+  clientForwarded: "latchkey-client-forwarded",
   crossSite: "latchkey-cross-site",
   unreadable: "latchkey-unreadable",
 } as const;
@@ -22,6 +23,11 @@ export function originOf(request: Request): string {
 /** The client's address; of an IPv6 address the /64, which one subscriber has. */
 export function clientOf(request: Request): string {
   return request.headers.get(factHeaders.client) ?? "unknown";
+}
+
+/** Whether a trusted proxy named the client's address; otherwise it is that of the connection. */
+export function isClientForwarded(request: Request): boolean {
+  return request.headers.has(factHeaders.clientForwarded);
 }
 
 /** Whether the browser says that a page of another site sent this. */

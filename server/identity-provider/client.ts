@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { callJson } from "../http/json-client";
+import { CallError, callJson } from "../http/json-client";
 import type { IdentityProviderConfig } from "../settings/identity-provider";
 import { discoverEndpoints } from "./discovery";
 import { type Endpoints, type Profile, type Provider, providers } from "./providers";
@@ -39,6 +39,9 @@ export const tokenResponse = z.object({
   error: z.undefined().optional(),
 });
 export type TokenResponse = z.infer<typeof tokenResponse>;
+
+/** RFC 6749, section 5.2. */
+const tokenError = z.object({ error: z.string().regex(/^[a-z_]{1,60}$/) }).transform(({ error }) => error);
 
 const formType = "application/x-www-form-urlencoded";
 
@@ -84,7 +87,12 @@ export class IdentityProvider {
     return new URL(providers[this.#config.provider].endpoints.authorizeUrl).origin;
   }
 
-  async #endpoints(): Promise<Endpoints> {
+  /**
+   * Where the provider's endpoints are.
+   *
+   * @throws CallError when discovery fails
+   */
+  async endpoints(): Promise<Endpoints> {
     const { authorizeUrl, tokenUrl, profileUrl } = this.#config;
     if (authorizeUrl && tokenUrl && profileUrl) return { authorizeUrl, tokenUrl, profileUrl };
     const known = await knownEndpoints(this.#config);
@@ -109,7 +117,7 @@ export class IdentityProvider {
       state,
       ...(codeVerifier !== null && { code_challenge: codeChallenge(codeVerifier), code_challenge_method: "S256" }),
     };
-    const url = new URL((await this.#endpoints()).authorizeUrl);
+    const url = new URL((await this.endpoints()).authorizeUrl);
     for (const [name, value] of Object.entries(request)) url.searchParams.set(name, value);
     return url.href;
   }
@@ -133,7 +141,31 @@ export class IdentityProvider {
    *
    * @throws CallError
    */
-  async exchangeCode({ code, redirectUri, codeVerifier }: AuthorizationCode): Promise<string> {
+  async exchangeCode(code: AuthorizationCode): Promise<string> {
+    return (await this.#requestToken(code, tokenResponse)).access_token;
+  }
+
+  /**
+   * The error with which the token endpoint refuses a code that no provider has issued. It names wrong credentials of
+   * the client before it names the wrong code.
+   *
+   * @throws CallError when the answer has no error code
+   */
+  async tokenError(redirectUri: string): Promise<string> {
+    const codeVerifier = this.#config.pkce ? "0".repeat(64) : null;
+    try {
+      return await this.#requestToken({ code: "latchkey-doctor", redirectUri, codeVerifier }, tokenError, tokenError);
+    } catch (error) {
+      if (error instanceof CallError && error.reason !== "unreachable" && error.code) return String(error.code);
+      throw error;
+    }
+  }
+
+  async #requestToken<T>(
+    { code, redirectUri, codeVerifier }: AuthorizationCode,
+    answer: z.ZodType<T>,
+    errorCode?: z.ZodType<string>,
+  ): Promise<T> {
     const request: TokenRequest = {
       code,
       client_id: this.#config.clientId,
@@ -142,14 +174,15 @@ export class IdentityProvider {
       grant_type: "authorization_code",
       ...(codeVerifier !== null && { code_verifier: codeVerifier }),
     };
-    const { tokenUrl } = await this.#endpoints();
+    const { tokenUrl } = await this.endpoints();
     const body = new URLSearchParams({ ...request }).toString();
-    const { access_token } = await callJson(
-      tokenUrl,
-      { method: "POST", headers: { "content-type": formType }, body },
-      tokenResponse,
-    );
-    return access_token;
+    const call = {
+      method: "POST",
+      headers: { "content-type": formType },
+      body,
+      ...(errorCode && { errorCode }),
+    } as const;
+    return callJson(tokenUrl, call, answer);
   }
 
   /**
@@ -158,7 +191,7 @@ export class IdentityProvider {
    * @throws CallError
    */
   async fetchProfile(accessToken: string): Promise<Profile> {
-    const { profileUrl } = await this.#endpoints();
+    const { profileUrl } = await this.endpoints();
     const { profile, emails } = this.#provider;
     const call = { method: "GET", headers: { authorization: `Bearer ${accessToken}` } } as const;
     const answer = await callJson(profileUrl, call, profile);

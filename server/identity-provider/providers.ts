@@ -33,7 +33,7 @@ export interface Provider {
 }
 
 // PostgreSQL has no NUL, and UTF-8 no lone surrogate: two ids that differ in one would be stored as the same.
-const id = z.union([z.string().regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,255}$/u), z.int().transform(String)]);
+export const providerId = z.union([z.string().regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,255}$/u), z.int().transform(String)]);
 const email = z.string().nullable().catch(null);
 const verified = z.boolean().catch(false);
 const text = z
@@ -51,7 +51,7 @@ const url = z
 const avatar = z.string().regex(/^\w+$/).nullable().catch(null);
 
 /** The standard claims, OpenID Connect Core 1.0, section 5.1. */
-export const claims = z.object({ sub: id, email, email_verified: verified, name: text, picture: url });
+export const claims = z.object({ sub: providerId, email, email_verified: verified, name: text, picture: url });
 export type Claims = z.infer<typeof claims>;
 
 const profileOfClaims = claims.transform(
@@ -65,7 +65,7 @@ const profileOfClaims = claims.transform(
 );
 
 /** https://docs.github.com/rest/users/users#get-the-authenticated-user; its `email` is the public one, unverified. */
-export const githubUser = z.object({ id, login: text, name: text, avatar_url: url });
+export const githubUser = z.object({ id: providerId, login: text, name: text, avatar_url: url });
 export type GithubUser = z.infer<typeof githubUser>;
 
 /** https://docs.github.com/rest/users/emails */
@@ -77,7 +77,7 @@ export const githubEmails = z.array(
 export type GithubEmails = z.infer<typeof githubEmails>;
 
 /** https://discord.com/developers/docs/resources/user#user-object */
-export const discordUser = z.object({ id, username: text, global_name: text, avatar, email, verified });
+export const discordUser = z.object({ id: providerId, username: text, global_name: text, avatar, email, verified });
 export type DiscordUser = z.infer<typeof discordUser>;
 
 export const providers = {

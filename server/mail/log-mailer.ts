@@ -17,5 +17,6 @@ export function logMailer(from: string): Mailer {
       process.stdout.write(`${lines.join("\n")}\n`);
       if (process.env.NODE_ENV === "development") addToPreview(mail);
     },
+    async verify() {},
   };
 }

@@ -21,6 +21,12 @@ export interface Mailer {
    * @throws Error when the service did not accept it; the job is retried
    */
   send(mail: Mail): Promise<void>;
+  /**
+   * Asks the mail service, without a mail, whether it would take one: connects and authenticates.
+   *
+   * @throws Error when it would not, or cannot be reached
+   */
+  verify(): Promise<void>;
   /** Closes connections that are kept open. A mail that is being sent fails. */
   close?(): Promise<void>;
 }

@@ -56,10 +56,19 @@ export async function sendMail(to: string, message: Message): Promise<void> {
  * mail service, and fails as that call did, so that it keeps its place in the queue, and is retried, as a job with a
  * mail would be. A call that was refused for good ended its job, so it is not a failure here.
  *
- * @throws Error
+ * @throws SimulatedFailure
  */
 export function simulateMail(): Promise<void> {
   return current().recentCalls.simulate();
+}
+
+/**
+ * Asks the mail service of this process, without a mail, whether it would take one.
+ *
+ * @throws Error
+ */
+export function verifyMailer(): Promise<void> {
+  return current().mailer.verify();
 }
 
 /** Closes the driver of this process. A mail that is being sent fails. */

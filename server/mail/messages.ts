@@ -1,8 +1,10 @@
-import type { Language } from "../languages/languages";
+import { brandColors, defaultColor } from "../brand-colors";
+import { config } from "../config";
+import { type Language, languages } from "../languages/languages";
 import { type MailTexts, texts } from "../languages/texts";
 import { momentIn, translator } from "../languages/translate";
 import { linkLifetimeMinutes } from "../rules";
-import { aside, button, escapeHtml, html, paragraph } from "./layout";
+import { aside, button, escapeHtml, html, paragraph, smallLink } from "./layout";
 import type { Message } from "./mail";
 
 const textsOf = (language: Language) => translator<MailTexts>(language, texts[language].mails);
@@ -11,23 +13,50 @@ function link(appUrl: string, path: string, parameters: Record<string, string>):
   return `${appUrl}${path}?${new URLSearchParams(parameters)}`;
 }
 
+/** The link that resets the password of an account. */
+export const resetLink = (appUrl: string, email: string, token: string) =>
+  link(appUrl, "/reset-password", { email, token });
+
 /** A part of a mail: a sentence, a small one, or a link with the label that its button has in HTML. */
 type Part = { say: string } | { small: string } | { label: string; url: string };
 
-function write(subject: string, parts: Part[]): Message {
+/** Where the reader finds help, and the terms: as lines of text and as HTML. */
+function footerOf(language: Language): { lines: string[]; blocks: string[] } {
+  const { supportEmail, termsUrl, privacyUrl } = config().brand;
+  const t = textsOf(language);
+  const links: [label: string, url: string][] = [];
+  if (termsUrl) links.push([t("common.terms"), termsUrl]);
+  if (privacyUrl) links.push([t("common.privacy"), privacyUrl]);
+  const help = supportEmail ? [t("common.help", { address: supportEmail })] : [];
+  return {
+    lines: [...help, ...links.map(([label, url]) => `${label}: ${url}`)],
+    blocks: [...help.map(escapeHtml), ...links.map(([label, url]) => smallLink(escapeHtml(label), url))],
+  };
+}
+
+function write(language: Language, subject: string, parts: Part[]): Message {
   const text = parts.map((part) => ("say" in part ? part.say : "small" in part ? part.small : part.url));
+  const { name, color } = config().brand;
+  const colors = brandColors(color ?? defaultColor);
+  const footer = footerOf(language);
+  if (footer.lines.length > 0) text.push(`-- \n${footer.lines.join("\n")}`); // RFC 3676, section 4.3
   const blocks = parts.map((part) => {
     if ("say" in part) return paragraph(escapeHtml(part.say));
-    return "small" in part ? aside(escapeHtml(part.small)) : button(escapeHtml(part.label), part.url);
+    return "small" in part ? aside(escapeHtml(part.small)) : button(escapeHtml(part.label), part.url, colors);
   });
-  return { subject, text: `${text.join("\n\n")}\n`, html: html(subject, blocks) };
+  const document = { name, colors, lang: language, dir: languages[language].direction, footer: footer.blocks };
+  return { subject, text: `${text.join("\n\n")}\n`, html: html(subject, blocks, document) };
 }
+
+/** In English as the command line is: an operator reads it. */
+export const testMail = (appUrl: string) =>
+  write("en", "Test mail", [{ say: `This mail shows that Latchkey at ${appUrl} can send mails to this address.` }]);
 
 export function resetMail(language: Language, appUrl: string, email: string, token: string): Message {
   const t = textsOf(language);
-  return write(t("reset.subject"), [
+  return write(language, t("reset.subject"), [
     { say: t("reset.lead") },
-    { label: t("reset.button"), url: link(appUrl, "/reset-password", { email, token }) },
+    { label: t("reset.button"), url: resetLink(appUrl, email, token) },
     { small: t("common.expiry", { count: linkLifetimeMinutes }) },
     { small: t("common.ignore") },
   ]);
@@ -42,7 +71,7 @@ export function registrationMail(
 ): Message {
   const t = textsOf(language);
   const parameters = { email, token, ...(returnTo && { return_to: returnTo }) };
-  return write(t("registration.subject"), [
+  return write(language, t("registration.subject"), [
     { say: t("registration.lead") },
     { label: t("registration.button"), url: link(appUrl, "/register/complete", parameters) },
     { small: t("common.expiry", { count: linkLifetimeMinutes }) },
@@ -53,7 +82,7 @@ export function registrationMail(
 export function accountExistsMail(language: Language, appUrl: string, returnTo?: string): Message {
   const t = textsOf(language);
   const login = returnTo ? link(appUrl, "/login", { return_to: returnTo }) : `${appUrl}/login`;
-  return write(t("accountExists.subject"), [
+  return write(language, t("accountExists.subject"), [
     { say: t("accountExists.what") },
     { say: t("accountExists.logInHere") },
     { label: t("common.logIn"), url: login },
@@ -65,7 +94,7 @@ export function accountExistsMail(language: Language, appUrl: string, returnTo?:
 
 export function passwordChangedMail(language: Language, appUrl: string): Message {
   const t = textsOf(language);
-  return write(t("passwordChanged.subject"), [
+  return write(language, t("passwordChanged.subject"), [
     { say: t("passwordChanged.what") },
     { say: t("passwordChanged.act") },
     { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
@@ -74,7 +103,7 @@ export function passwordChangedMail(language: Language, appUrl: string): Message
 
 export function passwordChangedByOwnerMail(language: Language, appUrl: string): Message {
   const t = textsOf(language);
-  return write(t("passwordChanged.subject"), [
+  return write(language, t("passwordChanged.subject"), [
     { say: t("passwordChanged.onPage") },
     { say: t("passwordChanged.act") },
     { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
@@ -85,7 +114,7 @@ export function passwordChangedByOwnerMail(language: Language, appUrl: string): 
 
 export function emailChangeMail(language: Language, appUrl: string, email: string, token: string): Message {
   const t = textsOf(language);
-  return write(t("emailChange.subject"), [
+  return write(language, t("emailChange.subject"), [
     { say: t("emailChange.lead") },
     { label: t("emailChange.button"), url: link(appUrl, "/account/email", { email, token }) },
     { small: t("common.expiry", { count: linkLifetimeMinutes }) },
@@ -96,7 +125,7 @@ export function emailChangeMail(language: Language, appUrl: string, email: strin
 /** To an address that has an account, when the owner of another account asked to change to it. */
 export function addressTakenMail(language: Language, appUrl: string): Message {
   const t = textsOf(language);
-  return write(t("accountExists.subject"), [
+  return write(language, t("accountExists.subject"), [
     { say: t("addressTaken.what") },
     { say: t("addressTaken.free") },
     { label: t("common.logIn"), url: `${appUrl}/login` },
@@ -108,7 +137,7 @@ export function addressTakenMail(language: Language, appUrl: string): Message {
 
 export function emailChangingMail(language: Language, appUrl: string, newEmail: string): Message {
   const t = textsOf(language);
-  return write(t("emailChanging.subject"), [
+  return write(language, t("emailChanging.subject"), [
     { say: t("emailChanging.what", { newEmail }) },
     { say: t("emailChanging.act") },
     { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
@@ -129,7 +158,7 @@ export function emailChangedFromMail(
   { oldEmail, newEmail }: ChangedEmail,
 ): Message {
   const t = textsOf(language);
-  return write(t("emailChanged.subject"), [
+  return write(language, t("emailChanged.subject"), [
     { say: t("emailChanged.what", { oldEmail, newEmail }) },
     { say: t("emailChanged.changeBack", { newEmail }) },
     { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
@@ -140,7 +169,7 @@ export function emailChangedFromMail(
 /** To the new address. */
 export function emailChangedToMail(language: Language, appUrl: string, { oldEmail, newEmail }: ChangedEmail): Message {
   const t = textsOf(language);
-  return write(t("emailChanged.subject"), [
+  return write(language, t("emailChanged.subject"), [
     { say: t("emailChanged.what", { oldEmail, newEmail }) },
     { say: t("emailChanged.secureMailbox") },
     { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
@@ -149,7 +178,7 @@ export function emailChangedToMail(language: Language, appUrl: string, { oldEmai
 
 export function newSignInMail(language: Language, appUrl: string, browser: string, at: Date): Message {
   const t = textsOf(language);
-  return write(t("newSignIn.subject"), [
+  return write(language, t("newSignIn.subject"), [
     { say: t("newSignIn.lead") },
     { say: t("newSignIn.what", { browser, moment: momentIn(language, at) }) },
     { say: t("newSignIn.act") },
@@ -161,7 +190,7 @@ export function newSignInMail(language: Language, appUrl: string, browser: strin
 
 export function providerLinkedMail(language: Language, appUrl: string, provider: string): Message {
   const t = textsOf(language);
-  return write(t("providerLinked.subject", { provider }), [
+  return write(language, t("providerLinked.subject", { provider }), [
     { say: t("providerLinked.what", { provider }) },
     { say: t("providerLinked.act") },
     { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
@@ -172,7 +201,7 @@ export function providerLinkedMail(language: Language, appUrl: string, provider:
 
 export function providerUnlinkedMail(language: Language, appUrl: string, provider: string): Message {
   const t = textsOf(language);
-  return write(t("providerUnlinked.subject", { provider }), [
+  return write(language, t("providerUnlinked.subject", { provider }), [
     { say: t("providerUnlinked.what", { provider }) },
     { say: t("providerUnlinked.act") },
     { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
@@ -181,11 +210,16 @@ export function providerUnlinkedMail(language: Language, appUrl: string, provide
   ]);
 }
 
-export function accountDeletedMail(language: Language, appUrl: string): Message {
+/** @param appUrl `null` when no new account can be created */
+export function accountDeletedMail(language: Language, appUrl: string | null): Message {
   const t = textsOf(language);
-  return write(t("accountDeleted.subject"), [
+  const again =
+    appUrl === null
+      ? []
+      : [{ say: t("accountDeleted.again") }, { label: t("accountDeleted.button"), url: `${appUrl}/register` }];
+  return write(language, t("accountDeleted.subject"), [
     { say: t("accountDeleted.what") },
     { say: t("accountDeleted.act") },
-    { label: t("accountDeleted.button"), url: `${appUrl}/register` },
+    ...again,
   ]);
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { callJson } from "../http/json-client";
 import type { MailServiceConfig } from "../settings/mail";
 import { callMailService } from "./call-mail-service";
 import { type Mailer, mailHeaders } from "./mail";
@@ -27,7 +28,7 @@ export const postmarkAnswer = z.object({ ErrorCode: z.literal(0) });
 export type PostmarkAnswer = z.infer<typeof postmarkAnswer>;
 
 export function postmarkMailer({ from, apiUrl, apiKey }: MailServiceConfig): Mailer {
-  const url = `${apiUrl ?? "https://api.postmarkapp.com"}/email`;
+  const api = apiUrl ?? "https://api.postmarkapp.com";
   const headers = { "x-postmark-server-token": apiKey };
   return {
     async send({ to, subject, text, html }) {
@@ -42,7 +43,11 @@ export function postmarkMailer({ from, apiUrl, apiKey }: MailServiceConfig): Mai
         TrackOpens: false,
         TrackLinks: "None",
       };
-      await callMailService(url, { headers, json, errorCode }, postmarkAnswer, refusals);
+      await callMailService(`${api}/email`, { headers, json, errorCode }, postmarkAnswer, refusals);
+    },
+    /** `GET /server` is for any server token, https://postmarkapp.com/developer/api/server-api */
+    async verify() {
+      await callJson(`${api}/server`, { method: "GET", headers }, z.unknown());
     },
   };
 }

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { MailRefused } from "../errors";
+import { MailRefused, SimulatedFailure } from "../errors";
 
 const remembered = 16; // calls
 
@@ -22,26 +22,22 @@ export class RecentCalls {
     );
     this.#outcomes.push(outcome);
     if (this.#outcomes.length > remembered) this.#outcomes.shift();
-    await end(outcome);
+    const ended = await outcome;
+    if ("failure" in ended) throw ended.failure;
   }
 
   /**
    * Takes as long as one of the calls and ends as it did. A call that still runs counts: by finished ones alone, a
    * service that stalls would be known only after its first timeout.
    *
-   * @throws what that call threw, unless the mail was refused for good
+   * @throws SimulatedFailure when that call failed, unless the mail was refused for good
    */
   async simulate(): Promise<void> {
     const start = performance.now();
     const outcome = this.#outcomes[Math.floor(Math.random() * this.#outcomes.length)];
     if (!outcome) return;
-    const { duration, failure } = await outcome;
-    await setTimeout(duration - (performance.now() - start));
-    if (!(failure instanceof MailRefused)) await end(outcome);
+    const ended = await outcome;
+    await setTimeout(ended.duration - (performance.now() - start));
+    if ("failure" in ended && !(ended.failure instanceof MailRefused)) throw new SimulatedFailure();
   }
-}
-
-async function end(outcome: Promise<Outcome>): Promise<void> {
-  const ended = await outcome;
-  if ("failure" in ended) throw ended.failure;
 }

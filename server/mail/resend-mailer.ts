@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { CallError, callJson } from "../http/json-client";
 import type { MailServiceConfig } from "../settings/mail";
 import { callMailService } from "./call-mail-service";
 import { type Mailer, mailHeaders } from "./mail";
@@ -26,12 +27,20 @@ export type ResendAnswer = z.infer<typeof resendAnswer>;
 
 /** Resend tracks opens and links by domain, not by message: switch both off for the sending domain. */
 export function resendMailer({ from, apiUrl, apiKey }: MailServiceConfig): Mailer {
-  const url = `${apiUrl ?? "https://api.resend.com"}/emails`;
+  const api = apiUrl ?? "https://api.resend.com";
   const headers = { authorization: `Bearer ${apiKey}` };
   return {
     async send({ to, subject, text, html }) {
       const json: ResendEmail = { from, to: [to], subject, text, html, headers: mailHeaders };
-      await callMailService(url, { headers, json, errorCode }, resendAnswer, refusals);
+      await callMailService(`${api}/emails`, { headers, json, errorCode }, resendAnswer, refusals);
+    },
+    /** `GET /domains` is for keys with full access. One that may only send mails is known, and refused by name. */
+    async verify() {
+      try {
+        await callJson(`${api}/domains`, { method: "GET", headers, errorCode }, z.unknown());
+      } catch (error) {
+        if (!(error instanceof CallError) || error.code !== "restricted_api_key") throw error;
+      }
     },
   };
 }

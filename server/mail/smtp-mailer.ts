@@ -107,6 +107,15 @@ export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step
       }
     },
 
+    async verify() {
+      pool ??= open();
+      try {
+        await (await pool).verify();
+      } catch (error) {
+        throw failureOf(error);
+      }
+    },
+
     async close() {
       (await pool)?.close({ force: true });
     },

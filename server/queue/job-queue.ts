@@ -2,21 +2,23 @@ import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
 import { namingUnavailability } from "../database/unavailable";
-import { MailRefused } from "../errors";
+import { MailRefused, SimulatedFailure } from "../errors";
 import { duringJob, errorFields, log, logEvent } from "../log";
 import { processValue } from "../process-value";
 import { bossDatabase } from "./boss";
 import { type Delay, noDelay, startAfter } from "./delay";
 import type { Job, JobHandler } from "./jobs";
 
-const queue = "latchkey";
+export const queue = "latchkey";
 export const concurrency = 20; // jobs at a time, and so calls to the mail service; its connections must not be fewer
 export const databaseConcurrency = 4; // of them, those in the database; the embedded one is a single connection
 const pollInterval = 5_000; // ms, for retries and for the jobs that another instance left
 const purgeInterval = 600_000; // ms
 
 // Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
-const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
+export const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
+
+const givenUpJobsKept = 14 * 24 * 3_600; // seconds, for an operator to retry them; other jobs are removed when they end
 
 /** Drops a job when one of its task and address was enqueued in the same interval, in seconds. */
 interface Frequency {
@@ -69,6 +71,8 @@ export class JobQueue {
       schedule: false,
       supervise: true,
       maintenanceIntervalSeconds: 30,
+      archiveCompletedAfterSeconds: givenUpJobsKept,
+      deleteAfterSeconds: 60,
     });
     this.#boss.on("error", (error) => log.error(errorFields(error), "The maintenance of the job queue failed."));
   }
@@ -77,6 +81,11 @@ export class JobQueue {
   async open(): Promise<void> {
     await this.#boss.start();
     await this.#boss.createQueue(queue, { name: queue, ...retries });
+  }
+
+  /** Whether `open` has run on this database. */
+  async exists(): Promise<boolean> {
+    return (await this.#boss.isInstalled()) && (await this.#boss.getQueue(queue)) !== null;
   }
 
   /** Works new jobs at once. Jobs that wait already are worked from the first poll on, so that they do not slow the start. */
@@ -190,10 +199,14 @@ export class JobQueue {
     await this.#boss.deleteJob(queue, job.id);
   }
 
-  /** Retries the job later, or gives it up: it stays in the table, as `cancelled` when refused, else as `failed`. */
+  /**
+   * Retries the job later, or gives it up: it stays in the table, as `cancelled` when refused, else as `failed`. A job
+   * without a mail leaves nothing behind.
+   */
   async #fail({ id, data, retryCount, retryLimit }: PgBoss.JobWithMetadata<Job>, error: unknown): Promise<void> {
     const refusal = error instanceof MailRefused ? error.reason : null;
     const givenUp = refusal !== null || retryCount >= retryLimit;
+    if (givenUp && error instanceof SimulatedFailure) return void (await this.#boss.deleteJob(queue, id));
     const message = givenUp ? "A job failed and is given up." : "A job failed and will be retried.";
     log.warn({ task: data.task, ...errorFields(error) }, message);
     await this.#boss.fail(queue, id, errorFields(error));
@@ -213,6 +226,11 @@ export class JobQueue {
     });
     this.#nextPurge = now + purgeInterval;
   }
+}
+
+/** For a process that works no jobs. */
+export async function handleNoJob(): Promise<never> {
+  throw new Error("This process works no job.");
 }
 
 const provided = processValue<JobQueue>("queue");

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { defaultName } from "./branding";
 import { headerValue, optional, required, webUrl } from "./forms";
 import { parseSmtpUrl, type SmtpServer } from "./smtp-url";
 
@@ -48,7 +49,8 @@ export const mailSettings = z
     [
       z.object({
         MAIL_DRIVER: z.literal("log").default("log"),
-        MAIL_FROM: z.string().default("Latchkey <latchkey@localhost>"),
+        MAIL_FROM: optional,
+        BRAND_NAME: z.string().default(defaultName),
       }),
       z.object({
         MAIL_DRIVER: z.literal("smtp"),
@@ -71,7 +73,7 @@ export const mailSettings = z
   .transform((env): MailConfig => {
     switch (env.MAIL_DRIVER) {
       case "log":
-        return { driver: "log", from: env.MAIL_FROM };
+        return { driver: "log", from: env.MAIL_FROM ?? `${env.BRAND_NAME} <latchkey@localhost>` };
       case "smtp":
         return { driver: "smtp", from: env.MAIL_FROM, server: env.SMTP_URL };
       case "resend":

@@ -11,7 +11,7 @@ export interface SmtpServer {
   readonly login: { readonly user: string; readonly pass: string } | null;
 }
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 

@@ -135,24 +135,33 @@ async function onSeveral(instances: number): Promise<void> {
   if (mails !== addresses) throw new Error("A mail was sent twice.");
 }
 
-/** The CPU of the same work with and without metrics: the ratio of each round, because the machine's speed varies. */
+/**
+ * The CPU of the same work with and without metrics. Each round starts new processes, in turn, because two processes of
+ * the same program differ by more than the metrics cost.
+ */
 async function metricsCost(): Promise<void> {
-  const [counted, uncounted] = [await openEnvironment({ metrics: true }), await openEnvironment()];
   for (const workload of chosen(["W5"])) {
-    const ratios: number[] = [];
-    for (let round = 0; round <= Number(options.rounds); round++) {
-      const cpu = new Map<Environment, number>();
-      const order = round % 2 ? [counted, uncounted] : [uncounted, counted];
-      for (const environment of order) cpu.set(environment, (await measure(environment.latchkey, workload)).cpu);
-      const [on = Number.NaN, off = Number.NaN] = [cpu.get(counted), cpu.get(uncounted)];
-      if (round > 0) ratios.push(on / off);
-      printLine(`${workload.name}, round ${round}: ${on.toFixed(3)} ms with metrics, ${off.toFixed(3)} ms without`);
+    const cpu = new Map<boolean, number[]>([
+      [true, []],
+      [false, []],
+    ]);
+    for (let round = 0; round < Number(options.rounds); round++) {
+      for (const metrics of round % 2 ? [true, false] : [false, true]) {
+        const environment = await openEnvironment({ metrics });
+        await measure(environment.latchkey, workload); // warm-up
+        const { cpu: used } = await measure(environment.latchkey, workload);
+        await environment.close();
+        cpu.get(metrics)?.push(used);
+      }
     }
-    const [low, middle, high] = [0.25, 0.5, 0.75].map((at) => quantile(ratios, at).toFixed(3));
-    printLine(`${workload.name}: ratio ${middle} (quartiles ${low} to ${high})`);
-    await save({ [workload.name]: ratios });
+    for (const [metrics, each] of cpu) {
+      const [low, middle, high] = [0.25, 0.5, 0.75].map((at) => quantile(each, at).toFixed(3));
+      printLine(
+        `${workload.name} ${metrics ? "with" : "without"} metrics: ${middle} ms (quartiles ${low} to ${high}; ${each.map((one) => one.toFixed(2))})`,
+      );
+    }
+    await save({ [workload.name]: Object.fromEntries(cpu) });
   }
-  await Promise.all([counted.close(), uncounted.close()]);
 }
 
 /** Profiles each workload in a new process into `profiles/NAME.cpuprofile`. */

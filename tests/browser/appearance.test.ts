@@ -33,7 +33,7 @@ test("the login page without external sign-in", async () => {
   await survey(page, "login-without-provider");
 });
 
-test.each(["password_reset", "idp_failed"])("the login page with the notice %s", async (notice) => {
+test.each(["password_reset", "email_changed", "idp_failed"])("the login page with the notice %s", async (notice) => {
   const page = await visit();
   await page.goto(`/login?notice=${notice}`, { waitUntil: "networkidle" });
   await survey(page, `login-${notice}`);
@@ -94,6 +94,7 @@ test("the reset page: empty, filled in, refused, and with an invalid link", asyn
   const page = await visit();
   const email = "grace@example.com";
   await register(site, page, email);
+  await page.getByText("Change the password", { exact: true }).click();
   await page.getByRole("button", { name: "Change the password by mail" }).click();
   await page.goto(linkIn(await site.mail(email, "Reset your password")), { waitUntil: "networkidle" });
   await survey(page, "reset");
@@ -129,6 +130,16 @@ test("the page that completes a registration, and that of an invalid link", asyn
   await survey(page, "complete-dead");
 });
 
+test("the page that confirms an address, and that of an invalid link", async () => {
+  const page = await visit();
+  await page.goto(`/account/email?${new URLSearchParams({ email: "ada@example.com", token: "0".repeat(64) })}`);
+  await page.waitForLoadState("networkidle");
+  await survey(page, "confirm-email");
+  await page.getByRole("button", { name: "Confirm the address" }).click();
+  await page.getByText("This link is invalid or has expired.").waitFor();
+  await survey(page, "confirm-email-dead");
+});
+
 test("the account page with both sign-in methods, its confirmations and its results", async () => {
   const email = "ada@example.com";
   const page = await visit();
@@ -146,9 +157,17 @@ test("the account page with both sign-in methods, its confirmations and its resu
   await arrive(page, "Your account");
   await page.waitForLoadState("networkidle");
   await survey(page, "dashboard");
+  await page.getByText("Change the password", { exact: true }).click();
+  await page.getByText("Change the email address", { exact: true }).click();
   await page.getByText("Disconnect", { exact: true }).click();
   await page.getByText("Delete my account", { exact: true }).click();
   await survey(page, "dashboard-questions");
+  await page.getByLabel("Current password", { exact: true }).fill("not my password");
+  await choosePassword(page, "lampshade7");
+  await page.getByRole("button", { name: "Save the new password" }).click();
+  await page.getByText("This is not your current password.").waitFor();
+  await survey(page, "dashboard-wrong-password");
+  await page.getByText("Delete my account", { exact: true }).click();
   await page.getByLabel("Type your email address to confirm").fill("somebody@example.com");
   await page.getByRole("button", { name: "Delete my account for good" }).click();
   await page.getByText("Type the email address of this account.").waitFor();

@@ -166,6 +166,7 @@ describe.each(visitors)("$who", ({ options }) => {
     await page.getByText("The external sign-in was disconnected, and every other session was ended.").waitFor();
     await page.getByRole("button", { name: "Connect single sign-on" }).waitFor();
 
+    await page.getByText("Change the password", { exact: true }).click();
     await page.getByRole("button", { name: "Change the password by mail" }).click();
     await page.getByText(`A link to set the password is on its way to ${email}.`).waitFor();
     await site.mail(email, "Reset your password");
@@ -181,6 +182,60 @@ describe.each(visitors)("$who", ({ options }) => {
     await page.goto("/login");
     await logIn(page, email);
     expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
+  });
+
+  test("the password and the address are changed on the account page", async () => {
+    const [email, newEmail] = [newAddress(), newAddress()];
+    const page = await site.visit(options);
+    await register(site, page, email);
+    const assertNoReload = await watchReloads(page, options);
+    const changePassword = async (current: string) => {
+      const form = page.locator("details", { has: page.getByLabel("Current password", { exact: true }) });
+      if (!(await form.getAttribute("open").then((open) => open !== null))) {
+        await page.getByText("Change the password", { exact: true }).click();
+      }
+      await page.getByLabel("Current password", { exact: true }).fill(current);
+      await sendPassword(page, "another quiet evening", "Save the new password");
+    };
+    await changePassword("not my password");
+    await page.getByText("This is not your current password.").waitFor();
+    expect(await page.getByLabel("Current password", { exact: true }).inputValue()).toBe("");
+    await page.locator("[aria-invalid=true]:focus").waitFor();
+    await changePassword(password);
+    await page.getByText("Your password was changed, and every other session was ended.").waitFor();
+    await site.mail(email, "Your password was changed");
+
+    const field = page.getByLabel("New email address");
+    await page.getByText("Change the email address", { exact: true }).click();
+    await field.fill(email);
+    await page.getByRole("button", { name: "Send the link" }).click();
+    await page.getByText("This is the address of your account already.").waitFor();
+    expect(await field.inputValue()).toBe(email);
+    await field.fill(newEmail);
+    await page.getByRole("button", { name: "Send the link" }).click();
+    await page.getByText(`If mail reaches ${newEmail}, a link to confirm the address is on its way.`).waitFor();
+    await assertNoReload();
+    await site.mail(email, "Your email address is being changed");
+
+    const elsewhere = await site.visit(options);
+    const link = linkIn(await site.mail(newEmail, "Confirm your new email address"));
+    await elsewhere.goto(link);
+    await arrive(elsewhere, "Confirm your new email address");
+    expect(await elsewhere.getByLabel("Email").inputValue()).toBe(newEmail);
+    await elsewhere.getByRole("button", { name: "Confirm the address" }).click();
+    await arrive(elsewhere, "Log in");
+    expect(await elsewhere.getByRole("status").first().textContent()).toBe(
+      "Your email address was changed. Log in with the new one.",
+    );
+    await logIn(elsewhere, newEmail, "another quiet evening");
+    await arrive(elsewhere, "Your account");
+    expect(await elsewhere.getByText(newEmail, { exact: true }).count()).toBe(1);
+    await site.mail(email, "Your email address was changed");
+    await site.mail(newEmail, "Your email address was changed");
+
+    await page.goto(link);
+    await page.getByRole("button", { name: "Confirm the address" }).click();
+    await page.getByText("This link is invalid or has expired.").waitFor();
   });
 
   test("one other session is ended, then all others", async () => {

@@ -19,7 +19,7 @@ const flags = [
 const refusalOr = (failures: RegExp) =>
   new RegExp(`^Failed to load resource: the server responded with a status of (?:4\\d\\d|${failures.source}) `);
 
-function startBrowser(): Promise<Browser> {
+export function startBrowser(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
   return chromium.launch({ executablePath, args: flags });
 }

@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
+  resolve: {
+    alias: [{ find: /^#server\//, replacement: fileURLToPath(new URL("../../server/", import.meta.url)) }],
+  },
   test: {
     include: ["tests/browser/**/*.test.ts"],
     globalSetup: ["tests/support/fresh-build.ts"],

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +38,9 @@ test("an empty environment gives every default", () => {
     sessionDomain: null,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
     metrics: null,
+    brand: { name: "Latchkey", logo: null, color: null, termsUrl: null, privacyUrl: null, supportEmail: null },
     defaultLanguage: "en",
+    registration: { mode: "open" },
     identityProvider: null,
   } satisfies Config);
   expect(Object.isFrozen(config)).toBe(true);
@@ -52,6 +55,11 @@ test("every setting is read", () => {
     TRUST_PROXY: "true",
     METRICS_PORT: "9464",
     METRICS_HOST: "::1",
+    BRAND_NAME: " Example & Co. ",
+    BRAND_COLOR: "#AbCdEf",
+    TERMS_URL: "https://example.org/terms",
+    PRIVACY_URL: "http://[::1]:8080/privacy",
+    SUPPORT_EMAIL: "help@example.org",
     RETURN_ORIGINS: "https://App.example:443/, https://*.latchkey.example,http://localhost:5173",
     AFTER_SIGN_IN: "https://app.example/in?from=latchkey#top",
     SESSION_DOMAIN: "Latchkey.example",
@@ -66,6 +74,8 @@ test("every setting is read", () => {
     IDP_SCOPE: "openid email",
     IDP_PKCE: "true",
     DEFAULT_LOCALE: "en",
+    REGISTRATION: "domains",
+    REGISTRATION_DOMAINS: "Example.org, example.net",
   });
   expect(config).toEqual({
     production: true,
@@ -83,7 +93,16 @@ test("every setting is read", () => {
       apiKey: "re_the-key",
     },
     metrics: { host: "::1", port: 9464 },
+    brand: {
+      name: "Example & Co.",
+      logo: null,
+      color: "#abcdef",
+      termsUrl: "https://example.org/terms",
+      privacyUrl: "http://[::1]:8080/privacy",
+      supportEmail: "help@example.org",
+    },
     defaultLanguage: "en",
+    registration: { mode: "domains", domains: ["example.org", "example.net"] },
     identityProvider: {
       provider: "oidc",
       clientId: "a-client",
@@ -103,6 +122,35 @@ test("every setting is read", () => {
     apiKey: "pm-the-key",
   } satisfies MailConfig);
   expectTypeOf(config).toEqualTypeOf<Readonly<Config>>();
+});
+
+describe("REGISTRATION", () => {
+  test.each([
+    [{ REGISTRATION: "open" }, { mode: "open" }],
+    [{ REGISTRATION: "closed" }, { mode: "closed" }],
+    [{ REGISTRATION: "closed", REGISTRATION_DOMAINS: "example.org" }, { mode: "closed" }],
+    [
+      { REGISTRATION: "domains", REGISTRATION_DOMAINS: "a.example" },
+      { mode: "domains", domains: ["a.example"] },
+    ],
+  ])("%j", (environment, registration) => {
+    expect(loadConfig(environment).registration).toEqual(registration);
+  });
+
+  const malformed = "REGISTRATION_DOMAINS must be domains, e.g. example.org,example.net";
+  test.each([
+    [{ REGISTRATION: "Closed" }, "REGISTRATION must be open, closed or domains"],
+    [{ REGISTRATION: "invited", REGISTRATION_DOMAINS: "a.example" }, "REGISTRATION must be open, closed or domains"],
+    [{ REGISTRATION: "domains" }, "REGISTRATION_DOMAINS is missing: REGISTRATION is domains"],
+    [{ REGISTRATION_DOMAINS: "a.example" }, "REGISTRATION_DOMAINS is set, but REGISTRATION is not domains"],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "@a.example" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "*.a.example" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "a.example,,b.example" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "localhost" }, malformed],
+    [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "münchen.example" }, malformed],
+  ])("%j is refused", (environment, problem) => {
+    expect(problems(environment)).toEqual([problem]);
+  });
 });
 
 describe("AFTER_SIGN_IN", () => {
@@ -315,6 +363,21 @@ describe("a malformed setting is named", () => {
     ["METRICS_PORT", "true", "must be a port number"],
     ["METRICS_PORT", "0", "must be a port number"],
     ["METRICS_PORT", "3000", "must be another port than PORT"],
+    ["BRAND_NAME", "a".repeat(61), "must be 1 to 60 printable characters without < and >"],
+    ["BRAND_NAME", "two\nlines", "must be 1 to 60 printable characters without < and >"],
+    ["BRAND_NAME", "a<b", "must be 1 to 60 printable characters without < and >"],
+    ["BRAND_NAME", "right\u202eleft", "must be 1 to 60 printable characters without < and >"],
+    ["BRAND_COLOR", "teal", "must be a colour as #rrggbb"],
+    ["BRAND_COLOR", "#0b6", "must be a colour as #rrggbb"],
+    ["BRAND_COLOR", "#0b6355;}", "must be a colour as #rrggbb"],
+    ["BRAND_LOGO", "/nowhere/logo.svg", "cannot be read: ENOENT"],
+    ["BRAND_LOGO", "tests", "cannot be read: EISDIR"],
+    ["BRAND_LOGO", "package.json", "must be an SVG or PNG file"],
+    ["TERMS_URL", "http://example.org/terms", "must be an https URL"],
+    ["TERMS_URL", "javascript:alert(1)", "must be an https URL"],
+    ["PRIVACY_URL", "/privacy", "must be an https URL"],
+    ["SUPPORT_EMAIL", "help", "must be an email address"],
+    ["SUPPORT_EMAIL", "help@example.org\n", "must be an email address"],
     ["METRICS_HOST", "http://localhost", "must be an address or a host name"],
     ["TRUST_PROXY", "yes", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "-1", "must be true, false or the number of proxies, at most 9"],
@@ -352,6 +415,60 @@ describe("a malformed setting is named", () => {
     ["IDP_PROFILE_URL", "file:///etc/passwd", "must be an http or https URL"],
   ])("%s=%s", (name, value, problem) => {
     expect(problems({ [name]: value })).toEqual([`${name} ${problem}`]);
+  });
+});
+
+test("the log driver's sender has the brand's name", () => {
+  expect(loadConfig({ BRAND_NAME: "Example" }).mail.from).toBe("Example <latchkey@localhost>");
+  expect(loadConfig({ BRAND_NAME: "Example", MAIL_FROM: "a@b.example" }).mail.from).toBe("a@b.example");
+});
+
+describe("a logo is read and checked", () => {
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="8"><path d="M0 0"/></svg>';
+  const load = async (content: string | Buffer, name = "logo") => {
+    const folder = await mkdtemp(join(tmpdir(), "latchkey-logo-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, name), content);
+    const environment = { BRAND_LOGO: join(folder, name) };
+    const said = problems(environment);
+    return said.length > 0 ? said : loadConfig(environment).brand.logo;
+  };
+
+  test.each<[string, string | Buffer]>([
+    ["image/png", png],
+    ["image/svg+xml", svg],
+    [
+      "image/svg+xml",
+      `\ufeff<?xml version="1.0"?>\n<!-- a <b> -->\n<!DOCTYPE svg PUBLIC "a" "b">\n${svg}\n<!-- end -->\n`,
+    ],
+    ["image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+  ])("%s, by its content", async (type, content) => {
+    const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
+    expect(await load(content, "logo.gif")).toEqual({ type, content: Buffer.from(content), hash });
+  });
+
+  test.each<[string, string | Buffer]>([
+    ["a page", `<!doctype html><html><body>${svg}</body></html>`],
+    ["a page after a comment", `<!-- <svg --><html xmlns="http://www.w3.org/2000/svg"></html>`],
+    ["an SVG without its namespace", "<svg></svg>"],
+    ["an SVG that ends early", svg.slice(0, -3)],
+    ["entities of its own", `<!DOCTYPE svg [<!ENTITY a "b">]>${svg}`],
+    ["no UTF-8", Buffer.concat([Buffer.from(svg.slice(0, -6)), Buffer.from([0xff]), Buffer.from("</svg>")])],
+    ["a PNG that ends early", png.subarray(0, -4)],
+    ["a JPEG", Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
+    ["an empty file", ""],
+  ])("not %s", async (_what, content) => {
+    expect(await load(content, "logo.svg")).toEqual(["BRAND_LOGO must be an SVG or PNG file"]);
+  });
+
+  test("of at most 100 KiB", async () => {
+    const padded = (size: number) => svg.replace("M0 0", "M0 0".padEnd(size - svg.length + 4));
+    expect(await load(padded(102_400))).toMatchObject({ type: "image/svg+xml" });
+    expect(await load(padded(102_401))).toEqual(["BRAND_LOGO must be at most 100 KiB"]);
   });
 });
 

@@ -5,11 +5,14 @@ import { resetMail } from "#server/mail/messages";
 import { smtpMailer } from "#server/mail/smtp-mailer";
 import type { SmtpConfig } from "#server/settings/mail";
 import { type Authority, createAuthority } from "../support/certificates";
+import { configure } from "../support/configure";
 import { login, refuse, startScriptedServer, startSmtpServer } from "../support/smtp-service";
 
 const limits = { step: 20_000, whole: 20_000 };
 const email = "o'ada+x@example.com";
 const token = "0123456789abcdef".repeat(4);
+configure({});
+
 const mail = { to: email, ...resetMail("en", "https://latchkey.example", email, token) };
 const accepted = { from: "mail@latchkey.example", to: [email], secure: true, user: login.user };
 

@@ -25,7 +25,7 @@ export function start(
   options: { cwd: string; env?: Record<string, string>; uid?: number; gid?: number },
 ): RunningProcess {
   const [program = "", ...rest] = command;
-  const env = { PATH: `${process.env.PATH}:/usr/sbin`, ...options.env };
+  const env: NodeJS.ProcessEnv = { NODE_ENV: "production", PATH: `${process.env.PATH}:/usr/sbin`, ...options.env };
   return watchProcess(spawn(program, rest, { ...options, env, stdio: ["ignore", "pipe", "pipe"] }));
 }
 

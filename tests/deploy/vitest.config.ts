@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["tests/deploy/**/*.test.ts"],
     globalSetup: ["tests/support/fresh-build.ts", "tests/deploy/production-dependencies.ts"],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
   },

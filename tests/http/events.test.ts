@@ -121,6 +121,34 @@ test.each([
   expect(events.filter(({ event }) => event === "idp.failed")).toHaveLength(1);
 });
 
+test("password: changed; email change: requested, refused, completed", async () => {
+  const email = "changes@example.com";
+  const newEmail = "changed@example.com";
+  const visitor = await latchkey.register(email);
+  const [login] = await latchkey.eventsOf(() => latchkey.visit().post("/login", { email, password }));
+  const userId = login?.userId;
+  const change = { intent: "change-password", currentPassword: password, ...renewed };
+  expect(await latchkey.eventsOf(() => visitor.post("/dashboard", { ...change, currentPassword: "wrong" }))).toEqual([
+    inRequest("login.failed", { reason: "wrong_credentials" }),
+  ]);
+  expect(await latchkey.eventsOf(() => visitor.post("/dashboard", change))).toEqual([
+    inRequest("password.changed", { userId }),
+    inRequest("session.ended", { userId, reason: "password_changed", count: 1 }),
+  ]);
+
+  const ask = () => visitor.post("/dashboard", { intent: "change-email", email: newEmail });
+  expect(await latchkey.eventsOf(ask)).toEqual([inRequest("email_change.requested", { userId })]);
+  const { link } = await latchkey.mailTo(newEmail, "Confirm your new email address");
+  const confirm = (token: string) => latchkey.visit().post("/account/email", { email: newEmail, token });
+  expect(await latchkey.eventsOf(() => confirm("0".repeat(64)))).toEqual([
+    inRequest("email_change.refused", { reason: "invalid_link" }),
+  ]);
+  expect(await latchkey.eventsOf(() => confirm(link?.searchParams.get("token") ?? ""))).toEqual([
+    inRequest("email_change.completed", { userId }),
+    inRequest("session.ended", { userId, reason: "email_changed", count: 1 }),
+  ]);
+});
+
 test("sessions ended by the user, and an account deleted", async () => {
   const email = "deletes@example.com";
   const visitor = await latchkey.register(email);

@@ -1,5 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { passwordChangedMail, providerLinkedMail, registrationMail, resetMail } from "#server/mail/messages";
+import {
+  addressTakenMail,
+  emailChangedFromMail,
+  emailChangedToMail,
+  emailChangeMail,
+  emailChangingMail,
+  passwordChangedByOwnerMail,
+  passwordChangedMail,
+  providerLinkedMail,
+  registrationMail,
+  resetMail,
+} from "#server/mail/messages";
+import { configure } from "../support/configure";
 import { signInExternally } from "../support/external-sign-in";
 import { password, runLatchkey } from "../support/running-latchkey";
 import { json, runScriptedProvider } from "../support/scripted-provider";
@@ -7,6 +19,8 @@ import { twice } from "../support/twice";
 
 const provider = await runScriptedProvider();
 const latchkey = runLatchkey({ ...provider.settings.oidc, APP_URL: "https://latchkey.example" });
+
+configure({});
 
 const renewed = twice("an entirely new password");
 const secrets = /[0-9a-f]{64}|token|correct horse|entirely new/i;
@@ -86,7 +100,7 @@ describe("a mailed link", () => {
 
   test("escapes the special characters of an address", () => {
     const email = "a&b'c`d/e?f=g#h+i%20@example.com";
-    for (const mail of [resetMail, registrationMail]) {
+    for (const mail of [resetMail, registrationMail, emailChangeMail]) {
       const { text, html } = mail("en", "https://latchkey.example", email, "t".repeat(64));
       const link = new URL(/^https:\S+$/m.exec(text)?.[0] ?? "");
       expect(Object.fromEntries(link.searchParams)).toEqual({ email, token: "t".repeat(64) });
@@ -95,10 +109,42 @@ describe("a mailed link", () => {
     }
   });
 
+  test("is one from another address to which the account changes only after it was opened and confirmed", async () => {
+    const [email, newEmail] = ["moves@example.com", "moved@example.com"];
+    const visitor = await latchkey.register(email);
+    await visitor.post("/dashboard", { intent: "change-email", email: newEmail });
+    const { link, text } = await latchkey.mailTo(newEmail, "Confirm your new email address");
+    const token = link?.searchParams.get("token") ?? "";
+    expect(text).toBe(
+      `Confirm your new email address:\n\nhttps://latchkey.example/account/email?email=moved%40example.com&token=${token}\n\nThis link expires in 60 minutes.\n\nIf you did not ask for this, do not confirm it: somebody else’s account would get your address.`,
+    );
+    expect((await latchkey.mailTo(email, "Your email address is being changed")).text).not.toMatch(secrets);
+    for (const path of ["/reset-password", "/register/complete"]) {
+      for (const address of [email, newEmail]) {
+        expect((await latchkey.visit().post(path, { email: address, token, ...renewed })).status).toBe(422);
+      }
+    }
+    const page = await latchkey.visit().get(`${link?.pathname}${link?.search}`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get("Cache-Control")).toBe("no-store");
+    const post = () => latchkey.visit().post("/account/email", { email: newEmail, token });
+    const answers = await Promise.all(Array.from({ length: 10 }, post));
+    expect(answers.filter(({ location }) => location === "/login?notice=email_changed")).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(9);
+    expect((await latchkey.visit().post("/login", { email: newEmail, password })).location).toBe("/dashboard");
+    expect((await latchkey.visit().post("/login", { email, password })).status).toBe(422);
+  });
+
   test("is in no notification mail", () => {
+    const changed = { oldEmail: "old@a.example", newEmail: "new@a.example" };
     for (const mail of [
       passwordChangedMail("en", "https://a.example"),
       providerLinkedMail("en", "https://a.example", "Google"),
+      passwordChangedByOwnerMail("en", "https://a.example"),
+      addressTakenMail("en", "https://a.example"),
+      emailChangingMail("en", "https://a.example", "new@a.example"),
+      emailChangedFromMail("en", "https://a.example", changed),
+      emailChangedToMail("en", "https://a.example", changed),
     ]) {
       expect(mail.html).not.toMatch(/token=/);
       expect(mail.text).not.toMatch(/token=/);

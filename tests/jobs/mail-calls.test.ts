@@ -35,6 +35,7 @@ interface HeldCall {
 function holdMails(): HeldCall[] {
   const calls: HeldCall[] = [];
   provideMailer({
+    verify: async () => {},
     send: (mail) =>
       new Promise((accept, fail) => calls.push({ mail, accept, fail: (error = new Error("down")) => fail(error) })),
   });

@@ -55,12 +55,41 @@ test("a failing mail is retried at least ten times over at least a day with grow
   ]);
 });
 
+test("a job for an unknown address that fails like recent mails is retried as often, and ends without event and without a failed job", async () => {
+  await createUser(latchkey.em(), { email, password: null });
+  await call(forgotPassword.action, post("/forgot-password", { email }));
+  outgoing.answer("POST", resend, { broken: true });
+  await latchkey.drain();
+  await latchkey.execute("delete from pgboss.job where data->>'email' = ?", [email]);
+
+  const unknown = "nobody@example.com";
+  await call(forgotPassword.action, post("/forgot-password", { email: unknown }));
+  const find = () =>
+    latchkey.execute<{ state: string; output: unknown }>(
+      "select state::text, output from pgboss.job where data->>'email' = ?",
+      [unknown],
+    );
+  let tries = 0;
+  do {
+    await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
+    await latchkey.drain();
+    tries++;
+    for (const job of await find()) expect(job).toEqual({ state: "retry", output: { error: "SimulatedFailure" } });
+  } while ((await find()).length > 0);
+  expect(tries).toBe(15);
+  expect(outgoing.calls()).toHaveLength(1);
+  const requested = { event: "password_reset.requested" };
+  expect(log.events()).toEqual([requested, requested]);
+});
+
 test("a mail that the mail service refuses permanently is not retried, and the event has the reason", async () => {
   await createUser(latchkey.em(), { email, password: null });
   await call(forgotPassword.action, post("/forgot-password", { email }));
   outgoing.answer("POST", resend, { status: 422, body: '{"name":"validation_error","message":"Invalid `to` field"}' });
   await latchkey.drain();
-  expect(await jobs()).toMatchObject([{ state: "cancelled", output: { error: "MailRefused" } }]);
+  expect(await jobs()).toMatchObject([
+    { state: "cancelled", output: { error: "MailRefused", reason: "message_refused" } },
+  ]);
   await latchkey.drain();
   expect(outgoing.calls()).toHaveLength(1);
   expect(log.events()).toEqual([

@@ -24,6 +24,10 @@ async function addRows(prefix: string, count: number, expires: Date): Promise<vo
     );
   }
   await latchkey.execute(
+    `insert into email_changes select ? || n, ?, ? || '@example.com', ? from generate_series(1, ?::int) n`,
+    [prefix, user, prefix, expires, count],
+  );
+  await latchkey.execute(
     `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
      select gen_random_uuid(), ? || n, ?, now(), now(), ? from generate_series(1, ?::int) n`,
     [prefix, user, expires, count],
@@ -37,7 +41,7 @@ async function addRows(prefix: string, count: number, expires: Date): Promise<vo
 
 async function counts(): Promise<Record<string, number>> {
   const rows: Record<string, number> = {};
-  for (const table of ["password_resets", "registrations", "sessions", "rate_limits"]) {
+  for (const table of ["password_resets", "registrations", "email_changes", "sessions", "rate_limits"]) {
     const [row] = await latchkey.execute<{ count: number }>(`select count(*)::int as count from ${table}`);
     rows[table] = row?.count ?? -1;
   }
@@ -47,7 +51,7 @@ async function counts(): Promise<Record<string, number>> {
 test("the scheduled job purges expired rows in batches every ten minutes, and keeps the others", async () => {
   await addRows("old", 12_000, new Date(Date.now() - 1));
   await addRows("live", 3, new Date(Date.now() + hour));
-  const live = { password_resets: 3, registrations: 3, sessions: 3, rate_limits: 3 };
+  const live = { password_resets: 3, registrations: 3, email_changes: 3, sessions: 3, rate_limits: 3 };
 
   await latchkey.drain();
   expect(await counts()).toEqual(live);
@@ -55,7 +59,13 @@ test("the scheduled job purges expired rows in batches every ten minutes, and ke
 
   await addRows("later", 10, new Date(Date.now() - 1));
   await latchkey.drain();
-  expect(await counts()).toEqual({ password_resets: 13, registrations: 13, sessions: 13, rate_limits: 13 });
+  expect(await counts()).toEqual({
+    password_resets: 13,
+    registrations: 13,
+    email_changes: 13,
+    sessions: 13,
+    rate_limits: 13,
+  });
 
   passMinutes(10.1);
   await latchkey.drain();
@@ -67,6 +77,12 @@ test("a session that was not used for 14 days is purged, and its user stays", as
   await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
   passMinutes(30);
   await latchkey.drain();
-  expect(await counts()).toEqual({ password_resets: 1, registrations: 1, sessions: 0, rate_limits: 1 });
+  expect(await counts()).toEqual({
+    password_resets: 1,
+    registrations: 1,
+    email_changes: 1,
+    sessions: 0,
+    rate_limits: 1,
+  });
   expect(await latchkey.execute("select email from users")).toEqual([{ email: "idle@example.com" }]);
 });

@@ -62,18 +62,37 @@ test.each([
 test("every action is a separate form", async () => {
   const { posted, user } = await renderPage("/dashboard", Dashboard, { loaded });
   const click = (name: string) => user.click(screen.getByRole("button", { name }));
+  await user.click(screen.getByText("Change the password", { selector: "summary" }));
+  await user.type(screen.getByLabelText("Current password"), "the current one");
+  await user.type(screen.getByLabelText("New password"), "quiet lamps");
+  await user.type(screen.getByLabelText("New password, again"), "quiet lamps");
+  await click("Save the new password");
+  await user.click(screen.getByText("Change the password", { selector: "summary" }));
   await click("Change the password by mail");
   await click("End this session");
   await click("End every other session");
+  await user.click(screen.getByText("Change the email address", { selector: "summary" }));
+  await user.type(screen.getByLabelText("New email address"), "new@example.com");
+  await click("Send the link");
   await user.click(screen.getByText("Disconnect", { selector: "summary" }));
   await click("Disconnect Google");
   await user.click(screen.getByText("Delete my account", { selector: "summary" }));
   await user.type(screen.getByLabelText("Type your email address to confirm"), "ada@example.com");
   await click("Delete my account for good");
   expect(posted.mock.calls).toEqual([
+    [
+      "/dashboard",
+      {
+        intent: "change-password",
+        currentPassword: "the current one",
+        password: "quiet lamps",
+        passwordConfirmation: "quiet lamps",
+      },
+    ],
     ["/dashboard", { intent: "send-password-link" }],
     ["/dashboard", { intent: "end-session", sessionId: "2" }],
     ["/dashboard", { intent: "end-other-sessions" }],
+    ["/dashboard", { intent: "change-email", email: "new@example.com" }],
     ["/dashboard", { intent: "unlink-provider" }],
     ["/dashboard", { intent: "delete-account", email: "ada@example.com" }],
   ]);
@@ -82,12 +101,94 @@ test("every action is a separate form", async () => {
   );
 });
 
+test("the sections come in one order, and the page begins with the button to log out", async () => {
+  await renderPage("/dashboard", Dashboard, { loaded });
+  expect(screen.getAllByRole("heading", { level: 2 }).map(({ textContent }) => textContent)).toEqual([
+    "How you sign in",
+    "Where you are signed in",
+    "Your details",
+    "Delete your account",
+  ]);
+  expect(screen.getAllByRole("button")[0]?.textContent).toBe("Log out");
+});
+
+test("password managers find the address beside the passwords, and it is not sent", async () => {
+  await renderPage("/dashboard", Dashboard, { loaded });
+  const form = screen.getByLabelText<HTMLInputElement>("Current password").form;
+  const names = [...(form?.elements ?? [])].map((field) => [
+    (field as HTMLInputElement).name,
+    (field as HTMLInputElement).autocomplete,
+  ]);
+  expect(names.filter(([, autocomplete]) => autocomplete)).toEqual([
+    ["", "username"],
+    ["currentPassword", "current-password"],
+    ["password", "new-password"],
+    ["passwordConfirmation", "new-password"],
+  ]);
+});
+
+test("a wrong current password keeps the form open and empties it, with the error at its field and the focus in it", async () => {
+  const errors = { currentPassword: "This is not your current password.", password: "Choose another one." };
+  const refused = { intent: "change-password", errors, typed: { email: "" } };
+  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
+  await user.click(screen.getByText("Change the password", { selector: "summary" }));
+  await user.type(screen.getByLabelText("New password"), "quiet lamps");
+  await user.type(screen.getByLabelText("New password, again"), "quiet lamps");
+  await user.type(screen.getByLabelText("Current password"), "wrong{Enter}");
+  const error = await screen.findByText(errors.currentPassword);
+  expect(error.closest("details")?.open).toBe(true);
+  const field = screen.getByLabelText<HTMLInputElement>("Current password");
+  expect(document.activeElement).toBe(field);
+  expect(field.getAttribute("aria-describedby")).toContain(error.id);
+  expect(screen.getByText(errors.password)).toBeTruthy();
+  for (const label of ["Current password", "New password", "New password, again"]) {
+    expect(screen.getByLabelText<HTMLInputElement>(label).value).toBe("");
+  }
+});
+
+test("a refused address keeps its form open with what was typed, and the other forms closed and without an error", async () => {
+  const errors = { email: "This is the address of your account already." };
+  const refused = { intent: "change-email", errors, typed: { email: "ADA@example.com" } };
+  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
+  await user.click(screen.getByText("Change the email address", { selector: "summary" }));
+  await user.type(screen.getByLabelText("New email address"), "ADA@example.com{Enter}");
+  const error = await screen.findByText(errors.email);
+  const field = screen.getByLabelText<HTMLInputElement>("New email address");
+  expect(field.value).toBe("ADA@example.com");
+  expect(field.getAttribute("aria-describedby")).toBe(error.id);
+  expect([...document.querySelectorAll("details[open] summary")].map(({ textContent }) => textContent)).toEqual([
+    "Change the email address",
+  ]);
+  expect(screen.getByLabelText("Type your email address to confirm").getAttribute("aria-invalid")).toBeNull();
+});
+
+test("after an action the forms are closed and empty", async () => {
+  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused: { done: "Done." } });
+  await user.click(screen.getByText("Change the email address", { selector: "summary" }));
+  await user.type(screen.getByLabelText("New email address"), "new@example.com{Enter}");
+  await screen.findByText("Done.");
+  expect(document.querySelector("details[open]")).toBeNull();
+  expect(screen.getByLabelText<HTMLInputElement>("New email address").value).toBe("");
+});
+
+test("a page of an old sign-in says before a form is filled in that a new one will be asked for", async () => {
+  const hint = "You logged in more than 15 minutes ago, so we will ask you to log in again first.";
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, signInAgain: true } });
+  expect(screen.getAllByText(hint)).toHaveLength(4);
+});
+
 test("irreversible actions ask for confirmation", async () => {
   await renderPage("/dashboard", Dashboard, { loaded });
   for (const name of ["Disconnect Google", "Delete my account for good"]) {
     const question = screen.getByRole("button", { name, hidden: true }).closest("details");
     expect(question?.open).toBe(false);
   }
+});
+
+test("an account without a password has no form to change it", async () => {
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, password: false } } });
+  expect(screen.queryByLabelText("Current password")).toBeNull();
+  expect(screen.queryByText("Change the password", { selector: "summary" })).toBeNull();
 });
 
 test("the only sign-in method cannot be disconnected, and the page says to set a password first", async () => {

@@ -27,6 +27,12 @@ test("idpEnabled false hides the provider's button", async () => {
   expect(document.querySelector("a[href='/auth/idp']")).toBeNull();
 });
 
+test("a closed registration is not offered", async () => {
+  await renderPage("/login", Login, { loaded: { ...loaded, registrationClosed: true } });
+  expect(screen.queryByRole("link", { name: "Create one" })).toBeNull();
+  expect(document.querySelector("a[href^='/register']")).toBeNull();
+});
+
 describe("a notice", () => {
   test("says that the password was changed", async () => {
     await renderPage("/login", Login, { loaded: { ...loaded, notice: "password_reset" } });

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { screen } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
+import ConfirmEmail from "~/routes/account.email";
 import CompleteRegistration from "~/routes/register_.complete";
 import ResetPassword from "~/routes/reset-password";
 import { renderPage } from "./render-page";
@@ -8,6 +9,20 @@ import { renderPage } from "./render-page";
 const loaded = { email: "ada@example.com", token: "f".repeat(64) };
 
 const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
+
+test("an invalid registration link offers no new one when registration is closed", async () => {
+  const invalidLink = "This link is invalid or has expired.";
+  const { user } = await renderPage("/register/complete", CompleteRegistration, {
+    loaded: { ...loaded, registrationClosed: true },
+    refused: { typed: loaded, invalidLink },
+  });
+  await user.type(field("New password"), "quiet lamps");
+  await user.type(field("New password, again"), "quiet lamps");
+  await user.click(screen.getByRole("button", { name: "Create the account" }));
+  expect((await screen.findByRole("alert")).textContent).toBe(invalidLink);
+  expect(document.querySelector("form")).toBeNull();
+  expect(screen.getByRole("link", { name: "Back to log in" }).getAttribute("href")).toBe("/login");
+});
 
 describe.each([
   {
@@ -75,5 +90,23 @@ describe.each([
     await screen.findByText("Use at least 8 characters.");
     await user.type(field("New password"), "quiet lamps over the harbour");
     await screen.findByText("Very strong.");
+  });
+});
+
+describe("/account/email", () => {
+  test("posts the link's address and token, and asks for nothing else", async () => {
+    const { posted, user } = await renderPage("/account/email", ConfirmEmail, { loaded });
+    expect(field("Email").readOnly).toBe(true);
+    await user.click(screen.getByRole("button", { name: "Confirm the address" }));
+    expect(posted.mock.calls).toEqual([["/account/email", loaded]]);
+  });
+
+  test("leads to the account page when the link is invalid", async () => {
+    const refused = { typed: loaded, invalidLink: "This link is invalid or has expired." };
+    const { user } = await renderPage("/account/email", ConfirmEmail, { loaded, refused });
+    await user.click(screen.getByRole("button", { name: "Confirm the address" }));
+    expect((await screen.findByRole("alert")).textContent).toBe(refused.invalidLink);
+    expect(screen.queryByRole("button", { name: "Confirm the address" })).toBeNull();
+    expect(screen.getByRole("link", { name: "your account page" }).getAttribute("href")).toBe("/dashboard");
   });
 });

@@ -37,3 +37,23 @@ test("the page after a form without an address names no address", async () => {
   await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com{Enter}");
   expect((await screen.findByText(/^If mail reaches that address/)).getAttribute("role")).toBe("status");
 });
+
+test("a closed registration is said to be closed, without a form or the provider", async () => {
+  await renderPage("/register", Register, { loaded: { ...loaded, registration: "closed" } });
+  expect(screen.getByText("New accounts cannot be created here.")).toBeTruthy();
+  expect(document.querySelector("form")).toBeNull();
+  expect(screen.queryByRole("link", { name: /Continue with/ })).toBeNull();
+  expect(screen.getByRole("link", { name: "Log in" }).getAttribute("href")).toBe("/login");
+});
+
+test("a registration for some domains says so, before the request and after it", async () => {
+  const { user } = await renderPage("/register", Register, {
+    loaded: { ...loaded, registration: "domains" },
+    refused: { status: "sent", email: "ada@example.com" },
+  });
+  expect(screen.getByText(/^Accounts are for addresses of certain domains\. We will mail you a link/)).toBeTruthy();
+  await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com{Enter}");
+  expect((await screen.findByRole("status")).textContent).toBe(
+    "If ada@example.com may have an account, a link to finish creating it is on its way. It works once, within 60 minutes.",
+  );
+});

@@ -130,6 +130,7 @@ describe("asking for a link", () => {
     expect((await call(register.loader, get("/register?email=grace@example.com"))).data).toEqual({
       idpEnabled: false,
       provider: null,
+      registration: "open",
       email: "grace@example.com",
       returnTo: null,
       isMailLogged: true,
@@ -150,7 +151,7 @@ describe("the link", () => {
     const query = new URLSearchParams({ email, token });
     for (const method of ["GET", "HEAD"]) {
       const opened = new Request(get(`/register/complete?${query}`), { method });
-      expect((await call(complete.loader, opened)).data).toEqual({ email, token });
+      expect((await call(complete.loader, opened)).data).toEqual({ email, token, registrationClosed: false });
     }
     expect(await latchkey.snapshot()).toEqual(before);
   });

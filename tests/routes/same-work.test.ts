@@ -1,11 +1,12 @@
 import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
-import { createUser, goodPassword } from "../support/accounts";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
@@ -76,6 +77,24 @@ describe("a failed login", () => {
       expect(await sent(unknown)).toEqual(texts);
     },
   );
+});
+
+test("a request for another address sends the same statements whether or not it has an account, and its job mails either", async () => {
+  const owner = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "owner@example.com" }));
+  const ask = (email: string) =>
+    call(dashboard.action, post("/dashboard", { intent: "change-email", email }, { cookie: owner }));
+  const statements = async (email: string) =>
+    (await statementsOf(() => ask(email))).map(({ text, values }) => [text.replaceAll(email, ""), values?.length]);
+  await ask("the-first@example.com");
+  const sent = await statements(unknown);
+  expect(sent).not.toEqual([]);
+  expect(await statements(known)).toEqual(sent);
+  expect(JSON.stringify((await ask(known)).data).replaceAll(known, unknown)).toBe(
+    JSON.stringify((await ask(unknown)).data),
+  );
+  await latchkey.drain();
+  const mailsTo = (to: string) => latchkey.mails().filter((mail) => mail.to === to).length;
+  expect([mailsTo(known), mailsTo(unknown)]).toEqual([2, 2]);
 });
 
 test("a request for a mail sends no statement on users; only the job does", async () => {

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const sources = ["app", "server", "remix.config.js", "package-lock.json"];
+const outputs = ["build/index.js", "build/cli.js"];
 
 /** The path and everything below it, including folders, whose time changes when a file is removed. */
 function below(path: string): string[] {
@@ -10,8 +11,9 @@ function below(path: string): string[] {
 }
 
 function staleness(): string | null {
-  const built = statSync("build/index.js", { throwIfNoEntry: false })?.mtimeMs;
-  if (built === undefined) return "There is no build";
+  const times = outputs.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  const built = Math.min(...times);
+  if (built === 0) return "There is no build";
   const newer = sources.flatMap(below).find((path) => statSync(path).mtimeMs > built);
   return newer === undefined ? null : `The build is older than ${newer}`;
 }

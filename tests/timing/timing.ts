@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { hash as hashWithBcrypt } from "@node-rs/bcrypt";
 import { Argon2id } from "oslo/password";
 import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
@@ -46,6 +47,8 @@ const cases: Case[] = [
 ];
 
 const withOldHashes: Case[] = [{ name: "POST /login, the known have hashes with half the memory", ...login }];
+
+const withBcryptHashes: Case[] = [{ name: "POST /login, the known have bcrypt hashes", ...login }];
 
 class Failure extends Error {}
 
@@ -146,6 +149,8 @@ async function runAnswerCases(): Promise<boolean> {
       const halfMemory = new Argon2id({ memorySize: 9_728, iterations: 2, parallelism: 1 });
       const passwordHash = await halfMemory.hash("correct horse battery staple");
       passed = (await runProvider(provider, mailService, compare, withOldHashes, passwordHash)) && passed;
+      const bcryptHash = await hashWithBcrypt("correct horse battery staple", 10);
+      passed = (await runProvider(provider, mailService, compare, withBcryptHashes, bcryptHash)) && passed;
     }
     await mailService.stop();
   }

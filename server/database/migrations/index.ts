@@ -7,6 +7,8 @@ const migrations: MigrationClasses = {
   Migration20261121000000: async () => (await import("./Migration20261121000000")).Migration20261121000000,
   Migration20261122000000: async () => (await import("./Migration20261122000000")).Migration20261122000000,
   Migration20261122120000: async () => (await import("./Migration20261122120000")).Migration20261122120000,
+  Migration20261122150000: async () => (await import("./Migration20261122150000")).Migration20261122150000,
+  Migration20261122160000: async () => (await import("./Migration20261122160000")).Migration20261122160000,
   ...ownMigrations,
 };
 

@@ -1,0 +1,42 @@
+const argon2id = /^\$argon2id\$v=19\$m=([1-9]\d*),t=([1-9]\d*),p=([1-9]\d*)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+// The last letter of salt and hash has unused bits, which are zero. The library takes as no hash what has others.
+const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
+
+// A refused login costs one verification of each kind that is stored, whoever's the address is: these limits keep one
+// below half a second of CPU.
+const highestCost = 13;
+const mostMemory = 131_072; // KiB
+const mostMemoryPasses = 524_288; // KiB times iterations
+const mostLanes = 16;
+
+/** The length of a base64 text in bytes; `null` when it is not how an encoder writes it. */
+function decodedLength(text: string): number | null {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64").replace(/=+$/, "") === text ? bytes.length : null;
+}
+
+const isWithin = (length: number | null, least: number, most: number) =>
+  length !== null && length >= least && length <= most;
+
+/**
+ * Why a hash of another system cannot be verified here; `null` when it can. Argon2id in the PHC string format, or bcrypt
+ * in the modular crypt format (`$2a$`, `$2b$`, `$2y$`).
+ */
+export function hashProblem(hash: string): string | null {
+  const cost = bcrypt.exec(hash)?.[1];
+  if (cost !== undefined) {
+    return Number(cost) < 4 || Number(cost) > highestCost ? `has a cost outside 4 to ${highestCost}` : null;
+  }
+  const [, m, t, p, salt = "", output = ""] = argon2id.exec(hash) ?? [];
+  // The limits of the library.
+  if (!isWithin(decodedLength(salt), 8, 48) || !isWithin(decodedLength(output), 16, 64)) {
+    return "is neither Argon2id in PHC form nor bcrypt";
+  }
+  const [memory, passes, lanes] = [Number(m), Number(t), Number(p)];
+  if (memory < 8 * lanes) return "has less memory than its lanes need";
+  if (memory > mostMemory || memory * passes > mostMemoryPasses || lanes > mostLanes) {
+    return `takes too much work: m is at most ${mostMemory}, m times t ${mostMemoryPasses}, p ${mostLanes}`;
+  }
+  return null;
+}

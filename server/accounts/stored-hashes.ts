@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { verify as verifyArgon2id } from "@node-rs/argon2";
+import { verify as verifyBcrypt } from "@node-rs/bcrypt";
+import { Argon2id } from "oslo/password";
+
+const argon2id = new Argon2id();
+
+const argon2idKind = /^\$argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+/;
+const bcryptKind = /^\$2[aby](\$\d\d)\$/;
+
+/** The algorithm and the parameters of a hash; `server/database/password-kinds.ts` says the same in SQL. */
+export function kindOf(hash: string): string | undefined {
+  const cost = bcryptKind.exec(hash)?.[1];
+  return cost ? `$2b${cost}` : argon2idKind.exec(hash)?.[0];
+}
+
+const randomText = (bytes: number) => randomBytes(bytes).toString("base64").replaceAll("=", "");
+
+/** A hash of no password, which takes as long to verify as any other of its kind. */
+export function decoyOf(kind: string): string {
+  if (!kind.startsWith("$2b")) return `${kind}$${randomText(16)}$${randomText(32)}`;
+  const text = randomText(39).replaceAll("+", "."); // 128 and 184 bits are no multiple of 6: some letters are fixed
+  return `${kind}$${text.slice(0, 21)}O${text.slice(21, 51)}O`;
+}
+
+async function matchesTyped(hash: string, typed: string): Promise<boolean> {
+  if (!hash.startsWith("$2")) return verifyArgon2id(hash, typed);
+  // bcrypt reads 72 bytes, here as in the system that made the hash. Some implementations end at a NUL: such a hash
+  // would match every password that begins alike.
+  return (await verifyBcrypt(typed, hash)) && !typed.includes("\0");
+}
+
+/**
+ * Verifies a password against an Argon2id or bcrypt hash. Hashes of Latchkey are of the password in NFKC, imported ones
+ * are of what was typed, in most systems. How often the password is hashed depends on the password only.
+ */
+export async function matchesHash(hash: string, password: string): Promise<boolean> {
+  const normalized = password.normalize("NFKC");
+  const isBcrypt = hash.startsWith("$2");
+  if (await (isBcrypt ? matchesTyped(hash, normalized) : argon2id.verify(hash, password))) return true;
+  return password !== normalized && matchesTyped(hash, password);
+}

@@ -1,0 +1,70 @@
+import * as z from "zod";
+import { providerId } from "../identity-provider/providers";
+import { parseAddress } from "./email-address";
+import { hashProblem } from "./imported-hashes";
+import { parseName } from "./names";
+
+/** A user as a line of `user import` and `user export` has it. */
+export interface UserLine {
+  email: string;
+  name?: string | null | undefined;
+  passwordHash?: string | null | undefined;
+  idpId?: string | null | undefined;
+}
+
+const required = (value: unknown) => (value === undefined ? "is missing" : "is no text");
+
+/** Text that `parse` makes something of. */
+const parsed = (parse: (text: string) => string | null, problem: string) =>
+  z.string({ error: ({ input }) => required(input) }).transform((text, context) => {
+    const value = parse(text);
+    if (value !== null) return value;
+    context.addIssue(problem);
+    return z.NEVER;
+  });
+
+const passwordHash = z.string("is no text").superRefine((hash, context) => {
+  const problem = hashProblem(hash);
+  if (problem !== null) context.addIssue(problem);
+});
+
+const idpId = z.unknown().transform((value, context) => {
+  const { data, success } = providerId.nullish().safeParse(value);
+  if (success) return data;
+  context.addIssue("is no text of 1 to 255 characters and no whole number");
+  return z.NEVER;
+});
+
+const userLine = z.strictObject(
+  {
+    email: parsed(parseAddress, "is no email address"),
+    name: parsed(parseName, "is empty, longer than 255 characters, or has control characters").nullish(),
+    passwordHash: passwordHash.nullish(),
+    idpId: idpId.optional(),
+  },
+  {
+    error: (issue) =>
+      issue.code === "unrecognized_keys" ? `has unknown fields: ${JSON.stringify(issue.keys)}` : "is no JSON object",
+  },
+);
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** @returns `undefined` for bytes that are no JSON */
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes)); // RFC 8259: UTF-8
+  } catch {
+    return undefined;
+  }
+}
+
+/** The user of a line, or why the line is wrong. No reason quotes a value. */
+export function parseUserLine(bytes: Buffer | null): { user: UserLine } | { problem: string } {
+  if (bytes === null) return { problem: "is too long" };
+  const json = parseJson(bytes);
+  if (json === undefined) return { problem: "is no JSON" };
+  const { data, error } = userLine.safeParse(json);
+  if (data) return { user: data };
+  return { problem: error.issues.map(({ path, message }) => [...path, message].join(" ")).join(", ") };
+}

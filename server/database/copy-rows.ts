@@ -1,0 +1,53 @@
+import type { Knex } from "@mikro-orm/postgresql";
+import { entities } from "./entities";
+import { runStatement } from "./run-statement";
+
+const batch = 1_000; // rows that are in memory at a time
+
+/** The rows of one table. */
+export interface Part {
+  table: string;
+  /** A condition of SQL; without one all rows. */
+  where?: string;
+}
+
+/** The tables of the entities, each after those that it refers to. */
+export const entityTables = (): Part[] => entities.map(({ meta }) => ({ table: meta.tableName }));
+
+/** Whether the database has no table, view or sequence but those of extensions. */
+export async function isEmpty(knex: Knex): Promise<boolean> {
+  const text = `
+     select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where nspname !~ '^(pg_|information_schema$)' and relkind in ('r', 'p', 'v', 'm', 'S', 'f')
+       and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
+     limit 1`;
+  return (await runStatement(knex, { text })).length === 0;
+}
+
+const rowsOf = ({ table, where = "true" }: Part) => `from ${table} as source where ${where}`;
+
+export async function countRows(from: Knex, part: Part): Promise<number> {
+  const [row] = await runStatement<{ rows: string }>(from, { text: `select count(*) as rows ${rowsOf(part)}` });
+  return Number(row?.rows);
+}
+
+/**
+ * Copies rows from one transaction to another, into a table of the same columns. PostgreSQL's own JSON keeps every
+ * value as it is: times to the microsecond, and integers that a JavaScript number would round.
+ *
+ * @param copied called after each batch with its number of rows
+ */
+export async function copyRows(from: Knex, to: Knex, part: Part, copied: (rows: number) => void): Promise<void> {
+  await runStatement(from, {
+    text: `declare copied_rows no scroll cursor for select row_to_json(source)::text as row ${rowsOf(part)}`,
+  });
+  const fetch = () => runStatement<{ row: string }>(from, { text: `fetch ${batch} from copied_rows` });
+  for (let rows = await fetch(); rows.length > 0; rows = await fetch()) {
+    await runStatement(to, {
+      text: `insert into ${part.table} select * from json_populate_recordset(null::${part.table}, $1::json)`,
+      values: [`[${rows.map(({ row }) => row).join(",")}]`],
+    });
+    copied(rows.length);
+  }
+  await runStatement(from, { text: "close copied_rows" });
+}

@@ -1,0 +1,61 @@
+import type { Knex } from "@mikro-orm/postgresql";
+import { copyRows, countRows, entityTables, isEmpty, type Part } from "../database/copy-rows";
+import { hasNewerMigration, migrateWithin, startLock } from "../database/migrate";
+import type { Database } from "../database/orm";
+import { runStatement } from "../database/run-statement";
+import { serverVersion } from "../database/server-version";
+import { createQueueSchema, unfinishedJobs } from "../queue/queue-schema";
+
+export interface CopiedTable {
+  table: string;
+  rows: number;
+}
+
+/** Why nothing was copied. */
+export type CopyRefusal = "source_is_newer" | "target_is_too_old" | "target_is_not_empty";
+
+async function copyTables(source: Knex, target: Knex, parts: Part[], show: (share: number) => void) {
+  const tables: CopiedTable[] = [];
+  for (const part of parts) tables.push({ table: part.table, rows: await countRows(source, part) });
+  const all = tables.reduce((sum, { rows }) => sum + rows, 0);
+  let done = 0;
+  for (const part of parts) {
+    await copyRows(source, target, part, (rows) => {
+      done += rows;
+      show(done / all);
+    });
+  }
+  return tables;
+}
+
+/**
+ * Copies everything but the queue's finished jobs to an empty database, which gets every migration. The source is read
+ * in one snapshot; the target is changed in one transaction.
+ *
+ * @param source has every migration
+ * @param show called with the share that is copied, from 0 to 1
+ */
+export async function copyDatabase(
+  source: Database,
+  target: Database,
+  show: (share: number) => void,
+): Promise<CopiedTable[] | CopyRefusal> {
+  if (await hasNewerMigration(source.orm.em.fork())) return "source_is_newer";
+  if ((await serverVersion(target.orm.em.fork())).tooOld) return "target_is_too_old";
+  const tables = entityTables();
+  // Knex's transactions: MikroORM would take the one on the target for a part of the one on the source.
+  return source.orm.em.getKnex().transaction(
+    (from) =>
+      target.orm.em.getKnex().transaction(async (to) => {
+        // A service that starts on the target waits for the copy.
+        await runStatement(to, { text: "select pg_advisory_xact_lock($1)", values: [startLock] });
+        if (!(await isEmpty(to))) return "target_is_not_empty";
+        await migrateWithin(target.orm, to);
+        await createQueueSchema(to);
+        // Migrations insert rows, which come from the source too.
+        await runStatement(to, { text: `truncate ${tables.map(({ table }) => table).join(", ")}` });
+        return copyTables(from, to, [...tables, unfinishedJobs], show);
+      }),
+    { isolationLevel: "repeatable read", readOnly: true },
+  );
+}

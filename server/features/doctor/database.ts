@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { hasNewerMigration, missingMigrations } from "../../database/migrate";
+import { migrationNames } from "../../database/migrations";
+import { type Database, openDatabase } from "../../database/orm";
+import { serverVersion } from "../../database/server-version";
+import { StartError } from "../../errors";
+import { handleNoJob, JobQueue } from "../../queue/job-queue";
+import { installationIdOf } from "../health.server";
+import { isPrepared } from "../schema.server";
+import { type Check, checksOf } from "./check";
+
+const database = checksOf("database");
+const migrations = checksOf("migrations");
+const clock = checksOf("clock");
+
+const largestSkew = 5_000; // ms
+
+interface Examined {
+  checks: Check[];
+  /** `null` when the database does not tell. */
+  installationId: string | null;
+}
+
+async function checkVersion({ orm, connection }: Database): Promise<Check> {
+  const { name, tooOld } = await serverVersion(orm.em.fork());
+  if (tooOld) return database.fail(`PostgreSQL ${name} is too old`, "upgrade the server to PostgreSQL 15 or newer");
+  return database.ok(`PostgreSQL ${name}${connection.kind === "embedded" ? ", embedded" : ""}`);
+}
+
+async function checkMigrations(opened: Database): Promise<Check> {
+  const em = opened.orm.em.fork();
+  const run = "run `latchkey database migrate`, or start the service";
+  const missing = await missingMigrations(em).catch(() => migrationNames);
+  if (missing.length > 0) {
+    return migrations.fail(`${missing.length} of ${migrationNames.length} are missing: ${missing.join(", ")}`, run);
+  }
+  if (!(await isPrepared(opened, new JobQueue(opened.orm, handleNoJob)))) {
+    return migrations.fail("the tables of the job queue are missing", run);
+  }
+  if (await hasNewerMigration(em)) {
+    return migrations.warn(
+      "a newer version has migrated it",
+      "use the command line of the version that the service runs",
+    );
+  }
+  return migrations.ok(`all ${migrationNames.length} applied`);
+}
+
+async function checkClock({ orm }: Database): Promise<Check> {
+  const before = Date.now();
+  const [row] = await orm.em
+    .fork()
+    .execute<{ now: string }[]>("select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as now");
+  const skew = Number(row?.now) - (before + Date.now()) / 2;
+  const seconds = Math.round(Math.abs(skew) / 1000);
+  if (Math.abs(skew) <= largestSkew) return clock.ok(`differs from the database's by ${seconds} s`);
+  return clock.fail(
+    `the database's is ${seconds} s ${skew > 0 ? "ahead" : "behind"}: links and sessions end at the wrong time`,
+    "synchronise both machines' clocks by NTP, e.g. with chrony",
+  );
+}
+
+function mendOf(reason: string): string {
+  if (/in use/.test(reason)) return "stop the service to check its embedded database; its /readyz answers meanwhile";
+  if (/password|authentication|role/.test(reason)) return "correct the user and the password in DATABASE_URL";
+  if (/database ".*" does not exist/.test(reason)) return "create the database, or correct its name in DATABASE_URL";
+  if (/cannot be (?:opened|written)/.test(reason)) return "check the folder of DATABASE_URL, its owner and the disk";
+  return "start PostgreSQL, or correct host and port in DATABASE_URL";
+}
+
+/** The database of the configuration: it is reached, not too old, has every migration, and has our time. */
+export async function checkDatabase(databaseUrl: string): Promise<Examined> {
+  const folder = databaseUrl.startsWith("pglite:") ? databaseUrl.slice("pglite:".length) : null;
+  if (folder !== null && !existsSync(join(folder, "pglite"))) {
+    const none = database.warn(`there is no database in ${folder}`, "the first start of the service makes it");
+    return { checks: [none], installationId: null };
+  }
+  let opened: Database;
+  try {
+    opened = await openDatabase(databaseUrl);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    const reason = error.message.replace(/\.$/, "");
+    return { checks: [database.fail(reason, mendOf(reason))], installationId: null };
+  }
+  try {
+    const checks = [await checkVersion(opened), await checkMigrations(opened)];
+    if (opened.connection.kind === "postgresql") checks.push(await checkClock(opened));
+    const installationId = await installationIdOf(opened.orm.em.fork()).catch(() => undefined);
+    return { checks, installationId: installationId ?? null };
+  } finally {
+    await opened.close();
+  }
+}

@@ -1,0 +1,77 @@
+import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { parseAddress } from "../accounts/email-address";
+import { issueLink, lockAddresses } from "../accounts/mailed-links";
+import { blockedUntil, loginLimit, resetLimit } from "../accounts/rate-limits";
+import { kindOf } from "../accounts/stored-hashes";
+import { createUser } from "../accounts/users";
+import { config } from "../config";
+import { Device, PasswordReset, Registration, User } from "../database/entities";
+import { query, unitOfWork } from "../database/unit-of-work";
+import { logEvent } from "../log";
+import { resetLink } from "../mail/messages";
+import { activeSessions, browserName } from "./sessions.server";
+
+/** What an operator does to accounts, beyond what their owners do. */
+
+/** The user of an address, as typed; `null` when there is none. */
+export function findUser(typedEmail: string): Promise<User | null> {
+  const email = parseAddress(typedEmail);
+  return query((em) => em.findOne(User, { email: email ?? "" }));
+}
+
+/** What an operator may know of an account. */
+export async function accountDetails(user: User) {
+  const sessions = await activeSessions(user.id);
+  const links = await query((em) => em.count(PasswordReset, { email: user.email, expiresAt: { $gt: new Date() } }));
+  return {
+    id: user.id,
+    email: user.email,
+    name: user.name ?? null,
+    createdAt: user.createdAt,
+    /** The algorithm and the parameters of the stored hash. */
+    password: user.passwordHash ? (kindOf(user.passwordHash) ?? "unknown") : null,
+    provider: user.idpId === null ? null : { id: user.idpId, issuer: user.idpIssuer ?? null },
+    providerBlockedAt: user.idpBlockedAt ?? null,
+    loginBlockedUntil: await blockedUntil(loginLimit, user.email),
+    resetMailsBlockedUntil: await blockedUntil(resetLimit, user.email),
+    resetLinks: links,
+    devices: await query((em) => em.count(Device, { user: user.id })),
+    sessions: sessions.map(({ userAgent, createdAt, lastSeenAt }) => ({
+      browser: browserName(userAgent ?? null, "en"),
+      createdAt,
+      lastSeenAt,
+    })),
+  };
+}
+
+export type AccountDetails = Awaited<ReturnType<typeof accountDetails>>;
+
+/**
+ * A new reset link of the user, which is mailed to nobody.
+ *
+ * @returns its address
+ */
+export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string> {
+  const token = await query((em) => issueLink(em, PasswordReset, email));
+  logEvent({ event: "password_reset.requested", userId: id });
+  return resetLink(config().appUrl, email, token);
+}
+
+/**
+ * Creates a user without a password, for an address that the operator vouches for.
+ *
+ * @returns the new user; `null`, and nothing changed, when the address has one
+ */
+export async function createUserWithoutPassword(email: string, name: string | null) {
+  const id = await unitOfWork(async (em) => {
+    await lockAddresses(em, email);
+    await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
+    return createUser(em, { email, name });
+  }).catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) return null;
+    throw error;
+  });
+  if (id === null) return null;
+  logEvent({ event: "registration.completed", userId: id });
+  return { id, email };
+}

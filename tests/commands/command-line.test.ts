@@ -1,0 +1,134 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { latchkey } from "../support/command";
+import { createEmptyDatabase, freePort, startServer } from "../support/server";
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "latchkey-commands-"));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+const commands = [
+  ["user show EMAIL [--json]", "show an account"],
+  ["user create EMAIL [--name NAME]", "create an account and print a reset link"],
+  ["user reset-link EMAIL", "print a reset link"],
+  ["user end-sessions EMAIL", "sign an account out everywhere"],
+  ["user unlink EMAIL", "disconnect an account from the identity provider"],
+  ["user delete EMAIL [--yes]", "delete an account (needs --yes)"],
+  ["user import FILE", "create accounts from a file of JSON lines"],
+  ["user export", "print every account as `user import` takes it"],
+  ["database migrate", "run the missing migrations"],
+] as const;
+
+test("--help lists every command on standard output", async () => {
+  const { status, stdout, stderr } = await latchkey(["--help"]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toMatch(/^Usage: latchkey COMMAND\n/);
+  const rows = stdout.split("\n").filter((line) => line.startsWith("  "));
+  expect(rows.map((row) => row.trim().split(/ {2,}/))).toEqual(expect.arrayContaining(commands.map((row) => [...row])));
+});
+
+test("the --help of a command says what it does and what its options are", async () => {
+  expect(await latchkey(["user", "create", "--help"])).toEqual({
+    status: 0,
+    stdout: `Usage: latchkey user create EMAIL [--name NAME]
+
+Creates an account without a password, and prints a link with which its owner chooses one. Nothing is mailed.
+It can be used once, for 60 minutes: hand it to nobody but the owner. Latchkey does not check that the address
+is the owner's: you do.
+
+Options:
+  --name NAME  the name that pages show
+  --help       print this text
+`,
+    stderr: "",
+    events: [],
+  });
+});
+
+test.each([
+  ["no command", [], "A command is missing.\n\nUsage: latchkey COMMAND\n"],
+  ["an unknown command", ["user", "rename"], "There is no command `user rename`.\n\nUsage: latchkey COMMAND\n"],
+  ["no operand", ["user", "show"], "EMAIL is missing.\n\nUsage: latchkey user show EMAIL [--json]\n"],
+  ["two operands", ["user", "unlink", "a", "b"], "Unexpected: b\n\nUsage: latchkey user unlink EMAIL\n"],
+  ["an unknown option", ["user", "export", "--csv"], "Unknown option '--csv'\n\nUsage: latchkey user export\n"],
+  [
+    "an unconfirmed deletion",
+    ["user", "delete", "ada@example.com"],
+    "--yes is missing: it confirms that ada@example.com is to be deleted.\n\nUsage: latchkey user delete EMAIL [--yes]\n",
+  ],
+])("%s is answered with the usage on standard error and status 2", async (_what, words, printed) => {
+  const { status, stdout, stderr } = await latchkey(words, { DATABASE_URL: "not used" });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(stderr.slice(0, printed.length)).toBe(printed);
+});
+
+test("settings are read from .env of the current folder, and a wrong one is told in the start's words", async () => {
+  await writeFile(join(folder, ".env"), "DATABASE_URL=mysql://127.0.0.1/x\n");
+  expect(await latchkey(["user", "export"], {}, folder)).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: "The configuration is not usable:\n  - DATABASE_URL must be a postgresql:// URL, or pglite: and a folder\n",
+    events: [],
+  });
+});
+
+test("a database that cannot be reached is one line without the password, and status 1", async () => {
+  const address = `127.0.0.1:${await freePort()}`;
+  expect(await latchkey(["user", "export"], { DATABASE_URL: `postgresql://ada:secret@${address}/x` })).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: `The database at ${address}/x cannot be used: connect ECONNREFUSED ${address}.\n`,
+    events: [],
+  });
+});
+
+test("an embedded database that does not exist is not created", async () => {
+  const missing = join(folder, "missing");
+  expect(await latchkey(["user", "export"], { DATABASE_URL: `pglite:${missing}` })).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: `There is no database in the folder ${missing}.\n`,
+    events: [],
+  });
+  expect(existsSync(missing)).toBe(false);
+});
+
+test("a database without the migrations is refused until `database migrate` has run", async () => {
+  const database = await createEmptyDatabase();
+  if (database.url.startsWith("pglite:")) await mkdir(database.url.slice("pglite:".length), { recursive: true });
+  const settings = { DATABASE_URL: database.url };
+  expect(await latchkey(["user", "export"], settings)).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: "The database is not up to date: `latchkey database migrate` runs the migrations.\n",
+    events: [],
+  });
+  expect(await latchkey(["database", "migrate"], settings)).toEqual({
+    status: 0,
+    stdout: "The database is up to date.\n",
+    stderr: "",
+    events: [],
+  });
+  expect(await latchkey(["user", "export"], settings)).toEqual({ status: 0, stdout: "", stderr: "", events: [] });
+  await database.drop();
+});
+
+test("an embedded database that a running service holds is one line, and status 1", async () => {
+  const database = await createEmptyDatabase("embedded");
+  const server = await startServer({ DATABASE_URL: database.url });
+  expect(await latchkey(["user", "export"], { DATABASE_URL: database.url })).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: `The data folder ${database.url.slice("pglite:".length)} is in use by another process.\n`,
+    events: [],
+  });
+  await server.stop();
+  await database.drop();
+});

@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import { parseUserLine } from "#server/accounts/user-lines";
+import { linesOf } from "#server/commands/lines";
+
+const salt = "LLzZnXxTbLrXwV4Hv2+KQQ";
+const output = "ZGDccf3bZGRbg5oDRr5DfuQHVWPlyW0VP2reNNdEnWs";
+const argon2id = (parameters: string) => `$argon2id$v=19$${parameters}$${salt}$${output}`;
+const bcrypt = (start: string) => `${start}$1xcNf4YzKJBR8Bv5o18t8eC/bi9NiVV4QY5idONgkrgAXXQyJkVq.`;
+
+const parse = (line: unknown) => parseUserLine(Buffer.from(typeof line === "string" ? line : JSON.stringify(line)));
+
+const email = "ada@example.com";
+
+test.each([
+  ["an address", { email: " Ada@Example.COM " }, { email }],
+  ["a name", { email, name: "  Ada L. " }, { email, name: "Ada L." }],
+  ["null for what is absent", { email, name: null, passwordHash: null, idpId: null }, undefined],
+  ["Argon2id", { email, passwordHash: argon2id("m=19456,t=2,p=1") }, undefined],
+  ["Argon2id with the most work", { email, passwordHash: argon2id("m=131072,t=4,p=16") }, undefined],
+  ["bcrypt $2a$", { email, passwordHash: bcrypt("$2a$04") }, undefined],
+  ["bcrypt $2b$", { email, passwordHash: bcrypt("$2b$10") }, undefined],
+  ["bcrypt $2y$", { email, passwordHash: bcrypt("$2y$13") }, undefined],
+  ["an id", { email, idpId: "auth0|5f7" }, undefined],
+  ["a number as the id", { email, idpId: 42 }, { email, idpId: "42" }],
+])("a line with %s is right", (_what, line, user) => {
+  expect(parse(line)).toEqual({ user: user ?? line });
+});
+
+const notAHash = "passwordHash is neither Argon2id in PHC form nor bcrypt";
+const tooMuch = "passwordHash takes too much work: m is at most 131072, m times t 524288, p 16";
+const badId = "idpId is no text of 1 to 255 characters and no whole number";
+const badName = "name is empty, longer than 255 characters, or has control characters";
+
+test.each([
+  ["no JSON", "email=ada@example.com", "is no JSON"],
+  ["half an object", '{"email":', "is no JSON"],
+  ["an array", [email], "is no JSON object"],
+  ["null", null, "is no JSON object"],
+  ["nothing", {}, "email is missing"],
+  ["a number as the address", { email: 1 }, "email is no text"],
+  ["no address", { email: "ada" }, "email is no email address"],
+  ["an address outside ASCII", { email: "ada@examp\u212ae.com" }, "email is no email address"],
+  ["unknown fields", { email, password: "x", role: "admin" }, 'has unknown fields: ["password","role"]'],
+  ["an empty name", { email, name: " " }, badName],
+  ["a name with a NUL", { email, name: "Ada\0" }, badName],
+  ["a name with half a character", `{"email":"${email}","name":"\\ud800"}`, badName],
+  ["a name that is too long", { email, name: "x".repeat(256) }, badName],
+  ["an empty id", { email, idpId: "" }, badId],
+  ["an id of white space", { email, idpId: "  " }, badId],
+  ["a fraction as the id", { email, idpId: 1.5 }, badId],
+  ["an object as the id", { email, idpId: {} }, badId],
+  ["several mistakes", { name: 1, idpId: true }, `email is missing, name is no text, ${badId}`],
+  ["plain text as the hash", { email, passwordHash: "hunter22" }, notAHash],
+  ["a number as the hash", { email, passwordHash: 1 }, "passwordHash is no text"],
+  ["MD5", { email, passwordHash: "$1$abcdefgh$abcdefghijklmnopqrstu." }, notAHash],
+  ["Argon2i", { email, passwordHash: argon2id("m=19456,t=2,p=1").replace("argon2id", "argon2i") }, notAHash],
+  ["an older version of Argon2", { email, passwordHash: argon2id("m=19456,t=2,p=1").replace("19$", "16$") }, notAHash],
+  ["Argon2id with other parameters", { email, passwordHash: argon2id("m=19456,t=2,p=1,keyid=AA") }, notAHash],
+  ["a salt that is too short", { email, passwordHash: argon2id("m=64,t=1,p=1").replace(salt, "AAAAAAA") }, notAHash],
+  [
+    "a salt with unused bits set",
+    { email, passwordHash: argon2id("m=64,t=1,p=1").replace(salt, `${salt.slice(0, -1)}R`) },
+    notAHash,
+  ],
+  ["a hash that is cut", { email, passwordHash: argon2id("m=64,t=1,p=1").slice(0, -25) }, notAHash],
+  ["no memory", { email, passwordHash: argon2id("m=15,t=1,p=2") }, "passwordHash has less memory than its lanes need"],
+  ["absurd memory", { email, passwordHash: argon2id("m=131073,t=1,p=1") }, tooMuch],
+  ["absurd memory with 20 digits", { email, passwordHash: argon2id(`m=${"9".repeat(20)},t=1,p=1`) }, tooMuch],
+  ["absurd iterations", { email, passwordHash: argon2id("m=65536,t=9,p=1") }, tooMuch],
+  ["absurd lanes", { email, passwordHash: argon2id("m=65536,t=1,p=17") }, tooMuch],
+  ["bcrypt of cost 3", { email, passwordHash: bcrypt("$2b$03") }, "passwordHash has a cost outside 4 to 13"],
+  ["bcrypt of cost 14", { email, passwordHash: bcrypt("$2b$14") }, "passwordHash has a cost outside 4 to 13"],
+  ["bcrypt's faulty $2x$", { email, passwordHash: bcrypt("$2x$10") }, notAHash],
+  ["bcrypt that is cut", { email, passwordHash: bcrypt("$2b$10").slice(0, -1) }, notAHash],
+  ["bcrypt with unused bits set", { email, passwordHash: bcrypt("$2b$10").replace("8eC/", "8fC/") }, notAHash],
+])("a line with %s is wrong", (_what, line, problem) => {
+  expect(parse(line)).toEqual({ problem });
+});
+
+test("a line that is no UTF-8, or too long, is wrong", () => {
+  expect(parseUserLine(Buffer.from([0x22, 0xff, 0x22]))).toEqual({ problem: "is no JSON" });
+  expect(parseUserLine(null)).toEqual({ problem: "is too long" });
+});
+
+async function numbered(...chunks: string[]) {
+  async function* stream() {
+    for (const chunk of chunks) yield Buffer.from(chunk);
+  }
+  const lines: [number, string | null][] = [];
+  for await (const { number, bytes } of linesOf(stream())) lines.push([number, bytes?.toString() ?? null]);
+  return lines;
+}
+
+test("a stream is split at line feeds only, wherever its chunks end", async () => {
+  expect(await numbered("a\nb", "c\n\n", "\u2028d\r\ne")).toEqual([
+    [1, "a"],
+    [2, "bc"],
+    [3, ""],
+    [4, "\u2028d\r"],
+    [5, "e"],
+  ]);
+  expect(await numbered()).toEqual([]);
+  expect(await numbered("a\n")).toEqual([[1, "a"]]);
+});
+
+test("a line of more than 16 KiB is not held, and the next one is read", async () => {
+  const most = "x".repeat(16_384);
+  expect(await numbered(most.slice(1), "x\nb\n")).toEqual([
+    [1, most],
+    [2, "b"],
+  ]);
+  expect(await numbered(most, "x", `${most}\nb`)).toEqual([
+    [1, null],
+    [2, "b"],
+  ]);
+});

@@ -1,0 +1,186 @@
+import { expect, test } from "vitest";
+import { openDatabase } from "#server/database/orm";
+import { latchkey } from "../support/command";
+import { mailsIn } from "../support/printed-mails";
+import { type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { createDatabase } from "../support/template-copy";
+import { twice } from "../support/twice";
+import { Visitor } from "../support/visitor";
+
+const email = "ada@example.com";
+const userId = "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a";
+const now = "2026-11-22T10:00:00.000Z";
+const logged = { actor: "cli", userId };
+
+/** A database and at most one server for one test; disposed at the end of the block. */
+class Fixture implements AsyncDisposable {
+  #server: RunningServer | undefined;
+
+  private constructor(readonly database: TestDatabase) {}
+
+  static async create(): Promise<Fixture> {
+    return new Fixture(await createDatabase());
+  }
+
+  /** The service. On PostgreSQL it keeps running beside the commands; on the embedded database it runs between them. */
+  async service(): Promise<RunningServer> {
+    this.#server ??= await startServer({ DATABASE_URL: this.database.url });
+    return this.#server;
+  }
+
+  async #leaveDatabase(): Promise<void> {
+    if (!this.database.url.startsWith("pglite:")) return;
+    await this.#server?.stop();
+    this.#server = undefined;
+  }
+
+  async run(...words: string[]) {
+    await this.#leaveDatabase();
+    return latchkey(words, { DATABASE_URL: this.database.url, APP_URL: "https://login.example.com" });
+  }
+
+  async execute<T>(sql: string, values: unknown[] = []): Promise<T[]> {
+    await this.#leaveDatabase();
+    const { orm, close } = await openDatabase(this.database.url);
+    const rows = await orm.em.fork().execute<T[]>(sql, values);
+    await close();
+    return rows;
+  }
+
+  /** Adds a user. */
+  async add(user: { password_hash?: string; idp_id?: string }): Promise<void> {
+    const { password_hash = null, idp_id = null } = user;
+    await this.execute(
+      "insert into users (id, email, password_hash, idp_id, idp_issuer, created_at) values (?, ?, ?, ?, 'github', ?)",
+      [userId, email, password_hash, idp_id, now],
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server?.kill();
+    await this.database.drop();
+  }
+}
+
+/** The form of a printed reset link. */
+function claimOf(stdout: string): { email: string; token: string } {
+  const link = /^https:\/\/login\.example\.com\/reset-password\?email=ada%40example\.com&token=([0-9a-f]{64})\n$/;
+  return { email, token: link.exec(stdout)?.[1] ?? "no token" };
+}
+
+test("`create` prints a reset link with which the owner chooses a password, and mails nothing", async () => {
+  await using fixture = await Fixture.create();
+  const { stdout, events, ...created } = await fixture.run("user", "create", " Ada@Example.com", "--name", "Ada L.");
+  expect(created).toEqual({ status: 0, stderr: "" });
+  const [user] = await fixture.execute<{ id: string }>("select id, email, name, password_hash from users");
+  expect(user).toEqual({ id: expect.any(String), email, name: "Ada L.", password_hash: null });
+  expect(events).toEqual([
+    { event: "registration.completed", actor: "cli", userId: user?.id },
+    { event: "password_reset.requested", actor: "cli", userId: user?.id },
+  ]);
+  expect(await fixture.execute("select data from pgboss.job where data ->> 'email' is not null")).toEqual([]);
+
+  const visitor = new Visitor((await fixture.service()).url);
+  const password = "correct horse battery staple";
+  const reset = await visitor.post("/reset-password", { ...claimOf(stdout), ...twice(password) });
+  expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
+  expect(await visitor.post("/login", { email, password })).toMatchObject({ status: 302, location: "/dashboard" });
+});
+
+test("`show` lists how the owner signs in, and `reset-link` prints a link", async () => {
+  await using fixture = await Fixture.create();
+  const hash = "$2y$10$1xcNf4YzKJBR8Bv5o18t8eC/bi9NiVV4QY5idONgkrgAXXQyJkVq.";
+  await fixture.add({ password_hash: hash, idp_id: "42" });
+  const { stdout, ...printed } = await fixture.run("user", "reset-link", email);
+  expect(printed).toEqual({ status: 0, stderr: "", events: [{ event: "password_reset.requested", ...logged }] });
+  expect(claimOf(stdout).token).toMatch(/^[0-9a-f]{64}$/);
+  expect(await fixture.run("user", "show", email)).toEqual({
+    status: 0,
+    stdout: `Address:             ada@example.com
+User id:             ${userId}
+Created:             ${now}
+Password:            $2b$10
+Provider:            42 of github
+Reset links:         1
+Known browsers:      0
+Sessions:            0
+`,
+    stderr: "",
+    events: [],
+  });
+  const { stdout: json } = await fixture.run("user", "show", email, "--json");
+  expect(JSON.parse(json)).toEqual({
+    id: userId,
+    email,
+    name: null,
+    createdAt: now,
+    password: "$2b$10",
+    provider: { id: "42", issuer: "github" },
+    providerBlockedAt: null,
+    loginBlockedUntil: null,
+    resetMailsBlockedUntil: null,
+    resetLinks: 1,
+    devices: 0,
+    sessions: [],
+  });
+});
+
+test("`unlink` and `delete` do what the owner's actions do, and the service sends the notices", async () => {
+  await using fixture = await Fixture.create();
+  await fixture.service();
+  await fixture.add({ password_hash: "a hash", idp_id: "42" });
+  expect(await fixture.run("user", "unlink", email)).toEqual({
+    status: 0,
+    stdout: "The provider is disconnected.\n",
+    stderr: "",
+    events: [{ event: "idp.unlinked", ...logged }],
+  });
+  const unlinked = "select idp_id, idp_issuer, idp_blocked_at is not null as blocked from users";
+  expect(await fixture.execute(unlinked)).toEqual([{ idp_id: null, idp_issuer: null, blocked: true }]);
+  expect(await fixture.run("user", "delete", email, "--yes")).toEqual({
+    status: 0,
+    stdout: "The account is deleted.\n",
+    stderr: "",
+    events: [
+      { event: "session.ended", ...logged, reason: "account_deleted", count: 0 },
+      { event: "account.deleted", ...logged },
+    ],
+  });
+  expect(await fixture.execute("select from users")).toEqual([]);
+  const service = await fixture.service();
+  await service.waitFor(/^Subject: Sign-in with another service was removed[\s\S]*^--- end mail/m);
+  await service.waitFor(/^Subject: Your account was deleted[\s\S]*^--- end mail/m);
+  expect(mailsIn(service.output()).map(({ to }) => to)).toEqual([email, email]);
+});
+
+test("`end-sessions` signs the account out everywhere", async () => {
+  await using fixture = await Fixture.create();
+  await fixture.add({ password_hash: "a hash" });
+  await fixture.execute(
+    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+     select gen_random_uuid(), number::text, ?, now(), now(), now() + interval '1 day' from generate_series(1, 2) as number`,
+    [userId],
+  );
+  expect(await fixture.run("user", "end-sessions", email)).toEqual({
+    status: 0,
+    stdout: "2 sessions ended.\n",
+    stderr: "",
+    events: [{ event: "session.ended", ...logged, reason: "ended_by_user", count: 2 }],
+  });
+  expect(await fixture.execute("select from sessions")).toEqual([]);
+});
+
+test("what cannot be done is one line and status 1, and changes nothing", async () => {
+  await using fixture = await Fixture.create();
+  await fixture.add({ idp_id: "42" });
+  const before = await fixture.execute("select * from users");
+  for (const [words, stderr] of [
+    [["create", email], `The address ${email} has an account already.\n`],
+    [["create", "ada"], "ada is no email address.\n"],
+    [["show", "bob@example.com"], "There is no account with the address bob@example.com.\n"],
+    [["unlink", email], `The provider is the only way to sign in to ${email}. A reset link sets a password first.\n`],
+  ] as const) {
+    expect(await fixture.run("user", ...words)).toEqual({ status: 1, stdout: "", stderr, events: [] });
+  }
+  expect(await fixture.execute("select * from users")).toEqual(before);
+});

@@ -1,0 +1,140 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { freePort } from "../support/server";
+import { until } from "../support/until";
+import { documentedCommands } from "./documented-commands";
+import { runAsRoot, stranger, temporaryFolder, writeScript } from "./host";
+
+/** What a machine has besides Latchkey. */
+interface Surroundings {
+  /** The URL of its SMTP server. */
+  smtpUrl: string;
+  /** The folder with installed production dependencies. */
+  production: string;
+  /** The port of its PostgreSQL. */
+  postgres?: number;
+}
+
+/**
+ * A machine on which the commands of docs/operation.md run, in a folder: `/etc`, `/opt` and `/var` are below it, the
+ * user latchkey has the id of a stranger, and scripts stand in for `useradd`, `npm ci` and systemd.
+ */
+export class Machine {
+  readonly url: string;
+  readonly #root: string;
+  readonly #remove: () => Promise<void>;
+  #surroundings: Surroundings;
+
+  private constructor(root: string, remove: () => Promise<void>, port: number, surroundings: Surroundings) {
+    this.#root = root;
+    this.#remove = remove;
+    this.#surroundings = surroundings;
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  static async create(surroundings: Surroundings): Promise<Machine> {
+    const { folder, remove } = await temporaryFolder();
+    for (const path of ["bin", "etc/systemd/system", "opt", "var/lib", "var/backups"]) {
+      await mkdir(join(folder, path), { recursive: true });
+    }
+    const machine = new Machine(folder, remove, await freePort(), surroundings);
+    await machine.#writeStandIns();
+    return machine;
+  }
+
+  async #writeStandIns(): Promise<void> {
+    const bin = (name: string) => join(this.#root, "bin", name);
+    const user = `--reuid=${stranger} --regid=${stranger} --clear-groups --inh-caps=-all --no-new-privs`;
+    await writeScript(bin("useradd"), []);
+    await writeScript(bin("runuser"), ["shift 3", 'exec "$@"']); // runuser -u postgres -- COMMAND
+    await writeScript(bin("journalctl"), [`cat ${this.#root}/log`]);
+    await writeScript(bin("npm"), [
+      '[ "$1 $2 $4 $5" = "ci --prefix --omit=dev --ignore-scripts" ]',
+      `cmp package-lock.json "$3/package-lock.json"`,
+      `cp -al ${this.#surroundings.production}/node_modules "$3/"`,
+    ]);
+    await writeScript(bin("systemctl"), [
+      `root=${this.#root}`,
+      'unit="$root/etc/systemd/system/latchkey.service"',
+      'value() { sed -n "s/^$1=//p" "$unit"; }',
+      'runs() { kill -0 "$1" 2>/dev/null && ! grep -q "^State:.Z" "/proc/$1/status"; }',
+      "stop() {",
+      '  [ -f "$root/pid" ] || return 0',
+      '  pid=$(cat "$root/pid")',
+      '  rm "$root/pid"',
+      '  if runs "$pid"; then kill -TERM "$pid"; fi',
+      '  while runs "$pid"; do sleep 0.05; done',
+      "}",
+      "start() {",
+      '  install -d -o "$uid" -g "$uid" -m "$(value StateDirectoryMode)" "$root/var/lib/$(value StateDirectory)"',
+      '  cd "$root$(value WorkingDirectory)"',
+      "  set -- $(value Environment)",
+      '  while IFS= read -r line; do set -- "$@" "$line"; done <"$root$(value EnvironmentFile)"',
+      "  command=$(value ExecStart)",
+      `  umask "$(value UMask)"`,
+      `  setpriv ${user} env -i PATH=/usr/bin:/bin "$@" PORT=${new URL(this.url).port} ${process.execPath} \\`,
+      `    \${command#/usr/bin/node } >>"$root/log" 2>&1 </dev/null &`,
+      '  echo $! >"$root/pid"',
+      "}",
+      `uid=${stranger}`,
+      '[ "$*" = daemon-reload ] || [ "$*" = "enable --now latchkey" ] || [ "$2" = latchkey ]',
+      'case "$1" in',
+      "  daemon-reload) ;;",
+      "  enable | start) start ;;",
+      "  stop) stop ;;",
+      "  restart) stop; start ;;",
+      "esac",
+    ]);
+  }
+
+  /** Runs the commands of this name in docs/operation.md; returns their output. */
+  run(name: string): string {
+    const { smtpUrl, postgres = 0 } = this.#surroundings;
+    const commands = documentedCommands(name)
+      .replaceAll(/(?<=^|[\s'",:=<>])\/(etc|opt|var)\//gm, `${this.#root}/$1/`)
+      .replaceAll(/(?<=-[og] )latchkey\b/g, String(stranger))
+      .replaceAll("latchkey:latchkey", `${stranger}:${stranger}`)
+      .replaceAll(/smtps:\/\/[^']+/g, smtpUrl)
+      .replaceAll("http://127.0.0.1:3000", this.url)
+      .replaceAll("127.0.0.1:5432", `127.0.0.1:${postgres}`);
+    return runAsRoot(commands, {
+      PATH: `${this.#root}/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
+      PGHOST: "127.0.0.1",
+      PGPORT: String(postgres),
+      PGUSER: "postgres",
+    });
+  }
+
+  /** {@link run}, and waits until Latchkey is ready. */
+  async runUntilReady(name: string): Promise<void> {
+    const ready = () =>
+      fetch(`${this.url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    try {
+      this.run(name);
+      await until(ready, "Latchkey is ready");
+    } catch (cause) {
+      throw new Error(`After "${name}", Latchkey has logged:\n${await this.#log()}`, { cause });
+    }
+  }
+
+  useSmtp(smtpUrl: string): void {
+    this.#surroundings = { ...this.#surroundings, smtpUrl };
+  }
+
+  #log(): Promise<string> {
+    return readFile(join(this.#root, "log"), "utf8");
+  }
+
+  /** Copies the backups of another machine. */
+  takeBackups(from: Machine): void {
+    runAsRoot(`cp -a ${from.#root}/var/backups/. ${this.#root}/var/backups/`, { PATH: "/usr/bin:/bin" });
+  }
+
+  async remove(): Promise<void> {
+    runAsRoot(`${this.#root}/bin/systemctl stop latchkey; rm -rf ${this.#root}/*`, { PATH: "/usr/bin:/bin" });
+    await this.#remove();
+  }
+}

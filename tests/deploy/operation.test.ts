@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { connect, PostgresCluster } from "../support/postgres-cluster";
+import { startSmtpServer } from "../support/smtp-service";
+import { twice } from "../support/twice";
+import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
+import { Machine } from "./machine";
+
+const email = "ada@example.com";
+
+async function startMailServer() {
+  const { port, mails } = await startSmtpServer({ authOptional: true });
+  /** Resolves with the link's fields in the `count`th mail of this subject. */
+  const link = async (subject: string, count = 1) => {
+    const find = () => mails.filter(({ headers }) => headers.subject === subject)[count - 1];
+    await until(() => find() !== undefined, `the mail "${subject}"`);
+    return { email, token: /token=([0-9a-f]{64})/.exec(find()?.text ?? "")?.[1] ?? "" };
+  };
+  return { url: `smtp://127.0.0.1:${port}`, link };
+}
+
+type MailServer = Awaited<ReturnType<typeof startMailServer>>;
+
+async function createMachine(smtp: MailServer, postgres?: PostgresCluster): Promise<Machine> {
+  const surroundings = { smtpUrl: smtp.url, production: inject("production") };
+  const machine = await Machine.create(postgres ? { ...surroundings, postgres: postgres.port } : surroundings);
+  onTestFinished(() => machine.remove());
+  return machine;
+}
+
+/** Registers, and requests a reset link. */
+async function arrange({ url }: Machine, { link }: MailServer) {
+  const visitor = new Visitor(url);
+  await visitor.post("/register", { email });
+  const claim = await link("Finish creating your account");
+  await visitor.post("/register/complete", { ...claim, ...twice("correct horse battery staple") });
+  await visitor.post("/forgot-password", { email });
+  return { visitor, reset: await link("Reset your password") };
+}
+
+type Arranged = Awaited<ReturnType<typeof arrange>>;
+
+async function expectSession({ url }: Machine, { visitor }: Arranged): Promise<void> {
+  const elsewhere = new Visitor(url);
+  for (const [name, value] of visitor.cookies) elsewhere.cookies.set(name, value);
+  const page = await elsewhere.get("/dashboard");
+  expect(page.status).toBe(200);
+  expect(page.body).toContain(email);
+}
+
+async function expectResetLink({ url }: Machine, { reset }: Arranged): Promise<void> {
+  const answer = await new Visitor(url).post("/reset-password", { ...reset, ...twice("another good password") });
+  expect(answer).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
+}
+
+test("the embedded database: install, upgrade, go back, rotate, find out about mails, back up, and restore elsewhere", async () => {
+  const smtp = await startMailServer();
+  const machine = await createMachine(smtp);
+  machine.run("install");
+  machine.run("settings");
+  await machine.runUntilReady("start");
+  const arranged = await arrange(machine, smtp);
+
+  await machine.runUntilReady("upgrade");
+  await expectSession(machine, arranged);
+  await machine.runUntilReady("go back");
+  await expectSession(machine, arranged);
+
+  const events = machine.run("no mail arrives").trim().split("\n");
+  expect(events.map((line) => JSON.parse(line).event)).toEqual([
+    "registration.requested",
+    "registration.sent",
+    "registration.completed",
+    "password_reset.requested",
+    "password_reset.sent",
+  ]);
+
+  await machine.runUntilReady("back up the embedded database");
+  const elsewhere = await createMachine(smtp);
+  elsewhere.takeBackups(machine);
+  elsewhere.run("install");
+  elsewhere.run("settings");
+  await elsewhere.runUntilReady("restore the embedded database");
+  await expectSession(elsewhere, arranged);
+  await expectResetLink(elsewhere, arranged);
+  await expectSession(machine, arranged);
+
+  const newSmtp = await startMailServer();
+  machine.useSmtp(newSmtp.url);
+  await machine.runUntilReady("rotate the SMTP login");
+  await new Visitor(machine.url).post("/forgot-password", { email });
+  await expectResetLink(machine, { ...arranged, reset: await newSmtp.link("Reset your password") });
+}, 180_000);
+
+describe("PostgreSQL", () => {
+  let clusters: [PostgresCluster, PostgresCluster];
+
+  beforeAll(async () => {
+    clusters = await Promise.all([PostgresCluster.start(), PostgresCluster.start()]);
+  });
+
+  afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));
+
+  test("install, back up while it runs, restore elsewhere, rotate the password", async () => {
+    const smtp = await startMailServer();
+    const machine = await createMachine(smtp, clusters[0]);
+    for (const name of ["install", "settings", "postgresql"]) machine.run(name);
+    await machine.runUntilReady("start");
+    const arranged = await arrange(machine, smtp);
+    machine.run("back up PostgreSQL");
+
+    const elsewhere = await createMachine(smtp, clusters[1]);
+    elsewhere.takeBackups(machine);
+    for (const name of ["install", "settings", "postgresql"]) elsewhere.run(name);
+    await elsewhere.runUntilReady("restore PostgreSQL");
+    await expectSession(elsewhere, arranged);
+    await expectResetLink(elsewhere, arranged);
+
+    // The tables of a newer version: this one is then the version before.
+    const client = await connect(`postgresql://postgres@127.0.0.1:${clusters[0].port}/latchkey`);
+    await client.query("insert into mikro_orm_migrations (name) values ('Migration29990101000000')");
+    await client.end();
+    await machine.runUntilReady("rotate the database password");
+    await expectSession(machine, arranged);
+  });
+});

@@ -1,0 +1,179 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { choosePassword, password } from "../browser/registration";
+import { arrive, linkIn, signInAtProvider, startBrowser } from "../browser/site";
+import { send } from "../support/http";
+import { Visitor } from "../support/visitor";
+import { type Example, type ProxyName, startExample } from "./example";
+
+const path = "/notes?page=2&tag=a%26b";
+const navigation = { Accept: "text/html" };
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+
+afterAll(() => browser.close());
+
+describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
+  let example: Example;
+
+  beforeAll(async () => {
+    example = await startExample(proxy);
+  });
+
+  afterAll(() => example.stop());
+
+  async function openPrivatePage(javaScriptEnabled: boolean): Promise<Page> {
+    const page = await browser.newPage({ baseURL: example.url, javaScriptEnabled });
+    page.setDefaultTimeout(15_000);
+    await page.goto(path);
+    await arrive(page, "Log in");
+    return page;
+  }
+
+  async function expectPrivatePage(page: Page, email: string): Promise<void> {
+    await arrive(page, `Notes of ${email}`);
+    expect(page.url()).toBe(`${example.url}${path}`);
+    expect(await page.getByRole("code").textContent()).toBe(path);
+  }
+
+  async function register(page: Page, email: string): Promise<void> {
+    await page.getByRole("link", { name: "Create one" }).click();
+    await arrive(page, "Create an account");
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    await arrive(page, "Check your mail");
+    await page.goto(linkIn(await example.mail(email, "Finish creating your account")));
+    await choosePassword(page, password);
+    await page.getByRole("button", { name: "Create the account" }).click();
+  }
+
+  async function logIn(page: Page, email: string): Promise<void> {
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.getByRole("button", { name: "Log in" }).click();
+  }
+
+  describe.each([
+    ["with JavaScript", true],
+    ["without JavaScript", false],
+  ])("%s", (_with, javaScript) => {
+    const address = (name: string) => `${name}-${javaScript ? "script" : "plain"}@example.com`;
+
+    test("a private page leads through a registration by mail back to itself, and a logout ends it", async () => {
+      const page = await openPrivatePage(javaScript);
+      const email = address("grace");
+      await register(page, email);
+      await expectPrivatePage(page, email);
+      const cookies = await page.context().cookies();
+      const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+      expect((await send(example.url, path, { cookie, headers: navigation })).status).toBe(200);
+
+      await page.getByRole("button", { name: "Log out" }).click();
+      await arrive(page, "Log in");
+      expect((await send(example.url, path, { cookie })).status).toBe(401);
+      await page.goto("/dashboard");
+      await arrive(page, "Log in");
+      await page.goto(path);
+      await arrive(page, "Log in");
+
+      await logIn(page, email);
+      await expectPrivatePage(page, email);
+    });
+
+    test("a private page leads through the external sign-in back to itself", async () => {
+      const page = await openPrivatePage(javaScript);
+      await page.getByRole("link", { name: /^Continue with/ }).click();
+      await signInAtProvider(page, `ada-${javaScript}`);
+      await page.getByRole("heading", { level: 1, name: /^Notes of / }).waitFor();
+      expect(page.url()).toBe(`${example.url}${path}`);
+    });
+  });
+
+  describe("for other clients", () => {
+    let visitor: Visitor;
+
+    beforeAll(async () => {
+      visitor = new Visitor(example.url);
+      const email = "client@example.com";
+      await visitor.post("/register", { email });
+      const token = linkIn(await example.mail(email, "Finish creating your account")).split("token=")[1] ?? "";
+      const done = { email, token, password, passwordConfirmation: password };
+      expect(await visitor.post("/register/complete", done)).toMatchObject({ status: 302 });
+    });
+
+    /** The headers about the user that the application has got. */
+    const remoteHeaders = (body: string) =>
+      [...body.matchAll(/<tr><th>([^<]*)<td>([^<]*)/g)].map(([, name, value]) => [name, value]);
+
+    const forged = {
+      "Remote-User": "root",
+      "remote-email": "root@example.com",
+      "REMOTE-NAME": "Root",
+      Remote_User: "root",
+      remote_email: "root@example.com",
+      REMOTE_NAME: "Root",
+      "Remote-Groups": "admin",
+    };
+
+    test("forged Remote-* headers never reach the application", async () => {
+      const own = [
+        ["Remote-User", expect.stringMatching(/^[0-9a-f-]{36}$/)],
+        ["Remote-Email", "client@example.com"],
+      ];
+      const withoutName = (headers: unknown[][]) => headers.filter(([name, value]) => name !== "Remote-Name" || value);
+      for (const headers of [{}, forged]) {
+        const answer = await visitor.get(path, headers);
+        expect(answer.status).toBe(200);
+        expect(withoutName(remoteHeaders(answer.body)).sort()).toEqual([...own].sort());
+      }
+      expect((await send(example.url, path, { headers: forged })).status).toBe(401);
+    });
+
+    test.each([
+      ["X-Forwarded-Uri", "https://evil.example/"],
+      ["X-Forwarded-Host", "evil.example"],
+      ["X-Forwarded-Proto", "https"],
+      ["X-Forwarded-Method", "POST"],
+      ["X-Forwarded-For", "203.0.113.9"],
+    ])("a forged %s changes nothing", async (name, value) => {
+      const headers = { ...navigation, [name]: value };
+      expect((await visitor.get(path, headers)).status).toBe(200);
+      const location = `${example.url}/login?${new URLSearchParams({ return_to: `${example.url}${path}` })}`;
+      expect(await send(example.url, path, { headers })).toMatchObject({ status: 302, location });
+      expect((await send(example.url, path, { headers: { [name]: value } })).status).toBe(401);
+    });
+
+    test("without a session, a script and a form get 401, and no login page", async () => {
+      expect((await send(example.url, path, { headers: { Accept: "application/json" } })).status).toBe(401);
+      expect((await send(example.url, path, { headers: navigation, form: { note: "x" } })).status).toBe(401);
+    });
+
+    test.each([
+      "/login",
+      "/register",
+      "/register/complete",
+      "/forgot-password",
+      "/reset-password",
+      "/account-deleted",
+      "/favicon.svg",
+      "/auth/session",
+      "/.well-known/change-password",
+      "/login.data",
+      "/__manifest?version=x",
+    ])("%s is Latchkey's", async (own) => {
+      const { headers } = await send(example.url, own);
+      expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
+    });
+
+    test.each(["/", "/loginx", "/notes/login", "/healthz"])("%s is the application's", async (other) => {
+      expect((await visitor.get(other)).body).toContain("<h1>Notes of client@example.com</h1>");
+      expect((await send(example.url, other)).status).toBe(401);
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { readdir, readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import * as z from "zod";
+
+// Traefik itself is in no Debian package. This knows the options that the file uses, by the names of Traefik 3's reference
+// of the file provider, and refuses every other one.
+const named = <Shape extends z.ZodType>(shape: Shape) => z.record(z.string(), shape);
+const options = z.strictObject({
+  http: z.strictObject({
+    routers: named(
+      z.strictObject({
+        entryPoints: z.array(z.string()),
+        rule: z.string(),
+        service: z.string(),
+        middlewares: z.array(z.string()).optional(),
+      }),
+    ),
+    middlewares: named(
+      z.union([
+        z.strictObject({ headers: z.strictObject({ customRequestHeaders: named(z.string()) }) }),
+        z.strictObject({
+          forwardAuth: z.strictObject({ address: z.url(), authResponseHeaders: z.array(z.string()) }),
+        }),
+      ]),
+    ),
+    services: named(
+      z.strictObject({ loadBalancer: z.strictObject({ servers: z.array(z.strictObject({ url: z.url() })) }) }),
+    ),
+  }),
+});
+
+const read = (name: string) => readFile(`examples/${name}`, "utf8");
+
+test("the options are known, and every service and middleware is there", async () => {
+  const { http } = options.parse(parse(await read("traefik.yaml")));
+  for (const { service, middlewares = [] } of Object.values(http.routers)) {
+    expect(Object.keys(http.services)).toContain(service);
+    for (const name of middlewares) expect(Object.keys(http.middlewares)).toContain(name);
+  }
+});
+
+test("the application gets no user but the one of Latchkey's answer", async () => {
+  const { http } = options.parse(parse(await read("traefik.yaml")));
+  const { "remove-user": remove, "sign-in": signIn } = http.middlewares;
+  const names = ["Remote-User", "Remote-Email", "Remote-Name"];
+  expect(http.routers.application?.middlewares).toEqual(["remove-user", "sign-in"]);
+  expect(remove).toEqual({
+    headers: {
+      customRequestHeaders: Object.fromEntries(
+        [...names, ...names.map((name) => name.replace("-", "_"))].map((name) => [name, ""]),
+      ),
+    },
+  });
+  expect(signIn).toEqual({
+    forwardAuth: { address: "http://127.0.0.1:3000/auth/verify", authResponseHeaders: names },
+  });
+});
+
+test("the three proxies pass the same paths to Latchkey", async () => {
+  const paths = (text: string) => /\^\/\(\?:login[^\s"`]*/.exec(text)?.[0];
+  const [nginx, caddy, traefik] = await Promise.all(["nginx.conf", "Caddyfile", "traefik.yaml"].map(read));
+  expect(paths(nginx ?? "")).toMatch(/^\^\/\(\?:login\|.*\)\(\?:\[\/\.\]\|\$\)$/);
+  expect(paths(caddy ?? "")).toBe(paths(nginx ?? ""));
+  expect(paths(traefik ?? "")).toBe(paths(nginx ?? ""));
+});
+
+/** The URL of a route's file, as Remix derives it. */
+function urlOf(file: string): string {
+  const name = file
+    .replace(/\.tsx?$/, "")
+    .replaceAll("[.]", "\0")
+    .replaceAll("_.", ".")
+    .replace(/\.?_index$/, "");
+  return `/${name.replaceAll(".", "/").replaceAll("\0", ".")}`;
+}
+
+test("these paths are those of the pages", async () => {
+  const [, list = ""] = /"\^\/(\(\?:login\S*)" /.exec(await read("nginx.conf")) ?? [];
+  const isPassedOn = new RegExp(`^/${list}`);
+  const urls = (await readdir("app/routes")).map(urlOf);
+  expect(urls).toContain("/register/complete");
+  expect(urls).toContain("/.well-known/change-password");
+  const own = ["/", "/$", "/healthz", "/readyz", "/dev/mails", "/dev/mails/$position"];
+  expect(urls.filter((url) => !isPassedOn.test(url)).sort()).toEqual(own.sort());
+});

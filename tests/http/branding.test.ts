@@ -1,0 +1,128 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { runLatchkey } from "../support/running-latchkey";
+import { twice } from "../support/twice";
+
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><script>alert(1)</script><path d="M0 0h8v8z"/></svg>`;
+const folder = await mkdtemp(join(tmpdir(), "latchkey-brand-"));
+await writeFile(join(folder, "logo.svg"), logo);
+afterAll(() => rm(folder, { recursive: true }));
+
+const name = `Tom & Jerry's "Cheese"`;
+const latchkey = runLatchkey({
+  BRAND_NAME: name,
+  BRAND_LOGO: join(folder, "logo.svg"),
+  BRAND_COLOR: "#FFCC00",
+  TERMS_URL: "https://cheese.example/terms?a=1&b=2",
+  PRIVACY_URL: "http://127.0.0.1:8080/privacy",
+  SUPPORT_EMAIL: "help+us@cheese.example",
+  APP_URL: "https://login.cheese.example",
+});
+
+const attribute = (body: string, pattern: RegExp) => pattern.exec(body)?.[1] ?? "";
+
+test("pages show the brand's name, logo, colours and links, and error pages do too", async () => {
+  for (const path of ["/login", "/nowhere", "/logout", "/reset-password"]) {
+    const { body } = await latchkey.send(path);
+    expect(body).toMatch(/<title>(?:[^<]* · )?Tom &amp; Jerry&#x27;s &quot;Cheese&quot;<\/title>/);
+    expect(body).toMatch(
+      /<a href="\/" class="logo"><img src="\/brand\/logo-[0-9a-f]{16}\.svg" alt=""\/>Tom &amp; Jerry/,
+    );
+    expect(body).toContain('<a href="https://cheese.example/terms?a=1&amp;b=2">Terms</a>');
+    expect(body).toContain('<a href="http://127.0.0.1:8080/privacy">Privacy</a>');
+    expect(body).toContain('<a href="mailto:help%2Bus@cheese.example">Help</a>');
+    expect(body).not.toContain("Latchkey");
+  }
+});
+
+test("the logo is served for ever under its hash, and can run and load nothing", async () => {
+  const { body } = await latchkey.send("/login");
+  const path = attribute(body, /<img src="([^"]+)"/);
+  const answer = await latchkey.send(path);
+  expect(answer.status).toBe(200);
+  expect(answer.body).toBe(logo);
+  expect(answer.contentType).toBe("image/svg+xml");
+  expect(answer.headers.get("Content-Security-Policy")).toBe("default-src 'none'; style-src 'unsafe-inline'; sandbox");
+  expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
+  expect(answer.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
+  expect((await latchkey.send(path, { method: "HEAD" })).status).toBe(200);
+  expect((await latchkey.send(path, { method: "POST", form: {} })).status).toBe(405);
+  expect((await latchkey.send("/brand/logo-0000000000000000.svg")).status).toBe(404);
+  expect((await latchkey.send("/brand/..%2f..%2fpackage.json")).status).toBe(404);
+});
+
+test("the colours are a stylesheet of our own", async () => {
+  const { body, headers } = await latchkey.send("/login");
+  expect(headers.get("Content-Security-Policy")).toContain("style-src 'self';");
+  const answer = await latchkey.send(attribute(body, /<link rel="stylesheet" href="(\/brand\/[^"]+)"/));
+  expect(answer.contentType).toBe("text/css; charset=utf-8");
+  expect(answer.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
+  const [light = "", dark = ""] = answer.body.split("@media (prefers-color-scheme:dark)");
+  for (const theme of [light, dark]) {
+    expect(theme).toContain("--pico-primary-background:#ffcc00;");
+    expect(theme).toContain("--pico-primary-inverse:#000000}");
+  }
+  expect(light).not.toContain("--pico-primary:#ffcc00;");
+  expect(dark).toContain("--pico-primary:#ffcc00;");
+});
+
+test("mails have the brand's name, colour and links; the fixed parts of the reset mail stay", async () => {
+  const email = "grace@example.com";
+  await latchkey.register(email);
+  await latchkey.resetLink(email);
+  const { from, text } = await latchkey.mailTo(email, "Reset your password");
+  expect(from).toBe(`${name} <latchkey@localhost>`);
+  const [before = "", footer] = text.split("\n\n-- \n");
+  expect(before).toMatch(
+    /^Reset your password:\n\nhttps:\/\/login\.cheese\.example\/reset-password\?email=grace%40example\.com&token=[0-9a-f]{64}\n\nThis link expires in 60 minutes\.\n\n/,
+  );
+  expect(footer?.trimEnd()).toBe(
+    "Help: help+us@cheese.example\nTerms: https://cheese.example/terms?a=1&b=2\nPrivacy: http://127.0.0.1:8080/privacy",
+  );
+});
+
+test.each([name.toUpperCase(), "LOGIN.cheese.example"])("the password %s is refused", async (word) => {
+  const email = `${crypto.randomUUID()}@example.com`;
+  await latchkey.register(email);
+  const link = await latchkey.resetLink(email);
+  const refused = await latchkey.visit().post("/reset-password", { ...link, ...twice(word) });
+  expect(refused.status).toBe(422);
+  expect(refused.body).toContain("Choose a password that is not the name or the address of this site.");
+  const taken = await latchkey.visit().post("/reset-password", { ...link, ...twice(`${word} and more`) });
+  expect(taken.location).toBe("/login?notice=password_reset");
+});
+
+describe("search engines", () => {
+  const noindex = '<meta name="robots" content="noindex"/>';
+
+  test.each([
+    ["/login", "Log in to your account with"],
+    ["/register", "Create an account with"],
+    ["/forgot-password", "Choose a new password for your account with"],
+  ])("%s has a description and may be listed, but not with a query", async (path, description) => {
+    const { body } = await latchkey.send(path);
+    expect(body).toContain(`<meta name="description" content="${description} Tom &amp; Jerry`);
+    expect(body).not.toContain(noindex);
+    const queried = await latchkey.send(`${path}?email=ada%40example.com`);
+    expect(queried.body).toContain(noindex);
+    expect(queried.body).not.toContain('name="description"');
+  });
+
+  test.each([
+    "/reset-password?email=ada%40example.com&token=1",
+    "/reset-password",
+    "/register/complete",
+    "/account-deleted",
+    "/nowhere",
+    "/logout",
+  ])("%s is not listed", async (path) => {
+    expect((await latchkey.send(path)).body).toContain(noindex);
+  });
+
+  test("the account page is not listed", async () => {
+    const visitor = await latchkey.register("listed@example.com");
+    expect((await visitor.get("/dashboard")).body).toContain(noindex);
+  });
+});

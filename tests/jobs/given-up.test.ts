@@ -1,0 +1,43 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { orm } from "#server/database/unit-of-work";
+import { handleNoJob, JobQueue } from "#server/queue/job-queue";
+import { startLatchkey } from "../support/latchkey";
+import { until } from "../support/until";
+
+const latchkey = startLatchkey();
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const maintenanceInterval = 30_000; // ms
+
+test("a mail that was given up is kept for 14 days, and then nowhere", async () => {
+  for (const state of ["failed", "cancelled"]) {
+    for (const days of [13.9, 14.1]) {
+      await latchkey.execute(
+        `insert into pgboss.job (name, state, data, completed_on)
+         values ('latchkey', ?, json_build_object('task', 'mail_registration', 'email', ?::text), now() - ? * interval '1 day')`,
+        [state, `${state}-${days}@example.com`, days],
+      );
+    }
+  }
+  const emails = async (table: string) => {
+    const rows = await latchkey.execute<{ email: string }>(`select data->>'email' as email from ${table} order by 1`);
+    return rows.map(({ email }) => email);
+  };
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  const queue = new JobQueue(orm(), handleNoJob);
+  await queue.open();
+
+  await latchkey.execute("update pgboss.version set maintained_on = null");
+  vi.advanceTimersByTime(maintenanceInterval);
+  await until(async () => (await emails("pgboss.archive")).length === 2, "the maintenance has run");
+  expect(await emails("pgboss.job")).toEqual(["cancelled-13.9@example.com", "failed-13.9@example.com"]);
+
+  await latchkey.execute("update pgboss.archive set archived_on = archived_on - interval '1 minute'");
+  await latchkey.execute("update pgboss.version set maintained_on = null");
+  vi.advanceTimersByTime(maintenanceInterval);
+  await until(async () => (await emails("pgboss.archive")).length === 0, "the maintenance has run again");
+  await queue.stop();
+});

@@ -1,0 +1,166 @@
+import nock from "nock";
+import { describe, expect, test } from "vitest";
+import { parseAddress } from "#server/accounts/email-address";
+import { mayRegister } from "#server/accounts/registration-policy";
+import { deleteAccount } from "#server/features/account.server";
+import * as callback from "~/routes/auth.idp_.callback";
+import * as login from "~/routes/login";
+import * as register from "~/routes/register";
+import * as complete from "~/routes/register_.complete";
+import { createUser, goodPassword } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
+import { expectInvalidLink, mailSentOutcome, registrationLink } from "../support/mailed-links";
+import { call, get, type Outcome, post } from "../support/route-calls";
+import { twice } from "../support/twice";
+
+const provider = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" };
+const latchkey = startLatchkey(provider);
+const log = recordLog();
+
+const settings = {
+  closed: { REGISTRATION: "closed" },
+  "limited to other domains": { REGISTRATION: "domains", REGISTRATION_DOMAINS: "example.org,example.net" },
+};
+
+const ask = (email: string) => call(register.action, post("/register", { email }));
+const finish = (fields: Record<string, string>) => call(complete.action, post("/register/complete", fields));
+const users = () => latchkey.execute<{ email: string; idp_id: string | null }>("select email, idp_id from users");
+
+const state = "cd".repeat(32);
+
+/** The callback of a sign-in with this profile of the provider. */
+async function signInWith(profile: { sub: string; email: string }): Promise<Outcome> {
+  nock("https://oauth2.googleapis.com").post("/token").reply(200, { access_token: "at", token_type: "Bearer" });
+  nock("https://openidconnect.googleapis.com")
+    .get("/v1/userinfo")
+    .reply(200, { ...profile, email_verified: true });
+  const cookie = `oauth_state=${state}`;
+  return call(callback.loader, get(`/auth/idp/callback?code=the-code&state=${state}`, { cookie }));
+}
+
+describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
+  test("POST /register has the same answer and the same job with and without an account", async () => {
+    latchkey.configure(limit);
+    await createUser(latchkey.em());
+    for (const email of ["ada@example.com", "grace@example.com"]) {
+      expect(await ask(email)).toEqual(mailSentOutcome(email));
+    }
+    expect(await latchkey.jobs()).toEqual([
+      { task: "mail_registration", email: "ada@example.com", language: "en" },
+      { task: "mail_registration", email: "grace@example.com", language: "en" },
+    ]);
+  });
+
+  test("an address without an account gets no mail and no link", async () => {
+    latchkey.configure(limit);
+    await ask("grace@example.com");
+    await latchkey.drain();
+    expect(latchkey.mails()).toEqual([]);
+    expect(await latchkey.execute("select * from registrations")).toEqual([]);
+    expect(log.events()).toEqual([
+      { event: "registration.requested" },
+      { event: "registration.refused", reason: "registration_closed" },
+    ]);
+  });
+
+  test("the owner of an account who asks is told so by mail", async () => {
+    latchkey.configure(limit);
+    await createUser(latchkey.em());
+    await ask("ada@example.com");
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "You already have an account" }]);
+  });
+
+  test("a link that was mailed before is dead, and works again when registration is open", async () => {
+    const link = await registrationLink(latchkey);
+    latchkey.configure(limit);
+    await expectInvalidLink(latchkey, finish, link, "This link is invalid or has expired.");
+    latchkey.configure({});
+    expect(await finish({ ...link, ...twice(goodPassword) })).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+
+  test("an external sign-in without an account fails and changes nothing", async () => {
+    await registrationLink(latchkey);
+    latchkey.configure(limit);
+    const before = await latchkey.snapshot();
+    const refused = await signInWith({ sub: "1001", email: "grace@example.com" });
+    expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+    expect(refused.cookies).toEqual({ oauth_state: "" });
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events()).toContainEqual({ event: "idp.failed", reason: "registration_closed" });
+  });
+
+  test("an external sign-in links to the account of its address, and later finds it by id", async () => {
+    latchkey.configure(limit);
+    await createUser(latchkey.em());
+    const profile = { sub: "1001", email: "ada@example.com" };
+    expect(await signInWith(profile)).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await signInWith({ ...profile, email: "new@example.com" })).toMatchObject({ location: "/dashboard" });
+    expect(await users()).toEqual([{ email: "ada@example.com", idp_id: "1001" }]);
+  });
+
+  test("who has an account logs in", async () => {
+    latchkey.configure(limit);
+    await createUser(latchkey.em());
+    const done = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
+    expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+});
+
+describe("REGISTRATION_DOMAINS", () => {
+  const limit = { REGISTRATION: "domains", REGISTRATION_DOMAINS: "Example.org,example.net" };
+
+  test("an address of such a domain registers, whatever its case", async () => {
+    latchkey.configure(limit);
+    const link = await registrationLink(latchkey, "Grace@EXAMPLE.org");
+    expect(link.email).toBe("grace@example.org");
+    expect(await finish({ ...link, ...twice(goodPassword) })).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await users()).toEqual([{ email: "grace@example.org", idp_id: null }]);
+  });
+
+  test("an external sign-in creates the account of such an address", async () => {
+    latchkey.configure(limit);
+    expect(await signInWith({ sub: "1001", email: "Grace@Example.NET" })).toMatchObject({ location: "/dashboard" });
+    expect(await users()).toEqual([{ email: "grace@example.net", idp_id: "1001" }]);
+  });
+
+  test.each([
+    ["grace@example.org", true],
+    ["GRACE@example.NET", true],
+    ["grace@sub.example.org", false],
+    ["grace@notexample.org", false],
+    ["grace@example.org.evil.example", false],
+    ["grace@org", false],
+    ["example.org@evil.example", false],
+    ["grace+example.org@evil.example", false],
+  ])("%s: %s", (typed, allowed) => {
+    latchkey.configure(limit);
+    const email = parseAddress(typed);
+    expect(email !== null && mayRegister(email)).toBe(allowed);
+  });
+});
+
+test.each([
+  ["open", true],
+  ["closed", false],
+])("the mail after a deletion, registration %s, offers a new account: %s", async (REGISTRATION, offered) => {
+  latchkey.configure({ REGISTRATION });
+  const email = "ada@example.com";
+  const id = await createUser(latchkey.em(), { email });
+  await deleteAccount({ id, email }, email, "en");
+  await latchkey.drain();
+  const mail = latchkey.mails().at(-1);
+  expect(mail?.subject).toBe("Your account was deleted");
+  expect(mail?.text.includes("/register")).toBe(offered);
+});
+
+test("the pages' data say that registration is closed", async () => {
+  const registration = async () => (await call(register.loader, get("/register"))).data.registration;
+  const loginData = async () => (await call(login.loader, get("/login"))).data.registrationClosed;
+  expect([await registration(), await loginData()]).toEqual(["open", false]);
+  latchkey.configure({ REGISTRATION: "closed" });
+  expect([await registration(), await loginData()]).toEqual(["closed", true]);
+  latchkey.configure({ REGISTRATION: "domains", REGISTRATION_DOMAINS: "example.org" });
+  expect([await registration(), await loginData()]).toEqual(["domains", false]);
+});

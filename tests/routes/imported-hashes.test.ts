@@ -1,0 +1,150 @@
+import * as argon2 from "@node-rs/argon2";
+import * as bcrypt from "@node-rs/bcrypt";
+import { Argon2id } from "oslo/password";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import * as login from "~/routes/login";
+import { createUser, goodPassword } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { call, post } from "../support/route-calls";
+
+vi.mock("@node-rs/bcrypt", { spy: true });
+vi.mock("@node-rs/argon2", { spy: true });
+
+const latchkey = startLatchkey();
+
+const email = "ada@example.com";
+
+const logIn = async (password: string, address = email) =>
+  (await call(login.action, post("/login", { email: address, password }))).status;
+
+async function addUser(passwordHash: string, address = email): Promise<void> {
+  await createUser(latchkey.em(), { email: address, password: null });
+  await latchkey.execute("update users set password_hash = ? where email = ?", [passwordHash, address]);
+}
+
+const storedHash = async () =>
+  (await latchkey.execute<{ hash: string }>("select password_hash as hash from users where email = ?", [email]))[0]
+    ?.hash;
+
+beforeEach(() => void vi.clearAllMocks());
+
+describe("a bcrypt hash of another system", () => {
+  // OpenBSD's own test vectors, of John the Ripper's and crypt_blowfish's test suites.
+  test.each([
+    ["U*U", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
+    ["U*U*U", "$2y$05$XXXXXXXXXXXXXXXXXXXXXOAcXxm9kjPGEMsLznoKqmqw7tc8WCx4a"],
+  ])("is verified and replaced by Argon2id at the first login (%s, %s)", async (password, hash) => {
+    await addUser(hash);
+    expect(await logIn(`${password}!`)).toBe(422);
+    expect(await storedHash()).toBe(hash);
+    expect(await logIn(password)).toBe(302);
+    const renewed = await storedHash();
+    expect(renewed).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(await logIn(password)).toBe(302);
+    expect(await storedHash()).toBe(renewed);
+  });
+
+  test.each(["$2a$", "$2b$", "$2y$"])("is verified with the prefix %s", async (prefix) => {
+    await addUser(`${prefix}${(await bcrypt.hash(goodPassword, 4)).slice(4)}`);
+    expect(await logIn(goodPassword)).toBe(302);
+  });
+
+  test.each([
+    ["as typed", "mu \u00b5, two \u00b2", "mu \u00b5, two \u00b2"],
+    ["in NFKC", "mu \u00b5, two \u00b2", "mu \u03bc, two 2"],
+  ])("may be of the password %s", async (_what, typed, hashed) => {
+    await addUser(await bcrypt.hash(hashed, 4));
+    expect(await logIn(typed)).toBe(302);
+    expect(await logIn(typed)).toBe(302);
+  });
+
+  test("is of the first 72 bytes; the Argon2id hash that replaces it is of the whole password", async () => {
+    await addUser(await bcrypt.hash("x".repeat(80), 4));
+    expect(await logIn("x".repeat(71))).toBe(422);
+    expect(await logIn(`${"x".repeat(72)}tail`)).toBe(302);
+    expect(await logIn("x".repeat(80))).toBe(422);
+    expect(await logIn(`${"x".repeat(72)}tail`)).toBe(302);
+  });
+
+  test("matches no password with a NUL, at which some implementations end", async () => {
+    await addUser(await bcrypt.hash("a password\0and more", 4));
+    expect(await logIn("a password\0and more")).toBe(422);
+    expect(await logIn("a password")).toBe(422);
+  });
+
+  test("is replaced by simultaneous logins, which all succeed", async () => {
+    await addUser(await bcrypt.hash(goodPassword, 4));
+    const statuses = await Promise.all(Array.from({ length: 4 }, () => logIn(goodPassword)));
+    expect(statuses).toEqual([302, 302, 302, 302]);
+  });
+});
+
+test("an Argon2id hash of another system may be of the password as typed", async () => {
+  const typed = "mu \u00b5, two \u00b2";
+  await addUser(await argon2.hash(typed, { memoryCost: 8192, timeCost: 1, parallelism: 4 }));
+  expect(await logIn("mu \u00b5, two 3")).toBe(422);
+  expect(await logIn(typed)).toBe(302);
+  expect(await storedHash()).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  expect(await logIn(typed)).toBe(302);
+});
+
+describe("a refused login makes the same runs of bcrypt and Argon2id for every address", () => {
+  const kindOf = (hash: string) => /^\$2[aby](\$\d\d)\$|^\$argon2id\$v=19\$([^$]+)/.exec(hash)?.slice(1).join("");
+  const everybody = [
+    "bcrypt@example.com",
+    "argon2id@example.com",
+    "provider@example.com",
+    "nobody@example.com",
+    "none",
+  ];
+
+  async function runsOf(address: string, password: string): Promise<string[]> {
+    vi.clearAllMocks();
+    const normalized = vi.spyOn(Argon2id.prototype, "verify");
+    expect(await logIn(password, address)).toBe(422);
+    const runs = [
+      ...normalized.mock.calls.map(([hash, typed]) => `oslo ${kindOf(hash)} ${typed}`),
+      ...vi.mocked(argon2.verify).mock.calls.map(([hash, typed]) => `argon2id ${kindOf(String(hash))} ${typed}`),
+      ...vi.mocked(bcrypt.verify).mock.calls.map(([typed, hash]) => `bcrypt ${kindOf(String(hash))} ${typed}`),
+    ];
+    normalized.mockRestore();
+    return runs;
+  }
+
+  beforeEach(async () => {
+    await createUser(latchkey.em(), { email: "provider@example.com", password: null, idpId: "42" });
+    await addUser(await bcrypt.hash(goodPassword, 5), "bcrypt@example.com");
+  });
+
+  test.each([
+    ["a password", "wrong", ["wrong"]],
+    ["a password that NFKC changes", "wrong \u00b5", ["wrong \u03bc", "wrong \u00b5"]],
+    ["a password with a NUL", "wrong\0", ["wrong\0"]],
+  ])("while both are stored: %s", async (_what, password, hashed) => {
+    await createUser(latchkey.em(), { email: "argon2id@example.com" });
+    await addUser((await bcrypt.hash(goodPassword, 5)).replace(/^\$2.\$/, "$2a$"), "another@example.com");
+    for (const address of everybody) {
+      const runs = await runsOf(address, password);
+      expect(
+        runs.filter((run) => run.startsWith("bcrypt")),
+        address,
+      ).toEqual(hashed.map((text) => `bcrypt $05 ${text}`));
+      expect(
+        runs.filter((run) => run.startsWith("oslo")),
+        address,
+      ).toEqual([`oslo m=19456,t=2,p=1 ${password}`]);
+    }
+    const first = await runsOf("bcrypt@example.com", password);
+    for (const address of everybody) expect(await runsOf(address, password), address).toEqual(first);
+  });
+
+  test("while only bcrypt is stored", async () => {
+    for (const address of everybody) expect(await runsOf(address, "wrong"), address).toEqual(["bcrypt $05 wrong"]);
+  });
+
+  test("a decoy takes as long as a hash: the library reads it to its end", async () => {
+    await logIn("wrong", "nobody@example.com");
+    const [[, decoy = ""] = []] = vi.mocked(bcrypt.verify).mock.calls as [string, string][];
+    expect(decoy).toMatch(/^\$2b\$05\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/);
+  });
+});

@@ -1,0 +1,36 @@
+import { spawn } from "node:child_process";
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+
+export interface Finished {
+  status: number | null;
+  stdout: string;
+  /** Without the log's lines. */
+  stderr: string;
+  /** The authentication events in the log, as far as they say who acted on whom. */
+  events: { event: string; actor?: string; userId?: string; reason?: string; count?: number }[];
+}
+
+const isLogged = (line: string) => line.startsWith("{");
+
+/** Runs `latchkey` on the production build, with `settings` and PATH as its environment. */
+export async function latchkey(
+  words: string[],
+  settings: Record<string, string> = {},
+  folder = process.cwd(),
+): Promise<Finished> {
+  const child = spawn(process.execPath, [resolve("server/cli.js"), ...words], {
+    cwd: folder,
+    env: { NODE_ENV: "production", PATH: process.env.PATH, ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = new Promise<number | null>((done) => child.once("close", done));
+  const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  const lines = stderr.split(/(?<=\n)/);
+  const events = lines
+    .filter((line) => isLogged(line))
+    .map((line) => JSON.parse(line))
+    .filter(({ event }) => event)
+    .map(({ level, time, ...event }) => event);
+  return { status, stdout, stderr: lines.filter((line) => !isLogged(line)).join(""), events };
+}

@@ -1,0 +1,43 @@
+import { createServer, type IncomingHttpHeaders, type RequestListener, request } from "node:http";
+import https from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Certificate } from "./certificates";
+
+export interface ReverseProxy {
+  port: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * A reverse proxy on loopback, over TLS with a certificate.
+ *
+ * @param rewrite changes the headers that it passes on: those of the client, with what a good proxy would set at hand
+ */
+export async function startReverseProxy(
+  upstream: () => number,
+  rewrite: (headers: IncomingHttpHeaders, set: { proto: string; host: string; client: string }) => void,
+  certificate?: Certificate,
+): Promise<ReverseProxy> {
+  const proto = certificate ? "https" : "http";
+  const forward: RequestListener = (incoming, outgoing) => {
+    const headers = { ...incoming.headers };
+    rewrite(headers, { proto, host: headers.host ?? "", client: incoming.socket.remoteAddress ?? "" });
+    const { method, url: path } = incoming;
+    const sent = request({ host: "localhost", port: upstream(), method, path, headers, setHost: false }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    sent.on("error", () => outgoing.writeHead(502).end());
+    incoming.pipe(sent);
+  };
+  const server = certificate ? https.createServer(certificate, forward) : createServer(forward);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
