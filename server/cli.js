@@ -1,8 +1,6 @@
 // For `npm run latchkey -- COMMAND`, and where only production dependencies are installed.
 import { existsSync } from "node:fs";
-
-if (existsSync(".env")) process.loadEnvFile(".env");
-process.env.NODE_ENV ??= "production";
+import "./environment.js";
 
 const build = new URL("../build/cli.js", import.meta.url);
 if (existsSync(build)) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allowedTarget } from "#server/settings/return-to";
+import { allowedTarget } from "../../server/settings/return-to";
 import { bypasses, targets } from "../support/open-redirects";
 import { choosePassword, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";

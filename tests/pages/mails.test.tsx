@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+// @vitest-environment-options { "settings": { "disableIframePageLoading": true, "handleDisabledFileLoadingAsSuccess": true } }
 import { screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import Mails from "~/routes/dev.mails._index";
@@ -11,6 +12,11 @@ test("each mail is shown with its recipient and a working link", async () => {
   expect(screen.getByRole("region", { name: "Reset your password" }).textContent).toContain("To ada@example.com");
   expect(screen.getByRole("link", { name: url }).getAttribute("href")).toBe(url);
   expect(screen.getByRole("link", { name: "As HTML" }).getAttribute("href")).toBe("/dev/mails/0");
+  const previews = ["phone", "desktop"].map((device) => screen.getByTitle(`Reset your password, ${device}`));
+  expect(previews.map((preview) => [preview.getAttribute("src"), preview.getAttribute("width")])).toEqual([
+    ["/dev/mails/0", "375"],
+    ["/dev/mails/0", "800"],
+  ]);
 });
 
 test("without mails the page says that there is none", async () => {

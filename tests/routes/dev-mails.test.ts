@@ -24,7 +24,9 @@ test("the newest mail is listed first, and the policy of its HTML allows inline 
   })) as Response;
   expect(await html.text()).toBe("<p>Second</p>");
   expect(html.headers.get("Content-Type")).toBe("text/html; charset=utf-8");
-  expect(html.headers.get("Content-Security-Policy")).toBe("default-src 'none'; style-src 'unsafe-inline'");
+  expect(html.headers.get("Content-Security-Policy")).toBe(
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+  );
 });
 
 test("an unknown mail is answered 404", async () => {
