@@ -1,6 +1,10 @@
 import { redirect } from "@remix-run/node";
 import { deleteAccount } from "#server/features/account.server";
-import { logExternalSignInFailure, providerLabel, startExternalSignIn } from "#server/features/external-sign-in.server";
+import {
+  isExternalSignInOn,
+  logExternalSignInFailure,
+  startExternalSignIn,
+} from "#server/features/external-sign-in.server";
 import { requestPasswordReset } from "#server/features/password-reset.server";
 import { unlinkProvider } from "#server/features/provider-link.server";
 import { endOtherSessions, endSession, type SignedIn } from "#server/features/sessions.server";
@@ -32,7 +36,7 @@ async function sendPasswordLink({ request, t, signedIn: { user }, form }: Action
 
 async function connect({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  if (providerLabel() === null) return refused(form, { provider: t("account.signInOff") });
+  if (!isExternalSignInOn()) return refused(form, { provider: t("account.signInOff") });
   if (signedIn.user.isLinked) return refused(form, { provider: t("account.alreadyConnected") });
   try {
     const attempt = await startExternalSignIn(redirectUri(request));

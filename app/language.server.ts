@@ -1,7 +1,7 @@
 import { answersIn, chooseLanguage, pageTextsIn } from "#server/features/language.server";
 import { isLanguage, type Language } from "#server/languages/languages";
 import type { AnswerTexts } from "#server/languages/texts";
-import { type Translate, translator } from "#server/languages/translate";
+import type { Translate } from "#server/languages/translate";
 import { isHttps, readCookie, writeCookie } from "./cookies.server";
 import type { PageLanguage } from "./language";
 
@@ -14,10 +14,7 @@ export const languageOf = (request: Request): Language =>
   chooseLanguage(readCookie(request, cookieName(request)), request.headers.get("Accept-Language"));
 
 /** Turns keys into texts of the visitor's language. */
-export function textsFor(request: Request): Translate<AnswerTexts> {
-  const language = languageOf(request);
-  return translator<AnswerTexts>(language, answersIn(language));
-}
+export const textsFor = (request: Request): Translate<AnswerTexts> => answersIn(languageOf(request));
 
 /** The response, with the cookie of the visitor's choice besides. A language that there is not is no choice. */
 export function withLanguage(request: Request, response: Response, chosen: string): Response {

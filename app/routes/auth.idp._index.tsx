@@ -1,12 +1,16 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
-import { logExternalSignInFailure, providerLabel, startExternalSignIn } from "#server/features/external-sign-in.server";
+import {
+  isExternalSignInOn,
+  logExternalSignInFailure,
+  startExternalSignIn,
+} from "#server/features/external-sign-in.server";
 import { redirectUri, signInCookies } from "~/oauth-attempt.server";
 import { returnToOf } from "~/request";
 import { methodNotAllowed, plainText } from "~/responses";
 
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt
-  if (providerLabel() === null) throw plainText("External sign-in is not configured.\n", 400);
+  if (!isExternalSignInOn()) throw plainText("External sign-in is not configured.\n", 400);
   try {
     const attempt = await startExternalSignIn(redirectUri(request));
     return redirect(attempt.consentUrl, { headers: signInCookies(request, attempt, returnToOf(request)) });

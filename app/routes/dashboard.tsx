@@ -32,7 +32,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const language = languageOf(request);
     const moment = (at: Date) => ({ at: at.toISOString(), moment: momentIn(language, at) });
     const sessions = await activeSessions(user.id);
-    const provider = providerLabel();
+    const provider = providerLabel(language);
     const origin = user.isLinked ? null : consentOrigin();
     return data(
       {

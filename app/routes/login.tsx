@@ -40,7 +40,7 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const returnTo = returnToOf(request);
     await requireGuest(request, returnTo);
-    const provider = providerLabel();
+    const provider = providerLabel(languageOf(request));
     const notice = new URL(request.url).searchParams.get("notice");
     const registrationClosed = registrationMode() === "closed";
     return data(

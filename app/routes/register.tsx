@@ -20,7 +20,7 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const returnTo = returnToOf(request);
     await requireGuest(request, returnTo);
-    const provider = providerLabel();
+    const provider = providerLabel(languageOf(request));
     const email = new URL(request.url).searchParams.get("email") ?? "";
     return {
       idpEnabled: provider !== null,

@@ -1,7 +1,6 @@
 import Bowser from "bowser";
 import type { Language } from "../languages/languages";
-import { texts } from "../languages/texts";
-import { translator } from "../languages/translate";
+import { answersIn } from "../languages/texts";
 
 const known: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP));
 
@@ -10,7 +9,7 @@ const known: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP));
  * returns a part of the header, and a mail would carry an attacker's text.
  */
 export function browserName(userAgent: string | null, language: Language): string {
-  const t = translator(language, texts[language].answers);
+  const t = answersIn(language);
   const { browser, os } = userAgent ? Bowser.parse(userAgent) : { browser: {}, os: {} };
   const name = browser.name && known.has(browser.name) ? browser.name : null;
   if (!os.name) return name ?? t("browser.unknown");

@@ -16,6 +16,7 @@ import { CallError } from "../http/json-client";
 import { type AuthorizationCode, IdentityProvider } from "../identity-provider/client";
 import type { Profile } from "../identity-provider/providers";
 import type { Language } from "../languages/languages";
+import { answersIn } from "../languages/texts";
 import { logEvent, logUnexpected } from "../log";
 import { enqueue } from "../queue/job-queue";
 
@@ -45,9 +46,12 @@ function identityProvider(): IdentityProvider {
   return new IdentityProvider(settings);
 }
 
+export const isExternalSignInOn = (): boolean => config().identityProvider !== null;
+
 /** The configured provider's name for people; `null` when external sign-in is off. */
-export function providerLabel(): string | null {
-  return config().identityProvider && identityProvider().label;
+export function providerLabel(language: Language): string | null {
+  if (!isExternalSignInOn()) return null;
+  return identityProvider().label ?? answersIn(language)("provider.singleSignOn");
 }
 
 /** The origin of the provider's consent screen; `null` when external sign-in is off. */

@@ -3,6 +3,7 @@ import { config } from "../config";
 import { isLanguage, type Language, languages } from "../languages/languages";
 import { texts } from "../languages/texts";
 
+export { answersIn } from "../languages/texts";
 export { momentIn } from "../languages/translate";
 
 const longestHeader = 512; // characters; browsers send fewer than 200
@@ -22,9 +23,6 @@ export function chooseLanguage(chosen: string | null, acceptLanguage: string | n
   const [best] = new Negotiator({ headers }).languages(known);
   return best !== undefined && isLanguage(best) ? best : defaultLanguage;
 }
-
-/** What the server answers, in this language. */
-export const answersIn = (language: Language) => texts[language].answers;
 
 /** What the components show, in this language. */
 export const pageTextsIn = (language: Language) => texts[language].pages;

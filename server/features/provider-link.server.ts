@@ -8,8 +8,7 @@ import { config } from "../config";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Profile } from "../identity-provider/providers";
 import type { Language } from "../languages/languages";
-import { type MailTexts, texts } from "../languages/texts";
-import { translator } from "../languages/translate";
+import { mailTextsIn } from "../languages/texts";
 import { logEvent } from "../log";
 import { sendMail } from "../mail/mailer";
 import { providerLinkedMail, providerUnlinkedMail } from "../mail/messages";
@@ -76,8 +75,7 @@ export async function unlinkProvider(userId: string, sessionId: string | null, l
   return true;
 }
 
-const providerName = (language: Language) =>
-  providerLabel() ?? translator<MailTexts>(language, texts[language].mails)("common.anotherService");
+const providerName = (language: Language) => providerLabel(language) ?? mailTextsIn(language)("common.anotherService");
 
 /** The job of a new link: tells the owner, because somebody else may have made it. */
 export async function mailProviderLinked(email: string, language: Language): Promise<MailCall> {

@@ -72,7 +72,7 @@ export class IdentityProvider {
   }
 
   /** The provider's name for people. */
-  get label(): string {
+  get label(): string | null {
     return this.#provider.label;
   }
 

@@ -20,7 +20,8 @@ export interface Endpoints {
 
 export interface Provider {
   /** Its name for people. */
-  label: string;
+  /** Its name for people; `null` for a provider of any name. */
+  label: string | null;
   /** `null`: found by discovery at `IDP_ISSUER`. */
   endpoints: Endpoints | null;
   /** The issuer that its authorization responses name (RFC 9207); `null` where it is not documented. */
@@ -152,7 +153,7 @@ export const providers = {
     emails: null,
   },
   oidc: {
-    label: "single sign-on",
+    label: null,
     endpoints: null,
     issuer: null,
     scope: "openid email profile",

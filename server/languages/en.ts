@@ -1,3 +1,5 @@
+import type { Translated } from "./translate";
+
 /** Every English text. Its form is that of the other languages: see docs/languages.md. */
 export const en = {
   /** What the components show: the browser has these. */
@@ -260,6 +262,9 @@ export const en = {
       unknown: "An unknown browser",
       unknownOnSystem: "An unknown browser on {system}",
     },
+    provider: {
+      singleSignOn: "single sign-on",
+    },
   },
 
   mails: {
@@ -352,3 +357,14 @@ export const en = {
     },
   },
 } as const;
+
+export type PageTexts = (typeof en)["pages"];
+export type AnswerTexts = (typeof en)["answers"];
+export type MailTexts = (typeof en)["mails"];
+
+/** The texts of one language. */
+export interface Texts {
+  readonly pages: Translated<PageTexts>;
+  readonly answers: Translated<AnswerTexts>;
+  readonly mails: Translated<MailTexts>;
+}

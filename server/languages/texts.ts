@@ -1,17 +1,21 @@
-import { en } from "./en";
+import { ar } from "./ar";
+import { de } from "./de";
+import { type AnswerTexts, en, type MailTexts, type Texts } from "./en";
+import { es } from "./es";
+import { fr } from "./fr";
+import { ja } from "./ja";
 import type { Language } from "./languages";
-import type { Translated } from "./translate";
+import { type Translate, translator } from "./translate";
 
-export type PageTexts = (typeof en)["pages"];
-export type AnswerTexts = (typeof en)["answers"];
-export type MailTexts = (typeof en)["mails"];
-
-/** The texts of one language. */
-export interface Texts {
-  readonly pages: Translated<PageTexts>;
-  readonly answers: Translated<AnswerTexts>;
-  readonly mails: Translated<MailTexts>;
-}
+export type { AnswerTexts, MailTexts, PageTexts, Texts } from "./en";
 
 /** Every text of every language. Never in the browser's bundle. */
-export const texts: Record<Language, Texts> = { en };
+export const texts: Record<Language, Texts> = { en, de, fr, es, ja, ar };
+
+/** Turns keys into what the server answers. */
+export const answersIn = (language: Language): Translate<AnswerTexts> =>
+  translator<AnswerTexts>(language, texts[language].answers);
+
+/** Turns keys into texts of mails. */
+export const mailTextsIn = (language: Language): Translate<MailTexts> =>
+  translator<MailTexts>(language, texts[language].mails);

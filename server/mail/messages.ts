@@ -1,13 +1,11 @@
 import { brandColors, defaultColor } from "../brand-colors";
 import { config } from "../config";
 import { type Language, languages } from "../languages/languages";
-import { type MailTexts, texts } from "../languages/texts";
-import { momentIn, translator } from "../languages/translate";
+import { mailTextsIn } from "../languages/texts";
+import { momentIn } from "../languages/translate";
 import { linkLifetimeMinutes } from "../rules";
 import { aside, button, escapeHtml, html, paragraph, smallLink } from "./layout";
 import type { Message } from "./mail";
-
-const textsOf = (language: Language) => translator<MailTexts>(language, texts[language].mails);
 
 function link(appUrl: string, path: string, parameters: Record<string, string>): string {
   return `${appUrl}${path}?${new URLSearchParams(parameters)}`;
@@ -23,7 +21,7 @@ type Part = { say: string } | { small: string } | { label: string; url: string }
 /** Where the reader finds help, and the terms: as lines of text and as HTML. */
 function footerOf(language: Language): { lines: string[]; blocks: string[] } {
   const { supportEmail, termsUrl, privacyUrl } = config().brand;
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   const links: [label: string, url: string][] = [];
   if (termsUrl) links.push([t("common.terms"), termsUrl]);
   if (privacyUrl) links.push([t("common.privacy"), privacyUrl]);
@@ -53,7 +51,7 @@ export const testMail = (appUrl: string) =>
   write("en", "Test mail", [{ say: `This mail shows that Latchkey at ${appUrl} can send mails to this address.` }]);
 
 export function resetMail(language: Language, appUrl: string, email: string, token: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("reset.subject"), [
     { say: t("reset.lead") },
     { label: t("reset.button"), url: resetLink(appUrl, email, token) },
@@ -69,7 +67,7 @@ export function registrationMail(
   token: string,
   returnTo?: string,
 ): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   const parameters = { email, token, ...(returnTo && { return_to: returnTo }) };
   return write(language, t("registration.subject"), [
     { say: t("registration.lead") },
@@ -80,7 +78,7 @@ export function registrationMail(
 }
 
 export function accountExistsMail(language: Language, appUrl: string, returnTo?: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   const login = returnTo ? link(appUrl, "/login", { return_to: returnTo }) : `${appUrl}/login`;
   return write(language, t("accountExists.subject"), [
     { say: t("accountExists.what") },
@@ -93,7 +91,7 @@ export function accountExistsMail(language: Language, appUrl: string, returnTo?:
 }
 
 export function passwordChangedMail(language: Language, appUrl: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("passwordChanged.subject"), [
     { say: t("passwordChanged.what") },
     { say: t("passwordChanged.act") },
@@ -102,7 +100,7 @@ export function passwordChangedMail(language: Language, appUrl: string): Message
 }
 
 export function passwordChangedByOwnerMail(language: Language, appUrl: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("passwordChanged.subject"), [
     { say: t("passwordChanged.onPage") },
     { say: t("passwordChanged.act") },
@@ -113,7 +111,7 @@ export function passwordChangedByOwnerMail(language: Language, appUrl: string): 
 }
 
 export function emailChangeMail(language: Language, appUrl: string, email: string, token: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("emailChange.subject"), [
     { say: t("emailChange.lead") },
     { label: t("emailChange.button"), url: link(appUrl, "/account/email", { email, token }) },
@@ -124,7 +122,7 @@ export function emailChangeMail(language: Language, appUrl: string, email: strin
 
 /** To an address that has an account, when the owner of another account asked to change to it. */
 export function addressTakenMail(language: Language, appUrl: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("accountExists.subject"), [
     { say: t("addressTaken.what") },
     { say: t("addressTaken.free") },
@@ -136,7 +134,7 @@ export function addressTakenMail(language: Language, appUrl: string): Message {
 }
 
 export function emailChangingMail(language: Language, appUrl: string, newEmail: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("emailChanging.subject"), [
     { say: t("emailChanging.what", { newEmail }) },
     { say: t("emailChanging.act") },
@@ -157,7 +155,7 @@ export function emailChangedFromMail(
   appUrl: string,
   { oldEmail, newEmail }: ChangedEmail,
 ): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("emailChanged.subject"), [
     { say: t("emailChanged.what", { oldEmail, newEmail }) },
     { say: t("emailChanged.changeBack", { newEmail }) },
@@ -168,7 +166,7 @@ export function emailChangedFromMail(
 
 /** To the new address. */
 export function emailChangedToMail(language: Language, appUrl: string, { oldEmail, newEmail }: ChangedEmail): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("emailChanged.subject"), [
     { say: t("emailChanged.what", { oldEmail, newEmail }) },
     { say: t("emailChanged.secureMailbox") },
@@ -177,7 +175,7 @@ export function emailChangedToMail(language: Language, appUrl: string, { oldEmai
 }
 
 export function newSignInMail(language: Language, appUrl: string, browser: string, at: Date): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("newSignIn.subject"), [
     { say: t("newSignIn.lead") },
     { say: t("newSignIn.what", { browser, moment: momentIn(language, at) }) },
@@ -189,7 +187,7 @@ export function newSignInMail(language: Language, appUrl: string, browser: strin
 }
 
 export function providerLinkedMail(language: Language, appUrl: string, provider: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("providerLinked.subject", { provider }), [
     { say: t("providerLinked.what", { provider }) },
     { say: t("providerLinked.act") },
@@ -200,7 +198,7 @@ export function providerLinkedMail(language: Language, appUrl: string, provider:
 }
 
 export function providerUnlinkedMail(language: Language, appUrl: string, provider: string): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   return write(language, t("providerUnlinked.subject", { provider }), [
     { say: t("providerUnlinked.what", { provider }) },
     { say: t("providerUnlinked.act") },
@@ -212,7 +210,7 @@ export function providerUnlinkedMail(language: Language, appUrl: string, provide
 
 /** @param appUrl `null` when no new account can be created */
 export function accountDeletedMail(language: Language, appUrl: string | null): Message {
-  const t = textsOf(language);
+  const t = mailTextsIn(language);
   const again =
     appUrl === null
       ? []
