@@ -1,6 +1,7 @@
 import { createContext, useContext } from "react";
 import type { PageBrand } from "#server/features/branding.server";
 import { useTexts } from "./language";
+import { useNonce } from "./nonce";
 
 /** What a page shows of the brand. In a context, because the error pages have no loader's data. */
 const BrandContext = createContext<PageBrand>({
@@ -23,9 +24,10 @@ export const brandOfDocument = (): PageBrand => JSON.parse(document.getElementBy
 
 /** The brand, for hydration. */
 export function BrandForBrowser() {
+  const nonce = useNonce();
   const json = JSON.stringify(useBrand()).replaceAll("<", "\\u003c");
   // biome-ignore lint/security/noDangerouslySetInnerHtml: JSON of the settings, in which `<` is escaped
-  return <script id={brandId} type="application/json" dangerouslySetInnerHTML={{ __html: json }} />;
+  return <script id={brandId} nonce={nonce} type="application/json" dangerouslySetInnerHTML={{ __html: json }} />;
 }
 
 /** The icon of the page, and the stylesheet with the brand's colours. */

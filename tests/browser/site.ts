@@ -35,6 +35,7 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
   let provider: IdentityProvider;
   let server: RunningServer;
   let problems: string[] = [];
+  let applications: string[] = [];
 
   beforeAll(async () => {
     const port = await freePort();
@@ -44,6 +45,7 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
       startIdentityProvider(`http://localhost:${port}/auth/idp/callback`),
     ]);
     const given = typeof settings === "function" ? settings() : settings;
+    applications = given.RETURN_ORIGINS?.split(",") ?? [];
     server = await startServer({ PORT: String(port), DATABASE_URL: database.url, ...provider.settings, ...given });
   });
 
@@ -66,7 +68,8 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
   const checkRequest = (request: Request) => {
     const { protocol } = new URL(request.url());
     if (protocol === "data:" || isOwnUrl(request.url())) return;
-    if (request.url().startsWith(`${provider.url}/`) && request.isNavigationRequest()) return;
+    const mayLeadTo = [provider.url, ...applications].some((origin) => request.url().startsWith(`${origin}/`));
+    if (mayLeadTo && request.isNavigationRequest()) return;
     if (isOwnUrl(request.frame().url())) problems.push(`request to ${request.url()}`);
   };
 

@@ -53,10 +53,24 @@ export class Machine {
       `cmp package-lock.json "$3/package-lock.json"`,
       `cp -al ${this.#surroundings.production}/node_modules "$3/"`,
     ]);
-    await writeScript(bin("systemctl"), [
-      `root=${this.#root}`,
+    const unit = [
+      `root=${this.#root} uid=${stranger}`,
       'unit="$root/etc/systemd/system/latchkey.service"',
       'value() { sed -n "s/^$1=//p" "$unit"; }',
+      // Runs a command of the unit's program as the unit's user, with its settings, in its folder.
+      "run() {",
+      '  cd "$root$(value WorkingDirectory)"',
+      '  command="$*"',
+      "  set -- $(value Environment)",
+      '  while IFS= read -r line; do set -- "$@" "$line"; done <"$root$(value EnvironmentFile)"',
+      '  umask "$(value UMask)"',
+      `  exec setpriv ${user} env -i PATH=/usr/bin:/bin "$@" PORT=${new URL(this.url).port} \\`,
+      `    ${process.execPath} \${command#/usr/bin/node }`,
+      "}",
+    ];
+    await writeScript(bin("systemd-run"), [...unit, 'while [ "$1" != /usr/bin/node ]; do shift; done', 'run "$@"']);
+    await writeScript(bin("systemctl"), [
+      ...unit,
       'runs() { kill -0 "$1" 2>/dev/null && ! grep -q "^State:.Z" "/proc/$1/status"; }',
       "stop() {",
       '  [ -f "$root/pid" ] || return 0',
@@ -67,16 +81,9 @@ export class Machine {
       "}",
       "start() {",
       '  install -d -o "$uid" -g "$uid" -m "$(value StateDirectoryMode)" "$root/var/lib/$(value StateDirectory)"',
-      '  cd "$root$(value WorkingDirectory)"',
-      "  set -- $(value Environment)",
-      '  while IFS= read -r line; do set -- "$@" "$line"; done <"$root$(value EnvironmentFile)"',
-      "  command=$(value ExecStart)",
-      `  umask "$(value UMask)"`,
-      `  setpriv ${user} env -i PATH=/usr/bin:/bin "$@" PORT=${new URL(this.url).port} ${process.execPath} \\`,
-      `    \${command#/usr/bin/node } >>"$root/log" 2>&1 </dev/null &`,
+      '  (run $(value ExecStart)) >>"$root/log" 2>&1 </dev/null &',
       '  echo $! >"$root/pid"',
       "}",
-      `uid=${stranger}`,
       '[ "$*" = daemon-reload ] || [ "$*" = "enable --now latchkey" ] || [ "$2" = latchkey ]',
       'case "$1" in',
       "  daemon-reload) ;;",

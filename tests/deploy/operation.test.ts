@@ -101,12 +101,13 @@ describe("PostgreSQL", () => {
 
   afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));
 
-  test("install, back up while it runs, restore elsewhere, rotate the password", async () => {
+  test("install, run a command, back up while it runs, restore elsewhere, rotate the password", async () => {
     const smtp = await startMailServer();
     const machine = await createMachine(smtp, clusters[0]);
     for (const name of ["install", "settings", "postgresql"]) machine.run(name);
     await machine.runUntilReady("start");
     const arranged = await arrange(machine, smtp);
+    expect(machine.run("command")).toContain(email);
     machine.run("back up PostgreSQL");
 
     const elsewhere = await createMachine(smtp, clusters[1]);

@@ -38,6 +38,7 @@ describe("the login page", () => {
       provider: null,
       notice: null,
       returnTo: null,
+      registrationClosed: false,
     });
     latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret", IDP_PROVIDER: "github" });
     expect((await call(login.loader, get("/login"))).data).toEqual({
@@ -45,6 +46,7 @@ describe("the login page", () => {
       provider: "GitHub",
       notice: null,
       returnTo: null,
+      registrationClosed: false,
     });
   });
 });
