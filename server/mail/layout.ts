@@ -33,7 +33,7 @@ export const smallLink = (label: string, url: string) =>
 export function button(label: string, url: string, { fill, onFill, text }: BrandColors): string {
   const href = escapeHtml(url);
   return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 16px"><tr><td bgcolor="${fill}" style="border-radius:8px;background-color:${fill}"><a href="${href}" style="display:inline-block;padding:12px 20px;border-radius:8px;color:${onFill};font-weight:600;text-decoration:none">${label}</a></td></tr></table>
-<p dir="ltr" style="margin:0 0 16px;font-size:14px;word-break:break-all;text-align:inherit"><a class="accent" href="${href}" style="color:${text.light}">${href}</a></p>`;
+<p dir="ltr" style="margin:0 0 16px;font-size:14px;word-break:break-all"><a class="accent" href="${href}" style="color:${text.light}">${href}</a></p>`;
 }
 
 /** The dark theme, for the clients that read style sheets. Their inline styles must be overridden. */

@@ -379,6 +379,8 @@ describe("a malformed setting is named", () => {
     ["SUPPORT_EMAIL", "help", "must be an email address"],
     ["SUPPORT_EMAIL", "help@example.org\n", "must be an email address"],
     ["METRICS_HOST", "http://localhost", "must be an address or a host name"],
+    ["DEFAULT_LOCALE", "pt", "must be en, de, fr, es, ja or ar"],
+    ["DEFAULT_LOCALE", "EN", "must be en, de, fr, es, ja or ar"],
     ["TRUST_PROXY", "yes", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "-1", "must be true, false or the number of proxies, at most 9"],
     ["TRUST_PROXY", "1.5", "must be true, false or the number of proxies, at most 9"],

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "#server/config";
 import type { MailRefusal } from "#server/events";
 import { sendMail } from "#server/mail/mailer";
-import { resetMail } from "#server/mail/messages";
+import { passwordChangedMail, resetMail } from "#server/mail/messages";
 import type { PostmarkEmail } from "#server/mail/postmark-mailer";
 import type { ResendEmail } from "#server/mail/resend-mailer";
 import { configure } from "../support/configure";
@@ -53,7 +53,7 @@ const resetHtml = `<!doctype html>
 <tr><td class="card" bgcolor="#ffffff" style="padding:28px 28px 12px;border:1px solid #dfe4e2;border-radius:12px;background-color:#ffffff">
 <p style="margin:0 0 16px">Reset your password:</p>
 <table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 16px"><tr><td bgcolor="#0b6355" style="border-radius:8px;background-color:#0b6355"><a href="${href}" style="display:inline-block;padding:12px 20px;border-radius:8px;color:#ffffff;font-weight:600;text-decoration:none">Choose a new password</a></td></tr></table>
-<p style="margin:0 0 16px;font-size:14px;word-break:break-all"><a class="accent" href="${href}" style="color:#0b6355">${href}</a></p>
+<p dir="ltr" style="margin:0 0 16px;font-size:14px;word-break:break-all"><a class="accent" href="${href}" style="color:#0b6355">${href}</a></p>
 <p class="muted" style="margin:0 0 8px;font-size:14px;color:#55615d">This link expires in 60 minutes.</p>
 <p class="muted" style="margin:0 0 8px;font-size:14px;color:#55615d">If you did not ask for this, you can ignore this mail.</p>
 </td></tr>
@@ -213,6 +213,27 @@ describe.each(["resend", "postmark"] as const)("%s", (name) => {
       expect(outgoing.deadlines()).toEqual([5000]);
     },
   );
+});
+
+test.each(["resend", "postmark"] as const)("%s gets subjects outside ASCII as they are", async (name) => {
+  const service = services[name];
+  configure({ ...settings, ...service.settings });
+  for (const language of ["de", "ja", "ar"] as const) {
+    outgoing.answer("POST", service.url, { body: service.accepted });
+    const mail = passwordChangedMail(language, settings.APP_URL);
+    expect(mail.subject).toMatch(/[^\x20-\x7e]|^Ihr Passwort/);
+    await sendMail(email, mail);
+    expect(JSON.parse(outgoing.calls().at(-1)?.body ?? "")).toMatchObject(
+      name === "resend" ? { subject: mail.subject } : { Subject: mail.subject },
+    );
+  }
+});
+
+test("the log driver prints subjects outside ASCII as they are", async () => {
+  configure(settings);
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  await sendMail(email, passwordChangedMail("ar", settings.APP_URL));
+  expect(write.mock.calls.map(([text]) => text).join("")).toContain("\nSubject: تم تغيير كلمة المرور\n");
 });
 
 test("the log driver prints the mail between its two marker lines and nothing else", async () => {

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "#server/config";
-import { resetMail } from "#server/mail/messages";
+import { newSignInMail, resetMail } from "#server/mail/messages";
 import { smtpMailer } from "#server/mail/smtp-mailer";
 import type { SmtpConfig } from "#server/settings/mail";
 import { type Authority, createAuthority } from "../support/certificates";
@@ -84,6 +84,33 @@ describe.each([
     expect(error).toMatchObject({ name: "SmtpError", code: expect.stringMatching(code) });
     expect(server.mails).toEqual([]);
   });
+});
+
+/** Decodes the encoded words of a header (RFC 2047). */
+function decodeHeader(value: string): string {
+  const words = value.replace(/\?=\s+=\?/g, "?==?").matchAll(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi);
+  const bytes = [...words].map(([, encoding, text = ""]) =>
+    encoding?.toUpperCase() === "B"
+      ? Buffer.from(text, "base64")
+      : Buffer.from(
+          text
+            .replaceAll("_", " ")
+            .replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
+          "latin1",
+        ),
+  );
+  return Buffer.concat(bytes).toString("utf8");
+}
+
+test.each(["de", "fr", "ja", "ar"] as const)("a subject in %s is sent in ASCII, as encoded words", async (language) => {
+  const server = await startSmtpServer({ authOptional: true, ...createAuthority().sign("DNS:elsewhere.example") });
+  const message = newSignInMail(language, "https://latchkey.example", "Firefox", new Date(0));
+  const subject = `${message.subject} – ä あ ع`;
+  await mailerFor(plain, server.port).send({ to: email, ...message, subject });
+  const sent = server.mails[0]?.headers.subject ?? "";
+  expect(sent).toMatch(/^(?:=\?UTF-8\?[QB]\?[!->@-~]+\?= ?)+$/i);
+  for (const word of sent.split(" ")) expect(word.length).toBeLessThanOrEqual(75);
+  expect(decodeHeader(sent)).toBe(subject);
 });
 
 test("without STARTTLS neither a login nor a mail is sent", async () => {

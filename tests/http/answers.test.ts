@@ -413,15 +413,21 @@ describe("requesting a mail", () => {
     return { status, headers: JSON.stringify(others).replaceAll(nonce, "NONCE"), body: plain(body) };
   };
 
-  test.each(["/forgot-password", "/register"])("%s sends the same answer for every address", async (path) => {
-    const first = comparable(await send(path, { form: { email: "one@example.com" } }), "one@example.com");
+  test.each([
+    ["/forgot-password", "en", "is on its way"],
+    ["/register", "en", "is on its way"],
+    ["/forgot-password", "ar", 'dir="rtl"'],
+    ["/register", "ja", 'lang="ja"'],
+  ])("%s in the language %s sends the same answer for every address", async (path, language, said) => {
+    const headers = { "Accept-Language": language };
+    const first = comparable(await send(path, { form: { email: "one@example.com" }, headers }), "one@example.com");
     expect(first.status).toBe(200);
-    expect(first.body).toContain("is on its way");
+    expect(first.body).toContain(said);
     for (const email of ["two@example.com", "no-address", "one@example"]) {
-      expect(comparable(await send(path, { form: { email } }), email)).toEqual(first);
+      expect(comparable(await send(path, { form: { email }, headers }), email)).toEqual(first);
     }
     for (let count = 0; count < 6; count++) {
-      const again = await send(path, { form: { email: "six@example.com" } });
+      const again = await send(path, { form: { email: "six@example.com" }, headers });
       expect(comparable(again, "six@example.com")).toEqual(first);
     }
   });

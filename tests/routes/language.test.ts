@@ -1,22 +1,33 @@
 import { describe, expect, test } from "vitest";
 import { chooseLanguage } from "#server/features/language.server";
+import { enqueue } from "#server/queue/job-queue";
+import type { Job } from "#server/queue/jobs";
+import * as dashboard from "~/routes/dashboard";
+import * as forgotPassword from "~/routes/forgot-password";
 import * as language from "~/routes/language";
-import { configure } from "../support/configure";
+import * as login from "~/routes/login";
+import * as register from "~/routes/register";
+import * as resetPassword from "~/routes/reset-password";
+import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
 import { call, get, post } from "../support/route-calls";
+import { twice } from "../support/twice";
+
+const latchkey = startLatchkey();
+
+const asks = (tag: string) => ({ headers: { "Accept-Language": tag } });
 
 describe("the form that chooses a language", () => {
   const choose = (fields: Record<string, string> | [string, string][], headers: Record<string, string> = {}) =>
     call(language.action, post("/language", fields, { headers }));
 
   test("sets a cookie and shows the same page again", async () => {
-    configure({});
-    const done = await choose({ language: "en", page: "/reset-password?email=ada%40example.com&token=ff" });
+    const done = await choose({ language: "ar", page: "/reset-password?email=ada%40example.com&token=ff" });
     expect(done).toMatchObject({ status: 302, location: "/reset-password?email=ada%40example.com&token=ff" });
-    expect(done.headers.getSetCookie()).toEqual(["language=en; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax"]);
+    expect(done.headers.getSetCookie()).toEqual(["language=ar; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax"]);
   });
 
   test("sets a cookie that no other host can set, on https", async () => {
-    configure({});
     const done = await choose({ language: "en", page: "/" }, { "latchkey-origin": "https://localhost:3000" });
     expect(done.headers.getSetCookie()).toEqual([
       "__Host-language=en; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax; Secure",
@@ -36,21 +47,18 @@ describe("the form that chooses a language", () => {
     "",
     "http://[",
   ])("leads to the start page, and nowhere else, for the page %j", async (page) => {
-    configure({});
     expect(await choose({ language: "en", page })).toMatchObject({ status: 302, location: "/" });
   });
 
   test.each(["xx", "", "toString", "__proto__", "EN", "en; Domain=example.org"])(
     "sets no cookie for the language %j",
     async (tag) => {
-      configure({});
       const done = await choose({ language: tag, page: "/login" });
       expect(done).toMatchObject({ status: 302, location: "/login", cookies: {} });
     },
   );
 
   test("is refused from another site, and by GET", async () => {
-    configure({});
     const fields = { language: "en", page: "/" };
     expect(await choose(fields, { "latchkey-cross-site": "true" })).toMatchObject({ status: 403, cookies: {} });
     expect((await call(language.loader, get("/language"))).status).toBe(405);
@@ -58,8 +66,38 @@ describe("the form that chooses a language", () => {
 });
 
 describe("the language of a visitor", () => {
-  const hostile = [
-    "*",
+  test.each([
+    ["de", "de"],
+    ["de-AT, en;q=0.9", "de"],
+    ["DE-at", "de"],
+    ["en;q=0.7, fr-CH;q=0.8", "fr"],
+    ["pt-BR, es;q=0.5, *;q=0.1", "es"],
+    ["zh-Hant-TW, ja;q=0.3", "ja"],
+    ["en;q=0, ar", "ar"],
+    ["de;q=0.5, ja;q=0.5", "de"],
+    ["*", "fr"],
+    ["pt", "fr"],
+    ["*;q=0.5, en", "en"],
+  ])("with Accept-Language %j and DEFAULT_LOCALE=fr is %s", (header, expected) => {
+    latchkey.configure({ DEFAULT_LOCALE: "fr" });
+    expect(chooseLanguage(null, header)).toBe(expected);
+  });
+
+  test("is the default one without Accept-Language", () => {
+    latchkey.configure({ DEFAULT_LOCALE: "ja" });
+    expect(chooseLanguage(null, null)).toBe("ja");
+  });
+
+  test.each([
+    ["ar", "ar"],
+    ["xx", "de"],
+    ["__proto__", "de"],
+    ["", "de"],
+  ])("with the cookie %j and Accept-Language de is %s", (cookie, expected) => {
+    expect(chooseLanguage(cookie, "de")).toBe(expected);
+  });
+
+  test.each([
     "",
     ",",
     ";q=",
@@ -70,13 +108,85 @@ describe("the language of a visitor", () => {
     "en;q=0",
     "a".repeat(8_000),
     "en-,".repeat(4_000),
-    `${"x;q=0.1,".repeat(2_000)}en`,
+    `${"x;q=0.1,".repeat(2_000)}de`,
     "\u0000",
     "é",
-  ];
-
-  test.each(hostile)("is the default one for the header %j", (header) => {
-    configure({ DEFAULT_LOCALE: "en" });
+  ])("is the default one for the header %j", (header) => {
     expect(chooseLanguage(null, header)).toBe("en");
+  });
+});
+
+describe("an answer", () => {
+  test("is in the visitor's language", async () => {
+    await createUser(latchkey.em());
+    const refused = await call(login.action, post("/login", { email: "ada@example.com", password: "x" }, asks("de")));
+    expect(refused.data.message).toBe("E‑Mail-Adresse oder Passwort ist falsch.");
+    const form = { email: "ada@example.com", token: "0".repeat(64), ...twice(goodPassword) };
+    const invalid = await call(resetPassword.action, post("/reset-password", form, asks("ja")));
+    expect(invalid.data.invalidLink).toBe("この再設定用リンクは無効か、有効期限が切れています。");
+  });
+
+  test("counts minutes as the language does", async () => {
+    const attempt = () => call(login.action, post("/login", { email: "ada@example.com", password: "x" }, asks("ar")));
+    for (let count = 0; count < 10; count++) await attempt();
+    expect((await attempt()).data.message).toBe(
+      "محاولات كثيرة جدًا. يُرجى إعادة المحاولة بعد 15 دقيقة، أو إعادة ضبط كلمة المرور.",
+    );
+  });
+
+  test("names browsers and moments in the visitor's language", async () => {
+    const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()), agent);
+    await latchkey.execute("update sessions set created_at = '2026-11-01T09:05:00Z', expires_at = '2100-01-01'");
+    const { data } = await call(dashboard.loader, get("/dashboard", { cookie, ...asks("de") }));
+    expect(data.sessions).toMatchObject([
+      {
+        browser: "Firefox unter Linux",
+        since: { at: "2026-11-01T09:05:00.000Z", moment: expect.stringMatching(/^1\. November 2026 .*09:05 UTC$/) },
+      },
+    ]);
+  });
+});
+
+describe("a mail", () => {
+  test.each([
+    ["/forgot-password", forgotPassword.action, "mail_password_reset"],
+    ["/register", register.action, "mail_registration"],
+  ])("asked for at %s has the page's language, for known and unknown addresses alike", async (path, action, task) => {
+    await createUser(latchkey.em());
+    for (const email of ["ada@example.com", "nobody@example.com"]) {
+      await call(action, post(path, { email }, asks("ja")));
+    }
+    expect(await latchkey.jobs()).toEqual([
+      expect.objectContaining({ task, email: "ada@example.com", language: "ja" }),
+      expect.objectContaining({ task, email: "nobody@example.com", language: "ja" }),
+    ]);
+  });
+
+  test("is written in the language of its job", async () => {
+    await createUser(latchkey.em());
+    await call(forgotPassword.action, post("/forgot-password", { email: "ada@example.com" }, asks("ar")));
+    await latchkey.drain();
+    expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["إعادة ضبط كلمة المرور"]);
+  });
+
+  test("about a new sign-in names the browser in the language of the page", async () => {
+    await createUser(latchkey.em());
+    const logIn = (headers: Record<string, string>) =>
+      call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }, { headers }));
+    await logIn({});
+    await logIn({ "Accept-Language": "fr" });
+    await latchkey.drain();
+    const [mail] = latchkey.mails();
+    expect(mail?.subject).toBe("Nouvelle connexion à votre compte");
+    expect(mail?.text).toMatch(/^Navigateur inconnu, .* UTC$/m);
+  });
+
+  test("of a job that an earlier version enqueued is in DEFAULT_LOCALE", async () => {
+    latchkey.configure({ DEFAULT_LOCALE: "es" });
+    await createUser(latchkey.em());
+    await enqueue(latchkey.em(), { task: "mail_password_reset", email: "ada@example.com" } as Job);
+    await latchkey.drain();
+    expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["Restablece tu contraseña"]);
   });
 });

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { type Language, languages } from "#server/languages/languages";
+import { mailTextsIn, texts } from "#server/languages/texts";
+import { fill, momentIn, type Plural, templateOf } from "#server/languages/translate";
+import * as messages from "#server/mail/messages";
+import { configure } from "../support/configure";
+
+const everyLanguage = Object.keys(languages) as Language[];
+const translations = everyLanguage.filter((language) => language !== "en");
+
+type Entries = [key: string, text: string | Plural][];
+
+/** Every text of a language, in the order of the keys. */
+function entriesOf(language: Language): Entries {
+  const parts = Object.entries(
+    texts[language] as unknown as Record<string, Record<string, Record<string, string | Plural>>>,
+  );
+  return parts
+    .flatMap(([part, sections]) =>
+      Object.entries(sections).flatMap(([section, entries]) =>
+        Object.entries(entries).map(([name, text]): Entries[number] => [`${part}.${section}.${name}`, text]),
+      ),
+    )
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+const forms = (text: string | Plural) => (typeof text === "string" ? [text] : Object.values(text));
+
+/** The values and the elements that a text names. */
+const placeholders = (text: string) => [...new Set(text.match(/\{\w+\}|<\/?\w+>/g))].sort();
+
+describe.each(everyLanguage)("the texts in %s", (language) => {
+  test("are not empty, and have no other braces or angle brackets than those of values and elements", () => {
+    for (const [key, text] of entriesOf(language)) {
+      for (const form of forms(text)) {
+        expect([key, form.trim()]).toEqual([key, form]);
+        expect([key, form.replace(/\{\w+\}|<\/?\w+>/g, "")]).toEqual([key, expect.stringMatching(/^[^{}<>]*$/)]);
+      }
+    }
+  });
+
+  test("have a form for every number that is counted", () => {
+    const rules = new Intl.PluralRules(languages[language].locale);
+    const categories = new Set(Array.from({ length: 1_000 }, (_, index) => rules.select(index + 1)));
+    for (const [key, text] of entriesOf(language)) {
+      if (typeof text === "string") continue;
+      for (const category of categories)
+        expect([key, category, text[category]]).toEqual([key, category, expect.any(String)]);
+    }
+  });
+});
+
+describe.each(translations)("the translation into %s", (language) => {
+  test("names the same values and elements as the English texts", () => {
+    const english = new Map(entriesOf("en"));
+    for (const [key, text] of entriesOf(language)) {
+      const [first = ""] = forms(english.get(key) ?? "").slice(-1);
+      const expected = placeholders(first);
+      for (const form of forms(text)) {
+        // A plural form may say the number as a word.
+        const found = placeholders(form);
+        const counted = typeof text === "string" ? found : [...new Set([...found, "{count}"])].sort();
+        expect([key, counted]).toEqual([
+          key,
+          typeof text === "string" ? expected : [...new Set([...expected, "{count}"])].sort(),
+        ]);
+      }
+    }
+  });
+
+  test("leaves no text in English", () => {
+    const english = new Map(entriesOf("en"));
+    const same = entriesOf(language).filter(([key, text]) => typeof text === "string" && text === english.get(key));
+    const words = same.map(([, text]) => text).filter((text) => /\p{L}{2}/u.test(String(text).replace(/\{\w+\}/g, "")));
+    expect(words).toEqual(language === "de" ? ["Name"] : []);
+  });
+});
+
+describe("a text", () => {
+  const counted = { one: "{count} minute", other: "{count} minutes" };
+
+  test.each([
+    ["en", 1, "1 minute"],
+    ["en", 1234, "1,234 minutes"],
+    ["de", 1234, "1.234 minutes"],
+    ["ar", 1234, "1,234 minutes"],
+  ] as const)("in %s counts %d as %j", (language, count, expected) => {
+    const template = templateOf(language, { a: { b: counted } }, "a.b", { count });
+    expect(fill(language, template, { count })).toBe(expected);
+  });
+
+  test("is not filled in twice: a value may look like a placeholder", () => {
+    expect(fill("en", "{a} and {b}", { a: "{b}", b: "<b>$&</b>" })).toBe("{b} and <b>$&</b>");
+  });
+});
+
+test.each([
+  ["en", "1 November 2026 at 09:05 UTC"],
+  ["de", "1. November 2026 um 09:05 UTC"],
+  ["fr", "1 novembre 2026 à 09:05 UTC"],
+  ["es", "1 de noviembre de 2026 a las 09:05 UTC"],
+  ["ja", "2026年11月1日 09:05 UTC"],
+  ["ar", "1 نوفمبر 2026 في 09:05 UTC"],
+] as const)("a moment in %s is %s", (language, expected) => {
+  // The versions of ICU differ in the space and in the word before the time.
+  const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, " ").replace(/[\u200e\u200f]/g, "");
+  expect(plain(momentIn(language, new Date("2026-11-01T09:05:59Z")))).toBe(expected);
+});
+
+describe.each(everyLanguage)("a mail in %s", (language) => {
+  const app = "https://latchkey.example";
+  const written = () => {
+    configure({});
+    return {
+      reset: messages.resetMail(language, app, "ada@example.com", "f".repeat(64)),
+      registration: messages.registrationMail(language, app, "ada@example.com", "f".repeat(64)),
+      exists: messages.accountExistsMail(language, app),
+      changed: messages.passwordChangedMail(language, app),
+      signIn: messages.newSignInMail(language, app, "Firefox", new Date(0)),
+      linked: messages.providerLinkedMail(language, app, "GitHub"),
+      unlinked: messages.providerUnlinkedMail(language, app, "GitHub"),
+      deleted: messages.accountDeletedMail(language, app),
+    };
+  };
+
+  test("says its language and direction, fills in every value, and has its subject as title", () => {
+    for (const { subject, text, html } of Object.values(written())) {
+      expect(html).toContain(`<html lang="${language}" dir="${languages[language].direction}">`);
+      expect(html).toContain(`<title>${subject}</title>`);
+      expect(`${subject}${text}`).not.toMatch(/[{}<>]/);
+      expect(subject).not.toMatch(/[\r\n]/);
+    }
+  });
+
+  test("has the same links as in English", () => {
+    const linksOf = (text: string) => text.match(/https:\S+/g);
+    const inEnglish = messages.resetMail("en", app, "ada@example.com", "f".repeat(64));
+    expect(linksOf(written().reset.text)).toEqual(linksOf(inEnglish.text));
+    expect(written().reset.text.split("\n\n")[0]).toBe(mailTextsIn(language)("reset.lead"));
+  });
+});
