@@ -4,7 +4,7 @@ export const fr: Texts = {
   pages: {
     confirmEmail: {
       askAgain: "Vous pouvez en demander un nouveau sur <account>la page de votre compte</account>.",
-      lead: "Confirmez uniquement si vous avez fait cette demande vous-même. Vous vous connecterez ensuite avec cette adresse :",
+      lead: "Confirmez uniquement si vous avez fait cette demande vous-même. Vous vous connecterez ensuite avec cette adresse :",
       linkWorks: {
         one: "Un lien fonctionne une seule fois, pendant {count} minute.",
         other: "Un lien fonctionne une seule fois, pendant {count} minutes.",
@@ -20,7 +20,7 @@ export const fr: Texts = {
       backToLogin: "Retour à la connexion",
       continueWith: "Continuer avec {provider}",
       email: "Adresse e‑mail",
-      forgotPassword: "Mot de passe oublié ?",
+      forgotPassword: "Mot de passe oublié ?",
       language: "Langue",
       logIn: "Se connecter",
       or: "ou",
@@ -30,7 +30,7 @@ export const fr: Texts = {
     login: {
       description: "Connectez-vous à votre compte {brand}.",
       emailChanged: "Votre adresse e‑mail a été modifiée. Connectez-vous avec la nouvelle.",
-      createAccount: "Pas encore de compte ? <register>Créez-en un</register>",
+      createAccount: "Pas encore de compte ? <register>Créez-en un</register>",
       idpFailed: "La connexion avec {provider} n’a pas abouti.",
       idpFailedAgain:
         "La connexion avec {provider} n’a pas abouti. <again>Réessayez</again>, ou connectez-vous avec votre adresse e‑mail.",
@@ -53,7 +53,7 @@ export const fr: Texts = {
         "Si <address>{address}</address> a droit à un compte, un lien pour terminer sa création est en route.",
       description: "Créez un compte {brand}.",
       lead: "Nous vous enverrons un lien pour choisir un mot de passe.",
-      logIn: "Vous avez déjà un compte ? <login>Connectez-vous</login>",
+      logIn: "Vous avez déjà un compte ? <login>Connectez-vous</login>",
       next: "Continuer",
       sent: "Si <address>{address}</address> reçoit des e‑mails, un lien pour terminer la création du compte est en route.",
       title: "Créer un compte",
@@ -61,9 +61,9 @@ export const fr: Texts = {
     sent: {
       askedAgain: "Nouvelle demande envoyée.",
       help: "Regardez dans le dossier des courriers indésirables, vérifiez l’adresse, puis faites une nouvelle demande.",
-      logged: "Ce serveur n’envoie aucun e‑mail : le message se trouve dans la sortie du serveur.",
+      logged: "Ce serveur n’envoie aucun e‑mail : le message se trouve dans la sortie du serveur.",
       loggedHere: "Vous pouvez aussi <mails>le lire ici</mails>.",
-      nothing: "Toujours rien après quelques minutes ?",
+      nothing: "Toujours rien après quelques minutes ?",
       sendAgain: "Renvoyer le lien",
       thatAddress: "cette adresse",
       title: "Consultez votre messagerie",
@@ -104,14 +104,14 @@ export const fr: Texts = {
       showPassword: "Afficher le mot de passe",
     },
     strength: {
-      score0: "Très facile à deviner : ajoutez des mots.",
-      score1: "Facile à deviner : ajoutez un mot ou deux.",
-      score2: "Pourrait être plus fort : ajoutez un mot.",
+      score0: "Très facile à deviner : ajoutez des mots.",
+      score1: "Facile à deviner : ajoutez un mot ou deux.",
+      score2: "Pourrait être plus fort : ajoutez un mot.",
       score3: "Fort.",
       score4: "Très fort.",
       tooShort: {
-        one: "Trop court : utilisez au moins {count} caractère.",
-        other: "Trop court : utilisez au moins {count} caractères.",
+        one: "Trop court : utilisez au moins {count} caractère.",
+        other: "Trop court : utilisez au moins {count} caractères.",
       },
       use: {
         one: "Utilisez au moins {count} caractère.",
@@ -125,7 +125,7 @@ export const fr: Texts = {
       changeEmailSend: "Envoyer le lien",
       changePassword: "Modifier le mot de passe",
       details: "Vos informations",
-      forgotCurrentPassword: "Mot de passe actuel oublié ?",
+      forgotCurrentPassword: "Mot de passe actuel oublié ?",
       newEmail: "Nouvelle adresse e‑mail",
       otherSessionsEnd: "Toutes les autres sessions seront fermées.",
       savePassword: "Enregistrer le nouveau mot de passe",
@@ -153,15 +153,15 @@ export const fr: Texts = {
       name: "Nom",
       notConnected: "{provider} <muted>· non associé</muted>",
       onlyProvider:
-        "Votre seul moyen de connexion : {provider}. Pour pouvoir le dissocier, définissez d’abord un mot de passe.",
+        "Votre seul moyen de connexion : {provider}. Pour pouvoir le dissocier, définissez d’abord un mot de passe.",
       setPassword: "Définir un mot de passe par e‑mail",
       waysIn: "Vos moyens de connexion",
     },
     sessions: {
       end: "Fermer cette session",
       endOthers: "Fermer toutes les autres sessions",
-      lastSeen: "Dernière activité : <time>{moment}</time>",
-      since: "Connexion : <time>{moment}</time>",
+      lastSeen: "Dernière activité : <time>{moment}</time>",
+      since: "Connexion : <time>{moment}</time>",
       thisBrowser: "ce navigateur",
       title: "Où vous êtes connecté",
     },
@@ -235,7 +235,7 @@ export const fr: Texts = {
       },
       enterEmail: "Saisissez une adresse e‑mail.",
       noPassword:
-        "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e‑mail » ci-dessous.",
+        "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e‑mail » ci-dessous.",
       ownEmail: "C’est déjà l’adresse de votre compte.",
       passwordChanged: "Votre mot de passe a été modifié, et toutes les autres sessions ont été fermées.",
       tooManyWrong: {
@@ -247,7 +247,7 @@ export const fr: Texts = {
       alreadyConnected: "Il est déjà associé.",
       chooseAction: "Choisissez une action.",
       disconnected: "La connexion externe a été dissociée, et toutes les autres sessions ont été fermées.",
-      onlyWayIn: "Définissez d’abord un mot de passe : c’est votre seul moyen de connexion.",
+      onlyWayIn: "Définissez d’abord un mot de passe : c’est votre seul moyen de connexion.",
       otherSessionsEnded: "Toutes les autres sessions ont été fermées.",
       passwordLinkSent: "Un lien pour définir le mot de passe est en route vers {email}.",
       sessionAlreadyEnded: "Cette session est déjà fermée.",
@@ -272,31 +272,31 @@ export const fr: Texts = {
   mails: {
     emailChanged: {
       changeBack:
-        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe :",
+        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe :",
       lost: "Si vous ne pouvez pas vous connecter, contactez les personnes qui gèrent ce service.",
       secureMailbox:
-        "Si ce n’était pas vous, quelqu’un peut lire vos e-mails : modifiez le mot de passe de votre messagerie, puis réinitialisez celui de ce compte :",
+        "Si ce n’était pas vous, quelqu’un peut lire vos e-mails : modifiez le mot de passe de votre messagerie, puis réinitialisez celui de ce compte :",
       subject: "Votre adresse e-mail a été modifiée",
-      what: "L’adresse e-mail de votre compte a été remplacée : {oldEmail} est devenue {newEmail}, et tous les autres navigateurs ont été déconnectés. Vous vous connectez désormais avec {newEmail}.",
+      what: "L’adresse e-mail de votre compte a été remplacée : {oldEmail} est devenue {newEmail}, et tous les autres navigateurs ont été déconnectés. Vous vous connectez désormais avec {newEmail}.",
     },
     emailChanging: {
-      act: "Si ce n’était pas vous, réinitialisez votre mot de passe maintenant. Cela arrête la modification et déconnecte tous les navigateurs :",
+      act: "Si ce n’était pas vous, réinitialisez votre mot de passe maintenant. Cela arrête la modification et déconnecte tous les navigateurs :",
       subject: "Votre adresse e-mail est en cours de modification",
       what: "Quelqu’un, probablement vous, a demandé à remplacer l’adresse e-mail de votre compte par {newEmail}. Elle changera lorsque cette adresse sera confirmée avec le lien qui lui a été envoyé.",
     },
     addressTaken: {
-      free: "Pour utiliser l’adresse avec l’autre compte, connectez-vous d’abord à celui-ci, puis supprimez-le ou modifiez son adresse :",
-      what: "Quelqu’un, probablement vous, a demandé à utiliser cette adresse pour un autre compte. Vous avez déjà un compte avec cette adresse : rien n’a donc été modifié.",
+      free: "Pour utiliser l’adresse avec l’autre compte, connectez-vous d’abord à celui-ci, puis supprimez-le ou modifiez son adresse :",
+      what: "Quelqu’un, probablement vous, a demandé à utiliser cette adresse pour un autre compte. Vous avez déjà un compte avec cette adresse : rien n’a donc été modifié.",
     },
     emailChange: {
       button: "Confirmer l’adresse",
       careful:
-        "Si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
-      lead: "Confirmez votre nouvelle adresse e-mail :",
+        "Si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
+      lead: "Confirmez votre nouvelle adresse e-mail :",
       subject: "Confirmez votre nouvelle adresse e-mail",
     },
     common: {
-      help: "Aide : {address}",
+      help: "Aide : {address}",
       privacy: "Confidentialité",
       terms: "Conditions d’utilisation",
       anotherService: "un autre service",
@@ -311,50 +311,50 @@ export const fr: Texts = {
     },
     reset: {
       button: "Choisir un nouveau mot de passe",
-      lead: "Réinitialisez votre mot de passe :",
+      lead: "Réinitialisez votre mot de passe :",
       subject: "Réinitialisez votre mot de passe",
     },
     registration: {
       button: "Choisir un mot de passe",
-      lead: "Terminez la création de votre compte :",
+      lead: "Terminez la création de votre compte :",
       subject: "Terminez la création de votre compte",
     },
     accountExists: {
-      logInHere: "Vous pouvez vous connecter ici :",
-      resetHere: "Si vous avez oublié le mot de passe, réinitialisez-le ici :",
+      logInHere: "Vous pouvez vous connecter ici :",
+      resetHere: "Si vous avez oublié le mot de passe, réinitialisez-le ici :",
       subject: "Vous avez déjà un compte",
       what: "Quelqu’un, probablement vous, a demandé à créer un compte avec cette adresse. Vous en avez déjà un.",
     },
     passwordChanged: {
       onPage:
         "Le mot de passe de votre compte a été modifié sur la page du compte, et tous les autres navigateurs ont été déconnectés.",
-      act: "Si ce n’était pas vous, réinitialisez votre mot de passe maintenant :",
+      act: "Si ce n’était pas vous, réinitialisez votre mot de passe maintenant :",
       subject: "Votre mot de passe a été modifié",
       what: "Le mot de passe de votre compte a été modifié, et toutes les sessions ont été fermées.",
     },
     newSignIn: {
-      act: "Si ce n’était pas vous, réinitialisez votre mot de passe, ce qui déconnecte tous les navigateurs :",
-      check: "Connectez-vous ensuite et dissociez toute connexion externe que vous n’avez pas associée vous-même :",
-      lead: "Quelqu’un, probablement vous, s’est connecté à votre compte avec son mot de passe, dans un navigateur encore inconnu :",
+      act: "Si ce n’était pas vous, réinitialisez votre mot de passe, ce qui déconnecte tous les navigateurs :",
+      check: "Connectez-vous ensuite et dissociez toute connexion externe que vous n’avez pas associée vous-même :",
+      lead: "Quelqu’un, probablement vous, s’est connecté à votre compte avec son mot de passe, dans un navigateur encore inconnu :",
       subject: "Nouvelle connexion à votre compte",
       what: "{browser}, {moment}",
     },
     providerLinked: {
-      act: "Si ce n’était pas vous, réinitialisez d’abord votre mot de passe, ce qui déconnecte tous les navigateurs :",
+      act: "Si ce n’était pas vous, réinitialisez d’abord votre mot de passe, ce qui déconnecte tous les navigateurs :",
       remove:
-        "Connectez-vous ensuite et dissociez {provider} sur la page de votre compte. Toute personne qui l’a utilisé entre-temps sera déconnectée, et {provider} ne pourra plus être associé sans vous :",
+        "Connectez-vous ensuite et dissociez {provider} sur la page de votre compte. Toute personne qui l’a utilisé entre-temps sera déconnectée, et {provider} ne pourra plus être associé sans vous :",
       subject: "La connexion avec {provider} a été ajoutée",
       what: "Vous pouvez maintenant vous connecter à votre compte avec {provider}.",
     },
     providerUnlinked: {
-      act: "Si ce n’était pas vous, réinitialisez votre mot de passe, ce qui déconnecte tous les navigateurs :",
-      again: "Connectez-vous ensuite. Vous pouvez associer de nouveau {provider} sur la page de votre compte :",
+      act: "Si ce n’était pas vous, réinitialisez votre mot de passe, ce qui déconnecte tous les navigateurs :",
+      again: "Connectez-vous ensuite. Vous pouvez associer de nouveau {provider} sur la page de votre compte :",
       subject: "La connexion avec {provider} a été supprimée",
       what: "La connexion à votre compte avec {provider} n’est plus possible, et tous les autres navigateurs ont été déconnectés.",
     },
     accountDeleted: {
-      again: "Vous pouvez créer un nouveau compte ici :",
-      act: "Si ce n’était pas vous, quelqu’un a pu se connecter à votre compte : modifiez le mot de passe de votre messagerie et de tous les comptes qui utilisaient le même.",
+      again: "Vous pouvez créer un nouveau compte ici :",
+      act: "Si ce n’était pas vous, quelqu’un a pu se connecter à votre compte : modifiez le mot de passe de votre messagerie et de tous les comptes qui utilisaient le même.",
       button: "Créer un nouveau compte",
       subject: "Votre compte a été supprimé",
       what: "Votre compte et tout ce qu’il contenait ont été supprimés. Il ne peut pas être rétabli.",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { isLanguage, type Language, languages } from "../languages/languages";
 
-const known = new Intl.ListFormat("en", { type: "disjunction" }).format(Object.keys(languages));
+const known = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(Object.keys(languages));
 
 /** The language of a visitor who asks for none that there is, and of mails that no page asked for. */
 export const languageForms = {

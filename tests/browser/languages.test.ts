@@ -5,7 +5,7 @@ import { type Language, languages } from "#server/languages/languages";
 import { answersIn, mailTextsIn, type PageTexts, texts } from "#server/languages/texts";
 import { translator } from "#server/languages/translate";
 import { password } from "./registration";
-import { arrive, linkIn, startSite } from "./site";
+import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 import { overflow, photograph, violations, wcag } from "./survey";
 
 const site = startSite({ SUPPORT_EMAIL: "help@example.com" });
@@ -175,6 +175,11 @@ async function visitEveryPage(page: Page, language: Language, see: (state: strin
   await see("deleted");
   await page.goto("/login?notice=idp_failed");
   await see("login-idp-failed");
+  const provider = answers("provider.singleSignOn");
+  await page.getByRole("link", { name: t("common.continueWith", { provider }) }).click();
+  await signInAtProvider(page, crypto.randomUUID());
+  await arrive(page, t("common.accountTitle"));
+  await see("account-only-provider");
   await page.goto("/nowhere");
   await arrive(page, t("errors.title404"));
   await see("error-404");
