@@ -9,6 +9,9 @@ const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const template = "tests/support/template-database.ts";
 const freshBuild = "tests/support/fresh-build.ts";
 
+/** A process that starts takes seconds, and many of them on a busy machine. In ms. */
+const startsProcesses = { testTimeout: 120_000, hookTimeout: 120_000 };
+
 const project = (
   name: string,
   folders: string[],
@@ -34,8 +37,8 @@ export default defineConfig({
       project("routes", ["routes", "jobs", "properties", ...(onPostgres ? ["postgres"] : [])], {
         globalSetup: [template],
       }),
-      project("http", ["http"], { globalSetup: [freshBuild, template] }),
-      project("commands", ["commands"], { globalSetup: [freshBuild, template], testTimeout: 60_000 }),
+      project("http", ["http"], { globalSetup: [freshBuild, template], ...startsProcesses }),
+      project("commands", ["commands"], { globalSetup: [freshBuild, template], ...startsProcesses }),
     ],
     setupFiles: ["tests/support/setup.ts"],
     testTimeout: 30_000,

@@ -139,4 +139,4 @@ test("register, log out, forget the password, reset it, log in: neither the data
     if (/completed|succeeded|ended|reset\.sent/.test(event)) expect(userId, event).toMatch(/^[0-9a-f-]{36}$/);
     if (/failed|refused/.test(event)) expect(reason, event).toMatch(/^\w+$/);
   }
-}, 60_000);
+});

@@ -94,7 +94,7 @@ test("a failed mail is retried with a new token, even after a restart", async ()
   retried.answer({ kind: "accept" });
   expect(await second.stop()).toBe(0);
   expect(await fixture.execute(`select * from pgboss.job where ${mailJobs}`)).toEqual([]);
-}, 60_000);
+});
 
 test("on SIGTERM the process finishes the mail in flight before it exits", async () => {
   await using fixture = await Fixture.create();
@@ -111,4 +111,4 @@ test("on SIGTERM the process finishes the mail in flight before it exits", async
   held.answer({ kind: "accept" });
   expect(await stopped).toBe(0);
   expect(await fixture.execute(`select * from pgboss.job where ${mailJobs}`)).toEqual([]);
-}, 60_000);
+});

@@ -41,7 +41,7 @@ test("the production build sends mail over TLS with a login, and connects only w
   ]);
   expect(smtp.mails[0]?.text).toMatch(/https:\/\/latchkey\.example\/register\/complete\?email=\S+&token=[0-9a-f]{64}/);
   expect(await latchkey.stop()).toBe(0);
-}, 60_000);
+});
 
 test("SIGTERM while the SMTP server does not answer: exit 0 within ten seconds, and the job is queued for a retry", async () => {
   let connected = false;
@@ -58,4 +58,4 @@ test("SIGTERM while the SMTP server does not answer: exit 0 within ten seconds, 
   const jobs = await orm.em.fork().execute("select state::text from pgboss.job where data ->> 'email' is not null");
   await close();
   expect(jobs).toEqual([{ state: "retry" }]);
-}, 60_000);
+});

@@ -10,7 +10,7 @@ export default defineConfig({
     include: ["tests/smoke/*.test.ts"],
     globalSetup: ["tests/smoke/build.ts"],
     setupFiles: ["tests/support/setup.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });
