@@ -83,7 +83,7 @@ test("a password can be shown, and is hidden again on submit", async () => {
 test("without JavaScript there is no button that needs it", async () => {
   const page = await site.visit({ javaScriptEnabled: false });
   await page.goto(resetPage);
-  expect(await page.getByRole("button").allTextContents()).toEqual(["Change the password"]);
+  expect(await page.getByRole("main").getByRole("button").allTextContents()).toEqual(["Change the password"]);
 });
 
 test("the Caps Lock warning is shown only while a password field has the focus", async () => {

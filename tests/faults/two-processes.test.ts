@@ -11,14 +11,14 @@ const { createFixture } = createFixtures();
 function buildNextVersion(): string {
   const build = readFileSync("build/index.js", "utf8");
   const next = build.replace(
-    /(?<=Migration\d+: async .*)(?=\n\})/,
-    `,
-      Migration99991231000000: async () => {
+    /(?=\.\.\.ownMigrations\n\})/,
+    `Migration99991231000000: async () => {
         const { Migration } = await import("@mikro-orm/migrations");
         return class extends Migration {
           up() { this.addSql('alter table "users" add column "nickname" text null'); }
         };
-      }`,
+      },
+      `,
   );
   expect(next).not.toBe(build);
   mkdirSync("build/next", { recursive: true });
