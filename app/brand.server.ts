@@ -1,7 +1,5 @@
 import { brandFile } from "#server/features/branding.server";
 
-export { pageBrand } from "#server/features/branding.server";
-
 /**
  * The answer to a request for the logo or the stylesheet of the brand; `null` for another path. An SVG may have scripts
  * and links to other sites: opened as a page of its own, it can run and load nothing.

@@ -1,34 +1,7 @@
-import { createContext, useContext } from "react";
-import type { PageBrand } from "#server/features/branding.server";
 import { useTexts } from "./language";
-import { useNonce } from "./nonce";
+import { usePage } from "./page-context";
 
-/** What a page shows of the brand. In a context, because the error pages have no loader's data. */
-const BrandContext = createContext<PageBrand>({
-  name: "Latchkey",
-  logo: null,
-  colors: null,
-  termsUrl: null,
-  privacyUrl: null,
-  supportEmail: null,
-});
-
-export const BrandProvider = BrandContext.Provider;
-
-export const useBrand = () => useContext(BrandContext);
-
-const brandId = "brand";
-
-/** The brand of the page that the server sent. */
-export const brandOfDocument = (): PageBrand => JSON.parse(document.getElementById(brandId)?.textContent ?? "");
-
-/** The brand, for hydration. */
-export function BrandForBrowser() {
-  const nonce = useNonce();
-  const json = JSON.stringify(useBrand()).replaceAll("<", "\\u003c");
-  // biome-ignore lint/security/noDangerouslySetInnerHtml: JSON of the settings, in which `<` is escaped
-  return <script id={brandId} nonce={nonce} type="application/json" dangerouslySetInnerHTML={{ __html: json }} />;
-}
+export const useBrand = () => usePage().brand;
 
 /** The icon of the page, and the stylesheet with the brand's colours. */
 export function BrandHead() {

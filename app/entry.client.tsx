@@ -1,18 +1,15 @@
 import { RemixBrowser } from "@remix-run/react";
 import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
-import { BrandProvider, brandOfDocument } from "./brand";
-import { LanguageProvider, languageOfDocument } from "./language";
+import { PageProvider, pageOfDocument } from "./page-context";
 
 startTransition(() => {
   hydrateRoot(
     document,
     <StrictMode>
-      <LanguageProvider value={languageOfDocument()}>
-        <BrandProvider value={brandOfDocument()}>
-          <RemixBrowser />
-        </BrandProvider>
-      </LanguageProvider>
+      <PageProvider value={pageOfDocument()}>
+        <RemixBrowser />
+      </PageProvider>
     </StrictMode>,
   );
 });

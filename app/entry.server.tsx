@@ -7,12 +7,11 @@ import { renderToString } from "react-dom/server";
 import { disconnectSignal } from "#server/http/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
-import { BrandProvider } from "./brand";
-import { brandAnswer, pageBrand } from "./brand.server";
+import { brandAnswer } from "./brand.server";
 import { contentSecurityPolicy, formTargetHeader } from "./content-security-policy";
-import { LanguageProvider } from "./language";
-import { pageLanguageOf } from "./language.server";
 import { NonceContext } from "./nonce";
+import { PageProvider } from "./page-context";
+import { pageOf } from "./page-context.server";
 import { routeNames } from "./route-names";
 
 await start(routeNames(manifest.routes));
@@ -47,11 +46,9 @@ export default async function handleDocumentRequest(
   const nonce = randomBytes(16).toString("base64");
   const page = renderToString(
     <NonceContext.Provider value={nonce}>
-      <LanguageProvider value={pageLanguageOf(request)}>
-        <BrandProvider value={pageBrand()}>
-          <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
-        </BrandProvider>
-      </LanguageProvider>
+      <PageProvider value={pageOf(request)}>
+        <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
+      </PageProvider>
     </NonceContext.Provider>,
   );
   headers.set("Content-Type", "text/html; charset=utf-8");

@@ -1,9 +1,8 @@
-import { answersIn, chooseLanguage, pageTextsIn } from "#server/features/language.server";
+import { answersIn, chooseLanguage } from "#server/features/language.server";
 import { isLanguage, type Language } from "#server/languages/languages";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
 import { isHttps, readCookie, writeCookie } from "./cookies.server";
-import type { PageLanguage } from "./language";
 
 const lifetime = 400 * 24 * 3600; // seconds: the most that browsers allow
 
@@ -22,18 +21,4 @@ export function withLanguage(request: Request, response: Response, chosen: strin
   const cookie = writeCookie(request, cookieName(request), chosen, { path: "/", maxAge: lifetime });
   response.headers.append("Set-Cookie", cookie);
   return response;
-}
-
-const serialized = new Map<Language, string>();
-
-function jsonOf(language: Language): string {
-  const json = serialized.get(language) ?? JSON.stringify(pageTextsIn(language)).replaceAll("<", "\\u003c");
-  serialized.set(language, json);
-  return json;
-}
-
-/** The language of a page and its texts. */
-export function pageLanguageOf(request: Request): PageLanguage {
-  const language = languageOf(request);
-  return { language, texts: pageTextsIn(language), json: jsonOf(language) };
 }

@@ -9,12 +9,13 @@ import {
   useRouteError,
 } from "@remix-run/react";
 import type { ReactNode } from "react";
-import { BrandForBrowser, BrandHead } from "./brand";
+import { BrandHead } from "./brand";
 import { ErrorPage } from "./components/error-page";
 import { LanguageSwitch } from "./components/language-switch";
 import { useFocusOnArrival } from "./focus";
-import { TextsForBrowser, useDocumentLanguage } from "./language";
+import { useDocumentLanguage } from "./language";
 import { useNonce } from "./nonce";
+import { PageForBrowser } from "./page-context";
 import styles from "./styles/latchkey.css";
 import { useDescription, useDocumentTitle } from "./title";
 
@@ -49,8 +50,7 @@ export function Layout({ children }: { children: ReactNode }) {
       <body>
         {children}
         <LanguageSwitch />
-        <TextsForBrowser />
-        <BrandForBrowser />
+        <PageForBrowser />
         <ScrollRestoration nonce={nonce} />
         <Scripts nonce={nonce} />
         <LiveReload nonce={nonce} />

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { texts } from "#server/languages/texts";
 import { ErrorPage } from "~/components/error-page";
 import { LanguageSwitch } from "~/components/language-switch";
-import type { PageLanguage } from "~/language";
+import type { PageContent } from "~/page-context";
 import ConfirmEmail from "~/routes/account.email";
 import AccountDeleted from "~/routes/account-deleted";
 import Dashboard from "~/routes/dashboard";
@@ -14,7 +14,7 @@ import Login from "~/routes/login";
 import Register from "~/routes/register";
 import CompleteRegistration from "~/routes/register_.complete";
 import ResetPassword from "~/routes/reset-password";
-import { renderPage } from "./render-page";
+import { english, renderPage } from "./render-page";
 
 /** Brackets every text, and every part of it that becomes an element. */
 function bracketed<T>(text: T): T {
@@ -22,7 +22,7 @@ function bracketed<T>(text: T): T {
   return Object.fromEntries(Object.entries(Object(text)).map(([key, value]) => [key, bracketed(value)])) as T;
 }
 
-const pseudo: PageLanguage = { language: "en", texts: bracketed(texts.en.pages), json: "{}" };
+const pseudo: PageContent = { ...english, texts: bracketed(texts.en.pages) };
 
 /** What a page shows without brackets: names, addresses and moments of the data have them too. */
 function unbracketed(): string[] {
@@ -94,7 +94,7 @@ const pages: [state: string, path: string, Page: ComponentType, loaded: unknown]
 ];
 
 test.each(pages)("%s: every text is one of the language file's", async (_state, path, Page, loaded) => {
-  await renderPage(path, Page, { loaded, language: pseudo });
+  await renderPage(path, Page, { loaded, content: pseudo });
   expect(screen.getByRole("main").textContent).toContain("⟦");
   expect(unbracketed().filter((text) => text !== "Latchkey")).toEqual([]);
 });
@@ -103,7 +103,7 @@ test("after a form, every text is one of the language file's or of the answer's"
   const { user } = await renderPage("/forgot-password?again", ForgotPassword, {
     loaded: { ...asked, email: "" },
     refused: { status: "sent", email: link.email },
-    language: pseudo,
+    content: pseudo,
   });
   await user.type(screen.getByRole("textbox"), "ada@example.com{Enter}");
   await screen.findByRole("status");
@@ -120,7 +120,7 @@ function PageWithSwitch() {
 }
 
 test("the switch shows each language by its own name, and nothing else", async () => {
-  await renderPage("/login?a=b", PageWithSwitch, { loaded: {}, language: pseudo });
+  await renderPage("/login?a=b", PageWithSwitch, { loaded: {}, content: pseudo });
   expect(unbracketed()).toEqual(["English", "Deutsch", "Français", "Español", "日本語", "العربية"]);
   expect(document.querySelector<HTMLInputElement>("input[name=page]")?.value).toBe("/login?a=b");
 });

@@ -5,14 +5,19 @@ import type { ComponentType, ReactNode } from "react";
 import { afterEach, vi } from "vitest";
 import { texts } from "#server/languages/texts";
 import { useFocusOnArrival } from "~/focus";
-import { LanguageProvider, type PageLanguage } from "~/language";
+import { type PageContent, PageProvider } from "~/page-context";
 
 afterEach(cleanup);
 
-const english: PageLanguage = { language: "en", texts: texts.en.pages, json: "{}" };
+export const english: PageContent = {
+  language: "en",
+  texts: texts.en.pages,
+  brand: { name: "Latchkey", logo: null, colors: null, termsUrl: null, privacyUrl: null, supportEmail: null },
+  json: "{}",
+};
 
 export function English({ children }: { children: ReactNode }) {
-  return <LanguageProvider value={english}>{children}</LanguageProvider>;
+  return <PageProvider value={english}>{children}</PageProvider>;
 }
 
 interface Answers {
@@ -20,14 +25,14 @@ interface Answers {
   loaded: unknown;
   /** The action's data for every form. While it is a pending promise, the action does not answer. */
   refused?: unknown;
-  language?: PageLanguage;
+  content?: PageContent;
 }
 
 /** Renders a page at `path` with a stubbed loader and action; `posted` is called with the fields of every form. */
 export async function renderPage(
   path: string,
   Page: ComponentType,
-  { loaded, refused = null, language = english }: Answers,
+  { loaded, refused = null, content = english }: Answers,
 ) {
   const posted = vi.fn<(to: string, fields: Record<string, FormDataEntryValue>) => void>();
   const action = async ({ request }: { request: Request }) => {
@@ -43,9 +48,9 @@ export async function renderPage(
     { path: pathname, Component: FocusedPage, loader: () => Response.json(loaded), action },
   ]);
   render(
-    <LanguageProvider value={language}>
+    <PageProvider value={content}>
       <Stub initialEntries={[path]} />
-    </LanguageProvider>,
+    </PageProvider>,
   );
   await screen.findByRole("heading", { level: 1 });
   return { posted, user: userEvent.setup() };

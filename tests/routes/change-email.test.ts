@@ -57,7 +57,8 @@ const sent = () => latchkey.mails().map(({ to, subject }) => `${to}: ${subject}`
 async function expectInvalid(one: MailedLink, from = ""): Promise<void> {
   const before = await latchkey.snapshot();
   const refused = await confirm(one, from);
-  expect(refused).toMatchObject({ status: 422, cookies: {} });
+  expect(refused.status).toBe(422);
+  expect(refused.cookies).toEqual({});
   expect(refused.data).toEqual({ typed: { email: one.email, token: one.token }, invalidLink });
   expect(await latchkey.snapshot()).toEqual(before);
 }
@@ -178,8 +179,8 @@ describe("confirming", () => {
   test("in the browser that asked sets the address, keeps its session and ends every other one", async () => {
     const other = await signedIn(latchkey.em(), ada);
     const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
-    const confirmed = await confirm(await link(), cookie);
-    expect(confirmed).toMatchObject({ status: 302, location: "/dashboard", cookies: {} });
+    const { status, location, cookies } = await confirm(await link(), cookie);
+    expect({ status, location, cookies }).toEqual({ status: 302, location: "/dashboard", cookies: {} });
     expect((await open(cookie)).data.user.email).toBe(newEmail);
     expect(await open(other)).toMatchObject({ location: "/login" });
     expect((await open(bobs)).status).toBe(200);
@@ -193,8 +194,12 @@ describe("confirming", () => {
   });
 
   test("in a browser without a session ends every session and signs nobody in", async () => {
-    const confirmed = await confirm(await link());
-    expect(confirmed).toMatchObject({ status: 302, location: "/login?notice=email_changed", cookies: {} });
+    const { status, location, cookies } = await confirm(await link());
+    expect({ status, location, cookies }).toEqual({
+      status: 302,
+      location: "/login?notice=email_changed",
+      cookies: {},
+    });
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
     expect(await emails()).toEqual([newEmail]);
   });

@@ -22,7 +22,8 @@ export type MailServiceBehaviour =
   | { kind: "disconnect" }
   /** Receives the mail and sends no answer until the behaviour changes. */
   | { kind: "no_answer" }
-  | { kind: "slow"; milliseconds: number; then: MailServiceBehaviour }
+  /** Hands the mail to a function, which answers it. */
+  | { kind: "hand_over"; to: (mail: HeldMail) => void }
   /** Later attempts for the same address are accepted. */
   | { kind: "first_attempt"; behaviour: MailServiceBehaviour };
 
@@ -62,7 +63,7 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
   const firstAttempts = new Map<string, ReceivedMail>();
   let behaviour = initial;
   let attempts = 0;
-  let slow = 0;
+  let handedOver = 0;
 
   const notify = () => {
     for (const listener of listeners) listener();
@@ -75,13 +76,15 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       const isFirst = firstAttempts.get(mail.to) === mail;
       return void answer({ mail, response }, isFirst ? how.behaviour : { kind: "accept" });
     }
-    if (how.kind === "slow") {
-      slow++;
-      return void setTimeout(() => {
-        slow--;
-        answer({ mail, response }, how.then);
+    if (how.kind === "hand_over") {
+      handedOver++;
+      const answerOnce = (next: MailServiceBehaviour) => {
+        handedOver--;
+        answer({ mail, response }, next);
         notify();
-      }, how.milliseconds);
+      };
+      how.to({ ...mail, answer: answerOnce });
+      return;
     }
     const { status, body } = how.kind === "accept" ? { status: 200, body: accepted } : how;
     if (response.destroyed) return;
@@ -141,7 +144,7 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       await when(() => firstAttempts.has(email));
       return firstAttempts.get(email)!;
     },
-    unanswered: () => slow + waiting.length,
+    unanswered: () => handedOver + waiting.length,
     async held(email) {
       const find = () => waiting.find(({ mail }) => mail.to === email);
       await when(() => find() !== undefined);

@@ -18,9 +18,8 @@ interface Case {
 }
 
 const after = (milliseconds: number, then: MailServiceBehaviour): MailServiceBehaviour => ({
-  kind: "slow",
-  milliseconds,
-  then,
+  kind: "hand_over",
+  to: ({ answer }) => void setTimeout(answer, milliseconds, then),
 });
 
 const cases: Case[] = [
