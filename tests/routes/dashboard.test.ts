@@ -3,10 +3,12 @@ import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
@@ -118,6 +120,7 @@ describe("end-session", () => {
     expect((await act(cookie, "end-session", { sessionId })).status).toBe(200);
     expect(await latchkey.execute("select * from sessions where id = ?", [sessionId])).toEqual([]);
     expect((await open(cookie)).status).toBe(200);
+    expect(log.events()).toEqual([{ event: "session.ended", reason: "ended_by_user" }]);
   });
 
   test("with the current session logs out", async () => {

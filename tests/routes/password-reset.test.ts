@@ -361,6 +361,7 @@ describe("an invalid link", () => {
     const before = await latchkey.snapshot();
     expect(await resetPasswordOf(link, password, "en")).toBeNull();
     expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events().at(-1)).toEqual({ event: "password_reset.refused", reason: "invalid_link" });
   });
 
   test("is refused before the password is validated", async () => {
@@ -489,5 +490,6 @@ test("a login verified before a reset but finished after it starts no session", 
   await reset({ ...link, ...newPassword });
   const browser = { userAgent: null, sessionToken: null };
   expect(await finishLogin(verified, [], browser, null, "en")).toBeNull();
+  expect(log.events().at(-1)).toEqual({ event: "login.failed", reason: "password_changed" });
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

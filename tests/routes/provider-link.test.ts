@@ -7,10 +7,12 @@ import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import { createUser, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { call, get, type Outcome, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
+const log = recordLog();
 const ada = { sub: "1001", email: "ada@example.com", email_verified: true };
 
 interface UserRow {
@@ -119,6 +121,7 @@ describe("connecting", () => {
     const connected = await connect({ sub: "1001", email: "other@example.com", email_verified: false }, cookie);
     expect(connected).toMatchObject({ status: 302, location: "/dashboard?notice=idp_connected" });
     expect(connected.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
+    expect(log.events()).toEqual([{ event: "idp.started" }, { event: "idp.linked" }]);
     expect(await users()).toMatchObject([{ email: "ada@example.com", idp_id: "1001", idp_issuer: "google" }]);
     expect(await latchkey.execute("select * from sessions")).toEqual(before);
     await latchkey.drain();

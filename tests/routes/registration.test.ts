@@ -7,6 +7,7 @@ import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import {
   expectInvalidLink,
   type MailedLink,
@@ -19,6 +20,7 @@ import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 
 const password = "a brand new password";
 const newPassword = twice(password);
@@ -202,6 +204,7 @@ describe("the link", () => {
     const before = await latchkey.snapshot();
     expect(await completeRegistration(link, password, { userAgent: null, sessionToken: null })).toBeNull();
     expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
   });
 
   test("is refused after its expiry and changes nothing", async () => {

@@ -7,9 +7,11 @@ import { purgeExpired } from "#server/features/purge.server";
 import * as dashboard from "~/routes/dashboard";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { call, get } from "../support/route-calls";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 const email = "ada@example.com";
 
 let userId: string;
@@ -59,6 +61,10 @@ describe("the lifetime of a session", () => {
     expect(data.sessions).toHaveLength(1);
     await purgeExpired();
     expect(await latchkey.execute("select 1 from sessions")).toHaveLength(1);
+    const expired = { event: "session.ended", reason: "expired" };
+    expect(log.events()).toEqual([expired]);
+    await purgeExpired();
+    expect(log.events()).toEqual([expired]);
   });
 });
 
