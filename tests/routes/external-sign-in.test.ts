@@ -1,5 +1,7 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
+import { DatabaseUnavailable } from "#server/errors";
+import { logExternalSignInFailure } from "#server/features/external-sign-in.server";
 import * as authorize from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
@@ -368,6 +370,15 @@ describe("a refused callback", () => {
       await latchkey.execute("alter table gone rename to sessions");
     }
   });
+});
+
+test("a failure without a reason of its own is logged as one of the database, or as unexpected", () => {
+  logExternalSignInFailure(new DatabaseUnavailable("The database is not available."));
+  logExternalSignInFailure(new Error("a surprise"));
+  expect(log.events()).toEqual([
+    { event: "idp.failed", reason: "database" },
+    { event: "idp.failed", reason: "unexpected" },
+  ]);
 });
 
 describe("simultaneous callbacks", () => {

@@ -1,6 +1,7 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
 import { fillMissingIssuers } from "#server/accounts/provider-identities";
+import { connectProvider } from "#server/features/provider-link.server";
 import * as start from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
@@ -72,6 +73,14 @@ describe("disconnecting", () => {
     expect((await call(dashboard.loader, get("/dashboard", { cookie }))).status).toBe(200);
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was removed" }]);
+  });
+
+  test("sends its mail with a general name when external sign-in is off by then", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "1001" }));
+    await act(cookie, "unlink-provider");
+    latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" });
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ subject: "Sign-in with another service was removed" }]);
   });
 
   test("a later external sign-in with the verified address does not link the account again", async () => {
@@ -209,6 +218,18 @@ describe("connecting", () => {
     providerAnswers(ada);
     const forged = await comeBack(`${cookie}; oauth_state=${state}; oauth_connect=${binding}`, { code: "c", state });
     expect(forged.location).toBe("/dashboard?notice=idp_failed");
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("after the session ended, or by an account that was linked meanwhile, is refused and changes nothing", async () => {
+    const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
+    const [session] = await latchkey.execute<{ id: string; user_id: string }>("select id, user_id from sessions");
+    const owner = { userId: session!.user_id, sessionId: session!.id };
+    await latchkey.execute("update users set idp_id = '77', idp_issuer = 'google'");
+    const before = await latchkey.snapshot();
+    await expect(connectProvider(owner, profile, "en")).rejects.toMatchObject({ reason: "already_connected" });
+    const ended = { ...owner, sessionId: crypto.randomUUID() };
+    await expect(connectProvider(ended, profile, "en")).rejects.toMatchObject({ reason: "another_session" });
     expect(await latchkey.snapshot()).toEqual(before);
   });
 

@@ -207,6 +207,15 @@ describe("the link", () => {
     expect(log.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
   });
 
+  test("whose address gets an account between its check and its use is refused and changes nothing", async () => {
+    const link = await registrationLink(latchkey);
+    await createUser(latchkey.em(), { email: "grace@example.com" });
+    const before = await latchkey.snapshot();
+    expect(await completeRegistration(link, password, { userAgent: null, sessionToken: null })).toBeNull();
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
+  });
+
   test("is refused after its expiry and changes nothing", async () => {
     const link = await registrationLink(latchkey);
     await latchkey.execute("update registrations set expires_at = now() - interval '1 millisecond'");
