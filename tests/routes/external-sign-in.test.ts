@@ -1,7 +1,8 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
+import { oneAtATime } from "#server/accounts/one-at-a-time";
 import { DatabaseUnavailable } from "#server/errors";
-import { logExternalSignInFailure } from "#server/features/external-sign-in.server";
+import { logExternalSignInFailure, signInToAccount } from "#server/features/external-sign-in.server";
 import * as authorize from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
@@ -372,6 +373,14 @@ describe("a refused callback", () => {
   });
 });
 
+test("signs nobody in while external sign-in is off", async () => {
+  latchkey.configure({});
+  const profile = { id: "1001", email: "ada@example.com", emailVerified: true, name: null, pictureUrl: null };
+  const browser = { userAgent: null, sessionToken: null };
+  await expect(signInToAccount(profile, browser, "en")).rejects.toThrow("External sign-in is off.");
+  expect(await users()).toEqual([]);
+});
+
 test("a failure without a reason of its own is logged as one of the database, or as unexpected", () => {
   logExternalSignInFailure(new DatabaseUnavailable("The database is not available."));
   logExternalSignInFailure(new Error("a surprise"));
@@ -382,6 +391,36 @@ test("a failure without a reason of its own is logged as one of the database, or
 });
 
 describe("simultaneous callbacks", () => {
+  test("of one id run one at a time, also a third that comes while the second runs", async () => {
+    const begun: string[] = [];
+    const begin = async (name: string) => void begun.push(name);
+    let endSecond = () => {};
+    const second = () => begin("second").then(() => new Promise<void>((resolve) => (endSecond = resolve)));
+    const works = [oneAtATime("google 1001", () => begin("first")), oneAtATime("google 1001", second)];
+    await works[0];
+    await new Promise(setImmediate);
+    works.push(oneAtATime("google 1001", () => begin("third")));
+    await oneAtATime("google 2002", () => begin("of another id"));
+    await new Promise(setImmediate);
+    expect(begun).toEqual(["first", "second", "of another id"]);
+    endSecond();
+    await Promise.all(works);
+    expect(begun.at(-1)).toBe("third");
+  });
+
+  test("of one id are independent: when the first fails, the second signs in", async () => {
+    const profile = { id: "1001", email: "ada@example.com", emailVerified: false, name: null, pictureUrl: null };
+    const browser = { userAgent: null, sessionToken: null };
+    const outcomes = await Promise.allSettled([
+      signInToAccount(profile, browser, "en"),
+      signInToAccount({ ...profile, emailVerified: true }, browser, "en"),
+    ]);
+    expect(outcomes).toMatchObject([
+      { status: "rejected", reason: { reason: "no_verified_email" } },
+      { status: "fulfilled", value: { userId: expect.any(String) } },
+    ]);
+  });
+
   const rounds = [1, 2, 3, 4, 5];
 
   test.each(rounds)("for one new user create one account and sign both in (round %i)", async () => {
