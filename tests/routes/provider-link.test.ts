@@ -274,6 +274,15 @@ describe("the issuer of an id", () => {
     expect((await users()).map(({ idp_issuer }) => idp_issuer)).toEqual(["google", null, "github"]);
   });
 
+  test("an id of the configured issuer comes before the same id without an issuer", async () => {
+    await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
+    const id = await createUser(latchkey.em(), { idpId: "1001" });
+    await latchkey.execute("update users set idp_issuer = 'google' where id = ?", [id]);
+    expect((await signIn(ada)).location).toBe("/dashboard");
+    expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: id }]);
+    expect((await users()).map(({ idp_issuer }) => idp_issuer)).toEqual(["google", null]);
+  });
+
   test("after a change of provider, the same id is another user", async () => {
     await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "1001" });
     await latchkey.execute("update users set idp_issuer = 'github'");
