@@ -223,6 +223,9 @@ describe("confirming", () => {
       expect(text).toContain(`from ${oldEmail} to ${newEmail}`);
       expect(text).not.toMatch(/[0-9a-f]{64}/);
     }
+    const textTo = (address: string) => latchkey.mails().findLast(({ to }) => to === address)?.text;
+    expect(textTo(oldEmail)).toContain("\nhttp://localhost:3000/dashboard\n");
+    expect(textTo(newEmail)).toMatch(/\nhttp:\/\/localhost:3000\/forgot-password$/);
   });
 
   test("ends every link of both addresses and of the user, and no other link", async () => {
@@ -393,6 +396,16 @@ describe("when it was not the owner", () => {
     await latchkey.drain();
     expect(sent()).toEqual([`${oldEmail}: Your email address is being changed`]);
     expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+    expect(await latchkey.jobs()).toEqual([]);
+  });
+
+  test("a confirmed change stops a mail to a second address that still waits in the queue", async () => {
+    const first = await link();
+    await ask("second@example.com");
+    expect((await confirm(first, cookie)).location).toBe("/dashboard");
+    await latchkey.drain();
+    expect(sent()).not.toContain("second@example.com: Confirm your new email address");
+    expect(await latchkey.jobs()).toEqual([]);
   });
 
   test("disconnecting the provider ends what whoever used it has asked for", async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { deleteAccount } from "#server/features/account.server";
+import { formTargetHeader } from "~/content-security-policy";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
@@ -56,6 +58,17 @@ describe("the page", () => {
     for (const session of data.sessions) {
       expect(Object.keys(session).sort()).toEqual(["browser", "current", "id", "lastSeen", "since"]);
     }
+  });
+
+  test("lets its forms lead to the provider's origin while the provider can be connected", async () => {
+    const id = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), id);
+    const formTarget = async () => (await open(cookie)).headers.get(formTargetHeader);
+    expect(await formTarget()).toBeNull();
+    latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
+    expect(await formTarget()).toBe("https://accounts.google.com");
+    await latchkey.execute("update users set idp_id = '42'");
+    expect(await formTarget()).toBeNull();
   });
 
   test("contains no password hash and no token hash", async () => {
@@ -217,6 +230,14 @@ describe("delete-account", () => {
     expect(await open(cookie)).toMatchObject({ status: 302, location: "/login" });
     const again = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
     expect(again.status).toBe(422);
+  });
+
+  test("by two simultaneous requests succeeds for both and sends one mail", async () => {
+    const email = "ada@example.com";
+    const user = { id: await createUser(latchkey.em()), email };
+    const deletions = [deleteAccount(user, email, "en"), deleteAccount(user, email, "en")];
+    expect(await Promise.all(deletions)).toEqual([true, true]);
+    expect(await latchkey.jobs()).toEqual([{ task: "mail_account_deleted", email, language: "en" }]);
   });
 
   test("a queued reset mail of the deleted account is not sent", async () => {

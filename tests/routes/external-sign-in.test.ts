@@ -1,8 +1,9 @@
 import nock from "nock";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { oneAtATime } from "#server/accounts/one-at-a-time";
 import { DatabaseUnavailable } from "#server/errors";
 import { logExternalSignInFailure, signInToAccount } from "#server/features/external-sign-in.server";
+import { IdentityProvider } from "#server/identity-provider/client";
 import * as authorize from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
@@ -330,6 +331,7 @@ describe("a refused callback", () => {
     providerAnswers(ada);
     await expectRefused(() => comeBack({ code: "c", state }));
     expect(nock.pendingMocks()).toHaveLength(2);
+    expect(log.events()).toEqual([{ event: "idp.failed", reason: "off" }]);
   });
 
   test.each([
@@ -379,6 +381,12 @@ test("signs nobody in while external sign-in is off", async () => {
   const browser = { userAgent: null, sessionToken: null };
   await expect(signInToAccount(profile, browser, "en")).rejects.toThrow("External sign-in is off.");
   expect(await users()).toEqual([]);
+});
+
+test("an error of the code during a call of the provider is logged as unexpected", async () => {
+  vi.spyOn(IdentityProvider.prototype, "exchangeCode").mockRejectedValue(new Error("a surprise"));
+  await expectRefused(() => comeBack({ code: "c", state }));
+  expect(log.events()).toEqual([{ event: "idp.failed", reason: "unexpected" }]);
 });
 
 test("a failure without a reason of its own is logged as one of the database, or as unexpected", () => {
