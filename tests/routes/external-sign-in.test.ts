@@ -240,8 +240,9 @@ describe("a sign-in with a verified address", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
-  test("invalidates a pending registration link of the address", async () => {
+  test("invalidates a pending registration link of the address, and no other", async () => {
     const link = await registrationLink(latchkey, "ada@example.com");
+    await registrationLink(latchkey, "bob@example.com");
     latchkey.configure(on);
     await signInWith(ada);
     const complete = await import("~/routes/register_.complete");
@@ -250,6 +251,7 @@ describe("a sign-in with a verified address", () => {
     expect(late.status).toBe(422);
     expect(late.cookies).toEqual({});
     expect(await users()).toMatchObject([{ password_hash: null }]);
+    expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "bob@example.com" }]);
   });
 
   test("on https sets Secure cookies and exchanges the code with the https redirect URI", async () => {
@@ -286,6 +288,12 @@ test("enqueues one mail when it links an account, and none for a new or a return
   await latchkey.execute("delete from users where id = ?", [id]);
   expectSignedIn(await signInWith(ada));
   expect(await latchkey.jobs()).toEqual([]);
+  expect(log.events().map(({ event }) => event)).toEqual([
+    "idp.linked",
+    "idp.succeeded",
+    "idp.succeeded",
+    "idp.succeeded",
+  ]);
 });
 
 describe("a refused callback", () => {
@@ -447,6 +455,7 @@ describe("simultaneous callbacks", () => {
       .reply(200, { ...ada, sub: "2002" });
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
     expect(answers.map(({ location }) => location).sort()).toEqual(["/dashboard", "/login?notice=idp_failed"]);
+    expect(log.events()).toContainEqual({ event: "idp.failed", reason: "linked_to_another_id" });
     expect(await users()).toHaveLength(1);
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });

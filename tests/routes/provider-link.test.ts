@@ -92,6 +92,7 @@ describe("disconnecting", () => {
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
     expect(refused.cookies).toEqual({ oauth_state: "" });
     expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events().at(-1)).toEqual({ event: "idp.failed", reason: "disconnected" });
   });
 
   test("after a reset, a login and disconnecting, an intruder who had linked his own id can no longer sign in", async () => {
