@@ -412,8 +412,11 @@ describe("when it was not the owner", () => {
     await latchkey.execute("update users set idp_id = '42'");
     const thief = await signedIn(latchkey.em(), ada);
     const mailed = await link(newEmail, thief);
+    const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const another = await link("robert@example.com", bob);
     expect((await act("unlink-provider")).status).toBe(200);
     await expectInvalid(mailed, thief);
+    expect((await confirm(another, bob)).location).toBe("/dashboard");
   });
 
   test("the notice to the old address leads back: log in with the new one, change the address back", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { deleteAccount } from "#server/features/account.server";
+import { unlinkProvider } from "#server/features/provider-link.server";
 import { formTargetHeader } from "~/content-security-policy";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
@@ -196,6 +197,15 @@ describe("send-password-link", () => {
 });
 
 describe("unlink-provider", () => {
+  test("is refused when no provider is connected, and when the account is deleted meanwhile", async () => {
+    const id = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), id);
+    const before = await latchkey.snapshot();
+    expect((await act(cookie, "unlink-provider")).status).toBe(422);
+    expect(await unlinkProvider(crypto.randomUUID(), null, "en")).toBe(false);
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
   test("is refused when the account has no password", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { password: null, idpId: "42" }));
     const before = await latchkey.snapshot();

@@ -181,6 +181,7 @@ describe("connecting", () => {
     await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
     const own = (started: Outcome) => `${cookie}; ${cookiesOf(started)}`;
     await expectRefused(own, ada, "/dashboard?notice=idp_failed");
+    expect(log.events().at(-1)).toEqual({ event: "idp.failed", reason: "id_of_another_account" });
   });
 
   test("with another session than at the start is refused and changes nothing", async () => {
@@ -255,6 +256,7 @@ describe("connecting", () => {
       "/dashboard?notice=idp_connected",
       "/dashboard?notice=idp_failed",
     ]);
+    expect(log.events()).toContainEqual({ event: "idp.failed", reason: "id_of_another_account" });
     expect((await users()).filter(({ idp_id }) => idp_id === "1001")).toHaveLength(1);
   });
 });
