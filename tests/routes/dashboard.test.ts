@@ -61,6 +61,30 @@ describe("the page", () => {
     }
   });
 
+  test("lists the session that was used last first, and of two the one that was started last", async () => {
+    const id = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), id);
+    const own = await sessionIdOf(id);
+    const hours = [
+      [5, 4],
+      [9, 2],
+      [8, 2],
+      [3, 3],
+    ] as const;
+    const ids = hours.map(() => crypto.randomUUID());
+    for (const [at, [started, used]] of hours.entries()) {
+      await latchkey.execute(
+        `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+         values (?, ?, ?, date_trunc('hour', now()) - interval '${started} hours',
+           date_trunc('hour', now()) - interval '${used} hours', now() + interval '1 day')`,
+        [ids[at], `token ${at}`, id],
+      );
+    }
+    const { data } = await open(cookie);
+    const listed = data.sessions.map((session: { id: string }) => session.id);
+    expect(listed).toEqual([own, ids[2], ids[1], ids[3], ids[0]]);
+  });
+
   test("lets its forms lead to the provider's origin while the provider can be connected", async () => {
     const id = await createUser(latchkey.em());
     const cookie = await signedIn(latchkey.em(), id);

@@ -54,6 +54,14 @@ describe("the lifetime of a session", () => {
     expect(after).toEqual({ recent: true, same: true });
   });
 
+  test("use of one session extends no other", async () => {
+    await signedIn(latchkey.em(), userId);
+    await age("last_seen_at", "2 days");
+    await opens();
+    const recent = "select 1 from sessions where last_seen_at > now() - interval '1 minute'";
+    expect(await latchkey.execute(recent)).toHaveLength(1);
+  });
+
   test("an expired session is not listed, and is purged", async () => {
     await age("last_seen_at", "15 days");
     const other = await signedIn(latchkey.em(), userId);
