@@ -8,6 +8,7 @@ import { signInToAccount } from "#server/features/external-sign-in.server";
 import { authenticate, logIn } from "#server/features/login.server";
 import { changePassword } from "#server/features/password-change.server";
 import { resetPassword } from "#server/features/password-reset.server";
+import { connectProvider } from "#server/features/provider-link.server";
 import { completeRegistration } from "#server/features/registration.server";
 import { JobQueue } from "#server/queue/job-queue";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
@@ -71,6 +72,25 @@ test("an external sign-in during another process's uncommitted link of its id wa
   });
   expect(await session).toMatchObject({ userId: id });
   expect(log.events()).toEqual([{ event: "idp.succeeded" }]);
+  expect(await latchkey.jobs()).toEqual([]);
+});
+
+test("connecting an id that another process is linking to another account waits for the commit, and is refused", async () => {
+  const [userId, bob] = [
+    await createUser(latchkey.em()),
+    await createUser(latchkey.em(), { email: "bob@example.com" }),
+  ];
+  await signedIn(latchkey.em(), userId);
+  const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
+  const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
+  const { outcome } = await latchkey.em().transactional(async (em) => {
+    await em.nativeUpdate(User, { id: bob }, { idpId: "ada", idpIssuer: "google" });
+    const outcome = connectProvider({ userId, sessionId: session!.id }, profile, "en").catch(({ reason }) => reason);
+    await statementIsBlocked();
+    return { outcome };
+  });
+  expect(await outcome).toBe("id_of_another_account");
+  expect(await latchkey.execute("select id from users where idp_id is not null")).toEqual([{ id: bob }]);
   expect(await latchkey.jobs()).toEqual([]);
 });
 

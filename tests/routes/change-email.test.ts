@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { changeEmail } from "#server/features/email-change.server";
 import { signInToAccount } from "#server/features/external-sign-in.server";
 import { authenticate, logIn as startLogin } from "#server/features/login.server";
 import * as confirmEmail from "~/routes/account.email";
@@ -321,6 +322,18 @@ describe("a link is invalid and changes nothing", () => {
     expect(await emails()).toHaveLength(2);
     await expectInvalid(adas, cookie);
     await expectInvalid(his, bobs);
+  });
+
+  test("but not because the database fails: that is an error, and changes nothing", async () => {
+    const one = await link();
+    await latchkey.execute("alter table registrations rename to gone");
+    try {
+      await expect(changeEmail(one, null, "en")).rejects.toThrow("registrations");
+    } finally {
+      await latchkey.execute("alter table gone rename to registrations");
+    }
+    expect(await emails()).toEqual([oldEmail]);
+    expect((await confirm(one)).location).toBe("/login?notice=email_changed");
   });
 
   test("of ten simultaneous posts nine are refused", async () => {

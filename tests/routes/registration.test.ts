@@ -216,6 +216,18 @@ describe("the link", () => {
     expect(log.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
   });
 
+  test("is not invalid because the database fails: that is an error, and the link stays valid", async () => {
+    const link = await registrationLink(latchkey);
+    await latchkey.execute("alter table sessions rename to gone");
+    try {
+      const browser = { userAgent: null, sessionToken: null };
+      await expect(completeRegistration(link, password, browser)).rejects.toThrow("sessions");
+    } finally {
+      await latchkey.execute("alter table gone rename to sessions");
+    }
+    expect((await finish({ ...link, ...newPassword })).status).toBe(302);
+  });
+
   test("is refused after its expiry and changes nothing", async () => {
     const link = await registrationLink(latchkey);
     await latchkey.execute("update registrations set expires_at = now() - interval '1 millisecond'");
