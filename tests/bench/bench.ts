@@ -11,6 +11,7 @@ const { values: options } = parseArgs({
     json: { type: "string" },
     only: { type: "string" },
     rounds: { type: "string", default: "3" },
+    against: { type: "string" },
     grow: { type: "boolean", default: false },
     instances: { type: "string" },
     metrics: { type: "boolean", default: false },
@@ -117,6 +118,21 @@ async function grown(): Promise<void> {
   await save({ rows });
 }
 
+/** This folder's build and that of another folder, which was built before. */
+async function againstFolder(folder: string): Promise<void> {
+  const [now, before] = [await openEnvironment(), await openEnvironment({ folder })];
+  const rows = await compare(
+    [
+      { name: "this folder", environment: now, program: "latchkey" },
+      { name: "the other", environment: before, program: "latchkey" },
+    ],
+    chosen(),
+  );
+  print(rows);
+  await Promise.all([now.close(), before.close()]);
+  await save({ rows });
+}
+
 async function onSeveral(instances: number): Promise<void> {
   const [several, one] = [await openEnvironment({ instances }), await openEnvironment()];
   const rows = await compare(
@@ -190,6 +206,7 @@ async function start(): Promise<void> {
 }
 
 if (options.profile) await profile();
+else if (options.against) await againstFolder(options.against);
 else if (options.grow) await grown();
 else if (options.metrics) await metricsCost();
 else if (options.instances) await onSeveral(Number(options.instances));

@@ -14,6 +14,8 @@ interface EnvironmentOptions {
   grown?: boolean;
   /** The name of the CPU profile that Latchkey writes to `profiles/`. */
   profile?: string;
+  /** The folder of a built Latchkey; this one without it. */
+  folder?: string;
   /** Whether Latchkey counts, and is scraped every second. */
   metrics?: boolean;
 }
@@ -35,6 +37,7 @@ export async function openEnvironment({
   instances = 1,
   grown = false,
   profile,
+  folder,
   metrics = false,
 }: EnvironmentOptions = {}): Promise<Environment> {
   if (!process.env.DATABASE_URL?.startsWith("postgres")) {
@@ -62,7 +65,7 @@ export async function openEnvironment({
   const counting = metrics && { METRICS_PORT: String(metricsPort) };
   for (let instance = 0; instance < instances; instance++) {
     latchkey.push(
-      await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, remixServeListens),
+      await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, remixServeListens, folder),
     );
   }
   const scraping = metrics && setInterval(() => scrape(metricsPort).catch(() => {}), 1_000);

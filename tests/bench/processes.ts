@@ -12,9 +12,15 @@ export interface Program {
 export const remixServeListens = /\[remix-serve\] http/;
 
 /** Starts a program and waits for the line that reports its port. */
-export async function startProgram(args: string[], env: Record<string, string>, ready: RegExp): Promise<Program> {
+export async function startProgram(
+  args: string[],
+  env: Record<string, string>,
+  ready: RegExp,
+  folder = process.cwd(),
+): Promise<Program> {
   const port = await freePort();
   const child = spawn(process.execPath, args, {
+    cwd: folder,
     env: { PATH: process.env.PATH, NODE_ENV: "production", ...env, PORT: String(port) },
     stdio: ["ignore", "pipe", "pipe"],
   });
