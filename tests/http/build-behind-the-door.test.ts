@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openDatabase } from "#server/database/orm";
 import { send } from "../support/http";
 import { mailsIn } from "../support/printed-mails";
 import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
@@ -93,4 +94,9 @@ test("notes are stored in a table of one's own, and go with their account", asyn
     location: "/account-deleted",
   });
   expect(await send(server.url, "/readyz")).toMatchObject({ status: 200 });
+  expect(await server.stop()).toBe(0);
+  const { orm, close } = await openDatabase(server.databaseUrl);
+  const notes = await orm.em.fork().execute("select * from notes");
+  await close();
+  expect(notes).toEqual([]);
 });
