@@ -4,7 +4,7 @@ import { createAccount, logIn, password } from "../browser/registration";
 import { arrive, linkIn, signInAtProvider, startBrowser } from "../browser/site";
 import { send } from "../support/http";
 import { Visitor } from "../support/visitor";
-import { type Example, type ProxyName, startExample } from "./example";
+import { type Example, onOneHost, type ProxyName, startExample } from "./example";
 
 const path = "/notes?page=2&tag=a%26b";
 const navigation = { Accept: "text/html" };
@@ -23,7 +23,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   let example: Example;
 
   beforeAll(async () => {
-    example = await startExample(proxy);
+    example = await startExample(await onOneHost(proxy));
   });
 
   afterAll(() => example.stop());
