@@ -11,7 +11,10 @@ import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase
 import { twice } from "../support/twice";
 import { Visitor } from "../support/visitor";
 
-const copied = ["app", "server", "public", "package.json", "remix.config.js", "remix.env.d.ts", "tsconfig.json"];
+const copied = [
+  ...["app", "server", "public", "lint"],
+  ...["biome.json", "package.json", "remix.config.js", "remix.env.d.ts", "tsconfig.json"],
+];
 
 /** The files that README shows under "Build behind the door": each names its path in its first line. */
 async function documentedFiles(): Promise<{ path: string; text: string }[]> {
@@ -21,6 +24,12 @@ async function documentedFiles(): Promise<{ path: string; text: string }[]> {
     path,
     text,
   }));
+}
+
+/** Runs a program of Node in the copy; rejects when it fails. */
+async function runNode(...program: string[]): Promise<void> {
+  const { PATH } = process.env;
+  await promisify(execFile)(process.execPath, program, { cwd: folder, env: { PATH, NODE_ENV: "production" } });
 }
 
 let folder: string;
@@ -38,9 +47,7 @@ beforeAll(async () => {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   }
-  const { PATH } = process.env;
-  const build = ["node_modules/@remix-run/dev/dist/cli.js", "build"];
-  await promisify(execFile)(process.execPath, build, { cwd: folder, env: { PATH, NODE_ENV: "production" } });
+  await runNode("node_modules/@remix-run/dev/dist/cli.js", "build");
   database = await createEmptyDatabase();
   server = await startServer({ DATABASE_URL: database.url }, join(folder, "build/index.js"));
 }, 300_000);
@@ -71,6 +78,11 @@ test("README shows a page, an entity, its migration, a feature and a second page
     "server/features/notes.server.ts",
     "app/routes/notes.tsx",
   ]);
+});
+
+test("the lint of npm run check finds nothing in these files", async () => {
+  await runNode("node_modules/@biomejs/biome/bin/biome", "check", "--vcs-enabled=false", ...paths);
+  await runNode("--import", "tsx", "lint/texts.ts");
 });
 
 test("the page of twenty lines sends a visitor to the login page, and the sign-in ends there", async () => {
