@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { type Config, type Environment, loadConfig } from "#server/config";
 import type { MailConfig, SmtpConfig } from "#server/settings/mail";
@@ -484,6 +486,16 @@ describe("a logo is read and checked", () => {
     const padded = (size: number) => svg.replace("M0 0", "M0 0".padEnd(size - svg.length + 4));
     expect(await load(padded(102_400))).toMatchObject({ type: "image/svg+xml" });
     expect(await load(padded(102_401))).toEqual(["BRAND_LOGO must be at most 100 KiB"]);
+  });
+});
+
+describe("an example is read from .env as it is written", () => {
+  test.each([".env.example", "docs/branding.md"])("in %s", (path) => {
+    const lines = [...readFileSync(path, "utf8").matchAll(/^(?:# )?([A-Z][A-Z_]+)=(\S.*)$/gm)];
+    expect(lines.length).toBeGreaterThan(5);
+    for (const [line, name = "", text = ""] of lines) {
+      expect(parseEnv(line.replace(/^# /, ""))).toEqual({ [name]: text.replace(/^"(.*)"$/, "$1") });
+    }
   });
 });
 
