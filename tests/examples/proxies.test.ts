@@ -155,9 +155,12 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
     });
 
-    test.each(["/", "/loginx", "/notes/login", "/healthz", "/favicon.ico"])("%s is the application's", async (other) => {
-      expect((await visitor.get(other)).body).toContain("<h1>Notes of client@example.com</h1>");
-      expect((await send(example.url, other)).status).toBe(401);
-    });
+    test.each(["/", "/loginx", "/notes/login", "/healthz", "/favicon.ico"])(
+      "%s is the application's",
+      async (other) => {
+        expect((await visitor.get(other)).body).toContain("<h1>Notes of client@example.com</h1>");
+        expect((await send(example.url, other)).status).toBe(401);
+      },
+    );
   });
 });
