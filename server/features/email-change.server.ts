@@ -4,7 +4,7 @@ import { endEmailChanges } from "../accounts/email-changes";
 import { lockAddresses, type MailedLink, newLink, unexpiredLink } from "../accounts/mailed-links";
 import { lockOwner } from "../accounts/owners";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
-import { endAllSessions, endSessionsExcept } from "../accounts/sessions";
+import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { EmailChange, PasswordReset, Registration, User } from "../database/entities";
@@ -110,9 +110,7 @@ async function consumeEmailChange(
   await em.nativeDelete(PasswordReset, { email: both });
   await em.nativeDelete(Registration, { email: both });
   user.email = newEmail;
-  const endedCount = keptSessionId
-    ? await endSessionsExcept(em, userId, keptSessionId)
-    : await endAllSessions(em, userId);
+  const endedCount = await endSessionsExcept(em, userId, keptSessionId);
   for (const email of [oldEmail, newEmail]) {
     await enqueue(em, { task: "mail_email_changed", email, language, oldEmail, newEmail });
   }
@@ -144,7 +142,7 @@ export async function changeEmail(
   }
   const { userId, endedCount } = changed;
   logEvent({ event: "email_change.completed", userId });
-  if (endedCount > 0) logEvent({ event: "session.ended", userId, reason: "email_changed", count: endedCount });
+  logSessionEnd(userId, "email_changed", endedCount);
   return userId;
 }
 
