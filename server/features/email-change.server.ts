@@ -1,11 +1,11 @@
-import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import type { EntityManager } from "@mikro-orm/postgresql";
 import { parseAddress } from "../accounts/email-address";
 import { endEmailChanges } from "../accounts/email-changes";
 import { lockAddresses, type MailedLink, newLink, unexpiredLink } from "../accounts/mailed-links";
 import { lockOwner } from "../accounts/owners";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
 import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
-import { lockUser } from "../accounts/users";
+import { lockUser, nullIfTaken } from "../accounts/users";
 import { config } from "../config";
 import { EmailChange, PasswordReset, Registration, User } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
@@ -131,11 +131,7 @@ export async function changeEmail(
   keptSessionId: string | null,
   language: Language,
 ): Promise<string | null> {
-  const change = (em: EntityManager) => consumeEmailChange(em, link, keptSessionId, language);
-  const changed = await unitOfWork(change).catch((error: unknown) => {
-    if (error instanceof UniqueConstraintViolationException) return null;
-    throw error;
-  });
+  const changed = await unitOfWork((em) => consumeEmailChange(em, link, keptSessionId, language)).catch(nullIfTaken);
   if (!changed) {
     logEvent({ event: "email_change.refused", reason: "invalid_link" });
     return null;
