@@ -48,7 +48,7 @@ export const ja: Texts = {
       title: "アカウントを作成",
     },
     sent: {
-      askedAgain: "もう一度送信しました。",
+      askedAgain: "もう一度リクエストしました。",
       help: "迷惑メールフォルダとメールアドレスを確認してから、もう一度お試しください。",
       logged: "このサーバーからメールは送信されません。内容はサーバーの出力にあります。",
       loggedHere: "<mails>ここで読む</mails>こともできます。",
@@ -104,8 +104,8 @@ export const ja: Texts = {
       },
     },
     confirmEmail: {
-      askAgain: "<account>アカウントページ</account>で新しいリンクを請求できます。",
-      lead: "ご自身で請求した場合のみ確認してください。確認後は、次のメールアドレスでログインします。",
+      askAgain: "<account>アカウントページ</account>で新しいリンクをリクエストできます。",
+      lead: "ご自身でリクエストした場合のみ確認してください。確認後は、次のメールアドレスでログインします。",
       linkWorks: { other: "リンクは 1 回だけ、{count} 分以内に使用できます。" },
       submit: "メールアドレスを確認",
       title: "新しいメールアドレスの確認",
@@ -229,7 +229,7 @@ export const ja: Texts = {
       sessionEnded: "セッションを終了しました。",
       signInOff: "外部ログインはオフになっています。",
       tooManyLinks: {
-        other: "リンクの請求回数が多すぎます。{count} 分後にもう一度お試しください。",
+        other: "リンクのリクエストが多すぎます。{count} 分後にもう一度お試しください。",
       },
       tooManyWrong: { other: "パスワードの間違いが多すぎます。{count} 分後にもう一度お試しください。" },
       typeCurrentPassword: "現在のパスワードを入力してください。",
@@ -294,7 +294,7 @@ export const ja: Texts = {
     },
     emailChanging: {
       act: "お心当たりがない場合は、すぐにパスワードを再設定してください。変更は中止され、すべてのブラウザでログアウトされます。",
-      subject: "メールアドレスの変更が請求されました",
+      subject: "メールアドレスの変更がリクエストされました",
       what: "アカウントのメールアドレスを {newEmail} に変更する操作がありました。そのメールアドレスに送信されたリンクで確認されると、変更されます。",
     },
     emailChanged: {
