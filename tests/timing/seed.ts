@@ -59,15 +59,16 @@ export async function addSession(databaseUrl: string, email: string): Promise<vo
   try {
     const em = database.orm.em.fork();
     const user = await em.findOneOrFail(User, { email });
-    const now = new Date();
+    const now = Date.now();
+    const hour = 3_600_000; // ms
     await em.insert(Session, {
       id: crypto.randomUUID(),
       tokenHash: sha256(sessionTokenOf(email)),
       user: user.id,
       userAgent: null,
-      createdAt: now,
-      lastSeenAt: now,
-      expiresAt: new Date(now.getTime() + 24 * 3_600_000),
+      createdAt: new Date(now + hour), // recent for longer than 15 minutes: the requests may take longer
+      lastSeenAt: new Date(now),
+      expiresAt: new Date(now + 24 * hour),
     });
   } finally {
     await database.close();

@@ -41,7 +41,7 @@ interface Case {
 const login = { path: "/login", status: 422, fields: { password: "not the password" } } as const;
 const ownAddress = "own@example.com"; // The account of the client that sends the requests, for its cookies.
 
-/** Asks to change the client's own address. The first case, because a sign-in is recent for 15 minutes. */
+/** Asks to change the client's own address. */
 const changeEmail: Case = {
   name: "POST /dashboard, change-email",
   path: "/dashboard",
