@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { type Config, type Environment, loadConfig } from "#server/config";
 import type { MailConfig, SmtpConfig } from "#server/settings/mail";
@@ -622,4 +623,13 @@ test("no message holds a secret", () => {
   ].map((environment) => problems(environment).join());
   expect(said).toEqual(said.map(() => expect.stringMatching(/^[A-Z]/)));
   expect(said.join()).not.toContain("s3cret");
+});
+
+test.each([".env.example", "docs/branding.md"])("Node reads each example of %s to its end", async (path) => {
+  const lines = (await readFile(path, "utf8")).match(/(?<=^(?:# )?)[A-Z_]+=.+$/gm) ?? [];
+  expect(lines.length).toBeGreaterThan(5);
+  for (const line of lines) {
+    const [name = "", value = ""] = line.split(/=(.*)/s);
+    expect(parseEnv(line)).toEqual({ [name]: value.replace(/^"(.*)"$/, "$1") });
+  }
 });
