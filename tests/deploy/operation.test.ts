@@ -61,6 +61,7 @@ test("the embedded database: install, upgrade, go back, rotate, find out about m
   await machine.runUntilReady("start");
   const arranged = await arrange(machine, smtp);
 
+  machine.run("install the new version");
   await machine.runUntilReady("upgrade");
   await expectSession(machine, arranged);
   await machine.runUntilReady("go back");
@@ -133,7 +134,8 @@ describe("PostgreSQL", () => {
     for (const name of ["install", "settings"]) machine.run(name);
     await machine.runUntilReady("start");
     const arranged = await arrange(machine, smtp);
-    await machine.runUntilReady("move to PostgreSQL");
+    expect(machine.run("copy to PostgreSQL")).toMatch(/^users +1$/m);
+    await machine.runUntilReady("switch to PostgreSQL");
     const client = await connect(`postgresql://postgres@127.0.0.1:${clusters[2].port}/latchkey`);
     expect((await client.query("select email from users")).rows).toEqual([{ email }]);
     await client.end();
