@@ -7,7 +7,7 @@ import { signInExternally } from "../support/external-sign-in";
 import { type MailService, startMailService } from "../support/mail-service";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { ada, startScriptedProvider } from "../support/scripted-provider";
-import { freePort, startServer } from "../support/server";
+import { createEmptyDatabase, freePort, startServer } from "../support/server";
 import { createDatabase } from "../support/template-copy";
 import { twice } from "../support/twice";
 import { until } from "../support/until";
@@ -234,7 +234,8 @@ test("a target that is no PostgreSQL is wrong usage; one that is not reached is 
 });
 
 test("an embedded database that the running service holds is refused in one line", async () => {
-  const source = await sourceDatabase();
+  const { url: source, drop } = await createEmptyDatabase("embedded");
+  onTestFinished(drop);
   const service = await startServer({ DATABASE_URL: source });
   onTestFinished(() => service.kill());
   const target = await cluster.createDatabase();
