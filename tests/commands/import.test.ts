@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
+import { recordedCoverage } from "../coverage/processes";
 import { latchkey } from "../support/command";
 import type { TestDatabase } from "../support/server";
 import { createDatabase } from "../support/template-copy";
@@ -114,7 +115,7 @@ test("a file that cannot be read is one line, and status 1", async () => {
 /** Runs a command on a terminal. */
 async function onTerminal(words: string[]): Promise<{ status: number; output: string }> {
   const command = [process.execPath, "server/cli.js", ...words].join(" ");
-  const env = { NODE_ENV: "production", PATH: process.env.PATH, ...settings() };
+  const env = { NODE_ENV: "production", PATH: process.env.PATH, ...recordedCoverage, ...settings() };
   const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], { env });
   const ended = once(child, "close");
   const output = await text(child.stdout);
