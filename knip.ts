@@ -3,6 +3,7 @@ import { defineConfig } from "knip/config";
 export default defineConfig({
   entry: [
     "mikro-orm.config.ts",
+    "server/processes.ts",
     "app/entry.{client,server}.tsx",
     "app/routes/**/*.{ts,tsx}",
     "tests/**/*.{test,test-d}.{ts,tsx}",

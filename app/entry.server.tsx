@@ -54,7 +54,10 @@ export default async function handleDocumentRequest(
   headers.set("Content-Type", "text/html; charset=utf-8");
   headers.set("Content-Security-Policy", contentSecurityPolicy(nonce, headers.get(formTargetHeader)));
   headers.delete(formTargetHeader);
-  return new Response(`<!DOCTYPE html>${page}`, { headers, status });
+  // Bytes with a length: undici would convert the text twice, and the answer would be sent in three writes.
+  const body = Buffer.from(`<!DOCTYPE html>${page}`);
+  headers.set("Content-Length", String(body.byteLength));
+  return new Response(body, { headers, status });
 }
 
 export const handleError: HandleErrorFunction = (error) => {

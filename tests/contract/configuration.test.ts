@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
@@ -33,6 +34,7 @@ test("an empty environment gives every default", () => {
     appUrl: "http://localhost:3000",
     databaseUrl: "pglite:./data",
     port: 3000,
+    processes: 1,
     trustedProxies: 0,
     returnOrigins: [],
     afterSignIn: "/dashboard",
@@ -53,6 +55,7 @@ test("every setting is read", () => {
     APP_URL: "https://latchkey.example/",
     DATABASE_URL: "postgresql://latchkey@db.example/latchkey",
     PORT: "8080",
+    PROCESSES: "4",
     TRUST_PROXY: "true",
     METRICS_PORT: "9464",
     METRICS_HOST: "::1",
@@ -83,6 +86,7 @@ test("every setting is read", () => {
     appUrl: "https://latchkey.example",
     databaseUrl: "postgresql://latchkey@db.example/latchkey",
     port: 8080,
+    processes: 4,
     trustedProxies: 1,
     returnOrigins: ["https://app.example", "https://*.latchkey.example", "http://localhost:5173"],
     afterSignIn: "https://app.example/in?from=latchkey#top",
@@ -123,6 +127,25 @@ test("every setting is read", () => {
     apiKey: "pm-the-key",
   } satisfies MailConfig);
   expectTypeOf(config).toEqualTypeOf<Readonly<Config>>();
+});
+
+describe("PROCESSES", () => {
+  const DATABASE_URL = "postgresql://latchkey@db.example/latchkey";
+
+  test("`auto` is one for each core", () => {
+    expect(loadConfig({ DATABASE_URL, PROCESSES: "auto" }).processes).toBe(availableParallelism());
+  });
+
+  test.each(["0", "-1", "100", "2.5", "many", "2,"])("cannot be %s", (PROCESSES) => {
+    expect(problems({ DATABASE_URL, PROCESSES })).toEqual(["PROCESSES must be auto, or a number from 1 to 99"]);
+  });
+
+  test("is 1 with the embedded database", () => {
+    const refusal = "PROCESSES must be 1 with the embedded database, which belongs to one process";
+    expect(problems({ PROCESSES: "2" })).toEqual([refusal]);
+    expect(problems({ PROCESSES: "2", DATABASE_URL: "pglite:./data" })).toEqual([refusal]);
+    expect(loadConfig({ PROCESSES: "1" }).processes).toBe(1);
+  });
 });
 
 describe("REGISTRATION", () => {
