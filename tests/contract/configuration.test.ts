@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
