@@ -12,16 +12,17 @@ const flags = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
 ];
 
 /** Chrome logs every answer of status 4xx and 5xx as an error. This matches 4xx and the expected failures. */
 const refusalOr = (failures: RegExp) =>
   new RegExp(`^Failed to load resource: the server responded with a status of (?:4\\d\\d|${failures.source}) `);
 
-export function startBrowser(): Promise<Browser> {
+/** @param hosts names besides localhost that are this machine, such as `*.example.org`; no other name is found */
+export function startBrowser(...hosts: string[]): Promise<Browser> {
   const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
-  return chromium.launch({ executablePath, args: flags });
+  const rules = [...hosts.map((host) => `MAP ${host} 127.0.0.1`), "MAP * ~NOTFOUND", "EXCLUDE localhost"];
+  return chromium.launch({ executablePath, args: [...flags, `--host-resolver-rules=${rules.join(", ")}`] });
 }
 
 /**

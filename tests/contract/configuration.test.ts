@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -76,7 +77,7 @@ test("every setting is read", () => {
     IDP_PROFILE_URL: "https://sso.example/me",
     IDP_SCOPE: "openid email",
     IDP_PKCE: "true",
-    DEFAULT_LOCALE: "en",
+    DEFAULT_LOCALE: "ja",
     REGISTRATION: "domains",
     REGISTRATION_DOMAINS: "Example.org, example.net",
   });
@@ -105,7 +106,7 @@ test("every setting is read", () => {
       privacyUrl: "http://[::1]:8080/privacy",
       supportEmail: "help@example.org",
     },
-    defaultLanguage: "en",
+    defaultLanguage: "ja",
     registration: { mode: "domains", domains: ["example.org", "example.net"] },
     identityProvider: {
       provider: "oidc",
@@ -268,35 +269,42 @@ describe("SESSION_DOMAIN", () => {
     expect(loadConfig({ APP_URL: appUrl, SESSION_DOMAIN: domain }).sessionDomain).toBe(domain);
   });
 
-  test.each([
-    ["org", "https://example.org"],
-    ["localhost", "https://localhost"],
-    ["co.uk", "https://example.co.uk"],
-    ["github.io", "https://team.github.io"],
-    ["example.ck", "https://login.example.ck"],
-    ["192.0.2.1", "https://192.0.2.1"],
-    ["2.1", "https://192.0.2.1"],
-    ["[2001:db8::1]", "https://[2001:db8::1]"],
-    [".example.org", "https://login.example.org"],
-    ["example.org.", "https://login.example.org"],
-    ["example..org", "https://login.example.org"],
-    ["*.example.org", "https://login.example.org"],
-    ["https://example.org", "https://login.example.org"],
-    ["example.org; Path=/x", "https://login.example.org"],
-    ["b\u00fccher.example", "https://login.xn--bcher-kva.example"],
-  ])("cannot be %s for %s", (domain, appUrl) => {
-    expect(problems({ APP_URL: appUrl, SESSION_DOMAIN: domain })).toEqual([noDomain]);
-  });
-
-  test.each([
-    ["example.org", undefined],
-    ["example.org", "http://login.example.org"],
-    ["example.org", "https://login.example.com"],
-    ["example.org", "https://notexample.org"],
-    ["example.org", "https://example.org.evil.example"],
-    ["login.example.org", "https://example.org"],
-  ])("cannot be %s for %s", (domain, appUrl) => {
-    expect(problems({ APP_URL: appUrl, SESSION_DOMAIN: domain })).toEqual([elsewhere]);
+  describe.each<[problem: string, cases: [domain: string, appUrl: string | undefined][]]>([
+    [
+      noDomain,
+      [
+        ["org", "https://example.org"],
+        ["localhost", "https://localhost"],
+        ["co.uk", "https://example.co.uk"],
+        ["github.io", "https://team.github.io"],
+        ["example.ck", "https://login.example.ck"],
+        ["192.0.2.1", "https://192.0.2.1"],
+        ["2.1", "https://192.0.2.1"],
+        ["[2001:db8::1]", "https://[2001:db8::1]"],
+        [".example.org", "https://login.example.org"],
+        ["example.org.", "https://login.example.org"],
+        ["example..org", "https://login.example.org"],
+        ["*.example.org", "https://login.example.org"],
+        ["https://example.org", "https://login.example.org"],
+        ["example.org; Path=/x", "https://login.example.org"],
+        ["b\u00fccher.example", "https://login.xn--bcher-kva.example"],
+      ],
+    ],
+    [
+      elsewhere,
+      [
+        ["example.org", undefined],
+        ["example.org", "http://login.example.org"],
+        ["example.org", "https://login.example.com"],
+        ["example.org", "https://notexample.org"],
+        ["example.org", "https://example.org.evil.example"],
+        ["login.example.org", "https://example.org"],
+      ],
+    ],
+  ])("%s", (problem, cases) => {
+    test.each(cases)("not %s for %s", (domain, appUrl) => {
+      expect(problems({ APP_URL: appUrl, SESSION_DOMAIN: domain })).toEqual([problem]);
+    });
   });
 });
 
@@ -349,8 +357,14 @@ test("metrics are on loopback by default, and off without a port", () => {
 });
 
 test("an empty or blank variable counts as unset", () => {
-  const names = ["APP_URL", "DATABASE_URL", "PORT", "TRUST_PROXY", "MAIL_DRIVER", "MAIL_FROM", "MAIL_API_URL"];
-  const more = [
+  const names = [
+    "APP_URL",
+    "DATABASE_URL",
+    "PORT",
+    "TRUST_PROXY",
+    "MAIL_DRIVER",
+    "MAIL_FROM",
+    "MAIL_API_URL",
     "RETURN_ORIGINS",
     "AFTER_SIGN_IN",
     "SESSION_DOMAIN",
@@ -361,7 +375,7 @@ test("an empty or blank variable counts as unset", () => {
     "IDP_SCOPE",
     "RESEND_API_KEY",
   ];
-  const blank = Object.fromEntries([...names, ...more].map((name, index) => [name, index % 2 ? "" : " "]));
+  const blank = Object.fromEntries(names.map((name, index) => [name, index % 2 ? "" : " "]));
   expect(loadConfig(blank)).toEqual(loadConfig({}));
 });
 
@@ -494,6 +508,16 @@ describe("a logo is read and checked", () => {
     const padded = (size: number) => svg.replace("M0 0", "M0 0".padEnd(size - svg.length + 4));
     expect(await load(padded(102_400))).toMatchObject({ type: "image/svg+xml" });
     expect(await load(padded(102_401))).toEqual(["BRAND_LOGO must be at most 100 KiB"]);
+  });
+});
+
+describe("an example is read from .env as it is written", () => {
+  test.each([".env.example", "docs/branding.md"])("in %s", (path) => {
+    const lines = [...readFileSync(path, "utf8").matchAll(/^(?:# )?([A-Z][A-Z_]+)=(\S.*)$/gm)];
+    expect(lines.length).toBeGreaterThan(5);
+    for (const [line, name = "", text = ""] of lines) {
+      expect(parseEnv(line.replace(/^# /, ""))).toEqual({ [name]: text.replace(/^"(.*)"$/, "$1") });
+    }
   });
 });
 
@@ -645,13 +669,4 @@ test("no message holds a secret", () => {
   ].map((environment) => problems(environment).join());
   expect(said).toEqual(said.map(() => expect.stringMatching(/^[A-Z]/)));
   expect(said.join()).not.toContain("s3cret");
-});
-
-test.each([".env.example", "docs/branding.md"])("Node reads each example of %s to its end", async (path) => {
-  const lines = (await readFile(path, "utf8")).match(/(?<=^(?:# )?)[A-Z_]+=.+$/gm) ?? [];
-  expect(lines.length).toBeGreaterThan(5);
-  for (const line of lines) {
-    const [name = "", value = ""] = line.split(/=(.*)/s);
-    expect(parseEnv(line)).toEqual({ [name]: value.replace(/^"(.*)"$/, "$1") });
-  }
 });
