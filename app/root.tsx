@@ -15,7 +15,7 @@ import { LanguageSwitch } from "./components/language-switch";
 import { useFocusOnArrival } from "./focus";
 import { useDocumentLanguage } from "./language";
 import { useNonce } from "./nonce";
-import { PageForBrowser } from "./page-context";
+import { PageForBrowser, TextsPreload } from "./page-context";
 import styles from "./styles/latchkey.css";
 import { useDescription, useDocumentTitle } from "./title";
 
@@ -46,6 +46,7 @@ export function Layout({ children }: { children: ReactNode }) {
         )}
         <Links />
         <BrandHead />
+        <TextsPreload />
       </head>
       <body>
         {children}

@@ -9,8 +9,8 @@ export const processesForm = z
   .transform((value) => (value === "auto" ? availableParallelism() : Number(value)));
 
 export const processesSettings = z
-  .object({ PROCESSES: z.unknown(), DATABASE_URL: z.unknown() })
-  .refine(({ PROCESSES, DATABASE_URL }) => PROCESSES === 1 || !String(DATABASE_URL).startsWith("pglite:"), {
+  .object({ PROCESSES: z.unknown().optional(), DATABASE_URL: z.unknown().optional() })
+  .refine(({ PROCESSES = 1, DATABASE_URL }) => PROCESSES === 1 || !String(DATABASE_URL).startsWith("pglite:"), {
     path: ["PROCESSES"],
     error: "must be 1 with the embedded database, which belongs to one process",
   });

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
@@ -486,8 +485,7 @@ describe("a logo is read and checked", () => {
     ],
     ["image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg"/>'],
   ])("%s, by its content", async (type, content) => {
-    const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
-    expect(await load(content, "logo.gif")).toEqual({ type, content: Buffer.from(content), hash });
+    expect(await load(content, "logo.gif")).toEqual({ type, content: Buffer.from(content) });
   });
 
   test.each<[string, string | Buffer]>([
