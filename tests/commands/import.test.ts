@@ -115,7 +115,7 @@ test("a file that cannot be read is one line, and status 1", async () => {
 /** Runs a command on a terminal. */
 async function onTerminal(words: string[]): Promise<{ status: number; output: string }> {
   const command = [process.execPath, "server/cli.js", ...words].join(" ");
-  const env = { NODE_ENV: "production", PATH: process.env.PATH, ...recordedCoverage, ...settings() };
+  const env = { ...recordedCoverage, ...settings(), NODE_ENV: "production" as const, PATH: process.env.PATH };
   const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], { env });
   const ended = once(child, "close");
   const output = await text(child.stdout);
