@@ -1,13 +1,5 @@
 import type { HeadersFunction, LinksFunction } from "@remix-run/node";
-import {
-  isRouteErrorResponse,
-  Links,
-  LiveReload,
-  Outlet,
-  Scripts,
-  ScrollRestoration,
-  useRouteError,
-} from "@remix-run/react";
+import { isRouteErrorResponse, Links, LiveReload, Outlet, ScrollRestoration, useRouteError } from "@remix-run/react";
 import type { ReactNode } from "react";
 import { BrandHead } from "./brand";
 import { ErrorPage } from "./components/error-page";
@@ -16,6 +8,7 @@ import { useFocusOnArrival } from "./focus";
 import { useDocumentLanguage } from "./language";
 import { useNonce } from "./nonce";
 import { PageForBrowser } from "./page-context";
+import { PageScripts } from "./page-scripts";
 import styles from "./styles/latchkey.css";
 import { useDescription, useDocumentTitle } from "./title";
 
@@ -52,7 +45,7 @@ export function Layout({ children }: { children: ReactNode }) {
         <LanguageSwitch />
         <PageForBrowser />
         <ScrollRestoration nonce={nonce} />
-        <Scripts nonce={nonce} />
+        <PageScripts />
         <LiveReload nonce={nonce} />
       </body>
     </html>
