@@ -1,4 +1,5 @@
 import lighthouse, { type Result } from "lighthouse";
+import { log } from "#server/log";
 import { startBrowser } from "../browser/chromium";
 import { mailsIn } from "../support/printed-mails";
 import { createEmptyDatabase, freePort, type RunningServer, startServer } from "../support/server";
@@ -7,11 +8,13 @@ import { addAccounts } from "../timing/seed";
 // Runs Lighthouse's default, a phone with slow 4G, on the pages that a visitor sees first. Fails unless every category
 // of every page has 100.
 
+log.level = "warn";
+
 const runs = Number(process.env.RUNS ?? 3);
 const categories = ["performance", "accessibility", "best-practices", "seo"];
 const email = "ada@example.com";
 
-/** The page has a token in its address, so no search engine may list it (`useDescription` in app/title.ts). */
+/** The page has a token in its address, so no search engine may list it (`useSearchListing` in app/title.ts). */
 const notListed = { audit: "is-crawlable", reason: "its address has a token, so it asks not to be listed" };
 
 async function resetLink(server: RunningServer): Promise<string> {
