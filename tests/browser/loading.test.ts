@@ -39,6 +39,15 @@ test.each(pages)("the stylesheet of %s is fetched before the scripts", async (pa
   expect(new Set(priorities.Script)).toEqual(new Set(["Low"]));
 });
 
+test.each(pages)("%s preloads React and the modules of its routes only", async (path) => {
+  const page = await site.visit();
+  await page.goto(path);
+  const preloads = page.locator("link[rel=modulepreload]");
+  const modules = await preloads.evaluateAll((links) => links.map((link) => (link as HTMLLinkElement).pathname));
+  expect(modules.filter((module) => !module.startsWith("/build/_shared/"))).toHaveLength(3);
+  expect(modules.filter((module) => module.startsWith("/build/_shared/"))).toHaveLength(2);
+});
+
 test.each(pages)("%s has no layout shift while it loads", async (path) => {
   const page = await site.visit({ viewport: { width: 375, height: 740 } });
   await page.goto(path, { waitUntil: "networkidle" });

@@ -36,12 +36,14 @@ async function resetPage(server: RunningServer): Promise<Page> {
   };
 }
 
-async function measure({ path, leaveOut }: Page, origin: string, port: number): Promise<Result> {
-  const skipAudits = leaveOut ? [leaveOut.audit] : [];
-  const result = await lighthouse(origin + path, { port, onlyCategories: categories, skipAudits, logLevel: "error" });
-  const error = result?.lhr.runtimeError;
-  if (!result || error) throw new Error(`Lighthouse could not load ${path}: ${error?.message}`);
-  return result.lhr;
+/** Repeats a run that Lighthouse could not record, which happens on a busy machine. */
+async function measure(page: Page, origin: string, port: number, attempts = 3): Promise<Result> {
+  const skipAudits = page.leaveOut ? [page.leaveOut.audit] : [];
+  const options = { port, onlyCategories: categories, skipAudits, logLevel: "error" } as const;
+  const result = await lighthouse(origin + page.path, options);
+  if (result && !result.lhr.runtimeError) return result.lhr;
+  if (attempts === 1) throw new Error(`${page.path}: ${result?.lhr.runtimeError?.message}`);
+  return measure(page, origin, port, attempts - 1);
 }
 
 function scoreOf({ categories, audits }: Result, category: string): Score {
