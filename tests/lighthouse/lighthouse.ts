@@ -65,7 +65,10 @@ async function report(
   server: RunningServer,
   port: number,
 ): Promise<{ rows: string[]; notes: string[]; good: boolean }> {
-  const pages = [...["/login", "/register", "/forgot-password"].map((path) => ({ path })), await resetPage(server)];
+  const pages: Page[] = [
+    ...["/login", "/register", "/forgot-password"].map((path) => ({ path })),
+    await resetPage(server),
+  ];
   const rows = [`| Page | ${categories.join(" | ")} |`, "|---|---|---|---|---|"];
   const notes: string[] = [];
   let good = true;
