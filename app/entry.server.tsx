@@ -7,8 +7,8 @@ import { renderToString } from "react-dom/server";
 import { disconnectSignal } from "#server/http/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
-import { brandAnswer } from "./brand.server";
 import { contentSecurityPolicy, formTargetHeader } from "./content-security-policy";
+import { fileAnswer } from "./files.server";
 import { NonceContext } from "./nonce";
 import { PageProvider } from "./page-context";
 import { pageOf } from "./page-context.server";
@@ -45,7 +45,7 @@ export default async function handleDocumentRequest(
 ): Promise<Response> {
   const plainText = plainTextOf(context, headers);
   if (plainText !== null) return new Response(plainText, { headers, status });
-  const file = status === 200 ? brandAnswer(request) : null;
+  const file = status === 200 ? fileAnswer(request) : null;
   if (file) return file;
   const nonce = randomBytes(16).toString("base64");
   const page = renderToString(

@@ -1,11 +1,10 @@
 import { Scripts } from "@remix-run/react";
 import { Children, cloneElement, isValidElement, type ReactNode } from "react";
+import { lowPriority } from "./low-priority";
 import { useNonce } from "./nonce";
 
 const fetchLast = (child: ReactNode) =>
-  isValidElement(child) && child.type === "link"
-    ? cloneElement(child, { fetchpriority: "low" } as object) // React 18 knows no `fetchPriority`
-    : child;
+  isValidElement(child) && child.type === "link" ? cloneElement(child, lowPriority) : child;
 
 /**
  * Remix's scripts, which a page is shown and works without. A browser fetches `modulepreload` with high priority, so the

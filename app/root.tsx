@@ -7,7 +7,7 @@ import { LanguageSwitch } from "./components/language-switch";
 import { useFocusOnArrival } from "./focus";
 import { useDocumentLanguage } from "./language";
 import { useNonce } from "./nonce";
-import { PageForBrowser } from "./page-context";
+import { PageForBrowser, TextsPreload } from "./page-context";
 import { PageScripts } from "./page-scripts";
 import styles from "./styles/latchkey.css";
 import { useDocumentTitle, useSearchListing } from "./title";
@@ -36,6 +36,7 @@ export function Layout({ children }: { children: ReactNode }) {
         {description !== null && <meta name="description" content={description} />}
         <Links />
         <BrandHead />
+        <TextsPreload />
       </head>
       <body>
         {children}

@@ -1,9 +1,15 @@
 import { configuredIssuer } from "../accounts/provider-identities";
-import { endSessionOfToken, endSessionsExcept, isLive, livenessAt, mostSessions } from "../accounts/sessions";
+import {
+  endSessionOfToken,
+  endSessionsExcept,
+  isLive,
+  livenessAt,
+  logSessionEnd,
+  mostSessions,
+} from "../accounts/sessions";
 import { config } from "../config";
 import { Session } from "../database/entities";
 import { prepared, query } from "../database/unit-of-work";
-import { logEvent } from "../log";
 import { sha256 } from "../sha256";
 
 export { browserName } from "../accounts/browser-name";
@@ -91,13 +97,13 @@ export async function activeSessions(userId: string): Promise<ActiveSession[]> {
 /** Ends the session of a cookie's token, if there is one. */
 export async function logOut(token: string): Promise<void> {
   const userId = await query((em) => endSessionOfToken(em, token));
-  if (userId) logEvent({ event: "session.ended", userId, reason: "logout", count: 1 });
+  if (userId) logSessionEnd(userId, "logout", 1);
 }
 
 /** Ends one session of the user. @returns false when the user has no such session */
 export async function endSession(userId: string, sessionId: string): Promise<boolean> {
   const ended = await query((em) => em.nativeDelete(Session, { id: sessionId, user: userId }));
-  if (ended > 0) logEvent({ event: "session.ended", userId, reason: "ended_by_user", count: ended });
+  logSessionEnd(userId, "ended_by_user", ended);
   return ended > 0;
 }
 
@@ -108,6 +114,6 @@ export async function endSession(userId: string, sessionId: string): Promise<boo
  */
 export async function endOtherSessions(userId: string, keptSessionId: string | null): Promise<number> {
   const ended = await query((em) => endSessionsExcept(em, userId, keptSessionId));
-  if (ended > 0) logEvent({ event: "session.ended", userId, reason: "ended_by_user", count: ended });
+  logSessionEnd(userId, "ended_by_user", ended);
   return ended;
 }

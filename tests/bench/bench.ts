@@ -14,6 +14,7 @@ const { values: options } = parseArgs({
     against: { type: "string" },
     grow: { type: "boolean", default: false },
     instances: { type: "string" },
+    processes: { type: "string" },
     metrics: { type: "boolean", default: false },
     profile: { type: "boolean", default: false },
   },
@@ -151,6 +152,21 @@ async function onSeveral(instances: number): Promise<void> {
   if (mails !== addresses) throw new Error("A mail was sent twice.");
 }
 
+/** One service of several processes against one of one process. */
+async function inProcesses(processes: number): Promise<void> {
+  const [several, one] = [await openEnvironment({ processes }), await openEnvironment()];
+  const rows = await compare(
+    [
+      { name: `PROCESSES=${processes}`, environment: several, program: "latchkey" },
+      { name: "PROCESSES=1", environment: one, program: "latchkey" },
+    ],
+    chosen(["W5", "W8"]),
+  );
+  print(rows);
+  await Promise.all([several.close(), one.close()]);
+  await save({ rows });
+}
+
 /**
  * The CPU of the same work with and without metrics. Each round starts new processes, in turn, because two processes of
  * the same program differ by more than the metrics cost.
@@ -210,6 +226,7 @@ else if (options.against) await againstFolder(options.against);
 else if (options.grow) await grown();
 else if (options.metrics) await metricsCost();
 else if (options.instances) await onSeveral(Number(options.instances));
+else if (options.processes) await inProcesses(Number(options.processes));
 else {
   if (chosen().length > 0) await againstLimit();
   if (isChosen("W6")) await start();

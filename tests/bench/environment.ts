@@ -8,8 +8,10 @@ import { grow, seed } from "./seed";
 const tsx = ["--import", "tsx"];
 
 interface EnvironmentOptions {
-  /** How many processes of Latchkey share the database. */
+  /** How many services share the database. */
   instances?: number;
+  /** `PROCESSES` of each service. */
+  processes?: number;
   /** Whether the database has a million additional users. */
   grown?: boolean;
   /** The name of the CPU profile that Latchkey writes to `profiles/`. */
@@ -35,6 +37,7 @@ export interface Environment {
 
 export async function openEnvironment({
   instances = 1,
+  processes = 1,
   grown = false,
   profile,
   folder,
@@ -47,6 +50,7 @@ export async function openEnvironment({
   const provider = await startProgram([...tsx, "tests/bench/provider.ts"], {}, /listens/);
   const settings = {
     DATABASE_URL: databaseUrl,
+    PROCESSES: String(processes),
     TRUST_PROXY: "true",
     MAIL_DRIVER: "postmark",
     POSTMARK_SERVER_TOKEN: "bench",

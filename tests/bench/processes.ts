@@ -47,11 +47,16 @@ export async function startProgram(
 
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux
 
-/** Seconds of CPU that the process has used; `NaN` where there is no /proc. */
+function cpuSecondsOf(pid: string): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/** Seconds of CPU that the process and its own processes have used; `NaN` where there is no /proc. */
 export function cpuSeconds({ pid }: ChildProcess): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+    return [String(pid), ...children].reduce((sum, each) => sum + cpuSecondsOf(each), 0);
   } catch {
     return Number.NaN;
   }

@@ -43,7 +43,7 @@ test.each(pages)("%s preloads React and the modules of its routes only", async (
   const page = await site.visit();
   await page.goto(path);
   const preloads = page.locator("link[rel=modulepreload]");
-  const modules = await preloads.evaluateAll((links) => links.map((link) => (link as HTMLLinkElement).pathname));
+  const modules = await preloads.evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
   expect(modules.filter((module) => !module.startsWith("/build/_shared/"))).toHaveLength(3);
   expect(modules.filter((module) => module.startsWith("/build/_shared/"))).toHaveLength(2);
 });

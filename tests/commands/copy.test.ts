@@ -55,7 +55,7 @@ async function sourceDatabase(): Promise<string> {
   return url;
 }
 
-/** The first mail to the address whose token is another one. */
+/** Resolves with the first mail of this subject to the address. */
 async function mailTo(mailService: MailService, email: string, subject: string) {
   const find = () => mailService.mails.find((mail) => mail.to === email && mail.subject === subject);
   await mailService.when(() => find() !== undefined);
@@ -124,10 +124,7 @@ test("a service moves to PostgreSQL: sessions, links, logins, external sign-in a
     status: 302,
     location: "/login?notice=password_reset",
   });
-  await until(
-    async () => (await mailService.mails).some(({ subject }) => subject === "Your password was changed"),
-    "the notice",
-  );
+  await until(() => mailService.mails.some(({ subject }) => subject === "Your password was changed"), "the notice");
   expect(await query(target, "select count(*)::int as users from users")).toEqual([{ users: 1 }]);
 }, 120_000);
 

@@ -244,7 +244,7 @@ describe("the embedded database", () => {
     const { folder, settings } = await dataFolder();
     await chmod(join(folder, "pglite/PG_VERSION"), 0o644);
     expect(await named("data folder", settings)).toMatchObject([
-      { status: "fail", found: `1 files can be read by others, e.g. ${folder}/pglite/PG_VERSION` },
+      { status: "fail", found: `others can open files in it (1), e.g. ${folder}/pglite/PG_VERSION` },
     ]);
   });
 

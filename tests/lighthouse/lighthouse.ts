@@ -90,9 +90,14 @@ async function report(
 
 const database = await createEmptyDatabase("embedded");
 await addAccounts(database.url, [email]);
-const server = await startServer({ DATABASE_URL: database.url });
+const server = await startServer({
+  DATABASE_URL: database.url,
+  IDP_PROVIDER: "google",
+  IDP_CLIENT_ID: "client",
+  IDP_CLIENT_SECRET: "secret",
+});
 const port = await freePort();
-const browser = await startBrowser(`--remote-debugging-port=${port}`);
+const browser = await startBrowser({ debuggingPort: port });
 try {
   const { rows, notes, good } = await report(server, port);
   process.stdout.write(`${[...rows, "", ...notes].join("\n")}\n`);

@@ -1,12 +1,15 @@
 import { describe, expect, test } from "vitest";
+import { deleteAccount } from "#server/features/account.server";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
@@ -223,6 +226,16 @@ describe("delete-account", () => {
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Your account was deleted" }]);
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
+  });
+
+  test("of two simultaneous requests both succeed, and one is logged and mailed", async () => {
+    const user = { id: await createUser(latchkey.em()), email: "ada@example.com" };
+    await signedIn(latchkey.em(), user.id);
+    const request = () => deleteAccount(user, user.email, "en");
+    expect(await Promise.all([request(), request()])).toEqual([true, true]);
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Your account was deleted" }]);
+    expect(log.events()).toEqual([{ event: "session.ended", reason: "account_deleted" }, { event: "account.deleted" }]);
   });
 
   test.each(["", "bob@example.com", "ada", "ada@example.co", "ada@examp\u212ae.com"])(
