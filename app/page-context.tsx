@@ -3,6 +3,7 @@ import type { PageBrand } from "#server/features/branding.server";
 import type { Language } from "#server/languages/languages";
 import type { PageTexts } from "#server/languages/texts";
 import type { Translated } from "#server/languages/translate";
+import { lowPriority } from "./low-priority";
 
 /** What every page needs besides its route's data. In a context, because the error pages have no loader's data. */
 export interface PageContent {
@@ -33,7 +34,7 @@ export function PageForBrowser() {
 
 /** Lets the browser load the texts beside the scripts. */
 export function TextsPreload() {
-  return <link rel="preload" as="fetch" href={usePage().textsPath} crossOrigin="anonymous" />;
+  return <link rel="preload" as="fetch" href={usePage().textsPath} crossOrigin="anonymous" {...lowPriority} />;
 }
 
 /** The content of the page that the server sent. */

@@ -1,7 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startBrowser } from "../browser/chromium";
 import { createAccount, logIn, password } from "../browser/registration";
-import { arrive, linkIn, signInAtProvider, startBrowser } from "../browser/site";
+import { arrive, linkIn, signInAtProvider } from "../browser/site";
 import { send } from "../support/http";
 import { Visitor } from "../support/visitor";
 import { type Example, onOneHost, type ProxyName, startExample } from "./example";

@@ -1,14 +1,15 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startBrowser } from "../browser/chromium";
 import { createAccount, logIn } from "../browser/registration";
-import { arrive, startBrowser } from "../browser/site";
+import { arrive } from "../browser/site";
 import { type Example, onSiblingHosts, startExample } from "./example";
 
 let browser: Browser;
 let example: Example;
 
 beforeAll(async () => {
-  browser = await startBrowser("*.example.org");
+  browser = await startBrowser({ hosts: ["*.example.org"] });
   example = await startExample(await onSiblingHosts());
 });
 

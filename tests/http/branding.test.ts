@@ -107,7 +107,6 @@ describe("search engines", () => {
     expect(body).not.toContain(noindex);
     const queried = await latchkey.send(`${path}?email=ada%40example.com`);
     expect(queried.body).toContain(noindex);
-    expect(queried.body).not.toContain('name="description"');
   });
 
   test.each([
@@ -119,6 +118,13 @@ describe("search engines", () => {
     "/logout",
   ])("%s is not listed", async (path) => {
     expect((await latchkey.send(path)).body).toContain(noindex);
+  });
+
+  test("the page of a reset link has a description", async () => {
+    const { body } = await latchkey.send("/reset-password?email=ada%40example.com&token=1");
+    expect(body).toContain(
+      '<meta name="description" content="Choose a new password for your account with Tom &amp; Jerry',
+    );
   });
 
   test("the account page is not listed", async () => {
