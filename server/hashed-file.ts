@@ -13,4 +13,4 @@ export function hashedFile(stem: string, extension: string, type: string, conten
   return { name: `${stem}-${hash}${extension}`, type, content };
 }
 
-export const pathOfFile = ({ name }: HashedFile) => `/files/${name}`;
+export const pathOfFile = ({ name }: HashedFile) => `/__files/${name}`;

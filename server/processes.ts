@@ -11,11 +11,11 @@ const restartDelay = 1_000; // ms
 
 const workers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
-/** Resolves when the service of the process has started; rejects with its status when it ends before. */
-function startOne(): Promise<Worker> {
+/** Resolves when a process has started; rejects with its status when it ends before. */
+function startOne(): Promise<void> {
   const worker = cluster.fork();
   return new Promise((resolve, reject) => {
-    worker.once("message", () => resolve(worker));
+    worker.once("message", () => resolve());
     worker.once("exit", reject);
   });
 }
