@@ -1,6 +1,6 @@
 /** The layers of `server/`. Each may import those below it, and none above it. */
 const layers = [
-  "^server/(start\\.server|job-handlers|cli)\\.ts$",
+  "^server/(start\\.server|job-handlers|cli|processes)\\.ts$",
   "^server/commands/",
   "^server/features/",
   "^server/accounts/",

@@ -3,6 +3,7 @@ import { defineConfig } from "knip/config";
 export default defineConfig({
   entry: [
     "mikro-orm.config.ts",
+    "server/processes.ts",
     "app/entry.{client,server}.tsx",
     "app/routes/**/*.{ts,tsx}",
     "tests/**/*.{test,test-d}.{ts,tsx}",
@@ -15,7 +16,7 @@ export default defineConfig({
   ],
   project: ["{app,server,demo,lint,tests}/**/*.{ts,tsx,js,css}", "*.{ts,js}"],
   ignoreDependencies: ["pino-pretty"], // named as a transport in server/log.ts
-  ignoreBinaries: ["openssl", "systemd-analyze"], // of the system, in tests/support/certificates.ts and tests/deploy/
+  ignoreBinaries: ["openssl", "script", "systemd-analyze"], // of the system, in tests/
   ignoreExportsUsedInFile: true,
   compilers: {
     css: (text: string) => [...text.matchAll(/(?<=@)import[^;]+/g)].join("\n"),

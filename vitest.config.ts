@@ -49,6 +49,8 @@ export default defineConfig({
     // createRemixStub cannot set React Router's flag v7_startTransition, as Remix's own router does; each file warns of it.
     onConsoleLog: (log) => !log.includes("v7_startTransition"),
     coverage: {
+      provider: "custom",
+      customProviderModule: folder("tests/coverage/provider.ts"),
       include: ["app/**/*.{ts,tsx}", "server/**/*.ts"],
       exclude: ["app/entry.client.tsx", "server/database/migrations/**"],
       thresholds: { lines: 90 },

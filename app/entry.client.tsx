@@ -3,11 +3,13 @@ import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { PageProvider, pageOfDocument } from "./page-context";
 
+const content = await pageOfDocument();
+
 startTransition(() => {
   hydrateRoot(
     document,
     <StrictMode>
-      <PageProvider value={pageOfDocument()}>
+      <PageProvider value={content}>
         <RemixBrowser />
       </PageProvider>
     </StrictMode>,

@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode } from "react";
+import { createElement, Fragment, type ReactNode } from "react";
 import { type Language, languages } from "#server/languages/languages";
 import type { PageTexts } from "#server/languages/texts";
 import { fill, type TextKey, type Translate, templateOf, translator, type Values } from "#server/languages/translate";
@@ -32,13 +32,10 @@ interface TextProps<Key extends PageText> {
 export function Text<Key extends PageText>({ of, values, parts }: TextProps<Key>) {
   const { language, texts } = usePage();
   const pieces = templateOf(language, texts, of, values).split(/(<\w+>.*?<\/\w+>)/);
-  return pieces.map((piece) => {
+  const children = pieces.map((piece) => {
     const [, name, inner] = /^<(\w+)>(.*)<\/\w+>$/.exec(piece) ?? [];
     const part = name && parts[name];
-    return (
-      <Fragment key={piece}>
-        {part ? part(fill(language, inner ?? "", values)) : fill(language, piece, values)}
-      </Fragment>
-    );
+    return part ? part(fill(language, inner ?? "", values)) : fill(language, piece, values);
   });
+  return createElement(Fragment, null, ...children); // without keys: two pieces may be the same
 }

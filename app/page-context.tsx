@@ -3,14 +3,15 @@ import type { PageBrand } from "#server/features/branding.server";
 import type { Language } from "#server/languages/languages";
 import type { PageTexts } from "#server/languages/texts";
 import type { Translated } from "#server/languages/translate";
+import { lowPriority } from "./low-priority";
 
 /** What every page needs besides its route's data. In a context, because the error pages have no loader's data. */
 export interface PageContent {
   language: Language;
+  /** Where the browser gets the texts, which it keeps. */
+  textsPath: string;
   texts: Translated<PageTexts>;
   brand: PageBrand;
-  /** The other three, as they go to the browser. */
-  json: string;
 }
 
 const PageContext = createContext<PageContent | null>(null);
@@ -25,13 +26,21 @@ export function usePage(): PageContent {
 
 const elementId = "page-content";
 
-/** The content, for hydration. */
+/** What hydration needs: everything but the texts, in an attribute, which React escapes. */
 export function PageForBrowser() {
-  return <data id={elementId} value={usePage().json} hidden />;
+  const { language, textsPath, brand } = usePage();
+  return <data id={elementId} value={JSON.stringify({ language, textsPath, brand })} hidden />;
+}
+
+/** Lets the browser load the texts beside the scripts. */
+export function TextsPreload() {
+  return <link rel="preload" as="fetch" href={usePage().textsPath} crossOrigin="anonymous" {...lowPriority} />;
 }
 
 /** The content of the page that the server sent. */
-export function pageOfDocument(): PageContent {
-  const json = document.getElementById(elementId)?.getAttribute("value") ?? "";
-  return { ...JSON.parse(json), json };
+export async function pageOfDocument(): Promise<PageContent> {
+  const value = document.getElementById(elementId)?.getAttribute("value") ?? "";
+  const content: Omit<PageContent, "texts"> = JSON.parse(value);
+  const answer = await fetch(content.textsPath);
+  return { ...content, texts: await answer.json() };
 }

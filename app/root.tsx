@@ -1,13 +1,5 @@
 import type { HeadersFunction, LinksFunction } from "@remix-run/node";
-import {
-  isRouteErrorResponse,
-  Links,
-  LiveReload,
-  Outlet,
-  Scripts,
-  ScrollRestoration,
-  useRouteError,
-} from "@remix-run/react";
+import { isRouteErrorResponse, Links, LiveReload, Outlet, ScrollRestoration, useRouteError } from "@remix-run/react";
 import type { ReactNode } from "react";
 import { BrandHead } from "./brand";
 import { ErrorPage } from "./components/error-page";
@@ -15,9 +7,10 @@ import { LanguageSwitch } from "./components/language-switch";
 import { useFocusOnArrival } from "./focus";
 import { useDocumentLanguage } from "./language";
 import { useNonce } from "./nonce";
-import { PageForBrowser } from "./page-context";
+import { PageForBrowser, TextsPreload } from "./page-context";
+import { PageScripts } from "./page-scripts";
 import styles from "./styles/latchkey.css";
-import { useDescription, useDocumentTitle } from "./title";
+import { useDocumentTitle, useSearchListing } from "./title";
 
 export const links: LinksFunction = () => [{ rel: "stylesheet", href: styles }];
 
@@ -29,7 +22,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const nonce = useNonce();
   const error = useRouteError() ?? null; // null or undefined without an error
   const errorStatus = error === null ? null : statusOf(error);
-  const description = useDescription(errorStatus);
+  const { description, listed } = useSearchListing(errorStatus);
   return (
     <html {...useDocumentLanguage()}>
       <head>
@@ -39,20 +32,18 @@ export function Layout({ children }: { children: ReactNode }) {
         <meta name="theme-color" content="#fff" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#1a201e" media="(prefers-color-scheme: dark)" />
         <title>{useDocumentTitle(errorStatus)}</title>
-        {description === null ? (
-          <meta name="robots" content="noindex" />
-        ) : (
-          <meta name="description" content={description} />
-        )}
+        {!listed && <meta name="robots" content="noindex" />}
+        {description !== null && <meta name="description" content={description} />}
         <Links />
         <BrandHead />
+        <TextsPreload />
       </head>
       <body>
         {children}
         <LanguageSwitch />
         <PageForBrowser />
         <ScrollRestoration nonce={nonce} />
-        <Scripts nonce={nonce} />
+        <PageScripts />
         <LiveReload nonce={nonce} />
       </body>
     </html>

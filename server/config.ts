@@ -14,6 +14,7 @@ import {
 import { languageForms } from "./settings/language";
 import { type MailConfig, mailForms, mailSettings } from "./settings/mail";
 import { type MetricsConfig, metricsForms, metricsSettings } from "./settings/metrics";
+import { processesForm, processesSettings } from "./settings/processes";
 import { type RegistrationConfig, registrationForms, registrationSettings } from "./settings/registration";
 import { type ReadFile, readSecrets, readTextFile } from "./settings/secrets";
 
@@ -27,6 +28,8 @@ export interface Config extends ApplicationConfig {
   /** `postgresql://…`, or `pglite:FOLDER` for the embedded database. */
   readonly databaseUrl: string;
   readonly port: number;
+  /** How many processes serve the port. */
+  readonly processes: number;
   /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
   readonly trustedProxies: number;
   readonly mail: MailConfig;
@@ -77,6 +80,7 @@ const settings = z.object({
   APP_URL: appUrl.optional(),
   DATABASE_URL: databaseUrl.default(embeddedDatabase),
   PORT: portNumber.default(3000),
+  PROCESSES: processesForm,
   TRUST_PROXY: trustedProxies,
   ...mailForms,
   ...languageForms,
@@ -119,6 +123,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
   const registration = registrationSettings.safeParse(env);
   const application = applicationSettings.safeParse(env);
   const metrics = metricsSettings.safeParse(env);
+  const processes = processesSettings.safeParse(env);
   const externalSignIn = has("IDP_CLIENT_ID") || has("IDP_CLIENT_SECRET");
   const client = (externalSignIn ? clientSettings : off).safeParse(env);
   const identityProvider = (externalSignIn ? identityProviderSettings : off).safeParse(env);
@@ -128,19 +133,21 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
     mail.success &&
     registration.success &&
     metrics.success &&
+    processes.success &&
     identityProvider.success;
   if (unread.size > 0 || !parsed.success || !whole) {
-    const problems = [parsed, mail, address, application, registration, metrics, client, identityProvider]
+    const problems = [parsed, mail, address, application, registration, metrics, processes, client, identityProvider]
       .flatMap(problemsOf)
       .filter((problem) => !unread.has(problem.split(" ", 1)[0] ?? "")); // "is missing" would mislead
     throw new ConfigurationError([...new Set([...unread.values(), ...problems])]);
   }
-  const { NODE_ENV, DATABASE_URL, PORT, TRUST_PROXY, DEFAULT_LOCALE } = parsed.data;
+  const { NODE_ENV, DATABASE_URL, PORT, PROCESSES, TRUST_PROXY, DEFAULT_LOCALE } = parsed.data;
   return Object.freeze({
     production: NODE_ENV === "production",
     ...application.data,
     databaseUrl: DATABASE_URL,
     port: PORT,
+    processes: PROCESSES,
     trustedProxies: TRUST_PROXY,
     mail: Object.freeze(mail.data),
     brand: Object.freeze(brandOf(parsed.data)),

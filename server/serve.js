@@ -1,5 +1,6 @@
 // remix-serve reads PORT before it loads the build, takes a random port without it, and does not read `.env`.
 import "./environment.js";
+import cluster from "node:cluster";
 import { setFlagsFromString } from "node:v8";
 
 process.env.PORT ||= "3000";
@@ -8,4 +9,6 @@ process.argv[2] ??= "build/index.js";
 // Most objects live as long as one request. Without this, V8 lets the heap grow to several times the live size (measured).
 setFlagsFromString("--heap-growing-percent=50");
 
-await import("@remix-run/serve/dist/cli.js");
+const several = !["", "1"].includes(process.env.PROCESSES?.trim() ?? "");
+
+await import(several && cluster.isPrimary ? "../build/processes.js" : "@remix-run/serve/dist/cli.js");

@@ -1,8 +1,9 @@
+import cluster from "node:cluster";
 import { existsSync } from "node:fs";
 import net from "node:net";
 import { hashesWaiting } from "./accounts/password-hashing";
 import { type Config, loadConfig, provideConfig } from "./config";
-import { openDatabase, poolUse } from "./database/orm";
+import { type Database, openDatabase, poolUse } from "./database/orm";
 import { provideOrm } from "./database/unit-of-work";
 import { StartError } from "./errors";
 import { readInstallationId } from "./features/health.server";
@@ -10,6 +11,7 @@ import { prepareSchema } from "./features/schema.server";
 import { resumeSession } from "./features/sessions.server";
 import type { FindUser } from "./http/forward-authentication";
 import { openFrontDoor } from "./http/front-door";
+import { openMetrics } from "./http/metrics-registry";
 import { openMetricsServer } from "./http/metrics-server";
 import type { RouteOf } from "./http/request-durations";
 import { handleJob } from "./job-handlers";
@@ -18,6 +20,7 @@ import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
 import { processValue } from "./process-value";
 import { randomDelay } from "./queue/delay";
 import { JobQueue, provideQueue } from "./queue/job-queue";
+import type { MetricsConfig } from "./settings/metrics";
 
 const shutdownLimit = 9_000; // ms, for the requests and jobs that run at SIGTERM
 const mailLimit = 7_000; // ms of them, for the mails that are being sent; afterwards they fail and are retried
@@ -36,13 +39,16 @@ function assertPortIsFree(port: number, host: string | undefined, name: string):
 /** Before the database is opened. remix-serve would take another port, and the mailed links would have the wrong one. */
 async function assertPortsAreFree({ port, metrics }: Config): Promise<void> {
   await assertPortIsFree(port, process.env.HOST, `Port ${port}`);
-  if (metrics) {
+  if (metrics && cluster.isPrimary) {
     await assertPortIsFree(metrics.port, metrics.host, `METRICS_PORT ${metrics.port} on ${metrics.host}`);
   }
 }
 
 function stopOnSignal(stop: () => Promise<void>): void {
+  let stopping = false;
   const onSignal = () => {
+    if (stopping) return; // Ctrl+C reaches every process of the terminal, and the primary process sends SIGTERM besides
+    stopping = true;
     setTimeout(() => process.exit(1), shutdownLimit).unref();
     stop().then(
       () => process.exit(0),
@@ -61,6 +67,16 @@ function logStart({ appUrl, mail, identityProvider }: Config): void {
   log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
 }
 
+/** Counts from now on. A worker's metrics are read by the primary process, whose port has those of all. */
+async function startMetrics(
+  metrics: MetricsConfig,
+  { orm }: Database,
+  queue: JobQueue,
+): Promise<(() => Promise<void>) | null> {
+  const exposition = await openMetrics({ hashesWaiting, pool: () => poolUse(orm), jobs: () => queue.waiting() });
+  return cluster.isWorker ? null : openMetricsServer(metrics, exposition);
+}
+
 async function startService(routeOf: RouteOf): Promise<void> {
   if (existsSync(".env")) process.loadEnvFile(".env");
   const config = loadConfig(process.env);
@@ -75,13 +91,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
   provideOrm(database.orm);
   provideQueue(queue);
   await readInstallationId();
-  const closeMetrics =
-    config.metrics &&
-    (await openMetricsServer(config.metrics, {
-      hashesWaiting,
-      pool: () => poolUse(database.orm),
-      jobs: () => queue.waiting(),
-    }));
+  const closeMetrics = config.metrics && (await startMetrics(config.metrics, database, queue));
   queue.work();
   stopOnSignal(async () => {
     const overdue = setTimeout(closeMailer, mailLimit);
@@ -91,6 +101,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
     await database.close();
   });
   logStart(config);
+  process.send?.("started"); // to server/processes.ts
 }
 
 const started = processValue<Promise<void>>("start");

@@ -1,8 +1,6 @@
 import { useTexts } from "~/language";
-import { ActionForm } from "./action-form";
-import { Disclosure } from "./disclosure";
 import { EmailField } from "./field";
-import { SignInAgain } from "./sign-in-again";
+import { ProtectedAction } from "./protected-action";
 
 interface AccountDetailsProps {
   name: string | null;
@@ -38,20 +36,23 @@ export function AccountDetails({ name, email, picture, emailError, typedEmail, s
           </dd>
         </dl>
       </div>
-      <Disclosure label={t("account.changeEmail")} open={emailError !== undefined}>
-        <p>{t("account.changeEmailHow")}</p>
-        <SignInAgain needed={signInAgain} />
-        <ActionForm fields={{ intent: "change-email" }} submit={t("account.changeEmailSend")}>
-          <EmailField
-            label={t("account.newEmail")}
-            required
-            autoComplete="email"
-            enterKeyHint="send"
-            defaultValue={typedEmail}
-            error={emailError}
-          />
-        </ActionForm>
-      </Disclosure>
+      <ProtectedAction
+        label={t("account.changeEmail")}
+        how={t("account.changeEmailHow")}
+        intent="change-email"
+        submit={t("account.changeEmailSend")}
+        signInAgain={signInAgain}
+        open={emailError !== undefined}
+      >
+        <EmailField
+          label={t("account.newEmail")}
+          required
+          autoComplete="email"
+          enterKeyHint="send"
+          defaultValue={typedEmail}
+          error={emailError}
+        />
+      </ProtectedAction>
     </section>
   );
 }

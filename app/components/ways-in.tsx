@@ -1,8 +1,7 @@
 import { Text, useTexts } from "~/language";
 import { ActionForm } from "./action-form";
 import { ChangePassword } from "./change-password";
-import { Disclosure } from "./disclosure";
-import { SignInAgain } from "./sign-in-again";
+import { ProtectedAction } from "./protected-action";
 
 interface WaysInProps {
   email: string;
@@ -32,15 +31,14 @@ export function WaysIn({ email, password, linked, canConnect, provider, signInAg
           <li>
             <p>{provider}</p>
             {password && (
-              <Disclosure label={t("account.disconnect")}>
-                <p>{t("account.disconnectWarning", { provider })}</p>
-                <SignInAgain needed={signInAgain} />
-                <ActionForm
-                  fields={{ intent: "unlink-provider" }}
-                  submit={t("account.disconnectProvider", { provider })}
-                  danger
-                />
-              </Disclosure>
+              <ProtectedAction
+                label={t("account.disconnect")}
+                how={t("account.disconnectWarning", { provider })}
+                intent="unlink-provider"
+                submit={t("account.disconnectProvider", { provider })}
+                danger
+                signInAgain={signInAgain}
+              />
             )}
           </li>
         )}

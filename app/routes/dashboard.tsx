@@ -49,7 +49,7 @@ export function loader({ request }: LoaderFunctionArgs) {
         notice: new URL(request.url).searchParams.get("notice"),
         sessions: sessions.map(({ id, userAgent, createdAt, lastSeenAt }) => ({
           id,
-          browser: browserName(userAgent ?? null, language),
+          browser: browserName(userAgent, language),
           since: moment(createdAt),
           lastSeen: moment(lastSeenAt),
           current: id === sessionId,

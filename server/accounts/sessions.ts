@@ -1,5 +1,6 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { Session } from "../database/entities";
+import type { SessionEnd } from "../events";
 import { logEvent } from "../log";
 import { sha256 } from "../sha256";
 import { keepMostRecent } from "./most-recent";
@@ -81,10 +82,15 @@ export async function startSession(em: EntityManager, userId: string, browser: B
   return { token, expiresAt, userId, replacedUserId, endedCount };
 }
 
+/** Logs how many sessions of a user ended, if any. Called after the commit. */
+export function logSessionEnd(userId: string, reason: SessionEnd, count: number): void {
+  if (count > 0) logEvent({ event: "session.ended", userId, reason, count });
+}
+
 /** Logs the sessions that a sign-in ended. Called after the commit. */
 export function logEndedSessions({ userId, replacedUserId, endedCount }: NewSession): void {
-  if (replacedUserId) logEvent({ event: "session.ended", userId: replacedUserId, reason: "replaced", count: 1 });
-  if (endedCount > 0) logEvent({ event: "session.ended", userId, reason: "too_many", count: endedCount });
+  if (replacedUserId) logSessionEnd(replacedUserId, "replaced", 1);
+  logSessionEnd(userId, "too_many", endedCount);
 }
 
 /**

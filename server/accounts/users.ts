@@ -1,4 +1,4 @@
-import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
+import { type EntityManager, LockMode, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { User } from "../database/entities";
 
 interface NewUser {
@@ -29,6 +29,12 @@ export async function createUser(em: EntityManager, user: NewUser): Promise<stri
   };
   await em.insert(User, { ...empty, ...user, id, createdAt: new Date() });
   return id;
+}
+
+/** For `catch`: `null` when the address or the provider's id has a user by now. */
+export function nullIfTaken(error: unknown): null {
+  if (error instanceof UniqueConstraintViolationException) return null;
+  throw error;
 }
 
 /** A user whose row stays as it is until the caller's transaction ends. */

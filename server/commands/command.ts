@@ -94,8 +94,8 @@ export function overviewOf(commands: Command[]): string {
   const paragraphs = [
     "Usage: latchkey COMMAND",
     `Commands:\n${columns(rows)}`,
-    "`latchkey COMMAND --help` says more about one of them. `latchkey` is `npm run --silent latchkey --`, or\n" +
-      "`node server/cli.js`, in Latchkey's folder. The settings are those of the service.",
+    "`latchkey COMMAND --help` says more about one of them. `latchkey` is the script deploy/latchkey, or `node server/cli.js`\n" +
+      "or `npm run --silent latchkey --` in Latchkey's folder. The settings are those of the service.",
   ];
   return `${paragraphs.join("\n\n")}\n`;
 }

@@ -27,7 +27,7 @@ async function copyTo(url: string) {
   return withDatabase(async (source) => {
     const target = await openDatabase(url, statementLimit);
     try {
-      return await withProgress("Copying", (show) => copyDatabase(source, target, show));
+      return await withProgress("Copying", ({ show }) => copyDatabase(source, target, show));
     } finally {
       await target.close();
     }

@@ -13,8 +13,8 @@ const doctor = defineCommand({
   details:
     "Checks the settings, the data folder, the database, the mail service, the identity provider, APP_URL and the proxy in\n" +
     "front, with one line for each: ok, warn or fail, what was found, and how to mend it. Run it where the service runs, as\n" +
-    "its user and with its settings, while it runs. The status is 1 when a check fails. On an embedded database the\n" +
-    "running service holds, the checks of the database fail: stop the service for them.",
+    "its user and with its settings, while it runs. The status is 1 when a check fails. A running service holds its\n" +
+    "embedded database, so the check of that one fails: stop the service for it.",
   async run(_operands, { mail, json }) {
     const checks: Check[] = [];
     for await (const check of examine(process.env, mail ?? null)) {

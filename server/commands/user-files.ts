@@ -32,12 +32,12 @@ async function importFile(path: string): Promise<void> {
   const stream = file.createReadStream();
   let wrong = 0;
   const imported = await withDatabase(() =>
-    withProgress("Importing", (show) =>
+    withProgress("Importing", ({ show, print }) =>
       // Reading and checking take about as long as writing.
       importUsers(linesOf(counted(stream, (bytes) => show(bytes / Math.max(stats.size, bytes) / 2))), {
         wrong(line, problem) {
           wrong++;
-          console.error(`Line ${line}: ${problem}.`);
+          print(`Line ${line}: ${problem}.`);
         },
         written: (lines, all) => show(0.5 + lines / all / 2),
       }),

@@ -1,7 +1,7 @@
 import { parseAddress } from "../accounts/email-address";
 import { endEmailChanges } from "../accounts/email-changes";
 import { lockAddresses } from "../accounts/mailed-links";
-import { endAllSessions } from "../accounts/sessions";
+import { endAllSessions, logSessionEnd } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { PasswordReset, Registration, User } from "../database/entities";
@@ -30,8 +30,8 @@ export async function deleteAccount(
   const ended = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
     const locked = await lockUser(em, { id });
-    if (!locked) return 0; // deleted by a simultaneous request
-    if (locked.email !== email) return null;
+    if (!locked) return "deleted_meanwhile" as const;
+    if (locked.email !== email) return "address_changed_meanwhile" as const;
     await em.nativeDelete(Registration, { email });
     await em.nativeDelete(PasswordReset, { email });
     await endEmailChanges(em, { $or: [{ user: id }, { email }] });
@@ -40,8 +40,9 @@ export async function deleteAccount(
     await enqueue(em, { task: "mail_account_deleted", email, language });
     return sessions;
   });
-  if (ended === null) return false;
-  logEvent({ event: "session.ended", userId: id, reason: "account_deleted", count: ended });
+  if (ended === "address_changed_meanwhile") return false;
+  if (ended === "deleted_meanwhile") return true;
+  logSessionEnd(id, "account_deleted", ended);
   logEvent({ event: "account.deleted", userId: id });
   return true;
 }

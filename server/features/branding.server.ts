@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { type BrandColors, brandColors } from "../brand-colors";
 import { config } from "../config";
+import { type HashedFile, hashedFile, pathOfFile } from "../hashed-file";
 import { processValue } from "../process-value";
 import type { BrandConfig } from "../settings/branding";
 
@@ -16,40 +16,35 @@ export interface PageBrand {
   supportEmail: string | null;
 }
 
-interface BrandFile {
-  type: string;
-  content: Buffer;
-}
-
 interface Branding {
   page: PageBrand;
-  files: Map<string, BrandFile>;
+  files: HashedFile[];
 }
 
 /** Replaces the colours of `app/styles/theme.css`. */
-function stylesheetOf(colors: BrandColors): string {
+function stylesheetOf(colors: BrandColors): HashedFile {
   const rules = (theme: "light" | "dark") => {
     const [text, hover] = [colors.text[theme], colors.textOnHover[theme]];
     return `:root:not([data-theme]){--pico-primary:${text};--pico-primary-hover:${hover};--pico-primary-underline:${text}80;--pico-primary-focus:${text};--pico-primary-background:${colors.fill};--pico-primary-hover-background:${colors.fillOnHover};--pico-primary-inverse:${colors.onFill}}`;
   };
-  return `${rules("light")}@media (prefers-color-scheme:dark){${rules("dark")}}`;
+  const css = `${rules("light")}@media (prefers-color-scheme:dark){${rules("dark")}}`;
+  return hashedFile("colors", ".css", "text/css; charset=utf-8", Buffer.from(css));
 }
 
 function brandingOf({ name, logo, color, termsUrl, privacyUrl, supportEmail }: BrandConfig): Branding {
-  const files = new Map<string, BrandFile>();
-  const page: PageBrand = { name, logo: null, colors: null, termsUrl, privacyUrl, supportEmail };
-  if (logo) {
-    const file = `logo-${logo.hash}.${logo.type === "image/png" ? "png" : "svg"}`;
-    files.set(file, logo);
-    page.logo = `/brand/${file}`;
-  }
-  if (color) {
-    const content = Buffer.from(stylesheetOf(brandColors(color)));
-    const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
-    files.set(`colors-${hash}.css`, { type: "text/css; charset=utf-8", content });
-    page.colors = `/brand/colors-${hash}.css`;
-  }
-  return { page, files };
+  const logoFile = logo && hashedFile("logo", logo.type === "image/png" ? ".png" : ".svg", logo.type, logo.content);
+  const colorsFile = color === null ? null : stylesheetOf(brandColors(color));
+  return {
+    page: {
+      name,
+      logo: logoFile && pathOfFile(logoFile),
+      colors: colorsFile && pathOfFile(colorsFile),
+      termsUrl,
+      privacyUrl,
+      supportEmail,
+    },
+    files: [logoFile, colorsFile].filter((file) => file !== null),
+  };
 }
 
 const made = processValue<{ from: BrandConfig; branding: Branding }>("branding");
@@ -62,5 +57,4 @@ function branding(): Branding {
 
 export const pageBrand = (): PageBrand => branding().page;
 
-/** A file under `/brand/`; `null` for another name. */
-export const brandFile = (name: string): BrandFile | null => branding().files.get(name) ?? null;
+export const brandFiles = (): HashedFile[] => branding().files;

@@ -1,11 +1,11 @@
-import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import type { EntityManager } from "@mikro-orm/postgresql";
 import { parseAddress } from "../accounts/email-address";
 import { endEmailChanges } from "../accounts/email-changes";
 import { lockAddresses, type MailedLink, newLink, unexpiredLink } from "../accounts/mailed-links";
 import { lockOwner } from "../accounts/owners";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
-import { endAllSessions, endSessionsExcept } from "../accounts/sessions";
-import { lockUser } from "../accounts/users";
+import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
+import { lockUser, nullIfTaken } from "../accounts/users";
 import { config } from "../config";
 import { EmailChange, PasswordReset, Registration, User } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
@@ -110,9 +110,7 @@ async function consumeEmailChange(
   await em.nativeDelete(PasswordReset, { email: both });
   await em.nativeDelete(Registration, { email: both });
   user.email = newEmail;
-  const endedCount = keptSessionId
-    ? await endSessionsExcept(em, userId, keptSessionId)
-    : await endAllSessions(em, userId);
+  const endedCount = await endSessionsExcept(em, userId, keptSessionId);
   for (const email of [oldEmail, newEmail]) {
     await enqueue(em, { task: "mail_email_changed", email, language, oldEmail, newEmail });
   }
@@ -133,18 +131,14 @@ export async function changeEmail(
   keptSessionId: string | null,
   language: Language,
 ): Promise<string | null> {
-  const change = (em: EntityManager) => consumeEmailChange(em, link, keptSessionId, language);
-  const changed = await unitOfWork(change).catch((error: unknown) => {
-    if (error instanceof UniqueConstraintViolationException) return null;
-    throw error;
-  });
+  const changed = await unitOfWork((em) => consumeEmailChange(em, link, keptSessionId, language)).catch(nullIfTaken);
   if (!changed) {
     logEvent({ event: "email_change.refused", reason: "invalid_link" });
     return null;
   }
   const { userId, endedCount } = changed;
   logEvent({ event: "email_change.completed", userId });
-  if (endedCount > 0) logEvent({ event: "session.ended", userId, reason: "email_changed", count: endedCount });
+  logSessionEnd(userId, "email_changed", endedCount);
   return userId;
 }
 

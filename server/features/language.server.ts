@@ -1,5 +1,6 @@
 import Negotiator from "negotiator";
 import { config } from "../config";
+import { type HashedFile, hashedFile, pathOfFile } from "../hashed-file";
 import { isLanguage, type Language, languages } from "../languages/languages";
 import { texts } from "../languages/texts";
 
@@ -26,3 +27,13 @@ export function chooseLanguage(chosen: string | null, acceptLanguage: string | n
 
 /** What the components show, in this language. */
 export const pageTextsIn = (language: Language) => texts[language].pages;
+
+const fileOf = (language: Language): HashedFile =>
+  hashedFile(`texts-${language}`, ".json", "application/json", Buffer.from(JSON.stringify(pageTextsIn(language))));
+
+const files = new Map((Object.keys(languages) as Language[]).map((language) => [language, fileOf(language)]));
+
+export const textFiles = (): HashedFile[] => [...files.values()];
+
+/** Where a browser gets the texts of a page in this language. */
+export const textsPath = (language: Language): string => pathOfFile(files.get(language) ?? fileOf(language));

@@ -3,7 +3,7 @@ import { endEmailChanges } from "../accounts/email-changes";
 import { lockOwner, type Owner } from "../accounts/owners";
 import { hashPassword } from "../accounts/password-hashing";
 import { takeBackCount } from "../accounts/rate-limits";
-import { endSessionsExcept } from "../accounts/sessions";
+import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
 import { config } from "../config";
 import { PasswordReset } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
@@ -70,7 +70,7 @@ export async function changePassword(
   });
   if (ended === null) return false;
   logEvent({ event: "password.changed", userId });
-  if (ended > 0) logEvent({ event: "session.ended", userId, reason: "password_changed", count: ended });
+  logSessionEnd(userId, "password_changed", ended);
   return true;
 }
 

@@ -4,7 +4,7 @@ import { endEmailChanges } from "../accounts/email-changes";
 import { consumeLink, isLinkValid, issueLink, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../accounts/rate-limits";
-import { endAllSessions } from "../accounts/sessions";
+import { endAllSessions, logSessionEnd } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { PasswordReset, User } from "../database/entities";
@@ -96,7 +96,7 @@ export async function resetPassword(
   const { userId, ended, deviceToken } = done;
   await clearAttempts(loginLimit, email);
   logEvent({ event: "password_reset.completed", userId });
-  if (ended > 0) logEvent({ event: "session.ended", userId, reason: "password_reset", count: ended });
+  logSessionEnd(userId, "password_reset", ended);
   return deviceToken;
 }
 

@@ -2,7 +2,7 @@ import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { endEmailChanges } from "../accounts/email-changes";
 import { lockOwner, type Owner } from "../accounts/owners";
 import { identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
-import { endSessionsExcept } from "../accounts/sessions";
+import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { unitOfWork } from "../database/unit-of-work";
@@ -71,7 +71,7 @@ export async function unlinkProvider(userId: string, sessionId: string | null, l
   });
   if (ended === null) return false;
   logEvent({ event: "idp.unlinked", userId });
-  if (ended > 0) logEvent({ event: "session.ended", userId, reason: "unlinked", count: ended });
+  logSessionEnd(userId, "unlinked", ended);
   return true;
 }
 

@@ -1,4 +1,3 @@
-import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { consumeLink, isLinkValid, issueLink, lockAddresses, type MailedLink } from "../accounts/mailed-links";
@@ -6,7 +5,7 @@ import { hashPassword } from "../accounts/password-hashing";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
 import { mayRegister } from "../accounts/registration-policy";
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
-import { createUser } from "../accounts/users";
+import { createUser, nullIfTaken } from "../accounts/users";
 import { config } from "../config";
 import { Registration, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
@@ -110,10 +109,7 @@ export async function completeRegistration(
     const session = await startSession(em, userId, browser);
     const { token: deviceToken } = await rememberDevice(em, userId, null);
     return { userId, session, deviceToken };
-  }).catch((error: unknown) => {
-    if (error instanceof UniqueConstraintViolationException) return null;
-    throw error;
-  });
+  }).catch(nullIfTaken);
   if (!done) {
     logEvent({ event: "registration.refused", reason: "invalid_link" });
     return null;

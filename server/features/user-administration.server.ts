@@ -1,9 +1,8 @@
-import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { parseAddress } from "../accounts/email-address";
 import { issueLink, lockAddresses } from "../accounts/mailed-links";
 import { blockedUntil, loginLimit, resetLimit } from "../accounts/rate-limits";
 import { kindOf } from "../accounts/stored-hashes";
-import { createUser } from "../accounts/users";
+import { createUser, nullIfTaken } from "../accounts/users";
 import { config } from "../config";
 import { Device, PasswordReset, Registration, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
@@ -67,10 +66,7 @@ export async function createUserWithoutPassword(email: string, name: string | nu
     await lockAddresses(em, email);
     await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
     return createUser(em, { email, name });
-  }).catch((error: unknown) => {
-    if (error instanceof UniqueConstraintViolationException) return null;
-    throw error;
-  });
+  }).catch(nullIfTaken);
   if (id === null) return null;
   logEvent({ event: "registration.completed", userId: id });
   return { id, email };

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isIP, isIPv4 } from "node:net";
 import type { TLSSocket } from "node:tls";
 import ipaddr from "ipaddr.js";
 import type { Config } from "../config";
@@ -39,23 +40,27 @@ export function connectionUrl(request: IncomingMessage, authority: string | unde
   return parseAuthority(isEncrypted(request, config) ? "https" : "http", host) ?? new URL(config.appUrl);
 }
 
-/** The client's address as a trusted proxy names it. */
-function forwardedAddress(request: IncomingMessage, { trustedProxies }: Config): string | null {
-  const address = withoutPort(forwardedValue(request, "x-forwarded-for", trustedProxies) ?? "");
-  return ipaddr.isValid(address) ? address : null;
+/** Of an IPv6 address the /64, which one subscriber has. */
+function subscriberOf(address: string): string {
+  if (isIPv4(address)) return address;
+  const parsed = ipaddr.process(address); // an IPv4 address that is mapped to IPv6 becomes IPv4
+  if (parsed.kind() === "ipv4") return parsed.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString();
 }
 
-/** Whether {@link clientAddress} is from a trusted proxy. */
-export const isClientForwarded = (request: IncomingMessage, config: Config) =>
-  forwardedAddress(request, config) !== null;
+export interface Client {
+  /** Of an IPv6 address the /64. */
+  address: string;
+  /** Whether a trusted proxy named it; otherwise it is that of the connection. */
+  forwarded: boolean;
+}
 
-/** The client's address; of an IPv6 address the /64, which one subscriber has. */
-export function clientAddress(request: IncomingMessage, config: Config): string {
-  const text = forwardedAddress(request, config) ?? request.socket.remoteAddress ?? "";
-  if (!ipaddr.isValid(text)) return "unknown";
-  const address = ipaddr.process(text);
-  if (address.kind() === "ipv4") return address.toString();
-  return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString();
+/** Who sent the request. */
+export function clientOf(request: IncomingMessage, { trustedProxies }: Config): Client {
+  const named = withoutPort(forwardedValue(request, "x-forwarded-for", trustedProxies) ?? "");
+  if (isIP(named) !== 0) return { address: subscriberOf(named), forwarded: true };
+  const own = request.socket.remoteAddress ?? "";
+  return { address: isIP(own) === 0 ? "unknown" : subscriberOf(own), forwarded: false };
 }
 
 /**

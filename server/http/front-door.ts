@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Config } from "../config";
 import { enterRequest } from "../log";
 import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
-import { clientAddress, comesFromAnotherSite, connectionUrl, isClientForwarded } from "./connection";
+import { clientOf, comesFromAnotherSite, connectionUrl } from "./connection";
 import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
 import { MetricsServer } from "./metrics-server";
 import { measureDuration, type RouteOf } from "./request-durations";
@@ -20,16 +20,15 @@ const ignoredHeaders = ["range", "if-match", "if-unmodified-since"];
 /** Replaces the forwarded headers that a client sent by the facts of its connection. */
 function setFacts(request: IncomingMessage, url: URL, config: Config): void {
   const { headers } = request;
-  const client = clientAddress(request, config);
-  const clientForwarded = isClientForwarded(request, config);
+  const client = clientOf(request, config);
   const crossSite = comesFromAnotherSite(request, url.origin);
   for (const name of Object.keys(headers)) {
     if (name.startsWith("latchkey-") || name.startsWith("x-forwarded-")) delete headers[name];
   }
   headers.host = url.host;
   headers[factHeaders.origin] = url.origin;
-  headers[factHeaders.client] = client;
-  if (clientForwarded) headers[factHeaders.clientForwarded] = "true";
+  headers[factHeaders.client] = client.address;
+  if (client.forwarded) headers[factHeaders.clientForwarded] = "true";
   if (crossSite) {
     // Remix answers a foreign `Origin` with an empty 500; readForm answers this header with a 403 page.
     headers[factHeaders.crossSite] = "true";

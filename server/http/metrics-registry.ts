@@ -1,3 +1,4 @@
+import cluster from "node:cluster";
 import { DatabaseUnavailable } from "../errors";
 import { type Counters, mailOutcomes, provideCounters } from "../metrics";
 
@@ -68,16 +69,10 @@ async function withinLimit<T>(read: Promise<T>): Promise<T | null> {
   }
 }
 
-/** @returns a function that sets every gauge */
-function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readings): () => Promise<void> {
-  const gauge = (name: string, help: string, ...labelNames: string[]) =>
-    new Gauge({ name: `latchkey_${name}`, help, labelNames, registers: [registry] });
-  const hashesWaiting = gauge("hashes_waiting", "Requests that wait for the hash of a password to begin.");
-  const connections = gauge("database_connections", "Connections of the pool.", "state");
-  const acquiresWaiting = gauge("database_acquires_waiting", "Callers that wait for a connection of the pool.");
-  const databaseUp = gauge("database_up", "1 when the database answered this scrape within 2 seconds, else 0.");
-  const jobsWaiting = gauge("jobs_waiting", "Jobs that wait: created ones, and those to retry.", "state");
-  const oldestJob = gauge("job_oldest_seconds", "Time since the oldest job that waits was enqueued.", "state");
+type Aggregator = "sum" | "min" | "max";
+
+/** Creates the gauges that are read at a scrape. */
+function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readings): void {
   let reading: ReturnType<Readings["jobs"]> | undefined;
 
   /** One statement at a time: while the database hangs, further scrapes do not wait for connections. */
@@ -88,21 +83,57 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
     return reading;
   }
 
-  return async () => {
-    hashesWaiting.set(readings.hashesWaiting());
-    const { used, free, waiting } = readings.pool();
-    connections.set({ state: "used" }, used);
-    connections.set({ state: "free" }, free);
-    acquiresWaiting.set(waiting);
-    const jobs = await withinLimit(readJobs());
-    databaseUp.set(jobs ? 1 : 0);
-    jobsWaiting.reset();
-    oldestJob.reset();
-    for (const [state, { waiting, oldest }] of Object.entries(jobs ?? {})) {
-      jobsWaiting.set({ state }, waiting);
-      oldestJob.set({ state }, oldest);
-    }
+  /** @param aggregator makes one value of those of several processes */
+  const gauge = (name: string, help: string, aggregator: Aggregator, read: () => number | Promise<number>) =>
+    new Gauge({
+      name: `latchkey_${name}`,
+      help,
+      aggregator,
+      registers: [registry],
+      async collect() {
+        this.set(await read());
+      },
+    });
+
+  /** A value for each state. */
+  const gaugeOfStates = (
+    name: string,
+    help: string,
+    aggregator: Aggregator,
+    read: () => Record<string, number> | Promise<Record<string, number>>,
+  ) =>
+    new Gauge({
+      name: `latchkey_${name}`,
+      help,
+      aggregator,
+      labelNames: ["state"],
+      registers: [registry],
+      async collect() {
+        const values = await read();
+        this.reset();
+        for (const [state, value] of Object.entries(values)) this.set({ state }, value);
+      },
+    });
+
+  const ofJobs = async (field: "waiting" | "oldest") => {
+    const jobs = Object.entries((await withinLimit(readJobs())) ?? {});
+    return Object.fromEntries(jobs.map(([state, values]) => [state, values[field]]));
   };
+
+  const hashesHelp = "Requests that wait for the hash of a password to begin.";
+  gauge("hashes_waiting", hashesHelp, "sum", readings.hashesWaiting);
+  gaugeOfStates("database_connections", "Connections of the pool.", "sum", () => {
+    const { used, free } = readings.pool();
+    return { used, free };
+  });
+  const acquiresHelp = "Callers that wait for a connection of the pool.";
+  gauge("database_acquires_waiting", acquiresHelp, "sum", () => readings.pool().waiting);
+  const upHelp = "1 when the database answered this scrape within 2 seconds, else 0.";
+  gauge("database_up", upHelp, "min", async () => ((await withinLimit(readJobs())) ? 1 : 0));
+  const jobsHelp = "Jobs that wait: created ones, and those to retry.";
+  gaugeOfStates("jobs_waiting", jobsHelp, "max", () => ofJobs("waiting"));
+  const oldestHelp = "Time since the oldest job that waits was enqueued.";
+  gaugeOfStates("job_oldest_seconds", oldestHelp, "max", () => ofJobs("oldest"));
 }
 
 /** Counts from now on. prom-client is read from the disk here: a start without metrics does not load it. */
@@ -110,13 +141,21 @@ export async function openMetrics(readings: Readings): Promise<Exposition> {
   const prometheus = await import("prom-client");
   const registry = new prometheus.Registry();
   prometheus.collectDefaultMetrics({ register: registry });
-  const readGauges = createGauges(prometheus, registry, readings);
+  createGauges(prometheus, registry, readings);
   provideCounters(createCounters(prometheus, registry));
-  return {
-    contentType: registry.contentType,
-    async text() {
-      await readGauges();
-      return registry.metrics();
-    },
-  };
+  if (cluster.isWorker) answerPrimary(prometheus, registry);
+  return { contentType: registry.contentType, text: () => registry.metrics() };
+}
+
+/** Answers the primary process, which asks each worker at a scrape. */
+function answerPrimary({ AggregatorRegistry }: Prometheus, registry: Registry): void {
+  AggregatorRegistry.setRegistries([registry]);
+  new AggregatorRegistry();
+}
+
+/** The metrics of every worker of this process, added up. */
+export async function openClusterMetrics(): Promise<Exposition> {
+  const { AggregatorRegistry } = await import("prom-client");
+  const registry = new AggregatorRegistry();
+  return { contentType: registry.contentType, text: () => registry.clusterMetrics() };
 }

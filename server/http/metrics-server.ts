@@ -2,7 +2,7 @@ import { type IncomingMessage, Server, type ServerResponse } from "node:http";
 import { StartError } from "../errors";
 import { logUnexpected } from "../log";
 import type { MetricsConfig } from "../settings/metrics";
-import { type Exposition, openMetrics, type Readings } from "./metrics-registry";
+import type { Exposition } from "./metrics-registry";
 
 /** The front door leaves the requests of this server alone. */
 export class MetricsServer extends Server {}
@@ -22,16 +22,15 @@ async function answer({ contentType, text }: Exposition, request: IncomingMessag
 }
 
 /**
- * Counts from now on, and answers `GET /metrics` on a port of its own.
+ * Answers `GET /metrics` on a port of its own.
  *
  * @returns a function that closes the port
  * @throws StartError when the port cannot be used
  */
 export async function openMetricsServer(
   { host, port }: MetricsConfig,
-  readings: Readings,
+  exposition: Exposition,
 ): Promise<() => Promise<void>> {
-  const exposition = await openMetrics(readings);
   const server = new MetricsServer((request, response) => void answer(exposition, request, response));
   await new Promise<void>((resolve, reject) => {
     server.once("error", ({ code }: NodeJS.ErrnoException) => {

@@ -62,10 +62,13 @@ export function sessionCookieName(https: boolean): string {
 
 const disconnect = new AsyncLocalStorage<AbortSignal>();
 
+/** Made once: an exception's stack trace costs more than the rest of the watch. */
+const disconnected = new DOMException("The client has gone, or has its answer.", "AbortError");
+
 /** Watches the connection of the request that this asynchronous context belongs to. */
 export function watchDisconnect(response: ServerResponse): void {
   const controller = new AbortController();
-  response.once("close", () => controller.abort());
+  response.once("close", () => controller.abort(disconnected));
   disconnect.enterWith(controller.signal);
 }
 

@@ -2,35 +2,25 @@ import type { Texts } from "./en";
 
 export const de: Texts = {
   pages: {
-    confirmEmail: {
-      askAgain: "Auf <account>Ihrer Kontoseite</account> können Sie einen neuen anfordern.",
-      lead: "Bestätigen Sie nur, wenn Sie das selbst angefordert haben. Sie melden sich dann mit dieser Adresse an:",
-      linkWorks: {
-        one: "Ein Link funktioniert einmal und {count} Minute lang.",
-        other: "Ein Link funktioniert einmal und {count} Minuten lang.",
-      },
-      submit: "Adresse bestätigen",
-      title: "Neue E‑Mail-Adresse bestätigen",
-    },
     common: {
-      help: "Hilfe",
-      privacy: "Datenschutz",
-      terms: "Nutzungsbedingungen",
       accountTitle: "Ihr Konto",
       backToLogin: "Zurück zur Anmeldung",
       continueWith: "Weiter mit {provider}",
       email: "E‑Mail-Adresse",
       forgotPassword: "Passwort vergessen?",
+      help: "Hilfe",
       language: "Sprache",
       logIn: "Anmelden",
       or: "oder",
       otherService: "dem anderen Dienst",
       password: "Passwort",
+      privacy: "Datenschutz",
+      terms: "Nutzungsbedingungen",
     },
     login: {
       description: "Melden Sie sich bei Ihrem Konto von {brand} an.",
-      emailChanged: "Ihre E‑Mail-Adresse wurde geändert. Melden Sie sich mit der neuen an.",
       createAccount: "Noch kein Konto? <register>Konto erstellen</register>",
+      emailChanged: "Ihre E‑Mail-Adresse wurde geändert. Melden Sie sich mit der neuen an.",
       idpFailed: "Die Anmeldung mit {provider} hat nicht funktioniert.",
       idpFailedAgain:
         "Die Anmeldung mit {provider} hat nicht funktioniert. <again>Versuchen Sie es noch einmal</again>, oder melden Sie sich mit Ihrer E‑Mail-Adresse an.",
@@ -47,14 +37,14 @@ export const de: Texts = {
       sent: "Falls es ein Konto für <address>{address}</address> gibt, ist ein Link zum Zurücksetzen des Passworts unterwegs.",
     },
     register: {
+      description: "Erstellen Sie ein Konto bei {brand}.",
       closed: "Hier können keine neuen Konten erstellt werden.",
       domains: "Konten gibt es nur für Adressen bestimmter Domains.",
-      sentDomains: "Falls <address>{address}</address> ein Konto haben darf, ist ein Link zum Fertigstellen unterwegs.",
-      description: "Erstellen Sie ein Konto bei {brand}.",
       lead: "Wir senden Ihnen einen Link, mit dem Sie ein Passwort festlegen.",
       logIn: "Sie haben schon ein Konto? <login>Anmelden</login>",
       next: "Weiter",
       sent: "Falls <address>{address}</address> E‑Mails empfängt, ist ein Link zum Fertigstellen des Kontos unterwegs.",
+      sentDomains: "Falls <address>{address}</address> ein Konto haben darf, ist ein Link zum Fertigstellen unterwegs.",
       title: "Konto erstellen",
     },
     sent: {
@@ -87,17 +77,17 @@ export const de: Texts = {
       title: "Konto fertigstellen",
     },
     password: {
-      current: "Aktuelles Passwort",
-      hideCurrent: "Aktuelles Passwort verbergen",
-      showCurrent: "Aktuelles Passwort anzeigen",
       capsLock: "Die Feststelltaste ist aktiv.",
+      current: "Aktuelles Passwort",
       hide: "Verbergen",
+      hideCurrent: "Aktuelles Passwort verbergen",
       hideNew: "Neues Passwort verbergen",
       hideNewAgain: "Wiederholtes neues Passwort verbergen",
       hidePassword: "Passwort verbergen",
       new: "Neues Passwort",
       newAgain: "Neues Passwort wiederholen",
       show: "Anzeigen",
+      showCurrent: "Aktuelles Passwort anzeigen",
       showNew: "Neues Passwort anzeigen",
       showNewAgain: "Wiederholtes neues Passwort anzeigen",
       showPassword: "Passwort anzeigen",
@@ -117,22 +107,22 @@ export const de: Texts = {
         other: "Verwenden Sie mindestens {count} Zeichen.",
       },
     },
+    confirmEmail: {
+      askAgain: "Auf <account>Ihrer Kontoseite</account> können Sie einen neuen anfordern.",
+      lead: "Bestätigen Sie nur, wenn Sie das selbst angefordert haben. Sie melden sich dann mit dieser Adresse an:",
+      linkWorks: {
+        one: "Ein Link funktioniert einmal und {count} Minute lang.",
+        other: "Ein Link funktioniert einmal und {count} Minuten lang.",
+      },
+      submit: "Adresse bestätigen",
+      title: "Neue E‑Mail-Adresse bestätigen",
+    },
     account: {
       changeEmail: "E‑Mail-Adresse ändern",
       changeEmailHow:
         "Wir senden einen Link an die neue Adresse und informieren die bisherige. Die Adresse wird geändert, sobald Sie die neue bestätigen. Sitzungen in anderen Browsern werden dann beendet.",
       changeEmailSend: "Link senden",
       changePassword: "Passwort ändern",
-      details: "Ihre Daten",
-      forgotCurrentPassword: "Haben Sie das aktuelle Passwort vergessen?",
-      newEmail: "Neue E‑Mail-Adresse",
-      otherSessionsEnd: "Alle anderen Sitzungen werden beendet.",
-      savePassword: "Neues Passwort speichern",
-      signInAgain: {
-        one: "Ihre Anmeldung ist länger als {count} Minute her. Deshalb müssen Sie sich vorher noch einmal anmelden.",
-        other:
-          "Ihre Anmeldung ist länger als {count} Minuten her. Deshalb müssen Sie sich vorher noch einmal anmelden.",
-      },
       connect: "{provider} verbinden",
       connected: "Sie können sich jetzt mit {provider} anmelden.",
       connectFailed: "Die Anmeldung mit {provider} hat nicht funktioniert. Es wurde nichts geändert.",
@@ -141,19 +131,29 @@ export const de: Texts = {
       deleteForGood: "Mein Konto endgültig löschen",
       deleteTitle: "Konto löschen",
       deleteWarning: "Ihr Konto wird mit allem, was dazugehört, gelöscht. Das lässt sich nicht rückgängig machen.",
+      details: "Ihre Daten",
       disconnect: "Trennen",
       disconnectProvider: "{provider} trennen",
       disconnectWarning:
         "Sie melden sich dann nur noch mit Ihrem Passwort an, und alle anderen Sitzungen werden beendet. Die Anmeldung mit {provider} funktioniert erst wieder, wenn Sie sie hier neu verbinden.",
       emailAndPassword: "E‑Mail-Adresse und Passwort",
       externalSignIn: "externe Anmeldung",
+      forgotCurrentPassword: "Haben Sie das aktuelle Passwort vergessen?",
       logOut: "Abmelden",
       mailPasswordLink: "Passwort per E‑Mail ändern",
       name: "Name",
+      newEmail: "Neue E‑Mail-Adresse",
       notConnected: "{provider} <muted>· nicht verbunden</muted>",
       onlyProvider:
         "Sie können sich nur so anmelden: {provider}. Um die Verbindung trennen zu können, legen Sie zuerst ein Passwort fest.",
+      otherSessionsEnd: "Alle anderen Sitzungen werden beendet.",
+      savePassword: "Neues Passwort speichern",
       setPassword: "Passwort per E‑Mail festlegen",
+      signInAgain: {
+        one: "Ihre Anmeldung ist länger als {count} Minute her. Deshalb müssen Sie sich vorher noch einmal anmelden.",
+        other:
+          "Ihre Anmeldung ist länger als {count} Minuten her. Deshalb müssen Sie sich vorher noch einmal anmelden.",
+      },
       waysIn: "So melden Sie sich an",
     },
     sessions: {
@@ -195,7 +195,6 @@ export const de: Texts = {
       tryAgain: "Noch einmal versuchen",
     },
   },
-
   answers: {
     form: {
       missing: "Dieses Feld fehlt oder wurde doppelt gesendet.",
@@ -213,9 +212,9 @@ export const de: Texts = {
       wrong: "E‑Mail-Adresse oder Passwort ist falsch.",
     },
     password: {
-      isTheService: "Wählen Sie ein Passwort, das nicht der Name oder die Adresse dieser Website ist.",
       common: "Dieses Passwort gehört zu den häufigsten. Wählen Sie ein anderes.",
       isTheEmail: "Wählen Sie ein Passwort, das nicht Ihre E‑Mail-Adresse ist.",
+      isTheService: "Wählen Sie ein Passwort, das nicht der Name oder die Adresse dieser Website ist.",
       tooLong: {
         one: "Verwenden Sie höchstens {count} Zeichen.",
         other: "Verwenden Sie höchstens {count} Zeichen.",
@@ -227,7 +226,10 @@ export const de: Texts = {
       unconfirmed: "Die beiden Passwörter stimmen nicht überein.",
     },
     account: {
+      alreadyConnected: "Die Verbindung besteht bereits.",
       changedMeanwhile: "Das Passwort wurde inzwischen durch eine andere Anfrage geändert. Diese hat nichts geändert.",
+      chooseAction: "Wählen Sie eine Aktion.",
+      disconnected: "Die externe Anmeldung wurde getrennt, und alle anderen Sitzungen wurden beendet.",
       emailChangeSent: {
         one: "Falls {email} E‑Mails empfängt, ist ein Link zum Bestätigen der Adresse unterwegs. Ihre Adresse wird geändert, wenn Sie ihn innerhalb von {count} Minute öffnen und bestätigen.",
         other:
@@ -235,19 +237,10 @@ export const de: Texts = {
       },
       enterEmail: "Geben Sie eine E‑Mail-Adresse ein.",
       noPassword: "Dieses Konto hat noch kein Passwort. Wählen Sie unten „Passwort per E‑Mail festlegen“.",
-      ownEmail: "Das ist bereits die Adresse Ihres Kontos.",
-      passwordChanged: "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden beendet.",
-      tooManyWrong: {
-        one: "Zu viele falsche Passwörter. Versuchen Sie es in {count} Minute noch einmal.",
-        other: "Zu viele falsche Passwörter. Versuchen Sie es in {count} Minuten noch einmal.",
-      },
-      typeCurrentPassword: "Geben Sie Ihr aktuelles Passwort ein.",
-      wrongPassword: "Das ist nicht Ihr aktuelles Passwort.",
-      alreadyConnected: "Die Verbindung besteht bereits.",
-      chooseAction: "Wählen Sie eine Aktion.",
-      disconnected: "Die externe Anmeldung wurde getrennt, und alle anderen Sitzungen wurden beendet.",
       onlyWayIn: "Legen Sie zuerst ein Passwort fest: Sonst können Sie sich nicht mehr anmelden.",
       otherSessionsEnded: "Alle anderen Sitzungen wurden beendet.",
+      ownEmail: "Das ist bereits die Adresse Ihres Kontos.",
+      passwordChanged: "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden beendet.",
       passwordLinkSent: "Ein Link zum Festlegen des Passworts ist unterwegs an {email}.",
       sessionAlreadyEnded: "Diese Sitzung ist bereits beendet.",
       sessionEnded: "Die Sitzung wurde beendet.",
@@ -256,7 +249,13 @@ export const de: Texts = {
         one: "Es wurden zu viele Links angefordert. Versuchen Sie es in {count} Minute noch einmal.",
         other: "Es wurden zu viele Links angefordert. Versuchen Sie es in {count} Minuten noch einmal.",
       },
+      tooManyWrong: {
+        one: "Zu viele falsche Passwörter. Versuchen Sie es in {count} Minute noch einmal.",
+        other: "Zu viele falsche Passwörter. Versuchen Sie es in {count} Minuten noch einmal.",
+      },
+      typeCurrentPassword: "Geben Sie Ihr aktuelles Passwort ein.",
       typeYourEmail: "Geben Sie die E‑Mail-Adresse dieses Kontos ein.",
+      wrongPassword: "Das ist nicht Ihr aktuelles Passwort.",
     },
     browser: {
       onSystem: "{browser} unter {system}",
@@ -267,45 +266,19 @@ export const de: Texts = {
       singleSignOn: "Single Sign‑on",
     },
   },
-
   mails: {
-    emailChanged: {
-      changeBack:
-        "Wenn Sie das nicht waren, melden Sie sich sofort an, mit {newEmail} und Ihrem Passwort oder mit einer externen Anmeldung, und ändern Sie die Adresse zurück. Damit werden alle anderen Browser abgemeldet. Ändern Sie danach Ihr Passwort:",
-      lost: "Wenn Sie sich nicht anmelden können, wenden Sie sich an die Betreiber dieses Dienstes.",
-      secureMailbox:
-        "Wenn Sie das nicht waren, kann jemand Ihre E-Mails lesen: Ändern Sie das Passwort Ihres Postfachs und setzen Sie danach das Passwort dieses Kontos zurück:",
-      subject: "Ihre E-Mail-Adresse wurde geändert",
-      what: "Die E-Mail-Adresse Ihres Kontos wurde von {oldEmail} in {newEmail} geändert, und alle anderen Browser wurden abgemeldet. Sie melden sich ab jetzt mit {newEmail} an.",
-    },
-    emailChanging: {
-      act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort jetzt zurück. Damit wird die Änderung gestoppt, und alle Browser werden abgemeldet:",
-      subject: "Ihre E-Mail-Adresse wird geändert",
-      what: "Jemand, vermutlich Sie, möchte die E-Mail-Adresse Ihres Kontos in {newEmail} ändern. Sie wird geändert, wenn diese Adresse mit einem Link bestätigt wird, der an sie gesendet wurde.",
-    },
-    addressTaken: {
-      free: "Um die Adresse für das andere Konto zu verwenden, melden Sie sich zuerst bei diesem an und löschen Sie es oder ändern Sie seine Adresse:",
-      what: "Jemand, vermutlich Sie, wollte diese Adresse für ein anderes Konto verwenden. Sie haben bereits ein Konto mit ihr. Deshalb wurde nichts geändert.",
-    },
-    emailChange: {
-      button: "Adresse bestätigen",
-      careful:
-        "Wenn Sie das nicht angefordert haben, bestätigen Sie nicht: Sonst bekäme ein fremdes Konto Ihre Adresse.",
-      lead: "Bestätigen Sie Ihre neue E-Mail-Adresse:",
-      subject: "Neue E-Mail-Adresse bestätigen",
-    },
     common: {
-      help: "Hilfe: {address}",
-      privacy: "Datenschutz",
-      terms: "Nutzungsbedingungen",
       anotherService: "einem anderen Dienst",
       expiry: {
         one: "Dieser Link läuft in {count} Minute ab.",
         other: "Dieser Link läuft in {count} Minuten ab.",
       },
+      help: "Hilfe: {address}",
       ignore: "Wenn Sie das nicht angefordert haben, können Sie diese E-Mail ignorieren.",
       logIn: "Anmelden",
+      privacy: "Datenschutz",
       resetPassword: "Passwort zurücksetzen",
+      terms: "Nutzungsbedingungen",
       yourAccount: "Ihr Konto",
     },
     reset: {
@@ -325,11 +298,36 @@ export const de: Texts = {
       what: "Jemand, vermutlich Sie, wollte mit dieser Adresse ein Konto erstellen. Sie haben bereits eines.",
     },
     passwordChanged: {
+      act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort jetzt zurück:",
       onPage:
         "Das Passwort Ihres Kontos wurde auf der Kontoseite geändert, und alle anderen Browser wurden abgemeldet.",
-      act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort jetzt zurück:",
       subject: "Ihr Passwort wurde geändert",
       what: "Das Passwort Ihres Kontos wurde geändert, und alle Sitzungen wurden beendet.",
+    },
+    emailChange: {
+      button: "Adresse bestätigen",
+      careful:
+        "Wenn Sie das nicht angefordert haben, bestätigen Sie nicht: Sonst bekäme ein fremdes Konto Ihre Adresse.",
+      lead: "Bestätigen Sie Ihre neue E-Mail-Adresse:",
+      subject: "Neue E-Mail-Adresse bestätigen",
+    },
+    addressTaken: {
+      free: "Um die Adresse für das andere Konto zu verwenden, melden Sie sich zuerst bei diesem an und löschen Sie es oder ändern Sie seine Adresse:",
+      what: "Jemand, vermutlich Sie, wollte diese Adresse für ein anderes Konto verwenden. Sie haben bereits ein Konto mit ihr. Deshalb wurde nichts geändert.",
+    },
+    emailChanging: {
+      act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort jetzt zurück. Damit wird die Änderung gestoppt, und alle Browser werden abgemeldet:",
+      subject: "Ihre E-Mail-Adresse wird geändert",
+      what: "Jemand, vermutlich Sie, möchte die E-Mail-Adresse Ihres Kontos in {newEmail} ändern. Sie wird geändert, wenn diese Adresse mit einem Link bestätigt wird, der an sie gesendet wurde.",
+    },
+    emailChanged: {
+      changeBack:
+        "Wenn Sie das nicht waren, melden Sie sich sofort an, mit {newEmail} und Ihrem Passwort oder mit einer externen Anmeldung, und ändern Sie die Adresse zurück. Damit werden alle anderen Browser abgemeldet. Ändern Sie danach Ihr Passwort:",
+      lost: "Wenn Sie sich nicht anmelden können, wenden Sie sich an die Betreiber dieses Dienstes.",
+      secureMailbox:
+        "Wenn Sie das nicht waren, kann jemand Ihre E-Mails lesen: Ändern Sie das Passwort Ihres Postfachs und setzen Sie danach das Passwort dieses Kontos zurück:",
+      subject: "Ihre E-Mail-Adresse wurde geändert",
+      what: "Die E-Mail-Adresse Ihres Kontos wurde von {oldEmail} in {newEmail} geändert, und alle anderen Browser wurden abgemeldet. Sie melden sich ab jetzt mit {newEmail} an.",
     },
     newSignIn: {
       act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort zurück. Damit werden alle Browser abgemeldet:",
@@ -352,8 +350,8 @@ export const de: Texts = {
       what: "Die Anmeldung bei Ihrem Konto mit {provider} ist nicht mehr möglich, und alle anderen Browser wurden abgemeldet.",
     },
     accountDeleted: {
-      again: "Hier können Sie ein neues Konto erstellen:",
       act: "Wenn Sie das nicht waren, konnte sich jemand bei Ihrem Konto anmelden: Ändern Sie das Passwort Ihres Postfachs und aller Konten mit demselben Passwort.",
+      again: "Hier können Sie ein neues Konto erstellen:",
       button: "Neues Konto erstellen",
       subject: "Ihr Konto wurde gelöscht",
       what: "Ihr Konto wurde mit allem, was dazugehört, gelöscht. Es lässt sich nicht wiederherstellen.",

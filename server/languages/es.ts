@@ -2,35 +2,25 @@ import type { Texts } from "./en";
 
 export const es: Texts = {
   pages: {
-    confirmEmail: {
-      askAgain: "Puedes solicitar uno nuevo en <account>la página de tu cuenta</account>.",
-      lead: "Confirma solo si lo has solicitado tú. Después iniciarás sesión con esta dirección:",
-      linkWorks: {
-        one: "Un enlace funciona una sola vez, durante {count} minuto.",
-        other: "Un enlace funciona una sola vez, durante {count} minutos.",
-      },
-      submit: "Confirmar la dirección",
-      title: "Confirma tu nuevo correo electrónico",
-    },
     common: {
-      help: "Ayuda",
-      privacy: "Privacidad",
-      terms: "Condiciones",
       accountTitle: "Tu cuenta",
       backToLogin: "Volver al inicio de sesión",
       continueWith: "Continuar con {provider}",
       email: "Correo electrónico",
       forgotPassword: "¿Olvidaste tu contraseña?",
+      help: "Ayuda",
       language: "Idioma",
       logIn: "Iniciar sesión",
       or: "o",
       otherService: "el otro servicio",
       password: "Contraseña",
+      privacy: "Privacidad",
+      terms: "Condiciones",
     },
     login: {
       description: "Inicia sesión en tu cuenta de {brand}.",
-      emailChanged: "Tu correo electrónico se ha cambiado. Inicia sesión con el nuevo.",
       createAccount: "¿Aún no tienes cuenta? <register>Crear una cuenta</register>",
+      emailChanged: "Tu correo electrónico se ha cambiado. Inicia sesión con el nuevo.",
       idpFailed: "No se pudo iniciar sesión con {provider}.",
       idpFailedAgain:
         "No se pudo iniciar sesión con {provider}. <again>Inténtalo de nuevo</again> o inicia sesión con tu correo electrónico.",
@@ -47,15 +37,15 @@ export const es: Texts = {
       sent: "Si hay una cuenta para <address>{address}</address>, un enlace para restablecer la contraseña está en camino.",
     },
     register: {
+      description: "Crea una cuenta de {brand}.",
       closed: "Aquí no se pueden crear cuentas nuevas.",
       domains: "Las cuentas son para direcciones de determinados dominios.",
-      sentDomains:
-        "Si <address>{address}</address> puede tener una cuenta, un enlace para terminar de crearla está en camino.",
-      description: "Crea una cuenta de {brand}.",
       lead: "Te enviaremos un enlace para elegir una contraseña.",
       logIn: "¿Ya tienes una cuenta? <login>Iniciar sesión</login>",
       next: "Continuar",
       sent: "Si <address>{address}</address> recibe correo, un enlace para terminar de crear la cuenta está en camino.",
+      sentDomains:
+        "Si <address>{address}</address> puede tener una cuenta, un enlace para terminar de crearla está en camino.",
       title: "Crear una cuenta",
     },
     sent: {
@@ -88,17 +78,17 @@ export const es: Texts = {
       title: "Termina de crear tu cuenta",
     },
     password: {
-      current: "Contraseña actual",
-      hideCurrent: "Ocultar la contraseña actual",
-      showCurrent: "Mostrar la contraseña actual",
       capsLock: "El bloqueo de mayúsculas está activado.",
+      current: "Contraseña actual",
       hide: "Ocultar",
+      hideCurrent: "Ocultar la contraseña actual",
       hideNew: "Ocultar la contraseña nueva",
       hideNewAgain: "Ocultar la repetición de la contraseña nueva",
       hidePassword: "Ocultar la contraseña",
       new: "Contraseña nueva",
       newAgain: "Repite la contraseña nueva",
       show: "Mostrar",
+      showCurrent: "Mostrar la contraseña actual",
       showNew: "Mostrar la contraseña nueva",
       showNewAgain: "Mostrar la repetición de la contraseña nueva",
       showPassword: "Mostrar la contraseña",
@@ -118,21 +108,22 @@ export const es: Texts = {
         other: "Usa al menos {count} caracteres.",
       },
     },
+    confirmEmail: {
+      askAgain: "Puedes solicitar uno nuevo en <account>la página de tu cuenta</account>.",
+      lead: "Confirma solo si lo has solicitado tú. Después iniciarás sesión con esta dirección:",
+      linkWorks: {
+        one: "Un enlace funciona una sola vez, durante {count} minuto.",
+        other: "Un enlace funciona una sola vez, durante {count} minutos.",
+      },
+      submit: "Confirmar la dirección",
+      title: "Confirma tu nuevo correo electrónico",
+    },
     account: {
       changeEmail: "Cambiar el correo electrónico",
       changeEmailHow:
         "Enviamos un enlace a la nueva dirección y avisamos a la actual. La dirección cambia cuando confirmas la nueva. Entonces se cierran las sesiones en otros navegadores.",
       changeEmailSend: "Enviar el enlace",
       changePassword: "Cambiar la contraseña",
-      details: "Tus datos",
-      forgotCurrentPassword: "¿Olvidaste la contraseña actual?",
-      newEmail: "Nuevo correo electrónico",
-      otherSessionsEnd: "Se cerrarán todas las demás sesiones.",
-      savePassword: "Guardar la contraseña nueva",
-      signInAgain: {
-        one: "Iniciaste sesión hace más de {count} minuto, así que antes te pediremos que vuelvas a iniciar sesión.",
-        other: "Iniciaste sesión hace más de {count} minutos, así que antes te pediremos que vuelvas a iniciar sesión.",
-      },
       connect: "Vincular {provider}",
       connected: "Ahora puedes iniciar sesión con {provider}.",
       connectFailed: "No se pudo iniciar sesión con {provider}. No se ha cambiado nada.",
@@ -141,19 +132,28 @@ export const es: Texts = {
       deleteForGood: "Eliminar mi cuenta definitivamente",
       deleteTitle: "Eliminar tu cuenta",
       deleteWarning: "Se eliminará tu cuenta con todo su contenido. Esta acción no se puede deshacer.",
+      details: "Tus datos",
       disconnect: "Desvincular",
       disconnectProvider: "Desvincular {provider}",
       disconnectWarning:
         "Iniciarás sesión solo con tu contraseña y se cerrarán todas las demás sesiones. No podrás iniciar sesión con {provider} hasta que lo vuelvas a vincular aquí.",
       emailAndPassword: "Correo electrónico y contraseña",
       externalSignIn: "inicio de sesión externo",
+      forgotCurrentPassword: "¿Olvidaste la contraseña actual?",
       logOut: "Cerrar sesión",
       mailPasswordLink: "Cambiar la contraseña por correo",
       name: "Nombre",
+      newEmail: "Nuevo correo electrónico",
       notConnected: "{provider} <muted>· sin vincular</muted>",
       onlyProvider:
         "Tu única forma de iniciar sesión es {provider}. Para poder desvincularlo, establece antes una contraseña.",
+      otherSessionsEnd: "Se cerrarán todas las demás sesiones.",
+      savePassword: "Guardar la contraseña nueva",
       setPassword: "Establecer una contraseña por correo",
+      signInAgain: {
+        one: "Iniciaste sesión hace más de {count} minuto, así que antes te pediremos que vuelvas a iniciar sesión.",
+        other: "Iniciaste sesión hace más de {count} minutos, así que antes te pediremos que vuelvas a iniciar sesión.",
+      },
       waysIn: "Cómo inicias sesión",
     },
     sessions: {
@@ -195,7 +195,6 @@ export const es: Texts = {
       tryAgain: "Intentar de nuevo",
     },
   },
-
   answers: {
     form: {
       missing: "Este campo falta o se envió dos veces.",
@@ -212,9 +211,9 @@ export const es: Texts = {
       wrong: "El correo electrónico o la contraseña son incorrectos.",
     },
     password: {
-      isTheService: "Elige una contraseña que no sea el nombre ni la dirección de este sitio.",
       common: "Esta contraseña es una de las más comunes. Elige otra.",
       isTheEmail: "Elige una contraseña que no sea tu correo electrónico.",
+      isTheService: "Elige una contraseña que no sea el nombre ni la dirección de este sitio.",
       tooLong: {
         one: "Usa como máximo {count} carácter.",
         other: "Usa como máximo {count} caracteres.",
@@ -226,7 +225,10 @@ export const es: Texts = {
       unconfirmed: "Las dos contraseñas no coinciden.",
     },
     account: {
+      alreadyConnected: "Ya está vinculado.",
       changedMeanwhile: "Otra solicitud cambió la contraseña mientras tanto. Esta no ha cambiado nada.",
+      chooseAction: "Elige una acción.",
+      disconnected: "El inicio de sesión externo se ha desvinculado y se han cerrado todas las demás sesiones.",
       emailChangeSent: {
         one: "Si {email} recibe correo, un enlace para confirmar la dirección está en camino. Tu dirección cambiará cuando lo abras y confirmes, en un plazo de {count} minuto.",
         other:
@@ -234,19 +236,10 @@ export const es: Texts = {
       },
       enterEmail: "Introduce un correo electrónico.",
       noPassword: "Esta cuenta aún no tiene contraseña. Elige «Establecer una contraseña por correo» más abajo.",
-      ownEmail: "Esta ya es la dirección de tu cuenta.",
-      passwordChanged: "Tu contraseña se ha cambiado y se han cerrado todas las demás sesiones.",
-      tooManyWrong: {
-        one: "Demasiadas contraseñas incorrectas. Inténtalo de nuevo en {count} minuto.",
-        other: "Demasiadas contraseñas incorrectas. Inténtalo de nuevo en {count} minutos.",
-      },
-      typeCurrentPassword: "Escribe tu contraseña actual.",
-      wrongPassword: "Esta no es tu contraseña actual.",
-      alreadyConnected: "Ya está vinculado.",
-      chooseAction: "Elige una acción.",
-      disconnected: "El inicio de sesión externo se ha desvinculado y se han cerrado todas las demás sesiones.",
       onlyWayIn: "Establece antes una contraseña: es tu única forma de iniciar sesión.",
       otherSessionsEnded: "Se han cerrado todas las demás sesiones.",
+      ownEmail: "Esta ya es la dirección de tu cuenta.",
+      passwordChanged: "Tu contraseña se ha cambiado y se han cerrado todas las demás sesiones.",
       passwordLinkSent: "Un enlace para establecer la contraseña está en camino a {email}.",
       sessionAlreadyEnded: "Esta sesión ya está cerrada.",
       sessionEnded: "La sesión se ha cerrado.",
@@ -255,7 +248,13 @@ export const es: Texts = {
         one: "Se han solicitado demasiados enlaces. Inténtalo de nuevo en {count} minuto.",
         other: "Se han solicitado demasiados enlaces. Inténtalo de nuevo en {count} minutos.",
       },
+      tooManyWrong: {
+        one: "Demasiadas contraseñas incorrectas. Inténtalo de nuevo en {count} minuto.",
+        other: "Demasiadas contraseñas incorrectas. Inténtalo de nuevo en {count} minutos.",
+      },
+      typeCurrentPassword: "Escribe tu contraseña actual.",
       typeYourEmail: "Escribe el correo electrónico de esta cuenta.",
+      wrongPassword: "Esta no es tu contraseña actual.",
     },
     browser: {
       onSystem: "{browser} en {system}",
@@ -266,44 +265,19 @@ export const es: Texts = {
       singleSignOn: "el inicio de sesión único",
     },
   },
-
   mails: {
-    emailChanged: {
-      changeBack:
-        "Si no fuiste tú, inicia sesión enseguida, con {newEmail} y tu contraseña o con un inicio de sesión externo, y vuelve a poner la dirección anterior. Así se cierra la sesión en todos los demás navegadores. Después cambia tu contraseña:",
-      lost: "Si no puedes iniciar sesión, avisa a quienes gestionan este servicio.",
-      secureMailbox:
-        "Si no fuiste tú, alguien puede leer tu correo: cambia la contraseña de tu correo y después restablece la de esta cuenta:",
-      subject: "Tu correo electrónico se ha cambiado",
-      what: "El correo electrónico de tu cuenta se ha cambiado de {oldEmail} a {newEmail}, y se ha cerrado la sesión en todos los demás navegadores. A partir de ahora inicias sesión con {newEmail}.",
-    },
-    emailChanging: {
-      act: "Si no fuiste tú, restablece tu contraseña ahora. Así se detiene el cambio y se cierra la sesión en todos los navegadores:",
-      subject: "Tu correo electrónico se está cambiando",
-      what: "Alguien, probablemente tú, solicitó cambiar el correo electrónico de tu cuenta a {newEmail}. Cambiará cuando esa dirección se confirme con el enlace que se le ha enviado.",
-    },
-    addressTaken: {
-      free: "Para usar la dirección en la otra cuenta, inicia sesión primero en esta y elimínala o cambia su dirección:",
-      what: "Alguien, probablemente tú, solicitó usar esta dirección para otra cuenta. Ya tienes una cuenta con ella, así que no se ha cambiado nada.",
-    },
-    emailChange: {
-      button: "Confirmar la dirección",
-      careful: "Si no lo has solicitado, no lo confirmes: la cuenta de otra persona se quedaría con tu dirección.",
-      lead: "Confirma tu nuevo correo electrónico:",
-      subject: "Confirma tu nuevo correo electrónico",
-    },
     common: {
-      help: "Ayuda: {address}",
-      privacy: "Privacidad",
-      terms: "Condiciones",
       anotherService: "otro servicio",
       expiry: {
         one: "Este enlace caduca en {count} minuto.",
         other: "Este enlace caduca en {count} minutos.",
       },
+      help: "Ayuda: {address}",
       ignore: "Si no lo has solicitado, puedes ignorar este correo.",
       logIn: "Iniciar sesión",
+      privacy: "Privacidad",
       resetPassword: "Restablecer la contraseña",
+      terms: "Condiciones",
       yourAccount: "Tu cuenta",
     },
     reset: {
@@ -323,11 +297,35 @@ export const es: Texts = {
       what: "Alguien, probablemente tú, solicitó crear una cuenta con esta dirección. Ya tienes una.",
     },
     passwordChanged: {
+      act: "Si no fuiste tú, restablece tu contraseña ahora:",
       onPage:
         "La contraseña de tu cuenta se ha cambiado en la página de la cuenta, y se ha cerrado la sesión en todos los demás navegadores.",
-      act: "Si no fuiste tú, restablece tu contraseña ahora:",
       subject: "Tu contraseña se ha cambiado",
       what: "La contraseña de tu cuenta se ha cambiado y se han cerrado todas las sesiones.",
+    },
+    emailChange: {
+      button: "Confirmar la dirección",
+      careful: "Si no lo has solicitado, no lo confirmes: la cuenta de otra persona se quedaría con tu dirección.",
+      lead: "Confirma tu nuevo correo electrónico:",
+      subject: "Confirma tu nuevo correo electrónico",
+    },
+    addressTaken: {
+      free: "Para usar la dirección en la otra cuenta, inicia sesión primero en esta y elimínala o cambia su dirección:",
+      what: "Alguien, probablemente tú, solicitó usar esta dirección para otra cuenta. Ya tienes una cuenta con ella, así que no se ha cambiado nada.",
+    },
+    emailChanging: {
+      act: "Si no fuiste tú, restablece tu contraseña ahora. Así se detiene el cambio y se cierra la sesión en todos los navegadores:",
+      subject: "Tu correo electrónico se está cambiando",
+      what: "Alguien, probablemente tú, solicitó cambiar el correo electrónico de tu cuenta a {newEmail}. Cambiará cuando esa dirección se confirme con el enlace que se le ha enviado.",
+    },
+    emailChanged: {
+      changeBack:
+        "Si no fuiste tú, inicia sesión enseguida, con {newEmail} y tu contraseña o con un inicio de sesión externo, y vuelve a poner la dirección anterior. Así se cierra la sesión en todos los demás navegadores. Después cambia tu contraseña:",
+      lost: "Si no puedes iniciar sesión, avisa a quienes gestionan este servicio.",
+      secureMailbox:
+        "Si no fuiste tú, alguien puede leer tu correo: cambia la contraseña de tu correo y después restablece la de esta cuenta:",
+      subject: "Tu correo electrónico se ha cambiado",
+      what: "El correo electrónico de tu cuenta se ha cambiado de {oldEmail} a {newEmail}, y se ha cerrado la sesión en todos los demás navegadores. A partir de ahora inicias sesión con {newEmail}.",
     },
     newSignIn: {
       act: "Si no fuiste tú, restablece tu contraseña. Así se cierra la sesión en todos los navegadores:",
@@ -350,8 +348,8 @@ export const es: Texts = {
       what: "Ya no se puede iniciar sesión en tu cuenta con {provider}, y se ha cerrado la sesión en todos los demás navegadores.",
     },
     accountDeleted: {
-      again: "Puedes crear una cuenta nueva aquí:",
       act: "Si no fuiste tú, alguien pudo iniciar sesión en tu cuenta: cambia la contraseña de tu correo y de todas las cuentas que usaban la misma.",
+      again: "Puedes crear una cuenta nueva aquí:",
       button: "Crear una cuenta nueva",
       subject: "Tu cuenta se ha eliminado",
       what: "Tu cuenta se ha eliminado con todo su contenido. No se puede recuperar.",

@@ -2,35 +2,25 @@ import type { Texts } from "./en";
 
 export const fr: Texts = {
   pages: {
-    confirmEmail: {
-      askAgain: "Vous pouvez en demander un nouveau sur <account>la page de votre compte</account>.",
-      lead: "Confirmez uniquement si vous avez fait cette demande vous-même. Vous vous connecterez ensuite avec cette adresse :",
-      linkWorks: {
-        one: "Un lien fonctionne une seule fois, pendant {count} minute.",
-        other: "Un lien fonctionne une seule fois, pendant {count} minutes.",
-      },
-      submit: "Confirmer l’adresse",
-      title: "Confirmer votre nouvelle adresse e‑mail",
-    },
     common: {
-      help: "Aide",
-      privacy: "Confidentialité",
-      terms: "Conditions d’utilisation",
       accountTitle: "Votre compte",
       backToLogin: "Retour à la connexion",
       continueWith: "Continuer avec {provider}",
       email: "Adresse e‑mail",
       forgotPassword: "Mot de passe oublié ?",
+      help: "Aide",
       language: "Langue",
       logIn: "Se connecter",
       or: "ou",
       otherService: "l’autre service",
       password: "Mot de passe",
+      privacy: "Confidentialité",
+      terms: "Conditions d’utilisation",
     },
     login: {
       description: "Connectez-vous à votre compte {brand}.",
-      emailChanged: "Votre adresse e‑mail a été modifiée. Connectez-vous avec la nouvelle.",
       createAccount: "Pas encore de compte ? <register>Créez-en un</register>",
+      emailChanged: "Votre adresse e‑mail a été modifiée. Connectez-vous avec la nouvelle.",
       idpFailed: "La connexion avec {provider} n’a pas abouti.",
       idpFailedAgain:
         "La connexion avec {provider} n’a pas abouti. <again>Réessayez</again>, ou connectez-vous avec votre adresse e‑mail.",
@@ -47,15 +37,15 @@ export const fr: Texts = {
       sent: "S’il existe un compte pour <address>{address}</address>, un lien de réinitialisation du mot de passe est en route.",
     },
     register: {
+      description: "Créez un compte {brand}.",
       closed: "Il n’est pas possible de créer de nouveaux comptes ici.",
       domains: "Les comptes sont réservés aux adresses de certains domaines.",
-      sentDomains:
-        "Si <address>{address}</address> a droit à un compte, un lien pour terminer sa création est en route.",
-      description: "Créez un compte {brand}.",
       lead: "Nous vous enverrons un lien pour choisir un mot de passe.",
       logIn: "Vous avez déjà un compte ? <login>Connectez-vous</login>",
       next: "Continuer",
       sent: "Si <address>{address}</address> reçoit des e‑mails, un lien pour terminer la création du compte est en route.",
+      sentDomains:
+        "Si <address>{address}</address> a droit à un compte, un lien pour terminer sa création est en route.",
       title: "Créer un compte",
     },
     sent: {
@@ -88,17 +78,17 @@ export const fr: Texts = {
       title: "Terminer la création du compte",
     },
     password: {
-      current: "Mot de passe actuel",
-      hideCurrent: "Masquer le mot de passe actuel",
-      showCurrent: "Afficher le mot de passe actuel",
       capsLock: "Le verrouillage des majuscules est activé.",
+      current: "Mot de passe actuel",
       hide: "Masquer",
+      hideCurrent: "Masquer le mot de passe actuel",
       hideNew: "Masquer le nouveau mot de passe",
       hideNewAgain: "Masquer la confirmation du nouveau mot de passe",
       hidePassword: "Masquer le mot de passe",
       new: "Nouveau mot de passe",
       newAgain: "Confirmer le nouveau mot de passe",
       show: "Afficher",
+      showCurrent: "Afficher le mot de passe actuel",
       showNew: "Afficher le nouveau mot de passe",
       showNewAgain: "Afficher la confirmation du nouveau mot de passe",
       showPassword: "Afficher le mot de passe",
@@ -118,22 +108,22 @@ export const fr: Texts = {
         other: "Utilisez au moins {count} caractères.",
       },
     },
+    confirmEmail: {
+      askAgain: "Vous pouvez en demander un nouveau sur <account>la page de votre compte</account>.",
+      lead: "Confirmez uniquement si vous avez fait cette demande vous-même. Vous vous connecterez ensuite avec cette adresse :",
+      linkWorks: {
+        one: "Un lien fonctionne une seule fois, pendant {count} minute.",
+        other: "Un lien fonctionne une seule fois, pendant {count} minutes.",
+      },
+      submit: "Confirmer l’adresse",
+      title: "Confirmer votre nouvelle adresse e‑mail",
+    },
     account: {
       changeEmail: "Modifier l’adresse e‑mail",
       changeEmailHow:
         "Nous envoyons un lien à la nouvelle adresse et prévenons l’adresse actuelle. L’adresse change dès que vous confirmez la nouvelle. Les sessions des autres navigateurs sont alors fermées.",
       changeEmailSend: "Envoyer le lien",
       changePassword: "Modifier le mot de passe",
-      details: "Vos informations",
-      forgotCurrentPassword: "Mot de passe actuel oublié ?",
-      newEmail: "Nouvelle adresse e‑mail",
-      otherSessionsEnd: "Toutes les autres sessions seront fermées.",
-      savePassword: "Enregistrer le nouveau mot de passe",
-      signInAgain: {
-        one: "Votre connexion date de plus de {count} minute. Nous vous demanderons donc d’abord de vous reconnecter.",
-        other:
-          "Votre connexion date de plus de {count} minutes. Nous vous demanderons donc d’abord de vous reconnecter.",
-      },
       connect: "Associer {provider}",
       connected: "Vous pouvez maintenant vous connecter avec {provider}.",
       connectFailed: "La connexion avec {provider} n’a pas abouti. Rien n’a été modifié.",
@@ -142,19 +132,29 @@ export const fr: Texts = {
       deleteForGood: "Supprimer définitivement mon compte",
       deleteTitle: "Supprimer votre compte",
       deleteWarning: "Votre compte et tout ce qu’il contient seront supprimés. Cette action est irréversible.",
+      details: "Vos informations",
       disconnect: "Dissocier",
       disconnectProvider: "Dissocier {provider}",
       disconnectWarning:
         "Vous vous connecterez uniquement avec votre mot de passe, et toutes les autres sessions seront fermées. La connexion avec {provider} ne fonctionnera plus tant que vous ne l’aurez pas associée de nouveau ici.",
       emailAndPassword: "Adresse e‑mail et mot de passe",
       externalSignIn: "connexion externe",
+      forgotCurrentPassword: "Mot de passe actuel oublié ?",
       logOut: "Se déconnecter",
       mailPasswordLink: "Modifier le mot de passe par e‑mail",
       name: "Nom",
+      newEmail: "Nouvelle adresse e‑mail",
       notConnected: "{provider} <muted>· non associé</muted>",
       onlyProvider:
         "Votre seul moyen de connexion : {provider}. Pour pouvoir le dissocier, définissez d’abord un mot de passe.",
+      otherSessionsEnd: "Toutes les autres sessions seront fermées.",
+      savePassword: "Enregistrer le nouveau mot de passe",
       setPassword: "Définir un mot de passe par e‑mail",
+      signInAgain: {
+        one: "Votre connexion date de plus de {count} minute. Nous vous demanderons donc d’abord de vous reconnecter.",
+        other:
+          "Votre connexion date de plus de {count} minutes. Nous vous demanderons donc d’abord de vous reconnecter.",
+      },
       waysIn: "Vos moyens de connexion",
     },
     sessions: {
@@ -196,7 +196,6 @@ export const fr: Texts = {
       tryAgain: "Réessayer",
     },
   },
-
   answers: {
     form: {
       missing: "Ce champ est absent ou a été envoyé deux fois.",
@@ -213,9 +212,9 @@ export const fr: Texts = {
       wrong: "L’adresse e‑mail ou le mot de passe est incorrect.",
     },
     password: {
-      isTheService: "Choisissez un mot de passe différent du nom et de l’adresse de ce site.",
       common: "Ce mot de passe fait partie des plus courants. Choisissez-en un autre.",
       isTheEmail: "Choisissez un mot de passe différent de votre adresse e‑mail.",
+      isTheService: "Choisissez un mot de passe différent du nom et de l’adresse de ce site.",
       tooLong: {
         one: "Utilisez au plus {count} caractère.",
         other: "Utilisez au plus {count} caractères.",
@@ -227,7 +226,10 @@ export const fr: Texts = {
       unconfirmed: "Les deux mots de passe ne sont pas identiques.",
     },
     account: {
+      alreadyConnected: "Il est déjà associé.",
       changedMeanwhile: "Le mot de passe a été modifié entre-temps par une autre demande. Celle-ci n’a rien changé.",
+      chooseAction: "Choisissez une action.",
+      disconnected: "La connexion externe a été dissociée, et toutes les autres sessions ont été fermées.",
       emailChangeSent: {
         one: "Si {email} reçoit des e‑mails, un lien de confirmation de l’adresse est en route. Votre adresse changera lorsque vous l’ouvrirez et confirmerez, dans un délai de {count} minute.",
         other:
@@ -236,19 +238,10 @@ export const fr: Texts = {
       enterEmail: "Saisissez une adresse e‑mail.",
       noPassword:
         "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e‑mail » ci-dessous.",
-      ownEmail: "C’est déjà l’adresse de votre compte.",
-      passwordChanged: "Votre mot de passe a été modifié, et toutes les autres sessions ont été fermées.",
-      tooManyWrong: {
-        one: "Trop de mots de passe incorrects. Réessayez dans {count} minute.",
-        other: "Trop de mots de passe incorrects. Réessayez dans {count} minutes.",
-      },
-      typeCurrentPassword: "Saisissez votre mot de passe actuel.",
-      wrongPassword: "Ce n’est pas votre mot de passe actuel.",
-      alreadyConnected: "Il est déjà associé.",
-      chooseAction: "Choisissez une action.",
-      disconnected: "La connexion externe a été dissociée, et toutes les autres sessions ont été fermées.",
       onlyWayIn: "Définissez d’abord un mot de passe : c’est votre seul moyen de connexion.",
       otherSessionsEnded: "Toutes les autres sessions ont été fermées.",
+      ownEmail: "C’est déjà l’adresse de votre compte.",
+      passwordChanged: "Votre mot de passe a été modifié, et toutes les autres sessions ont été fermées.",
       passwordLinkSent: "Un lien pour définir le mot de passe est en route vers {email}.",
       sessionAlreadyEnded: "Cette session est déjà fermée.",
       sessionEnded: "La session a été fermée.",
@@ -257,7 +250,13 @@ export const fr: Texts = {
         one: "Trop de liens ont été demandés. Réessayez dans {count} minute.",
         other: "Trop de liens ont été demandés. Réessayez dans {count} minutes.",
       },
+      tooManyWrong: {
+        one: "Trop de mots de passe incorrects. Réessayez dans {count} minute.",
+        other: "Trop de mots de passe incorrects. Réessayez dans {count} minutes.",
+      },
+      typeCurrentPassword: "Saisissez votre mot de passe actuel.",
       typeYourEmail: "Saisissez l’adresse e‑mail de ce compte.",
+      wrongPassword: "Ce n’est pas votre mot de passe actuel.",
     },
     browser: {
       onSystem: "{browser} sur {system}",
@@ -268,45 +267,19 @@ export const fr: Texts = {
       singleSignOn: "l’authentification unique",
     },
   },
-
   mails: {
-    emailChanged: {
-      changeBack:
-        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe :",
-      lost: "Si vous ne pouvez pas vous connecter, contactez les personnes qui gèrent ce service.",
-      secureMailbox:
-        "Si ce n’était pas vous, quelqu’un peut lire vos e-mails : modifiez le mot de passe de votre messagerie, puis réinitialisez celui de ce compte :",
-      subject: "Votre adresse e-mail a été modifiée",
-      what: "L’adresse e-mail de votre compte a été remplacée : {oldEmail} est devenue {newEmail}, et tous les autres navigateurs ont été déconnectés. Vous vous connectez désormais avec {newEmail}.",
-    },
-    emailChanging: {
-      act: "Si ce n’était pas vous, réinitialisez votre mot de passe maintenant. Cela arrête la modification et déconnecte tous les navigateurs :",
-      subject: "Votre adresse e-mail est en cours de modification",
-      what: "Quelqu’un, probablement vous, a demandé à remplacer l’adresse e-mail de votre compte par {newEmail}. Elle changera lorsque cette adresse sera confirmée avec le lien qui lui a été envoyé.",
-    },
-    addressTaken: {
-      free: "Pour utiliser l’adresse avec l’autre compte, connectez-vous d’abord à celui-ci, puis supprimez-le ou modifiez son adresse :",
-      what: "Quelqu’un, probablement vous, a demandé à utiliser cette adresse pour un autre compte. Vous avez déjà un compte avec cette adresse : rien n’a donc été modifié.",
-    },
-    emailChange: {
-      button: "Confirmer l’adresse",
-      careful:
-        "Si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
-      lead: "Confirmez votre nouvelle adresse e-mail :",
-      subject: "Confirmez votre nouvelle adresse e-mail",
-    },
     common: {
-      help: "Aide : {address}",
-      privacy: "Confidentialité",
-      terms: "Conditions d’utilisation",
       anotherService: "un autre service",
       expiry: {
         one: "Ce lien expire dans {count} minute.",
         other: "Ce lien expire dans {count} minutes.",
       },
+      help: "Aide : {address}",
       ignore: "Si vous n’êtes pas à l’origine de cette demande, vous pouvez ignorer cet e-mail.",
       logIn: "Se connecter",
+      privacy: "Confidentialité",
       resetPassword: "Réinitialiser le mot de passe",
+      terms: "Conditions d’utilisation",
       yourAccount: "Votre compte",
     },
     reset: {
@@ -326,11 +299,36 @@ export const fr: Texts = {
       what: "Quelqu’un, probablement vous, a demandé à créer un compte avec cette adresse. Vous en avez déjà un.",
     },
     passwordChanged: {
+      act: "Si ce n’était pas vous, réinitialisez votre mot de passe maintenant :",
       onPage:
         "Le mot de passe de votre compte a été modifié sur la page du compte, et tous les autres navigateurs ont été déconnectés.",
-      act: "Si ce n’était pas vous, réinitialisez votre mot de passe maintenant :",
       subject: "Votre mot de passe a été modifié",
       what: "Le mot de passe de votre compte a été modifié, et toutes les sessions ont été fermées.",
+    },
+    emailChange: {
+      button: "Confirmer l’adresse",
+      careful:
+        "Si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
+      lead: "Confirmez votre nouvelle adresse e-mail :",
+      subject: "Confirmez votre nouvelle adresse e-mail",
+    },
+    addressTaken: {
+      free: "Pour utiliser l’adresse avec l’autre compte, connectez-vous d’abord à celui-ci, puis supprimez-le ou modifiez son adresse :",
+      what: "Quelqu’un, probablement vous, a demandé à utiliser cette adresse pour un autre compte. Vous avez déjà un compte avec cette adresse : rien n’a donc été modifié.",
+    },
+    emailChanging: {
+      act: "Si ce n’était pas vous, réinitialisez votre mot de passe maintenant. Cela arrête la modification et déconnecte tous les navigateurs :",
+      subject: "Votre adresse e-mail est en cours de modification",
+      what: "Quelqu’un, probablement vous, a demandé à remplacer l’adresse e-mail de votre compte par {newEmail}. Elle changera lorsque cette adresse sera confirmée avec le lien qui lui a été envoyé.",
+    },
+    emailChanged: {
+      changeBack:
+        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe :",
+      lost: "Si vous ne pouvez pas vous connecter, contactez les personnes qui gèrent ce service.",
+      secureMailbox:
+        "Si ce n’était pas vous, quelqu’un peut lire vos e-mails : modifiez le mot de passe de votre messagerie, puis réinitialisez celui de ce compte :",
+      subject: "Votre adresse e-mail a été modifiée",
+      what: "L’adresse e-mail de votre compte a été remplacée : {oldEmail} est devenue {newEmail}, et tous les autres navigateurs ont été déconnectés. Vous vous connectez désormais avec {newEmail}.",
     },
     newSignIn: {
       act: "Si ce n’était pas vous, réinitialisez votre mot de passe, ce qui déconnecte tous les navigateurs :",
@@ -353,8 +351,8 @@ export const fr: Texts = {
       what: "La connexion à votre compte avec {provider} n’est plus possible, et tous les autres navigateurs ont été déconnectés.",
     },
     accountDeleted: {
-      again: "Vous pouvez créer un nouveau compte ici :",
       act: "Si ce n’était pas vous, quelqu’un a pu se connecter à votre compte : modifiez le mot de passe de votre messagerie et de tous les comptes qui utilisaient le même.",
+      again: "Vous pouvez créer un nouveau compte ici :",
       button: "Créer un nouveau compte",
       subject: "Votre compte a été supprimé",
       what: "Votre compte et tout ce qu’il contenait ont été supprimés. Il ne peut pas être rétabli.",

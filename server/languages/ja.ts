@@ -2,32 +2,25 @@ import type { Texts } from "./en";
 
 export const ja: Texts = {
   pages: {
-    confirmEmail: {
-      askAgain: "<account>アカウントページ</account>で新しいリンクを請求できます。",
-      lead: "ご自身で請求した場合のみ確認してください。確認後は、次のメールアドレスでログインします。",
-      linkWorks: { other: "リンクは 1 回だけ、{count} 分以内に使用できます。" },
-      submit: "メールアドレスを確認",
-      title: "新しいメールアドレスの確認",
-    },
     common: {
-      help: "ヘルプ",
-      privacy: "プライバシー",
-      terms: "利用規約",
       accountTitle: "アカウント",
       backToLogin: "ログインに戻る",
       continueWith: "{provider}で続ける",
       email: "メールアドレス",
       forgotPassword: "パスワードをお忘れですか？",
+      help: "ヘルプ",
       language: "言語",
       logIn: "ログイン",
       or: "または",
       otherService: "外部サービス",
       password: "パスワード",
+      privacy: "プライバシー",
+      terms: "利用規約",
     },
     login: {
       description: "{brand} のアカウントにログインします。",
-      emailChanged: "メールアドレスを変更しました。新しいメールアドレスでログインしてください。",
       createAccount: "アカウントをお持ちでない場合は、<register>アカウントを作成</register>",
+      emailChanged: "メールアドレスを変更しました。新しいメールアドレスでログインしてください。",
       idpFailed: "{provider}でログインできませんでした。",
       idpFailedAgain:
         "{provider}でログインできませんでした。<again>もう一度試す</again>か、メールアドレスでログインしてください。",
@@ -43,19 +36,19 @@ export const ja: Texts = {
       sent: "<address>{address}</address> のアカウントがある場合は、パスワードを再設定するためのリンクをお送りしました。",
     },
     register: {
+      description: "{brand} のアカウントを作成します。",
       closed: "ここでは新しいアカウントを作成できません。",
       domains: "アカウントを作成できるのは、特定のドメインのメールアドレスのみです。",
-      sentDomains:
-        "<address>{address}</address> でアカウントを作成できる場合は、作成を完了するためのリンクをお送りしました。",
-      description: "{brand} のアカウントを作成します。",
       lead: "パスワードを設定するためのリンクをメールでお送りします。",
       logIn: "アカウントをお持ちの場合は、<login>ログイン</login>",
       next: "続ける",
       sent: "<address>{address}</address> でメールを受信できる場合は、アカウントの作成を完了するためのリンクをお送りしました。",
+      sentDomains:
+        "<address>{address}</address> でアカウントを作成できる場合は、作成を完了するためのリンクをお送りしました。",
       title: "アカウントを作成",
     },
     sent: {
-      askedAgain: "もう一度送信しました。",
+      askedAgain: "もう一度リクエストしました。",
       help: "迷惑メールフォルダとメールアドレスを確認してから、もう一度お試しください。",
       logged: "このサーバーからメールは送信されません。内容はサーバーの出力にあります。",
       loggedHere: "<mails>ここで読む</mails>こともできます。",
@@ -82,17 +75,17 @@ export const ja: Texts = {
       title: "アカウント作成の完了",
     },
     password: {
-      current: "現在のパスワード",
-      hideCurrent: "現在のパスワードを非表示",
-      showCurrent: "現在のパスワードを表示",
       capsLock: "Caps Lock がオンになっています。",
+      current: "現在のパスワード",
       hide: "非表示",
+      hideCurrent: "現在のパスワードを非表示",
       hideNew: "新しいパスワードを非表示",
       hideNewAgain: "確認用の新しいパスワードを非表示",
       hidePassword: "パスワードを非表示",
       new: "新しいパスワード",
       newAgain: "新しいパスワード（確認）",
       show: "表示",
+      showCurrent: "現在のパスワードを表示",
       showNew: "新しいパスワードを表示",
       showNewAgain: "確認用の新しいパスワードを表示",
       showPassword: "パスワードを表示",
@@ -110,18 +103,19 @@ export const ja: Texts = {
         other: "{count} 文字以上で入力してください。",
       },
     },
+    confirmEmail: {
+      askAgain: "<account>アカウントページ</account>で新しいリンクをリクエストできます。",
+      lead: "ご自身でリクエストした場合のみ確認してください。確認後は、次のメールアドレスでログインします。",
+      linkWorks: { other: "リンクは 1 回だけ、{count} 分以内に使用できます。" },
+      submit: "メールアドレスを確認",
+      title: "新しいメールアドレスの確認",
+    },
     account: {
       changeEmail: "メールアドレスを変更",
       changeEmailHow:
         "新しいメールアドレスにリンクをお送りし、現在のメールアドレスにもお知らせします。新しいメールアドレスを確認すると変更されます。その際、ほかのブラウザのセッションは終了します。",
       changeEmailSend: "リンクを送信",
       changePassword: "パスワードを変更",
-      details: "登録情報",
-      forgotCurrentPassword: "現在のパスワードをお忘れですか？",
-      newEmail: "新しいメールアドレス",
-      otherSessionsEnd: "ほかのセッションはすべて終了します。",
-      savePassword: "新しいパスワードを保存",
-      signInAgain: { other: "ログインしてから {count} 分以上経過しているため、先にもう一度ログインしていただきます。" },
       connect: "{provider}を連携",
       connected: "{provider}でログインできるようになりました。",
       connectFailed: "{provider}でログインできませんでした。変更はありません。",
@@ -130,18 +124,24 @@ export const ja: Texts = {
       deleteForGood: "アカウントを完全に削除",
       deleteTitle: "アカウントの削除",
       deleteWarning: "アカウントとそのすべての内容が削除されます。この操作は取り消せません。",
+      details: "登録情報",
       disconnect: "連携を解除",
       disconnectProvider: "{provider}の連携を解除",
       disconnectWarning:
         "ログインはパスワードのみになり、ほかのセッションはすべて終了します。ここで再び連携するまで、{provider}ではログインできません。",
       emailAndPassword: "メールアドレスとパスワード",
       externalSignIn: "外部ログイン",
+      forgotCurrentPassword: "現在のパスワードをお忘れですか？",
       logOut: "ログアウト",
       mailPasswordLink: "メールでパスワードを変更",
       name: "名前",
+      newEmail: "新しいメールアドレス",
       notConnected: "{provider} <muted>· 未連携</muted>",
       onlyProvider: "ログイン方法は{provider}のみです。連携を解除するには、先にパスワードを設定してください。",
+      otherSessionsEnd: "ほかのセッションはすべて終了します。",
+      savePassword: "新しいパスワードを保存",
       setPassword: "メールでパスワードを設定",
+      signInAgain: { other: "ログインしてから {count} 分以上経過しているため、先にもう一度ログインしていただきます。" },
       waysIn: "ログイン方法",
     },
     sessions: {
@@ -183,7 +183,6 @@ export const ja: Texts = {
       tryAgain: "もう一度試す",
     },
   },
-
   answers: {
     form: {
       missing: "この項目がないか、2 回送信されました。",
@@ -199,9 +198,9 @@ export const ja: Texts = {
       wrong: "メールアドレスまたはパスワードが正しくありません。",
     },
     password: {
-      isTheService: "このサイトの名前やアドレスとは異なるパスワードを入力してください。",
       common: "このパスワードはよく使われているものです。別のパスワードを入力してください。",
       isTheEmail: "メールアドレスとは異なるパスワードを入力してください。",
+      isTheService: "このサイトの名前やアドレスとは異なるパスワードを入力してください。",
       tooLong: {
         other: "{count} 文字以内で入力してください。",
       },
@@ -211,31 +210,31 @@ export const ja: Texts = {
       unconfirmed: "2 つのパスワードが一致しません。",
     },
     account: {
+      alreadyConnected: "すでに連携されています。",
       changedMeanwhile: "パスワードはその間に別の操作で変更されました。今回の操作では何も変更されていません。",
+      chooseAction: "操作を選択してください。",
+      disconnected: "外部ログインの連携を解除し、ほかのセッションをすべて終了しました。",
       emailChangeSent: {
         other:
           "{email} でメールを受信できる場合は、確認用のリンクをお送りしました。{count} 分以内にリンクを開いて確認すると、メールアドレスが変更されます。",
       },
       enterEmail: "メールアドレスを入力してください。",
       noPassword: "このアカウントにはまだパスワードがありません。下の「メールでパスワードを設定」を選択してください。",
-      ownEmail: "すでにこのアカウントのメールアドレスです。",
-      passwordChanged: "パスワードを変更し、ほかのセッションをすべて終了しました。",
-      tooManyWrong: { other: "パスワードの間違いが多すぎます。{count} 分後にもう一度お試しください。" },
-      typeCurrentPassword: "現在のパスワードを入力してください。",
-      wrongPassword: "現在のパスワードが正しくありません。",
-      alreadyConnected: "すでに連携されています。",
-      chooseAction: "操作を選択してください。",
-      disconnected: "外部ログインの連携を解除し、ほかのセッションをすべて終了しました。",
       onlyWayIn: "先にパスワードを設定してください。ほかにログインする方法がありません。",
       otherSessionsEnded: "ほかのセッションをすべて終了しました。",
+      ownEmail: "すでにこのアカウントのメールアドレスです。",
+      passwordChanged: "パスワードを変更し、ほかのセッションをすべて終了しました。",
       passwordLinkSent: "パスワードを設定するためのリンクを {email} に送信しました。",
       sessionAlreadyEnded: "このセッションはすでに終了しています。",
       sessionEnded: "セッションを終了しました。",
       signInOff: "外部ログインはオフになっています。",
       tooManyLinks: {
-        other: "リンクの請求回数が多すぎます。{count} 分後にもう一度お試しください。",
+        other: "リンクのリクエストが多すぎます。{count} 分後にもう一度お試しください。",
       },
+      tooManyWrong: { other: "パスワードの間違いが多すぎます。{count} 分後にもう一度お試しください。" },
+      typeCurrentPassword: "現在のパスワードを入力してください。",
       typeYourEmail: "このアカウントのメールアドレスを入力してください。",
+      wrongPassword: "現在のパスワードが正しくありません。",
     },
     browser: {
       onSystem: "{browser}（{system}）",
@@ -246,44 +245,18 @@ export const ja: Texts = {
       singleSignOn: "シングルサインオン",
     },
   },
-
   mails: {
-    emailChanged: {
-      changeBack:
-        "お心当たりがない場合は、すぐに {newEmail} とパスワード、または外部ログインでログインし、メールアドレスを元に戻してください。ほかのブラウザはすべてログアウトされます。その後、パスワードを変更してください。",
-      lost: "ログインできない場合は、このサービスの運営者にご連絡ください。",
-      secureMailbox:
-        "お心当たりがない場合は、第三者があなたのメールを読めるおそれがあります。メールのパスワードを変更してから、このアカウントのパスワードを再設定してください。",
-      subject: "メールアドレスが変更されました",
-      what: "アカウントのメールアドレスが {oldEmail} から {newEmail} に変更され、ほかのブラウザはすべてログアウトされました。今後は {newEmail} でログインしてください。",
-    },
-    emailChanging: {
-      act: "お心当たりがない場合は、すぐにパスワードを再設定してください。変更は中止され、すべてのブラウザでログアウトされます。",
-      subject: "メールアドレスの変更が請求されました",
-      what: "アカウントのメールアドレスを {newEmail} に変更する操作がありました。そのメールアドレスに送信されたリンクで確認されると、変更されます。",
-    },
-    addressTaken: {
-      free: "このメールアドレスを別のアカウントで使うには、先にこのアカウントにログインして、アカウントを削除するか、メールアドレスを変更してください。",
-      what: "このメールアドレスを別のアカウントで使う操作がありました。このメールアドレスのアカウントはすでにあるため、何も変更されていません。",
-    },
-    emailChange: {
-      button: "メールアドレスを確認",
-      careful:
-        "お心当たりがない場合は、確認しないでください。別の人のアカウントにあなたのメールアドレスが登録されます。",
-      lead: "次のリンクから新しいメールアドレスを確認してください。",
-      subject: "新しいメールアドレスの確認",
-    },
     common: {
-      help: "ヘルプ: {address}",
-      privacy: "プライバシー",
-      terms: "利用規約",
       anotherService: "外部サービス",
       expiry: {
         other: "このリンクの有効期限は {count} 分です。",
       },
+      help: "ヘルプ: {address}",
       ignore: "お心当たりがない場合は、このメールを無視してください。",
       logIn: "ログイン",
+      privacy: "プライバシー",
       resetPassword: "パスワードを再設定",
+      terms: "利用規約",
       yourAccount: "アカウント",
     },
     reset: {
@@ -303,10 +276,35 @@ export const ja: Texts = {
       what: "このメールアドレスでアカウントを作成する操作がありました。このメールアドレスのアカウントはすでにあります。",
     },
     passwordChanged: {
-      onPage: "アカウントページでパスワードが変更され、ほかのブラウザはすべてログアウトされました。",
       act: "お心当たりがない場合は、すぐにパスワードを再設定してください。",
+      onPage: "アカウントページでパスワードが変更され、ほかのブラウザはすべてログアウトされました。",
       subject: "パスワードが変更されました",
       what: "アカウントのパスワードが変更され、すべてのセッションが終了しました。",
+    },
+    emailChange: {
+      button: "メールアドレスを確認",
+      careful:
+        "お心当たりがない場合は、確認しないでください。別の人のアカウントにあなたのメールアドレスが登録されます。",
+      lead: "次のリンクから新しいメールアドレスを確認してください。",
+      subject: "新しいメールアドレスの確認",
+    },
+    addressTaken: {
+      free: "このメールアドレスを別のアカウントで使うには、先にこのアカウントにログインして、アカウントを削除するか、メールアドレスを変更してください。",
+      what: "このメールアドレスを別のアカウントで使う操作がありました。このメールアドレスのアカウントはすでにあるため、何も変更されていません。",
+    },
+    emailChanging: {
+      act: "お心当たりがない場合は、すぐにパスワードを再設定してください。変更は中止され、すべてのブラウザでログアウトされます。",
+      subject: "メールアドレスの変更がリクエストされました",
+      what: "アカウントのメールアドレスを {newEmail} に変更する操作がありました。そのメールアドレスに送信されたリンクで確認されると、変更されます。",
+    },
+    emailChanged: {
+      changeBack:
+        "お心当たりがない場合は、すぐに {newEmail} とパスワード、または外部ログインでログインし、メールアドレスを元に戻してください。ほかのブラウザはすべてログアウトされます。その後、パスワードを変更してください。",
+      lost: "ログインできない場合は、このサービスの運営者にご連絡ください。",
+      secureMailbox:
+        "お心当たりがない場合は、第三者があなたのメールを読めるおそれがあります。メールのパスワードを変更してから、このアカウントのパスワードを再設定してください。",
+      subject: "メールアドレスが変更されました",
+      what: "アカウントのメールアドレスが {oldEmail} から {newEmail} に変更され、ほかのブラウザはすべてログアウトされました。今後は {newEmail} でログインしてください。",
     },
     newSignIn: {
       act: "お心当たりがない場合は、パスワードを再設定してください。すべてのブラウザでログアウトされます。",
@@ -329,8 +327,8 @@ export const ja: Texts = {
       what: "{provider}ではアカウントにログインできなくなり、ほかのブラウザはすべてログアウトされました。",
     },
     accountDeleted: {
-      again: "新しいアカウントはこちらから作成できます。",
       act: "お心当たりがない場合は、第三者がアカウントにログインしたおそれがあります。メールのパスワードと、同じパスワードを使っているすべてのアカウントのパスワードを変更してください。",
+      again: "新しいアカウントはこちらから作成できます。",
       button: "新しいアカウントを作成",
       subject: "アカウントが削除されました",
       what: "アカウントとそのすべての内容が削除されました。元に戻すことはできません。",

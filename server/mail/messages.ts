@@ -46,6 +46,16 @@ function write(language: Language, subject: string, parts: Part[]): Message {
   return { subject, text: `${text.join("\n\n")}\n`, html: html(subject, blocks, document) };
 }
 
+/** For an owner who did not do it: a new password ends every session; then the account page, to which a sentence leads. */
+function resetThenAccount(language: Language, appUrl: string, sentence: string): Part[] {
+  const t = mailTextsIn(language);
+  return [
+    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+    { say: sentence },
+    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+  ];
+}
+
 /** In English as the command line is: an operator reads it. */
 export const testMail = (appUrl: string) =>
   write("en", "Test mail", [{ say: `This mail shows that Latchkey at ${appUrl} can send mails to this address.` }]);
@@ -104,9 +114,7 @@ export function passwordChangedByOwnerMail(language: Language, appUrl: string): 
   return write(language, t("passwordChanged.subject"), [
     { say: t("passwordChanged.onPage") },
     { say: t("passwordChanged.act") },
-    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
-    { say: t("newSignIn.check") },
-    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+    ...resetThenAccount(language, appUrl, t("newSignIn.check")),
   ]);
 }
 
@@ -138,9 +146,7 @@ export function emailChangingMail(language: Language, appUrl: string, newEmail: 
   return write(language, t("emailChanging.subject"), [
     { say: t("emailChanging.what", { newEmail }) },
     { say: t("emailChanging.act") },
-    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
-    { say: t("newSignIn.check") },
-    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+    ...resetThenAccount(language, appUrl, t("newSignIn.check")),
   ]);
 }
 
@@ -180,9 +186,7 @@ export function newSignInMail(language: Language, appUrl: string, browser: strin
     { say: t("newSignIn.lead") },
     { say: t("newSignIn.what", { browser, moment: momentIn(language, at) }) },
     { say: t("newSignIn.act") },
-    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
-    { say: t("newSignIn.check") },
-    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+    ...resetThenAccount(language, appUrl, t("newSignIn.check")),
   ]);
 }
 
@@ -191,9 +195,7 @@ export function providerLinkedMail(language: Language, appUrl: string, provider:
   return write(language, t("providerLinked.subject", { provider }), [
     { say: t("providerLinked.what", { provider }) },
     { say: t("providerLinked.act") },
-    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
-    { say: t("providerLinked.remove", { provider }) },
-    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+    ...resetThenAccount(language, appUrl, t("providerLinked.remove", { provider })),
   ]);
 }
 
@@ -202,9 +204,7 @@ export function providerUnlinkedMail(language: Language, appUrl: string, provide
   return write(language, t("providerUnlinked.subject", { provider }), [
     { say: t("providerUnlinked.what", { provider }) },
     { say: t("providerUnlinked.act") },
-    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
-    { say: t("providerUnlinked.again", { provider }) },
-    { label: t("common.yourAccount"), url: `${appUrl}/dashboard` },
+    ...resetThenAccount(language, appUrl, t("providerUnlinked.again", { provider })),
   ]);
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import * as z from "zod";
 import { isWebUrl } from "./forms";
@@ -7,8 +6,6 @@ import { isLoopback } from "./smtp-url";
 export interface BrandLogo {
   readonly type: "image/svg+xml" | "image/png";
   readonly content: Buffer;
-  /** Of the content, for its URL. */
-  readonly hash: string;
 }
 
 export interface BrandConfig {
@@ -67,7 +64,7 @@ function readLogo(path: string, context: z.RefinementCtx): BrandLogo {
   }
   const type = isPng(content) ? "image/png" : isSvg(content) ? "image/svg+xml" : null;
   if (type === null) return refuse("must be an SVG or PNG file");
-  return { type, content, hash: createHash("sha256").update(content).digest("hex").slice(0, 16) };
+  return { type, content };
 }
 
 const isPublicUrl = (text: string) => {

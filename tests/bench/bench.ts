@@ -11,8 +11,10 @@ const { values: options } = parseArgs({
     json: { type: "string" },
     only: { type: "string" },
     rounds: { type: "string", default: "3" },
+    against: { type: "string" },
     grow: { type: "boolean", default: false },
     instances: { type: "string" },
+    processes: { type: "string" },
     metrics: { type: "boolean", default: false },
     profile: { type: "boolean", default: false },
   },
@@ -117,6 +119,21 @@ async function grown(): Promise<void> {
   await save({ rows });
 }
 
+/** This folder's build and that of another folder, which was built before. */
+async function againstFolder(folder: string): Promise<void> {
+  const [now, before] = [await openEnvironment(), await openEnvironment({ folder })];
+  const rows = await compare(
+    [
+      { name: "this folder", environment: now, program: "latchkey" },
+      { name: "the other", environment: before, program: "latchkey" },
+    ],
+    chosen(),
+  );
+  print(rows);
+  await Promise.all([now.close(), before.close()]);
+  await save({ rows });
+}
+
 async function onSeveral(instances: number): Promise<void> {
   const [several, one] = [await openEnvironment({ instances }), await openEnvironment()];
   const rows = await compare(
@@ -133,6 +150,21 @@ async function onSeveral(instances: number): Promise<void> {
   await Promise.all([several.close(), one.close()]);
   await save({ rows, mails, addresses });
   if (mails !== addresses) throw new Error("A mail was sent twice.");
+}
+
+/** One service of several processes against one of one process. */
+async function inProcesses(processes: number): Promise<void> {
+  const [several, one] = [await openEnvironment({ processes }), await openEnvironment()];
+  const rows = await compare(
+    [
+      { name: `PROCESSES=${processes}`, environment: several, program: "latchkey" },
+      { name: "PROCESSES=1", environment: one, program: "latchkey" },
+    ],
+    chosen(["W5", "W8"]),
+  );
+  print(rows);
+  await Promise.all([several.close(), one.close()]);
+  await save({ rows });
 }
 
 /**
@@ -190,9 +222,11 @@ async function start(): Promise<void> {
 }
 
 if (options.profile) await profile();
+else if (options.against) await againstFolder(options.against);
 else if (options.grow) await grown();
 else if (options.metrics) await metricsCost();
 else if (options.instances) await onSeveral(Number(options.instances));
+else if (options.processes) await inProcesses(Number(options.processes));
 else {
   if (chosen().length > 0) await againstLimit();
   if (isChosen("W6")) await start();

@@ -8,12 +8,16 @@ import { grow, seed } from "./seed";
 const tsx = ["--import", "tsx"];
 
 interface EnvironmentOptions {
-  /** How many processes of Latchkey share the database. */
+  /** How many services share the database. */
   instances?: number;
+  /** `PROCESSES` of each service. */
+  processes?: number;
   /** Whether the database has a million additional users. */
   grown?: boolean;
   /** The name of the CPU profile that Latchkey writes to `profiles/`. */
   profile?: string;
+  /** The folder of a built Latchkey; this one without it. */
+  folder?: string;
   /** Whether Latchkey counts, and is scraped every second. */
   metrics?: boolean;
 }
@@ -33,8 +37,10 @@ export interface Environment {
 
 export async function openEnvironment({
   instances = 1,
+  processes = 1,
   grown = false,
   profile,
+  folder,
   metrics = false,
 }: EnvironmentOptions = {}): Promise<Environment> {
   if (!process.env.DATABASE_URL?.startsWith("postgres")) {
@@ -44,6 +50,7 @@ export async function openEnvironment({
   const provider = await startProgram([...tsx, "tests/bench/provider.ts"], {}, /listens/);
   const settings = {
     DATABASE_URL: databaseUrl,
+    PROCESSES: String(processes),
     TRUST_PROXY: "true",
     MAIL_DRIVER: "postmark",
     POSTMARK_SERVER_TOKEN: "bench",
@@ -62,7 +69,7 @@ export async function openEnvironment({
   const counting = metrics && { METRICS_PORT: String(metricsPort) };
   for (let instance = 0; instance < instances; instance++) {
     latchkey.push(
-      await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, remixServeListens),
+      await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, remixServeListens, folder),
     );
   }
   const scraping = metrics && setInterval(() => scrape(metricsPort).catch(() => {}), 1_000);

@@ -12,9 +12,15 @@ export interface Program {
 export const remixServeListens = /\[remix-serve\] http/;
 
 /** Starts a program and waits for the line that reports its port. */
-export async function startProgram(args: string[], env: Record<string, string>, ready: RegExp): Promise<Program> {
+export async function startProgram(
+  args: string[],
+  env: Record<string, string>,
+  ready: RegExp,
+  folder = process.cwd(),
+): Promise<Program> {
   const port = await freePort();
   const child = spawn(process.execPath, args, {
+    cwd: folder,
     env: { PATH: process.env.PATH, NODE_ENV: "production", ...env, PORT: String(port) },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -41,11 +47,16 @@ export async function startProgram(args: string[], env: Record<string, string>, 
 
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux
 
-/** Seconds of CPU that the process has used; `NaN` where there is no /proc. */
+function cpuSecondsOf(pid: string): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/** Seconds of CPU that the process and its own processes have used; `NaN` where there is no /proc. */
 export function cpuSeconds({ pid }: ChildProcess): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+    return [String(pid), ...children].reduce((sum, each) => sum + cpuSecondsOf(each), 0);
   } catch {
     return Number.NaN;
   }

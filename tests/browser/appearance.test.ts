@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { navigate, postFromAnotherSite, refused } from "./refused";
 import { choosePassword, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 import { overflow, photograph, survey, surveyed } from "./survey";
@@ -209,45 +210,28 @@ test.each(["/login", "/register", "/reset-password", "/nowhere"])(
   },
 );
 
-const form = { "Content-Type": "application/x-www-form-urlencoded" };
-
-/** Requests that no form of the site sends. They replace the request of a navigation. */
-const refused: [
-  status: number,
-  heading: string,
-  request: { method: string; path: string; headers?: Record<string, string>; postData?: string },
-][] = [
-  [400, "This address cannot be read", { method: "GET", path: "/%" }],
-  [404, "Page not found", { method: "GET", path: "/nowhere" }],
-  [405, "This does not work here", { method: "GET", path: "/logout" }],
-  [413, "Too much text", { method: "POST", path: "/login", headers: form, postData: `email=${"a".repeat(17_000)}` }],
-  [415, "Form not understood", { method: "POST", path: "/login", headers: { "Content-Type": "text/plain" } }],
-];
-
-test.each(refused)(
-  "the error page of status %i has a link or a button",
-  async (status, heading, { method, path, headers, postData }) => {
-    const page = await visit();
-    await page.route(`**${path}`, (route) =>
-      route.continue({ method, headers: { ...route.request().headers(), ...headers }, ...(postData && { postData }) }),
-    );
-    const answer = await page.goto(path);
-    expect(answer?.status()).toBe(status);
-    await page.unrouteAll();
-    await arrive(page, heading);
-    await page.waitForLoadState("networkidle");
-    expect(await page.title()).toBe(`${heading} · Latchkey`);
-    await survey(page, `error-${status}`);
-    await page.locator("main a").click();
-    await page.waitForLoadState();
-    expect(await page.locator("main a, main button").count()).toBeGreaterThan(0);
-  },
-);
+test.each([
+  [400, "This address cannot be read"],
+  [404, "Page not found"],
+  [405, "This does not work here"],
+  [413, "Too much text"],
+  [415, "Form not understood"],
+] as const)("the error page of status %i has a link or a button", async (status, heading) => {
+  const page = await visit();
+  const answer = await navigate(page, refused[status]);
+  expect(answer?.status()).toBe(status);
+  await arrive(page, heading);
+  await page.waitForLoadState("networkidle");
+  expect(await page.title()).toBe(`${heading} · Latchkey`);
+  await survey(page, `error-${status}`);
+  await page.locator("main a").click();
+  await page.waitForLoadState();
+  expect(await page.locator("main a, main button").count()).toBeGreaterThan(0);
+});
 
 test("a form from another site is answered with the 403 page", async () => {
   const page = await visit();
-  await page.setContent(`<form method="post" action="${site.url()}/login"><button>Send</button></form>`);
-  await page.getByRole("button", { name: "Send" }).click();
+  await postFromAnotherSite(page, site.url());
   await arrive(page, "Sent from another site");
   await page.waitForLoadState("networkidle");
   await survey(page, "error-403");

@@ -2,10 +2,9 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { until } from "../support/until";
+import { form, navigate } from "./refused";
 import { arrive, signInAtProvider, startSite } from "./site";
 import { survey, surveyed } from "./survey";
-
-const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
 describe("the page of a refused form", () => {
   const site = startSite();
@@ -14,11 +13,7 @@ describe("the page of a refused form", () => {
   /** Navigates to the login page with a POST of these fields. */
   async function answerTo(page: Page, fields: string[][]) {
     const postData = new URLSearchParams(fields).toString();
-    await page.route("**/login", (route) =>
-      route.continue({ method: "POST", headers: { ...route.request().headers(), ...form }, postData }),
-    );
-    const answer = await page.goto("/login");
-    await page.unrouteAll();
+    const answer = await navigate(page, { method: "POST", path: "/login", headers: form, postData });
     await page.waitForLoadState("networkidle");
     return answer;
   }

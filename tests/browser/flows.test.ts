@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { choosePassword, password, register } from "./registration";
+import { choosePassword, logIn, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 
 const site = startSite();
@@ -25,12 +25,6 @@ const newAddress = () => `user${++addresses}@example.com`;
 async function sendPassword(page: Page, value: string, submit: string): Promise<void> {
   await choosePassword(page, value);
   await page.getByRole("button", { name: submit }).click();
-}
-
-async function logIn(page: Page, email: string, value = password): Promise<void> {
-  await page.getByLabel("Email").fill(email);
-  await page.getByLabel("Password", { exact: true }).fill(value);
-  await page.getByRole("button", { name: "Log in" }).click();
 }
 
 async function logOut(page: Page): Promise<void> {

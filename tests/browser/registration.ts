@@ -8,14 +8,29 @@ export async function choosePassword(page: Page, value: string, again = value): 
   await page.getByLabel("New password, again", { exact: true }).fill(again);
 }
 
-/** Registers by mailed link, up to the account page. */
-export async function register(site: ReturnType<typeof startSite>, page: Page, email: string): Promise<void> {
-  await page.goto("/register");
+/** Fills in the login form and sends it. */
+export async function logIn(page: Page, email: string, value = password): Promise<void> {
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(value);
+  await page.getByRole("button", { name: "Log in" }).click();
+}
+
+type Mailbox = Pick<ReturnType<typeof startSite>, "mail">;
+
+/** Registers from the registration page on, by mailed link. */
+export async function createAccount({ mail }: Mailbox, page: Page, email: string): Promise<void> {
+  await arrive(page, "Create an account");
   await page.getByLabel("Email").fill(email);
   await page.getByRole("button", { name: "Continue", exact: true }).click();
   await arrive(page, "Check your mail");
-  await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
+  await page.goto(linkIn(await mail(email, "Finish creating your account")));
   await choosePassword(page, password);
   await page.getByRole("button", { name: "Create the account" }).click();
+}
+
+/** Registers by mailed link, up to the account page. */
+export async function register(site: Mailbox, page: Page, email: string): Promise<void> {
+  await page.goto("/register");
+  await createAccount(site, page, email);
   await arrive(page, "Your account");
 }

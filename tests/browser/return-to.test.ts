@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allowedTarget } from "../../server/settings/return-to";
 import { bypasses, targets } from "../support/open-redirects";
-import { choosePassword, password, register } from "./registration";
+import { choosePassword, logIn, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 
 /** An application of another origin: its pages name their path. */
@@ -27,12 +27,6 @@ const site = startSite(() => ({ RETURN_ORIGINS: app }));
 
 let addresses = 0;
 const newAddress = () => `guest${++addresses}@example.com`;
-
-async function logIn(page: Page, email: string, value = password): Promise<void> {
-  await page.getByLabel("Email").fill(email);
-  await page.getByLabel("Password", { exact: true }).fill(value);
-  await page.getByRole("button", { name: "Log in" }).click();
-}
 
 const visitors: { who: string; options: BrowserContextOptions }[] = [
   { who: "with JavaScript", options: {} },

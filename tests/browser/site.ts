@@ -1,28 +1,12 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
 import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
-
-const flags = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
-];
+import { startBrowser } from "./chromium";
 
 /** Chrome logs every answer of status 4xx and 5xx as an error. This matches 4xx and the expected failures. */
 const refusalOr = (failures: RegExp) =>
   new RegExp(`^Failed to load resource: the server responded with a status of (?:4\\d\\d|${failures.source}) `);
-
-export function startBrowser(): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
-  return chromium.launch({ executablePath, args: flags });
-}
 
 /**
  * The production build with a real identity provider, and a browser. A test fails on a console error on a page of the

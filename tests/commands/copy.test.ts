@@ -7,7 +7,7 @@ import { signInExternally } from "../support/external-sign-in";
 import { type MailService, startMailService } from "../support/mail-service";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { ada, startScriptedProvider } from "../support/scripted-provider";
-import { freePort, startServer } from "../support/server";
+import { createEmptyDatabase, freePort, startServer } from "../support/server";
 import { createDatabase } from "../support/template-copy";
 import { twice } from "../support/twice";
 import { until } from "../support/until";
@@ -55,7 +55,7 @@ async function sourceDatabase(): Promise<string> {
   return url;
 }
 
-/** The first mail to the address whose token is another one. */
+/** Resolves with the first mail of this subject to the address. */
 async function mailTo(mailService: MailService, email: string, subject: string) {
   const find = () => mailService.mails.find((mail) => mail.to === email && mail.subject === subject);
   await mailService.when(() => find() !== undefined);
@@ -124,10 +124,7 @@ test("a service moves to PostgreSQL: sessions, links, logins, external sign-in a
     status: 302,
     location: "/login?notice=password_reset",
   });
-  await until(
-    async () => (await mailService.mails).some(({ subject }) => subject === "Your password was changed"),
-    "the notice",
-  );
+  await until(() => mailService.mails.some(({ subject }) => subject === "Your password was changed"), "the notice");
   expect(await query(target, "select count(*)::int as users from users")).toEqual([{ users: 1 }]);
 }, 120_000);
 
@@ -237,7 +234,8 @@ test("a target that is no PostgreSQL is wrong usage; one that is not reached is 
 });
 
 test("an embedded database that the running service holds is refused in one line", async () => {
-  const source = await sourceDatabase();
+  const { url: source, drop } = await createEmptyDatabase("embedded");
+  onTestFinished(drop);
   const service = await startServer({ DATABASE_URL: source });
   onTestFinished(() => service.kill());
   const target = await cluster.createDatabase();

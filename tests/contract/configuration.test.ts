@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { type Config, type Environment, loadConfig } from "#server/config";
 import type { MailConfig, SmtpConfig } from "#server/settings/mail";
@@ -32,6 +33,7 @@ test("an empty environment gives every default", () => {
     appUrl: "http://localhost:3000",
     databaseUrl: "pglite:./data",
     port: 3000,
+    processes: 1,
     trustedProxies: 0,
     returnOrigins: [],
     afterSignIn: "/dashboard",
@@ -52,6 +54,7 @@ test("every setting is read", () => {
     APP_URL: "https://latchkey.example/",
     DATABASE_URL: "postgresql://latchkey@db.example/latchkey",
     PORT: "8080",
+    PROCESSES: "4",
     TRUST_PROXY: "true",
     METRICS_PORT: "9464",
     METRICS_HOST: "::1",
@@ -73,7 +76,7 @@ test("every setting is read", () => {
     IDP_PROFILE_URL: "https://sso.example/me",
     IDP_SCOPE: "openid email",
     IDP_PKCE: "true",
-    DEFAULT_LOCALE: "en",
+    DEFAULT_LOCALE: "ja",
     REGISTRATION: "domains",
     REGISTRATION_DOMAINS: "Example.org, example.net",
   });
@@ -82,6 +85,7 @@ test("every setting is read", () => {
     appUrl: "https://latchkey.example",
     databaseUrl: "postgresql://latchkey@db.example/latchkey",
     port: 8080,
+    processes: 4,
     trustedProxies: 1,
     returnOrigins: ["https://app.example", "https://*.latchkey.example", "http://localhost:5173"],
     afterSignIn: "https://app.example/in?from=latchkey#top",
@@ -101,7 +105,7 @@ test("every setting is read", () => {
       privacyUrl: "http://[::1]:8080/privacy",
       supportEmail: "help@example.org",
     },
-    defaultLanguage: "en",
+    defaultLanguage: "ja",
     registration: { mode: "domains", domains: ["example.org", "example.net"] },
     identityProvider: {
       provider: "oidc",
@@ -122,6 +126,25 @@ test("every setting is read", () => {
     apiKey: "pm-the-key",
   } satisfies MailConfig);
   expectTypeOf(config).toEqualTypeOf<Readonly<Config>>();
+});
+
+describe("PROCESSES", () => {
+  const DATABASE_URL = "postgresql://latchkey@db.example/latchkey";
+
+  test("`auto` is one for each core", () => {
+    expect(loadConfig({ DATABASE_URL, PROCESSES: "auto" }).processes).toBe(availableParallelism());
+  });
+
+  test.each(["0", "-1", "100", "2.5", "many", "2,"])("cannot be %s", (PROCESSES) => {
+    expect(problems({ DATABASE_URL, PROCESSES })).toEqual(["PROCESSES must be auto, or a number from 1 to 99"]);
+  });
+
+  test("is 1 with the embedded database", () => {
+    const refusal = "PROCESSES must be 1 with the embedded database, which belongs to one process";
+    expect(problems({ PROCESSES: "2" })).toEqual([refusal]);
+    expect(problems({ PROCESSES: "2", DATABASE_URL: "pglite:./data" })).toEqual([refusal]);
+    expect(loadConfig({ PROCESSES: "1" }).processes).toBe(1);
+  });
 });
 
 describe("REGISTRATION", () => {
@@ -245,35 +268,42 @@ describe("SESSION_DOMAIN", () => {
     expect(loadConfig({ APP_URL: appUrl, SESSION_DOMAIN: domain }).sessionDomain).toBe(domain);
   });
 
-  test.each([
-    ["org", "https://example.org"],
-    ["localhost", "https://localhost"],
-    ["co.uk", "https://example.co.uk"],
-    ["github.io", "https://team.github.io"],
-    ["example.ck", "https://login.example.ck"],
-    ["192.0.2.1", "https://192.0.2.1"],
-    ["2.1", "https://192.0.2.1"],
-    ["[2001:db8::1]", "https://[2001:db8::1]"],
-    [".example.org", "https://login.example.org"],
-    ["example.org.", "https://login.example.org"],
-    ["example..org", "https://login.example.org"],
-    ["*.example.org", "https://login.example.org"],
-    ["https://example.org", "https://login.example.org"],
-    ["example.org; Path=/x", "https://login.example.org"],
-    ["b\u00fccher.example", "https://login.xn--bcher-kva.example"],
-  ])("cannot be %s for %s", (domain, appUrl) => {
-    expect(problems({ APP_URL: appUrl, SESSION_DOMAIN: domain })).toEqual([noDomain]);
-  });
-
-  test.each([
-    ["example.org", undefined],
-    ["example.org", "http://login.example.org"],
-    ["example.org", "https://login.example.com"],
-    ["example.org", "https://notexample.org"],
-    ["example.org", "https://example.org.evil.example"],
-    ["login.example.org", "https://example.org"],
-  ])("cannot be %s for %s", (domain, appUrl) => {
-    expect(problems({ APP_URL: appUrl, SESSION_DOMAIN: domain })).toEqual([elsewhere]);
+  describe.each<[problem: string, cases: [domain: string, appUrl: string | undefined][]]>([
+    [
+      noDomain,
+      [
+        ["org", "https://example.org"],
+        ["localhost", "https://localhost"],
+        ["co.uk", "https://example.co.uk"],
+        ["github.io", "https://team.github.io"],
+        ["example.ck", "https://login.example.ck"],
+        ["192.0.2.1", "https://192.0.2.1"],
+        ["2.1", "https://192.0.2.1"],
+        ["[2001:db8::1]", "https://[2001:db8::1]"],
+        [".example.org", "https://login.example.org"],
+        ["example.org.", "https://login.example.org"],
+        ["example..org", "https://login.example.org"],
+        ["*.example.org", "https://login.example.org"],
+        ["https://example.org", "https://login.example.org"],
+        ["example.org; Path=/x", "https://login.example.org"],
+        ["b\u00fccher.example", "https://login.xn--bcher-kva.example"],
+      ],
+    ],
+    [
+      elsewhere,
+      [
+        ["example.org", undefined],
+        ["example.org", "http://login.example.org"],
+        ["example.org", "https://login.example.com"],
+        ["example.org", "https://notexample.org"],
+        ["example.org", "https://example.org.evil.example"],
+        ["login.example.org", "https://example.org"],
+      ],
+    ],
+  ])("%s", (problem, cases) => {
+    test.each(cases)("not %s for %s", (domain, appUrl) => {
+      expect(problems({ APP_URL: appUrl, SESSION_DOMAIN: domain })).toEqual([problem]);
+    });
   });
 });
 
@@ -326,8 +356,14 @@ test("metrics are on loopback by default, and off without a port", () => {
 });
 
 test("an empty or blank variable counts as unset", () => {
-  const names = ["APP_URL", "DATABASE_URL", "PORT", "TRUST_PROXY", "MAIL_DRIVER", "MAIL_FROM", "MAIL_API_URL"];
-  const more = [
+  const names = [
+    "APP_URL",
+    "DATABASE_URL",
+    "PORT",
+    "TRUST_PROXY",
+    "MAIL_DRIVER",
+    "MAIL_FROM",
+    "MAIL_API_URL",
     "RETURN_ORIGINS",
     "AFTER_SIGN_IN",
     "SESSION_DOMAIN",
@@ -338,7 +374,7 @@ test("an empty or blank variable counts as unset", () => {
     "IDP_SCOPE",
     "RESEND_API_KEY",
   ];
-  const blank = Object.fromEntries([...names, ...more].map((name, index) => [name, index % 2 ? "" : " "]));
+  const blank = Object.fromEntries(names.map((name, index) => [name, index % 2 ? "" : " "]));
   expect(loadConfig(blank)).toEqual(loadConfig({}));
 });
 
@@ -449,8 +485,7 @@ describe("a logo is read and checked", () => {
     ],
     ["image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg"/>'],
   ])("%s, by its content", async (type, content) => {
-    const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
-    expect(await load(content, "logo.gif")).toEqual({ type, content: Buffer.from(content), hash });
+    expect(await load(content, "logo.gif")).toEqual({ type, content: Buffer.from(content) });
   });
 
   test.each<[string, string | Buffer]>([
@@ -471,6 +506,16 @@ describe("a logo is read and checked", () => {
     const padded = (size: number) => svg.replace("M0 0", "M0 0".padEnd(size - svg.length + 4));
     expect(await load(padded(102_400))).toMatchObject({ type: "image/svg+xml" });
     expect(await load(padded(102_401))).toEqual(["BRAND_LOGO must be at most 100 KiB"]);
+  });
+});
+
+describe("an example is read from .env as it is written", () => {
+  test.each([".env.example", "docs/branding.md"])("in %s", (path) => {
+    const lines = [...readFileSync(path, "utf8").matchAll(/^(?:# )?([A-Z][A-Z_]+)=(\S.*)$/gm)];
+    expect(lines.length).toBeGreaterThan(5);
+    for (const [line, name = "", text = ""] of lines) {
+      expect(parseEnv(line.replace(/^# /, ""))).toEqual({ [name]: text.replace(/^"(.*)"$/, "$1") });
+    }
   });
 });
 

@@ -76,6 +76,13 @@ describe.each(translations)("the translation into %s", (language) => {
   });
 });
 
+test("every address in a sentence from right to left is isolated from it, or one that begins with a digit is reordered", () => {
+  const bare = /(?<!\u2066)\{(?:email|oldEmail|newEmail)\}|\{(?:email|oldEmail|newEmail)\}(?!\u2069)/;
+  const addressed = entriesOf("ar").flatMap(([, text]) => forms(text).filter((form) => /\{\w*[eE]mail\}/.test(form)));
+  expect(addressed.length).toBeGreaterThan(0);
+  expect(addressed.filter((form) => bare.test(form))).toEqual([]);
+});
+
 describe("a text", () => {
   const counted = { one: "{count} minute", other: "{count} minutes" };
 
@@ -109,6 +116,7 @@ test.each([
 
 describe.each(everyLanguage)("a mail in %s", (language) => {
   const app = "https://latchkey.example";
+  const addresses = { oldEmail: "ada@example.com", newEmail: "lovelace@example.com" };
   const written = () => {
     configure({});
     return {
@@ -120,6 +128,12 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
       linked: messages.providerLinkedMail(language, app, "GitHub"),
       unlinked: messages.providerUnlinkedMail(language, app, "GitHub"),
       deleted: messages.accountDeletedMail(language, app),
+      changedByOwner: messages.passwordChangedByOwnerMail(language, app),
+      emailChange: messages.emailChangeMail(language, app, "ada@example.com", "f".repeat(64)),
+      addressTaken: messages.addressTakenMail(language, app),
+      emailChanging: messages.emailChangingMail(language, app, addresses.newEmail),
+      emailChangedFrom: messages.emailChangedFromMail(language, app, addresses),
+      emailChangedTo: messages.emailChangedToMail(language, app, addresses),
     };
   };
 

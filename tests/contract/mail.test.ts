@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "#server/config";
@@ -25,44 +26,8 @@ This link expires in 60 minutes.
 If you did not ask for this, you can ignore this mail.
 `;
 
-const href = resetUrl.replace("&", "&amp;");
-const resetHtml = `<!doctype html>
-<html lang="en" dir="ltr">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
-<title>Reset your password</title>
-<style>
-:root { color-scheme: light dark }
-@media (prefers-color-scheme: dark) {
-.ground { background-color: #121615 !important }
-.card { background-color: #1a201e !important; border-color: #303a36 !important }
-.ink { color: #e3e9e6 !important }
-.muted { color: #a2aea9 !important }
-.accent { color: #119782 !important }
-}
-</style>
-</head>
-<body class="ground" style="margin:0;padding:0;background-color:#f3f5f4">
-<table class="ground" role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#f3f5f4" style="background-color:#f3f5f4">
-<tr><td align="center" style="padding:32px 16px">
-<table class="ink" role="presentation" width="100%" dir="ltr" cellpadding="0" cellspacing="0" border="0" style="max-width:480px;font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;font-size:16px;line-height:1.5;color:#1c2422;text-align:left">
-<tr><td class="accent" style="padding:0 4px 16px;font-weight:600;color:#0b6355">Latchkey</td></tr>
-<tr><td class="card" bgcolor="#ffffff" style="padding:28px 28px 12px;border:1px solid #dfe4e2;border-radius:12px;background-color:#ffffff">
-<p style="margin:0 0 16px">Reset your password:</p>
-<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 16px"><tr><td bgcolor="#0b6355" style="border-radius:8px;background-color:#0b6355"><a href="${href}" style="display:inline-block;padding:12px 20px;border-radius:8px;color:#ffffff;font-weight:600;text-decoration:none">Choose a new password</a></td></tr></table>
-<p dir="ltr" style="margin:0 0 16px;font-size:14px;word-break:break-all"><a class="accent" href="${href}" style="color:#0b6355">${href}</a></p>
-<p class="muted" style="margin:0 0 8px;font-size:14px;color:#55615d">This link expires in 60 minutes.</p>
-<p class="muted" style="margin:0 0 8px;font-size:14px;color:#55615d">If you did not ask for this, you can ignore this mail.</p>
-</td></tr>
-</table>
-</td></tr>
-</table>
-</body>
-</html>
-`;
+/** The whole HTML of that mail. */
+const resetHtml = readFileSync("tests/contract/reset-mail.html", "utf8");
 
 interface MailService {
   settings: Environment;

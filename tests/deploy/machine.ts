@@ -16,8 +16,8 @@ interface Surroundings {
 }
 
 /**
- * A machine on which the commands of docs/operation.md run, in a folder: `/etc`, `/opt` and `/var` are below it, the
- * user latchkey has the id of a stranger, and scripts stand in for `useradd`, `npm ci` and systemd.
+ * A machine on which the commands of docs/operation.md run, in a folder: `/etc`, `/opt`, `/usr/local` and `/var` are below
+ * it, the user latchkey has the id of a stranger, and scripts stand in for `useradd`, `npm ci` and systemd.
  */
 export class Machine {
   readonly url: string;
@@ -34,7 +34,7 @@ export class Machine {
 
   static async create(surroundings: Surroundings): Promise<Machine> {
     const { folder, remove } = await temporaryFolder();
-    for (const path of ["bin", "etc/systemd/system", "opt", "var/lib", "var/backups"]) {
+    for (const path of ["bin", "etc/systemd/system", "opt", "usr/local/sbin", "var/lib", "var/backups"]) {
       await mkdir(join(folder, path), { recursive: true });
     }
     const machine = new Machine(folder, remove, await freePort(), surroundings);
@@ -98,14 +98,14 @@ export class Machine {
   run(name: string): string {
     const { smtpUrl, postgres = 0 } = this.#surroundings;
     const commands = documentedCommands(name)
-      .replaceAll(/(?<=^|[\s'",:=<>])\/(etc|opt|var)\//gm, `${this.#root}/$1/`)
+      .replaceAll(/(?<=^|[\s'",:=<>])\/(etc|opt|usr\/local|var)\//gm, `${this.#root}/$1/`)
       .replaceAll(/(?<=-[og] )latchkey\b/g, String(stranger))
       .replaceAll("latchkey:latchkey", `${stranger}:${stranger}`)
       .replaceAll(/smtps:\/\/[^']+/g, smtpUrl)
       .replaceAll("http://127.0.0.1:3000", this.url)
       .replaceAll("127.0.0.1:5432", `127.0.0.1:${postgres}`);
     return runAsRoot(commands, {
-      PATH: `${this.#root}/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
+      PATH: `${this.#root}/bin:${this.#root}/usr/local/sbin:/usr/bin:/bin:/usr/sbin:/sbin`,
       PGHOST: "127.0.0.1",
       PGPORT: String(postgres),
       PGUSER: "postgres",

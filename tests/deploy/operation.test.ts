@@ -61,6 +61,7 @@ test("the embedded database: install, upgrade, go back, rotate, find out about m
   await machine.runUntilReady("start");
   const arranged = await arrange(machine, smtp);
 
+  machine.run("install the new version");
   await machine.runUntilReady("upgrade");
   await expectSession(machine, arranged);
   await machine.runUntilReady("go back");
@@ -93,21 +94,23 @@ test("the embedded database: install, upgrade, go back, rotate, find out about m
 }, 180_000);
 
 describe("PostgreSQL", () => {
-  let clusters: [PostgresCluster, PostgresCluster];
+  let clusters: [PostgresCluster, PostgresCluster, PostgresCluster];
 
   beforeAll(async () => {
-    clusters = await Promise.all([PostgresCluster.start(), PostgresCluster.start()]);
+    clusters = await Promise.all([PostgresCluster.start(), PostgresCluster.start(), PostgresCluster.start()]);
   });
 
   afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));
 
-  test("install, run a command, back up while it runs, restore elsewhere, rotate the password", async () => {
+  test("install, run commands, back up while it runs, restore elsewhere, rotate the password", async () => {
     const smtp = await startMailServer();
     const machine = await createMachine(smtp, clusters[0]);
     for (const name of ["install", "settings", "postgresql"]) machine.run(name);
     await machine.runUntilReady("start");
     const arranged = await arrange(machine, smtp);
     expect(machine.run("command")).toContain(email);
+    machine.run("export");
+    expect(machine.run("import")).toBe("0 accounts created, 1 skipped because the address has an account.\n");
     machine.run("back up PostgreSQL");
 
     const elsewhere = await createMachine(smtp, clusters[1]);
@@ -123,5 +126,20 @@ describe("PostgreSQL", () => {
     await client.end();
     await machine.runUntilReady("rotate the database password");
     await expectSession(machine, arranged);
+  });
+
+  test("the embedded database moves to it: sessions and links go on", async () => {
+    const smtp = await startMailServer();
+    const machine = await createMachine(smtp, clusters[2]);
+    for (const name of ["install", "settings"]) machine.run(name);
+    await machine.runUntilReady("start");
+    const arranged = await arrange(machine, smtp);
+    expect(machine.run("copy to PostgreSQL")).toMatch(/^users +1$/m);
+    await machine.runUntilReady("switch to PostgreSQL");
+    const client = await connect(`postgresql://postgres@127.0.0.1:${clusters[2].port}/latchkey`);
+    expect((await client.query("select email from users")).rows).toEqual([{ email }]);
+    await client.end();
+    await expectSession(machine, arranged);
+    await expectResetLink(machine, arranged);
   });
 });

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 const analyze = (...command: string[]) =>
@@ -12,4 +13,19 @@ test("systemd rates the exposure of the unit below 2.0", () => {
   const rating = /Overall exposure level for latchkey\.service: ([\d.]+)/.exec(analyze("security", "--offline=true"));
   expect(Number(rating?.[1])).toBeGreaterThan(0);
   expect(Number(rating?.[1])).toBeLessThan(2);
+});
+
+test("deploy/latchkey runs a command with the user, the folder, the settings and the program of the unit", () => {
+  const unit = readFileSync("deploy/latchkey.service", "utf8");
+  const value = (name: string) => new RegExp(`^${name}=(\\S+)`, "m").exec(unit)?.[1];
+  const words: string[] = readFileSync("deploy/latchkey", "utf8").match(/[^\s\\]+/g) ?? [];
+  expect(words.slice(words.indexOf("exec"))).toEqual([
+    ...["exec", "systemd-run", "--pipe", "--wait", "--collect", "--quiet"],
+    `--uid=${value("User")}`,
+    `--gid=${value("Group")}`,
+    `--property=WorkingDirectory=${value("WorkingDirectory")}`,
+    `--property=EnvironmentFile=${value("EnvironmentFile")}`,
+    value("ExecStart"),
+    ...["server/cli.js", '"$@"'],
+  ]);
 });

@@ -15,8 +15,35 @@ const proxies: Record<ProxyName, { file: string; args(folder: string, file: stri
   caddy: { file: "examples/Caddyfile", args: (_, file) => ["run", "--adapter", "caddyfile", "--config", file] },
 };
 
-/** The ports that the examples name. */
-const examplePorts = { public: "8080", latchkey: "3000", application: "8000" };
+/** What is installed. Texts have the ports of the examples: 8080 (public), 3000 (Latchkey) and 8000 (application). */
+interface Installation {
+  proxy: ProxyName;
+  configuration: string;
+  settings: Record<string, string> & { APP_URL: string };
+}
+
+/** The files of `examples/`. */
+export const onOneHost = async (proxy: ProxyName): Promise<Installation> => ({
+  proxy,
+  configuration: await readFile(proxies[proxy].file, "utf8"),
+  settings: { APP_URL: "http://localhost:8080", TRUST_PROXY: "1" },
+});
+
+/** What README shows of an application on a sibling host. Caddy signs the certificates itself. */
+export async function onSiblingHosts(): Promise<Installation> {
+  const readme = await readFile("README.md", "utf8");
+  const [, environment = "", sites = ""] =
+    /\n\*\*On sibling hosts\*\*[\s\S]*?```sh\n([\s\S]*?)```[\s\S]*?```\n([\s\S]*?)```/.exec(readme) ?? [];
+  const { APP_URL = "", ...others } = Object.fromEntries(
+    environment
+      .trim()
+      .split("\n")
+      .map((line) => line.split("=", 2).map((part) => part.replace(/^https:.*/, "$&:8080"))),
+  );
+  const options =
+    "{\n admin off\n local_certs\n skip_install_trust\n auto_https disable_redirects\n https_port 8080\n}\n";
+  return { proxy: "caddy", configuration: options + sites, settings: { APP_URL, ...others } };
+}
 
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -49,10 +76,15 @@ export interface Example {
   stop(): Promise<void>;
 }
 
-/** Starts Latchkey, the application of `examples/` and a proxy with its file, in which only the ports are replaced. */
-export async function startExample(proxy: ProxyName): Promise<Example> {
+/** Starts Latchkey, the application of `examples/` and a proxy. Only the ports are replaced. */
+export async function startExample({ proxy, configuration, settings }: Installation): Promise<Example> {
   const ports = { public: await freePort(), latchkey: await freePort(), application: await freePort() };
-  const url = `http://localhost:${ports.public}`;
+  const withPorts = (text: string) =>
+    text
+      .replaceAll(":3000", `:${ports.latchkey}`)
+      .replaceAll(":8000", `:${ports.application}`)
+      .replace(/\b8080\b/g, String(ports.public));
+  const url = withPorts(settings.APP_URL);
   const [database, provider, place] = await Promise.all([
     createEmptyDatabase(),
     startIdentityProvider(`${url}/auth/idp/callback`),
@@ -61,22 +93,16 @@ export async function startExample(proxy: ProxyName): Promise<Example> {
   const server = await startServer({
     PORT: String(ports.latchkey),
     DATABASE_URL: database.url,
-    APP_URL: url,
-    TRUST_PROXY: "1",
     ...provider.settings,
+    ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, withPorts(value)])),
   });
   const application = await startListening(["python3", "examples/application.py"], ports.application, {
     PORT: String(ports.application),
   });
 
-  const { file, args } = proxies[proxy];
-  let configuration = await readFile(file, "utf8");
-  for (const [name, port] of Object.entries(examplePorts)) {
-    configuration = configuration.replaceAll(`:${port}`, `:${ports[name as keyof typeof ports]}`);
-  }
-  const copy = join(place.folder, "configuration");
-  await writeFile(copy, configuration);
-  const command = [proxy, ...args(place.folder, copy)];
+  const file = join(place.folder, "configuration");
+  await writeFile(file, withPorts(configuration));
+  const command = [proxy, ...proxies[proxy].args(place.folder, file)];
   const running = await startListening(command, ports.public, { HOME: place.folder });
 
   return {

@@ -1,10 +1,11 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { choosePassword, password } from "../browser/registration";
-import { arrive, linkIn, signInAtProvider, startBrowser } from "../browser/site";
+import { startBrowser } from "../browser/chromium";
+import { createAccount, logIn, password } from "../browser/registration";
+import { arrive, linkIn, signInAtProvider } from "../browser/site";
 import { send } from "../support/http";
 import { Visitor } from "../support/visitor";
-import { type Example, type ProxyName, startExample } from "./example";
+import { type Example, onOneHost, type ProxyName, startExample } from "./example";
 
 const path = "/notes?page=2&tag=a%26b";
 const navigation = { Accept: "text/html" };
@@ -23,7 +24,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   let example: Example;
 
   beforeAll(async () => {
-    example = await startExample(proxy);
+    example = await startExample(await onOneHost(proxy));
   });
 
   afterAll(() => example.stop());
@@ -42,23 +43,6 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     expect(await page.getByRole("code").textContent()).toBe(path);
   }
 
-  async function register(page: Page, email: string): Promise<void> {
-    await page.getByRole("link", { name: "Create one" }).click();
-    await arrive(page, "Create an account");
-    await page.getByLabel("Email").fill(email);
-    await page.getByRole("button", { name: "Continue", exact: true }).click();
-    await arrive(page, "Check your mail");
-    await page.goto(linkIn(await example.mail(email, "Finish creating your account")));
-    await choosePassword(page, password);
-    await page.getByRole("button", { name: "Create the account" }).click();
-  }
-
-  async function logIn(page: Page, email: string): Promise<void> {
-    await page.getByLabel("Email").fill(email);
-    await page.getByLabel("Password", { exact: true }).fill(password);
-    await page.getByRole("button", { name: "Log in" }).click();
-  }
-
   describe.each([
     ["with JavaScript", true],
     ["without JavaScript", false],
@@ -68,7 +52,8 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     test("a private page leads through a registration by mail back to itself, and a logout ends it", async () => {
       const page = await openPrivatePage(javaScript);
       const email = address("grace");
-      await register(page, email);
+      await page.getByRole("link", { name: "Create one" }).click();
+      await createAccount(example, page, email);
       await expectPrivatePage(page, email);
       const cookies = await page.context().cookies();
       const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
@@ -167,13 +152,16 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       "/login.data",
       "/__manifest?version=x",
     ])("%s is Latchkey's", async (own) => {
-      const { headers } = await send(example.url, own);
+      const { headers } = await visitor.get(own); // the application has no such header
       expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
     });
 
-    test.each(["/", "/loginx", "/notes/login", "/healthz"])("%s is the application's", async (other) => {
-      expect((await visitor.get(other)).body).toContain("<h1>Notes of client@example.com</h1>");
-      expect((await send(example.url, other)).status).toBe(401);
-    });
+    test.each(["/", "/loginx", "/notes/login", "/healthz", "/favicon.ico"])(
+      "%s is the application's",
+      async (other) => {
+        expect((await visitor.get(other)).body).toContain("<h1>Notes of client@example.com</h1>");
+        expect((await send(example.url, other)).status).toBe(401);
+      },
+    );
   });
 });

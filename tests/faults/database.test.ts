@@ -56,8 +56,9 @@ const unavailable = { status: 503, contentType: "text/html; charset=utf-8" };
 /** Expects 503 in the requested format from every URL that needs the database, and normal answers from the others. */
 async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> {
   const credentials = { email: "ada@example.com", password: oldPassword };
-  const [page, sent, refused, login, reset, data, ready, alive, form] = await Promise.all([
+  const [page, verified, sent, refused, login, reset, data, ready, alive, form] = await Promise.all([
     ada.get("/dashboard"),
+    ada.get("/auth/verify"),
     forgetPassword(server.url),
     new Visitor(server.url).post("/register", { email: "ada@example.com" }),
     new Visitor(server.url).post("/login", credentials),
@@ -71,11 +72,12 @@ async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> 
     expect(answer).toMatchObject(unavailable);
     expect(answer.body).toContain("<h1");
   }
+  expect(verified).toMatchObject({ status: 503, body: "" });
   expect(data).toMatchObject({ status: 503, contentType: "text/x-script; charset=utf-8" });
   expect(ready).toMatchObject({ status: 503, body: "not ready\n" });
   expect(alive).toMatchObject({ status: 200, body: "ok\n" });
   expect(form).toMatchObject({ status: 200 });
-  for (const { milliseconds } of [page, sent, refused, login, reset, data, ready]) {
+  for (const { milliseconds } of [page, verified, sent, refused, login, reset, data, ready]) {
     expect(milliseconds).toBeLessThan(longestAnswer);
   }
   const callback = await signInExternally(new Visitor(server.url));
@@ -87,6 +89,7 @@ async function expectRecovery(server: RunningServer, ada: Visitor): Promise<void
   const ready = async () => (await new Visitor(server.url).get("/readyz")).status === 200;
   await until(ready, "ready again");
   expect(await ada.get("/dashboard")).toMatchObject({ status: 200 });
+  expect(await ada.get("/auth/verify")).toMatchObject({ status: 200 });
   expect(await signInExternally(new Visitor(server.url))).toMatchObject({ status: 302, location: "/dashboard" });
   expect(server.process.exitCode).toBeNull();
 }

@@ -28,7 +28,7 @@ test("pages show the brand's name, logo, colours and links, and error pages do t
     const { body } = await latchkey.send(path);
     expect(body).toMatch(/<title>(?:[^<]* · )?Tom &amp; Jerry&#x27;s &quot;Cheese&quot;<\/title>/);
     expect(body).toMatch(
-      /<a href="\/" class="logo"><img src="\/brand\/logo-[0-9a-f]{16}\.svg" alt=""\/>Tom &amp; Jerry/,
+      /<a href="\/" class="logo"><img src="\/__files\/logo-[0-9a-f]{16}\.svg" alt=""\/>Tom &amp; Jerry/,
     );
     expect(body).toContain('<a href="https://cheese.example/terms?a=1&amp;b=2">Terms</a>');
     expect(body).toContain('<a href="http://127.0.0.1:8080/privacy">Privacy</a>');
@@ -49,14 +49,14 @@ test("the logo is served for ever under its hash, and can run and load nothing",
   expect(answer.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
   expect((await latchkey.send(path, { method: "HEAD" })).status).toBe(200);
   expect((await latchkey.send(path, { method: "POST", form: {} })).status).toBe(405);
-  expect((await latchkey.send("/brand/logo-0000000000000000.svg")).status).toBe(404);
-  expect((await latchkey.send("/brand/..%2f..%2fpackage.json")).status).toBe(404);
+  expect((await latchkey.send("/__files/logo-0000000000000000.svg")).status).toBe(404);
+  expect((await latchkey.send("/__files/..%2f..%2fpackage.json")).status).toBe(404);
 });
 
 test("the colours are a stylesheet of our own", async () => {
   const { body, headers } = await latchkey.send("/login");
   expect(headers.get("Content-Security-Policy")).toContain("style-src 'self';");
-  const answer = await latchkey.send(attribute(body, /<link rel="stylesheet" href="(\/brand\/[^"]+)"/));
+  const answer = await latchkey.send(attribute(body, /<link rel="stylesheet" href="(\/__files\/[^"]+)"/));
   expect(answer.contentType).toBe("text/css; charset=utf-8");
   expect(answer.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
   const [light = "", dark = ""] = answer.body.split("@media (prefers-color-scheme:dark)");
@@ -107,7 +107,6 @@ describe("search engines", () => {
     expect(body).not.toContain(noindex);
     const queried = await latchkey.send(`${path}?email=ada%40example.com`);
     expect(queried.body).toContain(noindex);
-    expect(queried.body).not.toContain('name="description"');
   });
 
   test.each([
@@ -119,6 +118,13 @@ describe("search engines", () => {
     "/logout",
   ])("%s is not listed", async (path) => {
     expect((await latchkey.send(path)).body).toContain(noindex);
+  });
+
+  test("the page of a reset link has a description", async () => {
+    const { body } = await latchkey.send("/reset-password?email=ada%40example.com&token=1");
+    expect(body).toContain(
+      '<meta name="description" content="Choose a new password for your account with Tom &amp; Jerry',
+    );
   });
 
   test("the account page is not listed", async () => {

@@ -4,13 +4,17 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openDatabase } from "#server/database/orm";
 import { send } from "../support/http";
 import { mailsIn } from "../support/printed-mails";
 import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
 import { twice } from "../support/twice";
 import { Visitor } from "../support/visitor";
 
-const copied = ["app", "server", "public", "package.json", "remix.config.js", "remix.env.d.ts", "tsconfig.json"];
+const copied = [
+  ...["app", "server", "public", "lint"],
+  ...["biome.json", "package.json", "remix.config.js", "remix.env.d.ts", "tsconfig.json"],
+];
 
 /** The files that README shows under "Build behind the door": each names its path in its first line. */
 async function documentedFiles(): Promise<{ path: string; text: string }[]> {
@@ -20,6 +24,12 @@ async function documentedFiles(): Promise<{ path: string; text: string }[]> {
     path,
     text,
   }));
+}
+
+/** Runs a program of Node in the copy; rejects when it fails. */
+async function runNode(...program: string[]): Promise<void> {
+  const { PATH } = process.env;
+  await promisify(execFile)(process.execPath, program, { cwd: folder, env: { PATH, NODE_ENV: "production" } });
 }
 
 let folder: string;
@@ -37,9 +47,7 @@ beforeAll(async () => {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   }
-  const { PATH } = process.env;
-  const build = ["node_modules/@remix-run/dev/dist/cli.js", "build"];
-  await promisify(execFile)(process.execPath, build, { cwd: folder, env: { PATH, NODE_ENV: "production" } });
+  await runNode("node_modules/@remix-run/dev/dist/cli.js", "build");
   database = await createEmptyDatabase();
   server = await startServer({ DATABASE_URL: database.url }, join(folder, "build/index.js"));
 }, 300_000);
@@ -72,6 +80,11 @@ test("README shows a page, an entity, its migration, a feature and a second page
   ]);
 });
 
+test("the lint of npm run check finds nothing in these files", async () => {
+  await runNode("node_modules/@biomejs/biome/bin/biome", "check", "--vcs-enabled=false", ...paths);
+  await runNode("--import", "tsx", "lint/texts.ts");
+});
+
 test("the page of twenty lines sends a visitor to the login page, and the sign-in ends there", async () => {
   const visitor = new Visitor(server.url);
   const refused = await visitor.get("/hello?from=mail");
@@ -93,4 +106,9 @@ test("notes are stored in a table of one's own, and go with their account", asyn
     location: "/account-deleted",
   });
   expect(await send(server.url, "/readyz")).toMatchObject({ status: 200 });
+  expect(await server.stop()).toBe(0);
+  const { orm, close } = await openDatabase(server.databaseUrl);
+  const notes = await orm.em.fork().execute("select * from notes");
+  await close();
+  expect(notes).toEqual([]);
 });

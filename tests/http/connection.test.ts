@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "#server/config";
-import { clientAddress, connectionUrl } from "#server/http/connection";
+import { clientOf, connectionUrl } from "#server/http/connection";
 
 const proxyAddress = "10.0.0.9";
 
@@ -9,7 +9,7 @@ const requestWith = (headers: IncomingHttpHeaders) =>
   ({ headers: { host: "inner.example", ...headers }, socket: { remoteAddress: proxyAddress } }) as IncomingMessage;
 
 const client = (forwardedFor: string | undefined, TRUST_PROXY: string) =>
-  clientAddress(requestWith({ "x-forwarded-for": forwardedFor }), loadConfig({ TRUST_PROXY }));
+  clientOf(requestWith({ "x-forwarded-for": forwardedFor }), loadConfig({ TRUST_PROXY })).address;
 
 describe("the client's address", () => {
   test.each([

@@ -2,7 +2,7 @@
 import { screen } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import Login from "~/routes/login";
-import { renderPage } from "./render-page";
+import { english, renderPage } from "./render-page";
 
 const loaded = { idpEnabled: true, provider: "Google", notice: null as string | null };
 
@@ -32,6 +32,17 @@ test("a closed registration is not offered", async () => {
   expect(screen.queryByRole("link", { name: "Create one" })).toBeNull();
   expect(document.querySelector("a[href^='/register']")).toBeNull();
 });
+
+test.each(["<register>Neu</register>", "Neu? <register>Neu</register>Neu? <register>Neu</register>Neu? "])(
+  "a language may write %s: an element alone, or the same words twice",
+  async (createAccount) => {
+    const login = { ...english.texts.login, createAccount };
+    await renderPage("/login", Login, { loaded, content: { ...english, texts: { ...english.texts, login } } });
+    const links = screen.getAllByRole("link", { name: "Neu" });
+    expect(links[0]?.closest("p")?.textContent).toBe(createAccount.replaceAll(/<[^>]+>/g, ""));
+    for (const link of links) expect(link.getAttribute("href")).toBe("/register");
+  },
+);
 
 describe("a notice", () => {
   test("says that the password was changed", async () => {

@@ -13,7 +13,7 @@ export const english: PageContent = {
   language: "en",
   texts: texts.en.pages,
   brand: { name: "Latchkey", logo: null, colors: null, termsUrl: null, privacyUrl: null, supportEmail: null },
-  json: "{}",
+  textsPath: "/__files/texts-en.json",
 };
 
 export function English({ children }: { children: ReactNode }) {

@@ -283,6 +283,16 @@ describe("delete-account", () => {
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
   });
 
+  test("of two simultaneous requests both succeed, and one is logged and mailed", async () => {
+    const user = { id: await createUser(latchkey.em()), email: "ada@example.com" };
+    await signedIn(latchkey.em(), user.id);
+    const request = () => deleteAccount(user, user.email, "en");
+    expect(await Promise.all([request(), request()])).toEqual([true, true]);
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Your account was deleted" }]);
+    expect(log.events()).toEqual([{ event: "session.ended", reason: "account_deleted" }, { event: "account.deleted" }]);
+  });
+
   test.each(["", "bob@example.com", "ada", "ada@example.co", "ada@examp\u212ae.com"])(
     "with %j typed is refused at its field and changes nothing",
     async (email) => {

@@ -34,10 +34,15 @@ async function finishAll(hashes: Promise<unknown>[]): Promise<void> {
   }
 }
 
+/** Starts as many hashes as may run at once. */
+function fillPlaces() {
+  const hashes = [hashPassword("0"), hashPassword("1"), hashPassword("2")];
+  return { hashes, places: running.length };
+}
+
 /** Starts as many hashes as may run and wait in the queue. */
 function fillQueue(signal?: AbortSignal): { hashes: Promise<string>[]; places: number } {
-  const hashes: Promise<string>[] = [hashPassword("0"), hashPassword("1"), hashPassword("2")];
-  const places = running.length;
+  const { hashes, places } = fillPlaces();
   for (let at = 3; at < places + 64; at++) hashes.push(hashPassword(`${at}`, { signal }));
   return { hashes, places };
 }
@@ -111,12 +116,6 @@ describe("the places of one client", () => {
     expect(places).toBeGreaterThan(0);
     return (await settling).filter(({ status }) => status === "fulfilled").length;
   };
-
-  /** Starts as many hashes as may run. */
-  function fillPlaces() {
-    const hashes = [hashPassword("0"), hashPassword("1"), hashPassword("2")];
-    return { hashes, places: running.length };
-  }
 
   test.each([
     ["an IPv4 address waits with 8 hashes", 8, 20, () => "192.0.2.1"],

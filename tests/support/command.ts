@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 
+import { recordedCoverage } from "../coverage/processes";
+
 export interface Finished {
   status: number | null;
   stdout: string;
@@ -21,7 +23,7 @@ export async function latchkey(
 ): Promise<Finished> {
   const child = spawn(process.execPath, [resolve("server/cli.js"), ...words], {
     cwd: folder,
-    env: { NODE_ENV: "production", PATH: process.env.PATH, ...settings },
+    env: { NODE_ENV: "production", PATH: process.env.PATH, ...recordedCoverage, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = new Promise<number | null>((done) => child.once("close", done));

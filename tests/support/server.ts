@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { killSignal, recordedCoverage } from "../coverage/processes";
 import { administer, databaseUrlOf } from "./postgres";
 
 /** A child process whose output is kept. */
@@ -18,7 +19,7 @@ export interface RunningProcess {
   ended: Promise<number | NodeJS.Signals | null>;
   /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<number | NodeJS.Signals | null>;
-  /** Sends SIGKILL and waits for the exit. */
+  /** Ends it at once, as SIGKILL does, and waits for the exit. */
   kill(): Promise<void>;
 }
 
@@ -102,7 +103,7 @@ export function watchProcess(child: ChildProcess): RunningProcess {
       return ended;
     },
     async kill() {
-      child.kill("SIGKILL");
+      child.kill(killSignal);
       await ended;
     },
   };
@@ -112,7 +113,7 @@ export function watchProcess(child: ChildProcess): RunningProcess {
 export async function spawnServer(settings: Record<string, string>, build = "build/index.js"): Promise<RunningServer> {
   const port = Number(settings.PORT ?? (await freePort()));
   const child = spawn(process.execPath, ["server/serve.js", build], {
-    env: { PATH: process.env.PATH, NODE_ENV: "production", PORT: String(port), ...settings },
+    env: { PATH: process.env.PATH, NODE_ENV: "production", PORT: String(port), ...recordedCoverage, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const running = watchProcess(child);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hashPassword } from "#server/accounts/password-hashing";
-import { Device, User } from "#server/database/entities";
+import { Device, Session, User } from "#server/database/entities";
 import { migrate } from "#server/database/migrate";
 import { openDatabase } from "#server/database/orm";
 import { JobQueue } from "#server/queue/job-queue";
@@ -11,6 +11,9 @@ export const newAddresses = (count: number) =>
 
 /** The device token of an account. */
 export const deviceTokenOf = (email: string) => sha256(`device of ${email}`);
+
+/** The session token of an account. */
+export const sessionTokenOf = (email: string) => sha256(`session of ${email}`);
 
 /**
  * Migrates the database and adds an account with a password and a device for each address. Call it before a server
@@ -45,6 +48,28 @@ export async function addAccounts(databaseUrl: string, emails: string[], passwor
     }
     await database.orm.em.fork().execute("analyze users");
     await database.orm.em.fork().execute("analyze devices");
+  } finally {
+    await database.close();
+  }
+}
+
+/** Signs the account of an address in. Call it before a server opens the database. */
+export async function addSession(databaseUrl: string, email: string): Promise<void> {
+  const database = await openDatabase(databaseUrl);
+  try {
+    const em = database.orm.em.fork();
+    const user = await em.findOneOrFail(User, { email });
+    const now = Date.now();
+    const hour = 3_600_000; // ms
+    await em.insert(Session, {
+      id: crypto.randomUUID(),
+      tokenHash: sha256(sessionTokenOf(email)),
+      user: user.id,
+      userAgent: null,
+      createdAt: new Date(now + hour), // recent for longer than 15 minutes: the requests may take longer
+      lastSeenAt: new Date(now),
+      expiresAt: new Date(now + 24 * hour),
+    });
   } finally {
     await database.close();
   }

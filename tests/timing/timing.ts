@@ -8,7 +8,7 @@ import { createEmptyDatabase, type RunningServer, startServer } from "../support
 import { type Compare, startTable, type Times } from "./comparison";
 import { HttpClient } from "./http-client";
 import { runQueueCases } from "./queue";
-import { addAccounts, deviceTokenOf, newAddresses } from "./seed";
+import { addAccounts, addSession, deviceTokenOf, newAddresses, sessionTokenOf } from "./seed";
 
 // Tests that neither the time of an answer nor that of a mail reveals whether an address has an account: OWASP ASVS 5.0,
 // 6.3.8.
@@ -31,15 +31,27 @@ function readArguments() {
 
 interface Case {
   name: string;
-  path: "/forgot-password" | "/register" | "/login";
+  path: "/dashboard" | "/forgot-password" | "/register" | "/login";
   status: number;
+  /** What the form has beside the address. */
+  fields?: Record<string, string>;
   cookie?: string;
 }
 
-const login = { path: "/login", status: 422 } as const;
-const ownAddress = "own@example.com"; // The account of the client that sends the requests, for its device cookie.
+const login = { path: "/login", status: 422, fields: { password: "not the password" } } as const;
+const ownAddress = "own@example.com"; // The account of the client that sends the requests, for its cookies.
+
+/** Asks to change the client's own address. */
+const changeEmail: Case = {
+  name: "POST /dashboard, change-email",
+  path: "/dashboard",
+  status: 200,
+  fields: { intent: "change-email" },
+  cookie: `session=${sessionTokenOf(ownAddress)}`,
+};
 
 const cases: Case[] = [
+  changeEmail,
   { name: "POST /forgot-password", path: "/forgot-password", status: 200 },
   { name: "POST /register", path: "/register", status: 200 },
   { name: "POST /login", ...login },
@@ -53,12 +65,11 @@ const withBcryptHashes: Case[] = [{ name: "POST /login, the known have bcrypt ha
 class Failure extends Error {}
 
 /** Posts each pair of a known and an unknown address, in random order, one request at a time; times in ms. */
-async function measure(http: HttpClient, { path, status, cookie }: Case, known: string[]): Promise<Times> {
+async function measure(http: HttpClient, { path, status, fields, cookie }: Case, known: string[]): Promise<Times> {
   const times: Times = { known: [], unknown: [] };
   const unknown = newAddresses(known.length);
   const post = async (kind: "known" | "unknown", email: string) => {
-    const fields = path === "/login" ? { email, password: "not the password" } : { email };
-    const answer = await http.post(path, fields, cookie);
+    const answer = await http.post(path, { email, ...fields }, cookie);
     if (answer.status !== status) throw new Failure(`POST ${path} answered ${answer.status}, not ${status}`);
     times[kind].push(answer.milliseconds);
   };
@@ -103,6 +114,7 @@ async function runProvider(
   const accounts = Array.from({ length: runs }, () => newAddresses(samples));
   await addAccounts(database.url, [...warmUp, ...accounts.flat()], passwordHash);
   await addAccounts(database.url, [ownAddress]);
+  await addSession(database.url, ownAddress);
   const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
   const http = new HttpClient(server.port);
   try {

@@ -28,7 +28,7 @@ export async function checkFolder(folder: string): Promise<Check> {
       return fail(`${folder} has the mode ${rights}: others can open it`, `chmod -R go= ${folder}`);
     }
     if (files.length > 0) {
-      return fail(`${files.length} files can be read by others, e.g. ${files[0]}`, `chmod -R go= ${folder}`);
+      return fail(`others can open files in it (${files.length}), e.g. ${files[0]}`, `chmod -R go= ${folder}`);
     }
     if (uid !== process.getuid?.()) {
       return warn(

@@ -10,18 +10,25 @@ const { ok, warn, fail } = checksOf("provider");
 const wrongCredentials = ["invalid_client", "unauthorized_client", "incorrect_client_credentials"];
 const wrongCode = ["invalid_grant", "bad_verification_code"];
 
-const describe = ({ reason, code }: CallError) => (code === undefined ? reason : `${reason}, ${code}`);
+const causeOf = ({ reason, code }: CallError) => (code === undefined ? reason : `${reason}, ${code}`);
 
-/** Why an endpoint does not answer; `null` when it does, whatever it answers to a request without parameters. */
+/** Nobody is there, or no such endpoint. Any other status is an answer to an incomplete request. */
+const isSilence = ({ reason }: CallError) => /^(?:timeout|unreachable|status (?:404|5\d\d))$/.test(reason);
+
+/** Why an endpoint does not answer; `null` when it does. */
 async function silence(url: string): Promise<string | null> {
   try {
     await callJson(url, { method: "GET" }, z.unknown());
     return null;
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    return /^(?:timeout|unreachable|status (?:404|5\d\d))$/.test(error.reason) ? describe(error) : null;
+    return isSilence(error) ? causeOf(error) : null;
   }
 }
+
+const refused = (found: string) => fail(found, "copy IDP_CLIENT_ID and IDP_CLIENT_SECRET from the provider again");
+
+const tellsNothing = (found: string) => warn(`${found}, which tells nothing of the secret`, "try a sign-in");
 
 /** Whether the identity provider is reached and knows the client, as far as it tells. */
 export async function checkProvider({ identityProvider, appUrl }: Config): Promise<Check> {
@@ -39,7 +46,7 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     return fail(
-      `${name}: discovery at ${identityProvider.issuer} failed (${describe(error)})`,
+      `${name}: discovery at ${identityProvider.issuer} failed (${causeOf(error)})`,
       "correct IDP_ISSUER: it is exactly the issuer of the provider's discovery document",
     );
   }
@@ -47,30 +54,21 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
     const error = await provider.tokenError(redirectUri);
     if (wrongCode.includes(error)) return ok(`${name}: the client id and secret are accepted`);
     if (wrongCredentials.includes(error)) {
-      return fail(
-        `${name}: the provider refuses the client's credentials (${error})`,
-        "copy IDP_CLIENT_ID and IDP_CLIENT_SECRET from the provider again",
-      );
+      return refused(`${name}: the provider refuses the client's credentials (${error})`);
     }
     if (error === "redirect_uri_mismatch") {
       return fail(`${name}: the redirect URI is not registered`, `register ${redirectUri} with the provider`);
     }
-    return warn(`${name}: the token endpoint answers ${error}, which tells nothing of the secret`, "try a sign-in");
+    return tellsNothing(`${name}: the token endpoint answers ${error}`);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    const reason = describe(error);
-    if (error.reason === "status 401") {
+    if (error.reason === "status 401") return refused(`${name}: the provider refuses the client's credentials`);
+    if (isSilence(error)) {
       return fail(
-        `${name}: the provider refuses the client's credentials`,
-        "copy IDP_CLIENT_ID and IDP_CLIENT_SECRET again",
-      );
-    }
-    if (/^(?:timeout|unreachable|status (?:404|5\d\d))$/.test(error.reason)) {
-      return fail(
-        `${name}: the token endpoint does not answer (${reason})`,
+        `${name}: the token endpoint does not answer (${causeOf(error)})`,
         "correct IDP_TOKEN_URL, or allow outgoing https",
       );
     }
-    return warn(`${name}: the token endpoint answers ${reason}, which tells nothing of the secret`, "try a sign-in");
+    return tellsNothing(`${name}: the token endpoint answers ${causeOf(error)}`);
   }
 }

@@ -1,0 +1,18 @@
+import { findFile } from "#server/features/files.server";
+
+/**
+ * The answer to a request for a file below `/__files/`; `null` for another path. An SVG may have scripts and links to other
+ * sites: opened as a page of its own, it can run and load nothing.
+ */
+export function fileAnswer(request: Request): Response | null {
+  const [, name = ""] = /^\/__files\/([^/]+)$/.exec(new URL(request.url).pathname) ?? [];
+  const file = findFile(name);
+  if (!file) return null;
+  return new Response(new Uint8Array(file.content), {
+    headers: {
+      "Content-Type": file.type,
+      "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      "Cache-Control": "public, max-age=31536000, immutable",
+    },
+  });
+}

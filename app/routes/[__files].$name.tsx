@@ -1,0 +1,13 @@
+import type { LoaderFunctionArgs } from "@remix-run/node";
+import { findFile } from "#server/features/files.server";
+
+/** The brand's files and the texts. `app/entry.server.tsx` sends them, because a loader's answer cannot have bytes. */
+export function loader({ params }: LoaderFunctionArgs) {
+  if (!findFile(params.name ?? "")) throw new Response(null, { status: 404 });
+  return null;
+}
+
+/** Only for the page of a refused method. */
+export default function File() {
+  return null;
+}
