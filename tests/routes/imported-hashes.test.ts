@@ -79,6 +79,14 @@ describe("a bcrypt hash of another system", () => {
   });
 });
 
+test("an Argon2id hash with parameters of two digits is verified, and kept when it is stronger", async () => {
+  const strong = await argon2.hash(goodPassword, { memoryCost: 19_456, timeCost: 10, parallelism: 12 });
+  await addUser(strong);
+  expect(await logIn("wrong")).toBe(422);
+  expect(await logIn(goodPassword)).toBe(302);
+  expect(await storedHash()).toBe(strong);
+});
+
 test("an Argon2id hash of another system may be of the password as typed", async () => {
   const typed = "mu \u00b5, two \u00b2";
   await addUser(await argon2.hash(typed, { memoryCost: 8192, timeCost: 1, parallelism: 4 }));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { authenticate, logIn as finishLogin } from "#server/features/login.server";
+import { passwordProblem } from "#server/features/password-policy.server";
 import { resetPassword as resetPasswordOf } from "#server/features/password-reset.server";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
@@ -285,12 +286,15 @@ describe("posting a new password", () => {
     expect((await logIn("ada@example.com", password)).status).toBe(302);
   });
 
-  test("resets the count of failed logins", async () => {
+  test("resets the count of failed logins of its address, and of no other", async () => {
     await createUser(latchkey.em());
-    for (let count = 0; count < 10; count++) await logIn("ada@example.com", "wrong");
+    for (const email of ["ada@example.com", "bob@example.com"]) {
+      for (let count = 0; count < 10; count++) await logIn(email, "wrong");
+    }
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(429);
     await reset({ ...(await resetLink(latchkey)), ...newPassword });
     expect((await logIn("ada@example.com", password)).status).toBe(302);
+    expect((await logIn("bob@example.com", password)).status).toBe(429);
   });
 
   test("accepts the address in capitals and with surrounding spaces", async () => {
@@ -341,9 +345,12 @@ describe("an invalid link", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  test("with a token in capitals is refused even when the hash of that spelling is stored", async () => {
+  test.each([
+    ["in capitals", "AB".repeat(32)],
+    ["with a character before it", ` ${"ab".repeat(32)}`],
+    ["with a character after it", `${"ab".repeat(32)}0`],
+  ])("with a token %s is refused even when the hash of that spelling is stored", async (_how, token) => {
     await createUser(latchkey.em());
-    const token = "AB".repeat(32);
     await latchkey.execute(
       `insert into password_resets values ('${sha256(token)}', 'ada@example.com', now() + interval '1 hour')`,
     );
@@ -419,6 +426,7 @@ describe("a password that breaks a rule", () => {
   const short = { password: "Use at least 8 characters." };
   const common = { password: "This password is among the most common ones. Choose another." };
   const own = { password: "Choose a password that is not your email address." };
+  const service = { password: "Choose a password that is not the name or the address of this site." };
   const different = { passwordConfirmation: "The two passwords are not the same." };
 
   test.each([
@@ -430,6 +438,8 @@ describe("a password that breaks a rule", () => {
     ["is a common password in mixed case", twice("PassWord1"), common],
     ["is the address", twice("ada.lovelace@example.com"), own],
     ["is the local part", twice("Ada.Lovelace"), own],
+    ["is the host and port of the service", twice("LocalHost:3000"), service],
+    ["is the host of the service", twice("LocalHost"), service],
     ["is not repeated", { password }, different],
     ["is repeated in capitals", { password, passwordConfirmation: password.toUpperCase() }, different],
     ["is repeated with a trailing space", { password, passwordConfirmation: `${password} ` }, different],
@@ -442,6 +452,15 @@ describe("a password that breaks a rule", () => {
     expect(refused.data).toEqual({ typed: { ...link }, errors });
     expect(await latchkey.snapshot()).toEqual(before);
     expect((await reset({ ...link, ...newPassword })).status).toBe(302);
+  });
+
+  test("that is among the 10,000 most common is refused, and the next one is not", async () => {
+    const { dictionary } = await import("@zxcvbn-ts/language-common");
+    const isLong = (word: string) => word.length >= 8;
+    const last = dictionary.passwords.slice(0, 10_000).findLast(isLong)!;
+    const next = dictionary.passwords.slice(10_000).find(isLong)!;
+    const problemOf = (word: string) => passwordProblem({ email: "ada@example.com", ...twice(word) });
+    expect([await problemOf(last), await problemOf(next)]).toEqual(["common", null]);
   });
 
   test("sent twice is refused with an error at its field", async () => {
