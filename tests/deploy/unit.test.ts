@@ -18,7 +18,7 @@ test("systemd rates the exposure of the unit below 2.0", () => {
 test("deploy/latchkey runs a command with the user, the folder, the settings and the program of the unit", () => {
   const unit = readFileSync("deploy/latchkey.service", "utf8");
   const value = (name: string) => new RegExp(`^${name}=(\\S+)`, "m").exec(unit)?.[1];
-  const words = readFileSync("deploy/latchkey", "utf8").match(/[^\s\\]+/g) ?? [];
+  const words: string[] = readFileSync("deploy/latchkey", "utf8").match(/[^\s\\]+/g) ?? [];
   expect(words.slice(words.indexOf("exec"))).toEqual([
     ...["exec", "systemd-run", "--pipe", "--wait", "--collect", "--quiet"],
     `--uid=${value("User")}`,
