@@ -95,7 +95,7 @@ const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${parallel
 export function verifyPassword(
   hash: string | null,
   password: string,
-  kinds: readonly string[] = [],
+  kinds: readonly string[],
   requester: Partial<Requester> = {},
 ): Promise<boolean> {
   const own = hash === null ? undefined : kindOf(hash);

@@ -7,6 +7,10 @@ const output = "ZGDccf3bZGRbg5oDRr5DfuQHVWPlyW0VP2reNNdEnWs";
 const argon2id = (parameters: string) => `$argon2id$v=19$${parameters}$${salt}$${output}`;
 const bcrypt = (start: string) => `${start}$1xcNf4YzKJBR8Bv5o18t8eC/bi9NiVV4QY5idONgkrgAXXQyJkVq.`;
 
+const base64 = (bytes: number) => Buffer.alloc(bytes, 1).toString("base64").replace(/=+$/, "");
+const sized = (saltBytes: number, outputBytes: number) =>
+  `$argon2id$v=19$m=64,t=1,p=1$${base64(saltBytes)}$${base64(outputBytes)}`;
+
 const parse = (line: unknown) => parseUserLine(Buffer.from(typeof line === "string" ? line : JSON.stringify(line)));
 
 const email = "ada@example.com";
@@ -17,6 +21,9 @@ test.each([
   ["null for what is absent", { email, name: null, passwordHash: null, idpId: null }, undefined],
   ["Argon2id", { email, passwordHash: argon2id("m=19456,t=2,p=1") }, undefined],
   ["Argon2id with the most work", { email, passwordHash: argon2id("m=131072,t=4,p=16") }, undefined],
+  ["Argon2id with the least memory", { email, passwordHash: argon2id("m=8,t=1,p=1") }, undefined],
+  ["Argon2id with the shortest salt and hash", { email, passwordHash: sized(8, 16) }, undefined],
+  ["Argon2id with the longest salt and hash", { email, passwordHash: sized(48, 64) }, undefined],
   ["bcrypt $2a$", { email, passwordHash: bcrypt("$2a$04") }, undefined],
   ["bcrypt $2b$", { email, passwordHash: bcrypt("$2b$10") }, undefined],
   ["bcrypt $2y$", { email, passwordHash: bcrypt("$2y$13") }, undefined],
@@ -57,6 +64,10 @@ test.each([
   ["an older version of Argon2", { email, passwordHash: argon2id("m=19456,t=2,p=1").replace("19$", "16$") }, notAHash],
   ["Argon2id with other parameters", { email, passwordHash: argon2id("m=19456,t=2,p=1,keyid=AA") }, notAHash],
   ["a salt that is too short", { email, passwordHash: argon2id("m=64,t=1,p=1").replace(salt, "AAAAAAA") }, notAHash],
+  ["a salt of 7 bytes", { email, passwordHash: sized(7, 16) }, notAHash],
+  ["a salt of 49 bytes", { email, passwordHash: sized(49, 64) }, notAHash],
+  ["a hash of 15 bytes", { email, passwordHash: sized(8, 15) }, notAHash],
+  ["a hash of 65 bytes", { email, passwordHash: sized(48, 65) }, notAHash],
   [
     "a salt with unused bits set",
     { email, passwordHash: argon2id("m=64,t=1,p=1").replace(salt, `${salt.slice(0, -1)}R`) },

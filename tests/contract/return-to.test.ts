@@ -36,6 +36,11 @@ test.each<[string, string]>([
   expect(decide(text)).toBe(target);
 });
 
+test("a host outside ASCII is allowed after many calls too", () => {
+  for (let calls = 0; calls < 50_000; calls++) decide("https://a.shop.example/");
+  expect(decide("https://b\u00fccher.shop.example/")).toBe("https://xn--bcher-kva.shop.example/");
+});
+
 test.each(bypasses(own))("%s leads nowhere: %j", (_what, text) => {
   expect(decide(text)).toBeNull();
 });

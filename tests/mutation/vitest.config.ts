@@ -1,12 +1,29 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import type { PoolOptions, Vite } from "vitest/node";
+import { KeptThread } from "./kept-thread";
 
 const root = new URL("../../", import.meta.url);
 
+/** Two transactions at once need two connections, and the embedded database is one. */
+const onPostgres = /^postgres/.test(process.env.DATABASE_URL ?? "");
+
+/** Stryker sets the pool to Vitest's threads, also where the configuration names another. */
+const keptThread: Vite.Plugin = {
+  name: KeptThread.poolName,
+  configureVitest({ project }) {
+    Object.assign(project.config, {
+      pool: KeptThread.poolName,
+      poolRunner: { name: KeptThread.poolName, createPoolWorker: (options: PoolOptions) => new KeptThread(options) },
+    });
+  },
+};
+
 // Stryker runs tests in threads, in which start.test.ts cannot change the folder. The outcome of races.test.ts depends on
-// time, so a mutant may survive it once and not again.
+// time, so a mutant may survive it once and not again. The contract tests of settings and mail drivers reach no mutant.
 export default defineConfig({
   root: fileURLToPath(root),
+  plugins: [keptThread],
   resolve: {
     alias: [
       { find: /^#server\//, replacement: fileURLToPath(new URL("server/", root)) },
@@ -14,10 +31,14 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["tests/{routes,jobs}/**/*.test.ts"],
-    exclude: ["tests/routes/{start,races}.test.ts"],
+    include: [
+      "tests/{routes,jobs,contract}/**/*.test.ts",
+      "tests/commands/user-lines.test.ts",
+      ...(onPostgres ? ["tests/postgres/*.test.ts"] : []),
+    ],
+    exclude: ["tests/routes/{start,races}.test.ts", "tests/contract/{configuration,dependencies,mail,smtp}.test.ts"],
     globalSetup: ["tests/support/template-database.ts"],
-    setupFiles: ["tests/support/setup.ts"],
+    setupFiles: ["tests/mutation/setup.ts", "tests/support/setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     restoreMocks: true,

@@ -8,15 +8,18 @@ import { signInToAccount } from "#server/features/external-sign-in.server";
 import { authenticate, logIn } from "#server/features/login.server";
 import { changePassword } from "#server/features/password-change.server";
 import { resetPassword } from "#server/features/password-reset.server";
+import { connectProvider } from "#server/features/provider-link.server";
 import { completeRegistration } from "#server/features/registration.server";
 import { JobQueue } from "#server/queue/job-queue";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { until } from "../support/until";
 
 // Each test needs a second connection during a transaction. The embedded database has only one connection.
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" });
+const log = recordLog();
 const email = "ada@example.com";
 const browser = { userAgent: null, sessionToken: null };
 
@@ -56,6 +59,39 @@ test("an external sign-in during an uncommitted disconnect waits for the commit 
   });
   expect(await outcome).toBe("no_verified_email");
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
+});
+
+test("an external sign-in during another process's uncommitted link of its id waits, and links nothing again", async () => {
+  const id = await createUser(latchkey.em());
+  const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
+  const { session } = await latchkey.em().transactional(async (em) => {
+    await em.nativeUpdate(User, { id }, { idpId: "ada", idpIssuer: "google" });
+    const session = signInToAccount(profile, browser, "en");
+    await statementIsBlocked();
+    return { session };
+  });
+  expect(await session).toMatchObject({ userId: id });
+  expect(log.events()).toEqual([{ event: "idp.succeeded" }]);
+  expect(await latchkey.jobs()).toEqual([]);
+});
+
+test("connecting an id that another process is linking to another account waits for the commit, and is refused", async () => {
+  const [userId, bob] = [
+    await createUser(latchkey.em()),
+    await createUser(latchkey.em(), { email: "bob@example.com" }),
+  ];
+  await signedIn(latchkey.em(), userId);
+  const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
+  const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
+  const { outcome } = await latchkey.em().transactional(async (em) => {
+    await em.nativeUpdate(User, { id: bob }, { idpId: "ada", idpIssuer: "google" });
+    const outcome = connectProvider({ userId, sessionId: session!.id }, profile, "en").catch(({ reason }) => reason);
+    await statementIsBlocked();
+    return { outcome };
+  });
+  expect(await outcome).toBe("id_of_another_account");
+  expect(await latchkey.execute("select id from users where idp_id is not null")).toEqual([{ id: bob }]);
+  expect(await latchkey.jobs()).toEqual([]);
 });
 
 test("twenty external sign-ins of one account that wait for its row hold one connection", async () => {
@@ -209,6 +245,19 @@ describe("during an uncommitted change of the address", () => {
     );
     expect([first, second]).toEqual([id, false]);
     expect(await latchkey.execute("select email from users")).toEqual([{ email: newEmail }]);
+  });
+
+  test("an import that adds a user with the new address makes the link invalid", async () => {
+    const id = await createUser(latchkey.em());
+    const token = await linkOf(id);
+    const { enqueue } = JobQueue.prototype;
+    vi.spyOn(JobQueue.prototype, "enqueue").mockImplementationOnce(async function (this: JobQueue, ...job) {
+      await enqueue.apply(this, job);
+      await createUser(latchkey.em(), { email: newEmail, password: null }); // An import locks no address.
+    });
+    expect(await confirm(token)).toBeNull();
+    expect(await latchkey.execute("select id from users where email = ?", [email])).toEqual([{ id }]);
+    expect(await latchkey.jobs()).toEqual([]);
   });
 
   test("an external sign-in with the old, verified address waits, and gets an account of its own", async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { changeEmail } from "#server/features/email-change.server";
 import { signInToAccount } from "#server/features/external-sign-in.server";
 import { authenticate, logIn as startLogin } from "#server/features/login.server";
 import * as confirmEmail from "~/routes/account.email";
@@ -223,6 +224,9 @@ describe("confirming", () => {
       expect(text).toContain(`from ${oldEmail} to ${newEmail}`);
       expect(text).not.toMatch(/[0-9a-f]{64}/);
     }
+    const textTo = (address: string) => latchkey.mails().findLast(({ to }) => to === address)?.text;
+    expect(textTo(oldEmail)).toContain("\nhttp://localhost:3000/dashboard\n");
+    expect(textTo(newEmail)).toMatch(/\nhttp:\/\/localhost:3000\/forgot-password$/);
   });
 
   test("ends every link of both addresses and of the user, and no other link", async () => {
@@ -320,6 +324,18 @@ describe("a link is invalid and changes nothing", () => {
     await expectInvalid(his, bobs);
   });
 
+  test("but not because the database fails: that is an error, and changes nothing", async () => {
+    const one = await link();
+    await latchkey.execute("alter table registrations rename to gone");
+    try {
+      await expect(changeEmail(one, null, "en")).rejects.toThrow("registrations");
+    } finally {
+      await latchkey.execute("alter table gone rename to registrations");
+    }
+    expect(await emails()).toEqual([oldEmail]);
+    expect((await confirm(one)).location).toBe("/login?notice=email_changed");
+  });
+
   test("of ten simultaneous posts nine are refused", async () => {
     const one = await link();
     const answers = await Promise.all(Array.from({ length: 10 }, () => confirm(one, cookie)));
@@ -393,14 +409,27 @@ describe("when it was not the owner", () => {
     await latchkey.drain();
     expect(sent()).toEqual([`${oldEmail}: Your email address is being changed`]);
     expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+    expect(await latchkey.jobs()).toEqual([]);
+  });
+
+  test("a confirmed change stops a mail to a second address that still waits in the queue", async () => {
+    const first = await link();
+    await ask("second@example.com");
+    expect((await confirm(first, cookie)).location).toBe("/dashboard");
+    await latchkey.drain();
+    expect(sent()).not.toContain("second@example.com: Confirm your new email address");
+    expect(await latchkey.jobs()).toEqual([]);
   });
 
   test("disconnecting the provider ends what whoever used it has asked for", async () => {
     await latchkey.execute("update users set idp_id = '42'");
     const thief = await signedIn(latchkey.em(), ada);
     const mailed = await link(newEmail, thief);
+    const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const another = await link("robert@example.com", bob);
     expect((await act("unlink-provider")).status).toBe(200);
     await expectInvalid(mailed, thief);
+    expect((await confirm(another, bob)).location).toBe("/dashboard");
   });
 
   test("the notice to the old address leads back: log in with the new one, change the address back", async () => {

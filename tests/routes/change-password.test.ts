@@ -85,8 +85,9 @@ describe("a change", () => {
 
   test("ends every reset link of the address and every email change of the user, and no other link", async () => {
     const reset = await resetLink(latchkey);
-    await createUser(latchkey.em(), { email: "bob@example.com" });
+    const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
     await resetLink(latchkey, "bob@example.com");
+    await emailChangeLink(latchkey, bob, "robert@example.com");
     const newEmail = await emailChangeLink(latchkey, cookie, "new@example.com");
     await registrationLink(latchkey);
     expect(newEmail.token).toMatch(/^[0-9a-f]{64}$/);
@@ -97,7 +98,7 @@ describe("a change", () => {
     await expectInvalidLink(latchkey, post422, reset, "This reset link is invalid or has expired.");
     expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);
     expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "grace@example.com" }]);
-    expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+    expect(await latchkey.execute("select email from email_changes")).toEqual([{ email: "robert@example.com" }]);
   });
 
   test("forgets every device of the user but that of this browser, and makes none", async () => {

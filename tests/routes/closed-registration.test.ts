@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parseAddress } from "#server/accounts/email-address";
 import { mayRegister } from "#server/accounts/registration-policy";
 import { deleteAccount } from "#server/features/account.server";
+import { completeRegistration } from "#server/features/registration.server";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
@@ -22,6 +23,8 @@ const settings = {
   closed: { REGISTRATION: "closed" },
   "limited to other domains": { REGISTRATION: "domains", REGISTRATION_DOMAINS: "example.org,example.net" },
 };
+
+const invalidLink = "This link is invalid or has expired.";
 
 const ask = (email: string) => call(register.action, post("/register", { email }));
 const finish = (fields: Record<string, string>) => call(complete.action, post("/register/complete", fields));
@@ -75,7 +78,13 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
   test("a link that was mailed before is dead, and works again when registration is open", async () => {
     const link = await registrationLink(latchkey);
     latchkey.configure(limit);
-    await expectInvalidLink(latchkey, finish, link, "This link is invalid or has expired.");
+    const malformed = { email: "no address", token: link.token };
+    for (const each of [link, malformed]) {
+      await expectInvalidLink(latchkey, finish, each, invalidLink);
+      expect((await finish({ ...each, ...twice("short") })).data).toEqual({ typed: each, invalidLink });
+      const browser = { userAgent: null, sessionToken: null };
+      expect(await completeRegistration(each, goodPassword, browser)).toBeNull();
+    }
     latchkey.configure({});
     expect(await finish({ ...link, ...twice(goodPassword) })).toMatchObject({ status: 302, location: "/dashboard" });
   });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deleteAccount } from "#server/features/account.server";
+import { unlinkProvider } from "#server/features/provider-link.server";
+import { formTargetHeader } from "~/content-security-policy";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
@@ -57,6 +59,41 @@ describe("the page", () => {
     for (const session of data.sessions) {
       expect(Object.keys(session).sort()).toEqual(["browser", "current", "id", "lastSeen", "since"]);
     }
+  });
+
+  test("lists the session that was used last first, and of two the one that was started last", async () => {
+    const id = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), id);
+    const own = await sessionIdOf(id);
+    const hours = [
+      [5, 4],
+      [9, 2],
+      [8, 2],
+      [3, 3],
+    ] as const;
+    const ids = hours.map(() => crypto.randomUUID());
+    for (const [at, [started, used]] of hours.entries()) {
+      await latchkey.execute(
+        `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+         values (?, ?, ?, date_trunc('hour', now()) - interval '${started} hours',
+           date_trunc('hour', now()) - interval '${used} hours', now() + interval '1 day')`,
+        [ids[at], `token ${at}`, id],
+      );
+    }
+    const { data } = await open(cookie);
+    const listed = data.sessions.map((session: { id: string }) => session.id);
+    expect(listed).toEqual([own, ids[2], ids[1], ids[3], ids[0]]);
+  });
+
+  test("lets its forms lead to the provider's origin while the provider can be connected", async () => {
+    const id = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), id);
+    const formTarget = async () => (await open(cookie)).headers.get(formTargetHeader);
+    expect(await formTarget()).toBeNull();
+    latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
+    expect(await formTarget()).toBe("https://accounts.google.com");
+    await latchkey.execute("update users set idp_id = '42'");
+    expect(await formTarget()).toBeNull();
   });
 
   test("contains no password hash and no token hash", async () => {
@@ -121,6 +158,7 @@ describe("end-session", () => {
     expect((await act(cookie, "end-session", { sessionId })).status).toBe(200);
     expect(await latchkey.execute("select * from sessions where id = ?", [sessionId])).toEqual([]);
     expect((await open(cookie)).status).toBe(200);
+    expect(log.events()).toEqual([{ event: "session.ended", reason: "ended_by_user" }]);
   });
 
   test("with the current session logs out", async () => {
@@ -183,6 +221,15 @@ describe("send-password-link", () => {
 });
 
 describe("unlink-provider", () => {
+  test("is refused when no provider is connected, and when the account is deleted meanwhile", async () => {
+    const id = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), id);
+    const before = await latchkey.snapshot();
+    expect((await act(cookie, "unlink-provider")).status).toBe(422);
+    expect(await unlinkProvider(crypto.randomUUID(), null, "en")).toBe(false);
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
   test("is refused when the account has no password", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { password: null, idpId: "42" }));
     const before = await latchkey.snapshot();
@@ -217,6 +264,14 @@ describe("delete-account", () => {
     expect(await open(cookie)).toMatchObject({ status: 302, location: "/login" });
     const again = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
     expect(again.status).toBe(422);
+  });
+
+  test("by two simultaneous requests succeeds for both and sends one mail", async () => {
+    const email = "ada@example.com";
+    const user = { id: await createUser(latchkey.em()), email };
+    const deletions = [deleteAccount(user, email, "en"), deleteAccount(user, email, "en")];
+    expect(await Promise.all(deletions)).toEqual([true, true]);
+    expect(await latchkey.jobs()).toEqual([{ task: "mail_account_deleted", email, language: "en" }]);
   });
 
   test("a queued reset mail of the deleted account is not sent", async () => {

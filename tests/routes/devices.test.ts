@@ -284,4 +284,10 @@ describe("the mail about a login from an unknown browser", () => {
       expect((await notices())[0]?.text).toContain("\n\nAn unknown browser, ");
     },
   );
+
+  test("names the system of a browser that it does not recognise", async () => {
+    await newDevice();
+    await newDevice({ userAgent: "Visit/1.0 (X11; Linux x86_64)" });
+    expect((await notices())[0]?.text).toContain("\n\nAn unknown browser on Linux, ");
+  });
 });

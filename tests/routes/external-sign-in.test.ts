@@ -1,5 +1,9 @@
 import nock from "nock";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { oneAtATime } from "#server/accounts/one-at-a-time";
+import { DatabaseUnavailable } from "#server/errors";
+import { logExternalSignInFailure, signInToAccount } from "#server/features/external-sign-in.server";
+import { IdentityProvider } from "#server/identity-provider/client";
 import * as authorize from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
@@ -236,8 +240,9 @@ describe("a sign-in with a verified address", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
-  test("invalidates a pending registration link of the address", async () => {
+  test("invalidates a pending registration link of the address, and no other", async () => {
     const link = await registrationLink(latchkey, "ada@example.com");
+    await registrationLink(latchkey, "bob@example.com");
     latchkey.configure(on);
     await signInWith(ada);
     const complete = await import("~/routes/register_.complete");
@@ -246,6 +251,7 @@ describe("a sign-in with a verified address", () => {
     expect(late.status).toBe(422);
     expect(late.cookies).toEqual({});
     expect(await users()).toMatchObject([{ password_hash: null }]);
+    expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "bob@example.com" }]);
   });
 
   test("on https sets Secure cookies and exchanges the code with the https redirect URI", async () => {
@@ -282,6 +288,12 @@ test("enqueues one mail when it links an account, and none for a new or a return
   await latchkey.execute("delete from users where id = ?", [id]);
   expectSignedIn(await signInWith(ada));
   expect(await latchkey.jobs()).toEqual([]);
+  expect(log.events().map(({ event }) => event)).toEqual([
+    "idp.linked",
+    "idp.succeeded",
+    "idp.succeeded",
+    "idp.succeeded",
+  ]);
 });
 
 describe("a refused callback", () => {
@@ -327,6 +339,7 @@ describe("a refused callback", () => {
     providerAnswers(ada);
     await expectRefused(() => comeBack({ code: "c", state }));
     expect(nock.pendingMocks()).toHaveLength(2);
+    expect(log.events()).toEqual([{ event: "idp.failed", reason: "off" }]);
   });
 
   test.each([
@@ -370,7 +383,60 @@ describe("a refused callback", () => {
   });
 });
 
+test("signs nobody in while external sign-in is off", async () => {
+  latchkey.configure({});
+  const profile = { id: "1001", email: "ada@example.com", emailVerified: true, name: null, pictureUrl: null };
+  const browser = { userAgent: null, sessionToken: null };
+  await expect(signInToAccount(profile, browser, "en")).rejects.toThrow("External sign-in is off.");
+  expect(await users()).toEqual([]);
+});
+
+test("an error of the code during a call of the provider is logged as unexpected", async () => {
+  vi.spyOn(IdentityProvider.prototype, "exchangeCode").mockRejectedValue(new Error("a surprise"));
+  await expectRefused(() => comeBack({ code: "c", state }));
+  expect(log.events()).toEqual([{ event: "idp.failed", reason: "unexpected" }]);
+});
+
+test("a failure without a reason of its own is logged as one of the database, or as unexpected", () => {
+  logExternalSignInFailure(new DatabaseUnavailable("The database is not available."));
+  logExternalSignInFailure(new Error("a surprise"));
+  expect(log.events()).toEqual([
+    { event: "idp.failed", reason: "database" },
+    { event: "idp.failed", reason: "unexpected" },
+  ]);
+});
+
 describe("simultaneous callbacks", () => {
+  test("of one id run one at a time, also a third that comes while the second runs", async () => {
+    const begun: string[] = [];
+    const begin = async (name: string) => void begun.push(name);
+    let endSecond = () => {};
+    const second = () => begin("second").then(() => new Promise<void>((resolve) => (endSecond = resolve)));
+    const works = [oneAtATime("google 1001", () => begin("first")), oneAtATime("google 1001", second)];
+    await works[0];
+    await new Promise(setImmediate);
+    works.push(oneAtATime("google 1001", () => begin("third")));
+    await oneAtATime("google 2002", () => begin("of another id"));
+    await new Promise(setImmediate);
+    expect(begun).toEqual(["first", "second", "of another id"]);
+    endSecond();
+    await Promise.all(works);
+    expect(begun.at(-1)).toBe("third");
+  });
+
+  test("of one id are independent: when the first fails, the second signs in", async () => {
+    const profile = { id: "1001", email: "ada@example.com", emailVerified: false, name: null, pictureUrl: null };
+    const browser = { userAgent: null, sessionToken: null };
+    const outcomes = await Promise.allSettled([
+      signInToAccount(profile, browser, "en"),
+      signInToAccount({ ...profile, emailVerified: true }, browser, "en"),
+    ]);
+    expect(outcomes).toMatchObject([
+      { status: "rejected", reason: { reason: "no_verified_email" } },
+      { status: "fulfilled", value: { userId: expect.any(String) } },
+    ]);
+  });
+
   const rounds = [1, 2, 3, 4, 5];
 
   test.each(rounds)("for one new user create one account and sign both in (round %i)", async () => {
@@ -389,6 +455,7 @@ describe("simultaneous callbacks", () => {
       .reply(200, { ...ada, sub: "2002" });
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
     expect(answers.map(({ location }) => location).sort()).toEqual(["/dashboard", "/login?notice=idp_failed"]);
+    expect(log.events()).toContainEqual({ event: "idp.failed", reason: "linked_to_another_id" });
     expect(await users()).toHaveLength(1);
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { hash } from "@node-rs/argon2";
 import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { hashPassword } from "#server/accounts/password-hashing";
@@ -87,6 +88,23 @@ test("a login while the queue is full is answered 503 with Retry-After, and is n
   }
   await finishAll(hashes);
   expect((await logIn()).status).toBe(302);
+});
+
+test("a login that finds no place to renew its hash succeeds, and keeps the hash", async () => {
+  const weak = await hash(goodPassword, { memoryCost: 8_192, timeCost: 1, parallelism: 1 });
+  await latchkey.execute("update users set password_hash = ?", [weak]);
+  const hashes: Promise<string>[] = [];
+  const { verify } = Argon2id.prototype;
+  vi.spyOn(Argon2id.prototype, "verify").mockImplementation(function (this: Argon2id, ...credentials) {
+    for (let at = 0; at < 3; at++) hashes.push(hashPassword(`${at}`));
+    for (let at = 0; at < 8; at++) hashes.push(hashPassword(`${at}`, { client: "192.0.2.1" }));
+    return verify.apply(this, credentials);
+  });
+  const headers = { "latchkey-client": "192.0.2.1" };
+  const form = { email: "ada@example.com", password: goodPassword };
+  expect((await call(login.action, post("/login", form, { headers }))).status).toBe(302);
+  expect(await latchkey.execute("select password_hash from users")).toEqual([{ password_hash: weak }]);
+  await finishAll(hashes);
 });
 
 describe("the places of one client", () => {

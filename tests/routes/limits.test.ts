@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { count, countersOf, loginLimit, takeBackCount } from "#server/accounts/rate-limits";
+import {
+  blockedUntil,
+  count,
+  countAttempt,
+  countersOf,
+  loginLimit,
+  resetLimit,
+  takeBackCount,
+} from "#server/accounts/rate-limits";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
@@ -90,6 +98,42 @@ describe("failed logins", () => {
     expect(throttled.status).toBe(429);
     expect(Number(throttled.headers.get("Retry-After"))).toBeGreaterThan(14 * 60);
     expect((await fail("ada@example.com", subnet(1, "2001:db8:2"))).status).toBe(422);
+  });
+});
+
+describe("the time until which an address is blocked", () => {
+  const email = "ada@example.com";
+
+  async function attempt(times: number): Promise<void> {
+    for (let at = 0; at < times; at++) await countAttempt(resetLimit, email, `192.0.2.${at}`);
+  }
+
+  /** Minutes from now; `null` when the address is not blocked. */
+  async function minutesLeft(limit = resetLimit): Promise<number | null> {
+    const end = await blockedUntil(limit, email);
+    return end && Math.round((end.getTime() - Date.now()) / 60_000);
+  }
+
+  test("is the end of the quarter of an hour in which its attempts were used up", async () => {
+    for (let at = 0; at < 5; at++) await countAttempt(resetLimit, "bob@example.com", `192.0.2.${at}`);
+    expect(await minutesLeft()).toBeNull();
+    await attempt(4);
+    expect(await minutesLeft()).toBeNull();
+    await attempt(1);
+    expect(await minutesLeft()).toBe(15);
+    expect(await minutesLeft(loginLimit)).toBeNull();
+    await passMinutes(15);
+    expect(await minutesLeft()).toBeNull();
+  });
+
+  test("is the end of the day when the attempts of the day are used up", async () => {
+    for (let round = 0; round < 4; round++) {
+      await attempt(5);
+      if (round < 3) await passMinutes(15);
+    }
+    expect(await minutesLeft()).toBe(24 * 60 - 45);
+    await passMinutes(15);
+    expect(await minutesLeft()).toBe(24 * 60 - 60);
   });
 });
 

@@ -48,6 +48,9 @@ describe("the login page", () => {
       returnTo: null,
       registrationClosed: false,
     });
+    const oidc = { IDP_PROVIDER: "oidc", IDP_ISSUER: "https://id.example" };
+    latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret", ...oidc });
+    expect((await call(login.loader, get("/login"))).data).toMatchObject({ provider: "single sign-on" });
   });
 });
 

@@ -26,6 +26,9 @@ const password = "a brand new password";
 const newPassword = twice(password);
 const invalidLinkMessage = "This reset link is invalid or has expired.";
 
+/** An address of 254 characters, 64 of them before the `@`, with labels of 63. */
+const longest = `${"a".repeat(64)}@${"b".repeat(63)}.${"c".repeat(63)}.${"d".repeat(57)}.com`;
+
 const forgot = (fields: Record<string, string> | [string, string][], headers: Record<string, string> = {}) =>
   call(forgotPassword.action, post("/forgot-password", fields, { headers }));
 
@@ -85,13 +88,25 @@ describe("asking for a link", () => {
     "ada@example.com\0",
     "ada@examp\u212ae.com",
     "\u0131da@example.com",
+    ".ada@example.com",
+    "ada.@example.com",
+    "ada@-example.com",
+    "ada@example-.com",
+    "ada@example.c-",
+    `ada@${"a".repeat(64)}.com`,
+    `ada@example.${"a".repeat(64)}`,
     `${"a".repeat(65)}@example.com`,
-    `ada@${"a.".repeat(130)}com`,
+    `${longest}m`,
   ])("%j is not an address: the same page, no job, no change", async (email) => {
     await createUser(latchkey.em());
     const before = await latchkey.snapshot();
     expect(await forgot({ email })).toEqual(mailSentOutcome(email));
     expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test.each(["a@b.c", "o'brien+tag.of.mine@a-b.c.example.co", longest])("%j is an address: a job", async (email) => {
+    expect(await forgot({ email })).toEqual(mailSentOutcome(email));
+    expect(await latchkey.jobs()).toEqual([{ task: "mail_password_reset", email, language: "en" }]);
   });
 
   test("a missing or repeated address is answered with the same page and changes nothing", async () => {
@@ -361,6 +376,7 @@ describe("an invalid link", () => {
     const before = await latchkey.snapshot();
     expect(await resetPasswordOf(link, password, "en")).toBeNull();
     expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events().at(-1)).toEqual({ event: "password_reset.refused", reason: "invalid_link" });
   });
 
   test("is refused before the password is validated", async () => {
@@ -489,5 +505,6 @@ test("a login verified before a reset but finished after it starts no session", 
   await reset({ ...link, ...newPassword });
   const browser = { userAgent: null, sessionToken: null };
   expect(await finishLogin(verified, [], browser, null, "en")).toBeNull();
+  expect(log.events().at(-1)).toEqual({ event: "login.failed", reason: "password_changed" });
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

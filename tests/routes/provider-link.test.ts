@@ -1,16 +1,19 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
 import { fillMissingIssuers } from "#server/accounts/provider-identities";
+import { connectProvider } from "#server/features/provider-link.server";
 import * as start from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import { createUser, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { call, get, type Outcome, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
+const log = recordLog();
 const ada = { sub: "1001", email: "ada@example.com", email_verified: true };
 
 interface UserRow {
@@ -72,6 +75,14 @@ describe("disconnecting", () => {
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was removed" }]);
   });
 
+  test("sends its mail with a general name when external sign-in is off by then", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "1001" }));
+    await act(cookie, "unlink-provider");
+    latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" });
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ subject: "Sign-in with another service was removed" }]);
+  });
+
   test("a later external sign-in with the verified address does not link the account again", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "1001" }));
     await act(cookie, "unlink-provider");
@@ -81,6 +92,7 @@ describe("disconnecting", () => {
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
     expect(refused.cookies).toEqual({ oauth_state: "" });
     expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events().at(-1)).toEqual({ event: "idp.failed", reason: "disconnected" });
   });
 
   test("after a reset, a login and disconnecting, an intruder who had linked his own id can no longer sign in", async () => {
@@ -119,6 +131,7 @@ describe("connecting", () => {
     const connected = await connect({ sub: "1001", email: "other@example.com", email_verified: false }, cookie);
     expect(connected).toMatchObject({ status: 302, location: "/dashboard?notice=idp_connected" });
     expect(connected.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
+    expect(log.events()).toEqual([{ event: "idp.started" }, { event: "idp.linked" }]);
     expect(await users()).toMatchObject([{ email: "ada@example.com", idp_id: "1001", idp_issuer: "google" }]);
     expect(await latchkey.execute("select * from sessions")).toEqual(before);
     await latchkey.drain();
@@ -168,6 +181,7 @@ describe("connecting", () => {
     await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
     const own = (started: Outcome) => `${cookie}; ${cookiesOf(started)}`;
     await expectRefused(own, ada, "/dashboard?notice=idp_failed");
+    expect(log.events().at(-1)).toEqual({ event: "idp.failed", reason: "id_of_another_account" });
   });
 
   test("with another session than at the start is refused and changes nothing", async () => {
@@ -209,6 +223,18 @@ describe("connecting", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
+  test("after the session ended, or by an account that was linked meanwhile, is refused and changes nothing", async () => {
+    const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
+    const [session] = await latchkey.execute<{ id: string; user_id: string }>("select id, user_id from sessions");
+    const owner = { userId: session!.user_id, sessionId: session!.id };
+    await latchkey.execute("update users set idp_id = '77', idp_issuer = 'google'");
+    const before = await latchkey.snapshot();
+    await expect(connectProvider(owner, profile, "en")).rejects.toMatchObject({ reason: "already_connected" });
+    const ended = { ...owner, sessionId: crypto.randomUUID() };
+    await expect(connectProvider(ended, profile, "en")).rejects.toMatchObject({ reason: "another_session" });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
   test("ends when the browser starts an external sign-in: oauth_connect is cleared", async () => {
     const started = await act(cookie, "connect-provider");
     const signing = await call(start.loader, get("/auth/idp", { cookie: `${cookie}; ${cookiesOf(started)}` }));
@@ -230,6 +256,7 @@ describe("connecting", () => {
       "/dashboard?notice=idp_connected",
       "/dashboard?notice=idp_failed",
     ]);
+    expect(log.events()).toContainEqual({ event: "idp.failed", reason: "id_of_another_account" });
     expect((await users()).filter(({ idp_id }) => idp_id === "1001")).toHaveLength(1);
   });
 });
@@ -248,6 +275,15 @@ describe("the issuer of an id", () => {
     await latchkey.execute("update users set idp_issuer = 'github' where email = 'eve@example.com'");
     await fillMissingIssuers(latchkey.em());
     expect((await users()).map(({ idp_issuer }) => idp_issuer)).toEqual(["google", null, "github"]);
+  });
+
+  test("an id of the configured issuer comes before the same id without an issuer", async () => {
+    await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
+    const id = await createUser(latchkey.em(), { idpId: "1001" });
+    await latchkey.execute("update users set idp_issuer = 'google' where id = ?", [id]);
+    expect((await signIn(ada)).location).toBe("/dashboard");
+    expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: id }]);
+    expect((await users()).map(({ idp_issuer }) => idp_issuer)).toEqual(["google", null]);
   });
 
   test("after a change of provider, the same id is another user", async () => {

@@ -7,6 +7,7 @@ import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import {
   expectInvalidLink,
   type MailedLink,
@@ -19,6 +20,7 @@ import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 
 const password = "a brand new password";
 const newPassword = twice(password);
@@ -202,6 +204,28 @@ describe("the link", () => {
     const before = await latchkey.snapshot();
     expect(await completeRegistration(link, password, { userAgent: null, sessionToken: null })).toBeNull();
     expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
+  });
+
+  test("whose address gets an account between its check and its use is refused and changes nothing", async () => {
+    const link = await registrationLink(latchkey);
+    await createUser(latchkey.em(), { email: "grace@example.com" });
+    const before = await latchkey.snapshot();
+    expect(await completeRegistration(link, password, { userAgent: null, sessionToken: null })).toBeNull();
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
+  });
+
+  test("is not invalid because the database fails: that is an error, and the link stays valid", async () => {
+    const link = await registrationLink(latchkey);
+    await latchkey.execute("alter table sessions rename to gone");
+    try {
+      const browser = { userAgent: null, sessionToken: null };
+      await expect(completeRegistration(link, password, browser)).rejects.toThrow("sessions");
+    } finally {
+      await latchkey.execute("alter table gone rename to sessions");
+    }
+    expect((await finish({ ...link, ...newPassword })).status).toBe(302);
   });
 
   test("is refused after its expiry and changes nothing", async () => {

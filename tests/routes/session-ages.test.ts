@@ -7,9 +7,11 @@ import { purgeExpired } from "#server/features/purge.server";
 import * as dashboard from "~/routes/dashboard";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { call, get } from "../support/route-calls";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 const email = "ada@example.com";
 
 let userId: string;
@@ -52,6 +54,14 @@ describe("the lifetime of a session", () => {
     expect(after).toEqual({ recent: true, same: true });
   });
 
+  test("use of one session extends no other", async () => {
+    await signedIn(latchkey.em(), userId);
+    await age("last_seen_at", "2 days");
+    await opens();
+    const recent = "select 1 from sessions where last_seen_at > now() - interval '1 minute'";
+    expect(await latchkey.execute(recent)).toHaveLength(1);
+  });
+
   test("an expired session is not listed, and is purged", async () => {
     await age("last_seen_at", "15 days");
     const other = await signedIn(latchkey.em(), userId);
@@ -59,6 +69,10 @@ describe("the lifetime of a session", () => {
     expect(data.sessions).toHaveLength(1);
     await purgeExpired();
     expect(await latchkey.execute("select 1 from sessions")).toHaveLength(1);
+    const expired = { event: "session.ended", reason: "expired" };
+    expect(log.events()).toEqual([expired]);
+    await purgeExpired();
+    expect(log.events()).toEqual([expired]);
   });
 });
 
