@@ -10,7 +10,7 @@ export default defineConfig({
     "tests/**/vitest.config.ts",
     "tests/bench/{limit,provider}.ts",
     "tests/bench/empty-build.js",
-    "tests/mutation/events-ignorer.js",
+    "tests/mutation/{events-ignorer.js,setup.ts}",
     "tests/bench/bare/remix.config.js",
     "tests/bench/bare/app/{root,entry.server}.tsx",
     "tests/bench/bare/app/routes/*.tsx",
