@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { availableParallelism } from "node:os";
 import { hash } from "@node-rs/argon2";
 import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
@@ -51,7 +52,7 @@ const logIn = () => call(login.action, post("/login", { email: "ada@example.com"
 
 test("two or three hashes run, 64 wait, the next is refused, and when they have ended hashes are accepted again", async () => {
   const { hashes, places } = fillQueue();
-  expect([2, 3]).toContain(places);
+  expect(places).toBe(availableParallelism() > 2 ? 3 : 2);
   expect(running.map(({ password }) => password)).toEqual(["0", "1", "2"].slice(0, places));
   await expect(hashPassword("one more")).rejects.toBeInstanceOf(HashingOverloaded);
   await finishAll(hashes);

@@ -1,5 +1,6 @@
 import { Argon2id } from "oslo/password";
 import { describe, expect, test, vi } from "vitest";
+import { isOutdated } from "#server/accounts/password-hashing";
 import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
@@ -200,6 +201,15 @@ describe("a hash with weaker parameters than those in force", () => {
 
   const storedHash = async () =>
     (await latchkey.execute<{ password_hash: string }>("select password_hash from users"))[0]?.password_hash;
+
+  test.each([
+    ["m=19455,t=2,p=1", true],
+    ["m=19456,t=1,p=1", true],
+    ["m=19456,t=2,p=1", false],
+    ["m=65536,t=10,p=16", false],
+  ])("is one of less memory or fewer passes (%s: %s)", (parameters, outdated) => {
+    expect(isOutdated(`$argon2id$v=19$${parameters}$c2FsdA$aGFzaA`)).toBe(outdated);
+  });
 
   test("is replaced by the next login, and the password stays valid", async () => {
     await createOutdatedUser();
