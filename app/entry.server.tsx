@@ -15,7 +15,7 @@ import { pageOf } from "./page-context.server";
 import { routeNames } from "./route-names";
 
 // `<Scripts />` preloads the chunks that a route imports, about ten small ones. On a slow connection they would compete
-// with the stylesheet and React; imported by the route's module, they still arrive before React does.
+// with the stylesheet and React; imported by the route's module, they arrive at about the same time as React.
 for (const route of Object.values(manifest.routes)) delete route.imports;
 
 await start(routeNames(manifest.routes));

@@ -1,6 +1,6 @@
 import { Link, useLoaderData } from "@remix-run/react";
-import { registrationMode } from "#server/features/registration.server";
 import { Page } from "~/components/page";
+import { registrationMode } from "~/features";
 import { useTexts } from "~/language";
 import { titled } from "~/title";
 

@@ -1,11 +1,11 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { isMailLogged } from "#server/features/mail-preview.server";
-import { requestPasswordReset } from "#server/features/password-reset.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
+import { requestPasswordReset } from "~/features";
 import { useTexts } from "~/language";
 import { clientOf, languageOf, readFields } from "~/request";
 import { respond } from "~/responses";

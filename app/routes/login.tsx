@@ -3,7 +3,6 @@ import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react
 import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
-import { registrationMode } from "#server/features/registration.server";
 import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
@@ -11,6 +10,7 @@ import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
+import { registrationMode } from "~/features";
 import { Text, useTexts } from "~/language";
 import {
   browserOf,

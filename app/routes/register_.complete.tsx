@@ -1,9 +1,9 @@
 import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@remix-run/node";
 import { data, useLoaderData } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
-import { completeRegistration, isRegistrationLinkValid, registrationMode } from "#server/features/registration.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { formTargetHeader } from "~/content-security-policy";
+import { completeRegistration, isRegistrationLinkValid, registrationMode } from "~/features";
 import { useTexts } from "~/language";
 import { passwordMessage } from "~/password-messages";
 import {

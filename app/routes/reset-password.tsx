@@ -1,8 +1,8 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { redirect } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
-import { isResetLinkValid, resetPassword } from "#server/features/password-reset.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
+import { isResetLinkValid, resetPassword } from "~/features";
 import { useTexts } from "~/language";
 import { passwordMessage } from "~/password-messages";
 import {
