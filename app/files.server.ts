@@ -5,8 +5,8 @@ import { findFile } from "#server/features/files.server";
  * sites: opened as a page of its own, it can run and load nothing.
  */
 export function fileAnswer(request: Request): Response | null {
-  const [, name = ""] = /^\/__files\/([^/]+)$/.exec(new URL(request.url).pathname) ?? [];
-  const file = findFile(name);
+  const name = /^\/__files\/([^/]+)$/.exec(new URL(request.url).pathname)?.[1];
+  const file = name && findFile(name);
   if (!file) return null;
   return new Response(new Uint8Array(file.content), {
     headers: {

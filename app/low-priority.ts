@@ -1,2 +1,2 @@
-/** For a `<link>` to what a page is shown without. React 18 knows no `fetchPriority`. */
+/** For a `<link>` to what a browser does not need to show a page. React 18 knows no `fetchPriority`. */
 export const lowPriority: object = { fetchpriority: "low" };

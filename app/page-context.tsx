@@ -42,5 +42,6 @@ export async function pageOfDocument(): Promise<PageContent> {
   const value = document.getElementById(elementId)?.getAttribute("value") ?? "";
   const content: Omit<PageContent, "texts"> = JSON.parse(value);
   const answer = await fetch(content.textsPath);
+  if (!answer.ok) throw new Error("The texts cannot be loaded; the page goes on without scripts.");
   return { ...content, texts: await answer.json() };
 }

@@ -1,6 +1,5 @@
 import cluster from "node:cluster";
 import { existsSync } from "node:fs";
-import net from "node:net";
 import { hashesWaiting } from "./accounts/password-hashing";
 import { type Config, loadConfig, provideConfig } from "./config";
 import { type Database, openDatabase, poolUse } from "./database/orm";
@@ -13,6 +12,7 @@ import type { FindUser } from "./http/forward-authentication";
 import { openFrontDoor } from "./http/front-door";
 import { openMetrics } from "./http/metrics-registry";
 import { openMetricsServer } from "./http/metrics-server";
+import { assertPortsAreFree } from "./http/ports";
 import type { RouteOf } from "./http/request-durations";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
@@ -24,25 +24,6 @@ import type { MetricsConfig } from "./settings/metrics";
 
 const shutdownLimit = 9_000; // ms, for the requests and jobs that run at SIGTERM
 const mailLimit = 7_000; // ms of them, for the mails that are being sent; afterwards they fail and are retried
-
-/** @param name names the port in the error's message */
-function assertPortIsFree(port: number, host: string | undefined, name: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const probe = net.createServer();
-    probe.once("error", (error: NodeJS.ErrnoException) => {
-      reject(new StartError(`${name} cannot be used: ${error.code}.`));
-    });
-    probe.listen(port, host, () => probe.close(() => resolve()));
-  });
-}
-
-/** Before the database is opened. remix-serve would take another port, and the mailed links would have the wrong one. */
-async function assertPortsAreFree({ port, metrics }: Config): Promise<void> {
-  await assertPortIsFree(port, process.env.HOST, `Port ${port}`);
-  if (metrics && cluster.isPrimary) {
-    await assertPortIsFree(metrics.port, metrics.host, `METRICS_PORT ${metrics.port} on ${metrics.host}`);
-  }
-}
 
 function stopOnSignal(stop: () => Promise<void>): void {
   let stopping = false;
@@ -82,7 +63,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
   const config = loadConfig(process.env);
   provideConfig(config);
   provideMailer(createMailer(config.mail));
-  await assertPortsAreFree(config);
+  if (cluster.isPrimary) await assertPortsAreFree(config);
   const findUser: FindUser = async (token) => (await resumeSession(token))?.user ?? null;
   const frontDoor = openFrontDoor(config, findUser, routeOf);
   const database = await openDatabase(config.databaseUrl);

@@ -1,9 +1,9 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { findFile } from "#server/features/files.server";
+import { fileAnswer } from "~/files.server";
 
 /** The brand's files and the texts. `app/entry.server.tsx` sends them, because a loader's answer cannot have bytes. */
-export function loader({ params }: LoaderFunctionArgs) {
-  if (!findFile(params.name ?? "")) throw new Response(null, { status: 404 });
+export function loader({ request }: LoaderFunctionArgs) {
+  if (!fileAnswer(request)) throw new Response(null, { status: 404 });
   return null;
 }
 

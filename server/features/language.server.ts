@@ -31,9 +31,11 @@ export const pageTextsIn = (language: Language) => texts[language].pages;
 const fileOf = (language: Language): HashedFile =>
   hashedFile(`texts-${language}`, ".json", "application/json", Buffer.from(JSON.stringify(pageTextsIn(language))));
 
-const files = new Map((Object.keys(languages) as Language[]).map((language) => [language, fileOf(language)]));
+const files = Object.fromEntries(
+  Object.keys(languages).map((language) => [language, fileOf(language as Language)]),
+) as Record<Language, HashedFile>;
 
-export const textFiles = (): HashedFile[] => [...files.values()];
+export const textFiles = (): HashedFile[] => Object.values(files);
 
 /** Where a browser gets the texts of a page in this language. */
-export const textsPath = (language: Language): string => pathOfFile(files.get(language) ?? fileOf(language));
+export const textsPath = (language: Language): string => pathOfFile(files[language]);

@@ -70,7 +70,7 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
   return { sessionId, signedInAt: new Date(createdAt), expiresAt: new Date(expiresAt), user };
 }
 
-// Without MikroORM, which made the list a sixth of a signed-in page's CPU (profile of W5, docs/performance.md).
+// Without MikroORM, which was a sixth of a signed-in page's CPU for this list (profile of W5, docs/performance.md).
 const liveSessions = `
   select id, user_agent as "userAgent", created_at as "createdAt", last_seen_at as "lastSeenAt"
   from sessions where user_id = ? and ${isLive}
@@ -83,10 +83,13 @@ export interface ActiveSession {
   lastSeenAt: Date;
 }
 
+/** Moments as PostgreSQL writes them. */
+type ActiveSessionRow = Omit<ActiveSession, "createdAt" | "lastSeenAt"> & { createdAt: string; lastSeenAt: string };
+
 /** The user's live sessions, the last seen first. */
 export async function activeSessions(userId: string): Promise<ActiveSession[]> {
   const values = [userId, ...livenessAt(new Date()), mostSessions];
-  const rows = await prepared<Record<keyof ActiveSession, string>>("live-sessions", liveSessions, values);
+  const rows = await prepared<ActiveSessionRow>("live-sessions", liveSessions, values);
   return rows.map(({ createdAt, lastSeenAt, ...session }) => ({
     ...session,
     createdAt: new Date(createdAt),

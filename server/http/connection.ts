@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { isIP, isIPv4 } from "node:net";
+import { isIPv4 } from "node:net";
 import type { TLSSocket } from "node:tls";
 import ipaddr from "ipaddr.js";
 import type { Config } from "../config";
@@ -40,6 +40,9 @@ export function connectionUrl(request: IncomingMessage, authority: string | unde
   return parseAuthority(isEncrypted(request, config) ? "https" : "http", host) ?? new URL(config.appUrl);
 }
 
+/** Not `isIP` of Node: it takes zones of an IPv6 address that ipaddr.js cannot parse. */
+const isAddress = (text: string) => isIPv4(text) || ipaddr.IPv6.isValid(text);
+
 /** Of an IPv6 address the /64, which one subscriber has. */
 function subscriberOf(address: string): string {
   if (isIPv4(address)) return address;
@@ -58,9 +61,9 @@ export interface Client {
 /** Who sent the request. */
 export function clientOf(request: IncomingMessage, { trustedProxies }: Config): Client {
   const named = withoutPort(forwardedValue(request, "x-forwarded-for", trustedProxies) ?? "");
-  if (isIP(named) !== 0) return { address: subscriberOf(named), forwarded: true };
+  if (isAddress(named)) return { address: subscriberOf(named), forwarded: true };
   const own = request.socket.remoteAddress ?? "";
-  return { address: isIP(own) === 0 ? "unknown" : subscriberOf(own), forwarded: false };
+  return { address: isAddress(own) ? subscriberOf(own) : "unknown", forwarded: false };
 }
 
 /**

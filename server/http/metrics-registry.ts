@@ -1,6 +1,8 @@
 import cluster from "node:cluster";
 import { DatabaseUnavailable } from "../errors";
 import { type Counters, mailOutcomes, provideCounters } from "../metrics";
+import { answerPrimary } from "./cluster-metrics";
+import type { Exposition } from "./metrics-server";
 
 /** The values that are read at a scrape. */
 export interface Readings {
@@ -12,12 +14,6 @@ export interface Readings {
    * @throws DatabaseUnavailable
    */
   jobs(): Promise<Record<string, { waiting: number; oldest: number }>>;
-}
-
-export interface Exposition {
-  contentType: string;
-  /** Every metric in Prometheus' text format. */
-  text(): Promise<string>;
 }
 
 const statementLimit = 2_000; // ms; Prometheus gives a scrape 10 s
@@ -121,13 +117,13 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
   };
 
   const hashesHelp = "Requests that wait for the hash of a password to begin.";
-  gauge("hashes_waiting", hashesHelp, "sum", readings.hashesWaiting);
+  gauge("hashes_waiting", hashesHelp, "max", readings.hashesWaiting);
   gaugeOfStates("database_connections", "Connections of the pool.", "sum", () => {
     const { used, free } = readings.pool();
     return { used, free };
   });
   const acquiresHelp = "Callers that wait for a connection of the pool.";
-  gauge("database_acquires_waiting", acquiresHelp, "sum", () => readings.pool().waiting);
+  gauge("database_acquires_waiting", acquiresHelp, "max", () => readings.pool().waiting);
   const upHelp = "1 when the database answered this scrape within 2 seconds, else 0.";
   gauge("database_up", upHelp, "min", async () => ((await withinLimit(readJobs())) ? 1 : 0));
   const jobsHelp = "Jobs that wait: created ones, and those to retry.";
@@ -143,19 +139,6 @@ export async function openMetrics(readings: Readings): Promise<Exposition> {
   prometheus.collectDefaultMetrics({ register: registry });
   createGauges(prometheus, registry, readings);
   provideCounters(createCounters(prometheus, registry));
-  if (cluster.isWorker) answerPrimary(prometheus, registry);
+  if (cluster.isWorker) answerPrimary(() => registry.getMetricsAsJSON());
   return { contentType: registry.contentType, text: () => registry.metrics() };
-}
-
-/** Answers the primary process, which asks each worker at a scrape. */
-function answerPrimary({ AggregatorRegistry }: Prometheus, registry: Registry): void {
-  AggregatorRegistry.setRegistries([registry]);
-  new AggregatorRegistry();
-}
-
-/** The metrics of every worker of this process, added up. */
-export async function openClusterMetrics(): Promise<Exposition> {
-  const { AggregatorRegistry } = await import("prom-client");
-  const registry = new AggregatorRegistry();
-  return { contentType: registry.contentType, text: () => registry.clusterMetrics() };
 }

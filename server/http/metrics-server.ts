@@ -2,7 +2,12 @@ import { type IncomingMessage, Server, type ServerResponse } from "node:http";
 import { StartError } from "../errors";
 import { logUnexpected } from "../log";
 import type { MetricsConfig } from "../settings/metrics";
-import type { Exposition } from "./metrics-registry";
+
+export interface Exposition {
+  contentType: string;
+  /** Every metric in Prometheus' text format. */
+  text(): Promise<string>;
+}
 
 /** The front door leaves the requests of this server alone. */
 export class MetricsServer extends Server {}

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { scrape } from "../support/scrape";
-import { freePort } from "../support/server";
+import { freePort, spawnServer } from "../support/server";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { createFixtures, forgetPassword, oldPassword } from "./fixture";
 
-const { createFixture } = createFixtures();
+const { cluster, createFixture } = createFixtures();
 
 const childrenOf = (pid: number | undefined) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
@@ -34,7 +34,7 @@ async function startThree() {
   return { fixture, server, mails, started, scrape: () => scrape(metricsPort) };
 }
 
-test("three processes are one service: one migration, limits and sessions shared, each mail once, metrics added up", async () => {
+test("three processes are one service: limits and sessions shared, each mail once, metrics added up", async () => {
   const { fixture, server, mails, scrape } = await startThree();
   await using _ = fixture;
   expect(childrenOf(server.process.pid)).toHaveLength(3);
@@ -68,15 +68,22 @@ test("three processes are one service: one migration, limits and sessions shared
 });
 
 test("a process that ends is replaced, and the others answer meanwhile", async () => {
-  const { fixture, server, started } = await startThree();
+  const { fixture, server, started, scrape } = await startThree();
   await using _ = fixture;
   const [first] = childrenOf(server.process.pid);
   process.kill(first ?? 0, "SIGKILL");
   await server.waitFor(
     new RegExp(`"pid":${first},"status":null,"signal":"SIGKILL","msg":"A process ended and is replaced."`),
   );
-  for (let at = 0; at < 10; at++) expect((await new Visitor(server.url).get("/login")).status).toBe(200);
-  await started(4);
+  let replaced = false;
+  const replacement = started(4).then(() => {
+    replaced = true;
+  });
+  while (!replaced) {
+    expect((await new Visitor(server.url).get("/healthz")).status).toBe(200);
+    expect((await scrape()).get("latchkey_database_up")).toBe(1);
+  }
+  await replacement;
   const now = childrenOf(server.process.pid);
   expect(now).toHaveLength(3);
   expect(now).not.toContain(first);
@@ -100,3 +107,36 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     expect(processes.filter(exists)).toEqual([]);
   },
 );
+
+test("SIGTERM while the processes start ends them with status 0", async () => {
+  const server = await spawnServer({ PROCESSES: "3", DATABASE_URL: await cluster().createDatabase() });
+  await server.waitFor(/\[remix-serve\] http/);
+  const processes = childrenOf(server.process.pid);
+  expect(await server.stop()).toBe(0);
+  expect(processes.filter(exists)).toEqual([]);
+});
+
+test.each<[string, Record<string, string>, RegExp]>([
+  [
+    "a malformed setting",
+    { PROCESSES: "two" },
+    /^The configuration is not usable:\n {2}- PROCESSES must be auto, or a number from 1 to 99\n$/,
+  ],
+  [
+    "no database",
+    { PROCESSES: "2", DATABASE_URL: "postgresql://127.0.0.1:1/none" },
+    /^The database at 127\.0\.0\.1:1\/none cannot be used: .+\n$/,
+  ],
+])("%s is one message and status 1", async (_what, settings, message) => {
+  const server = await spawnServer({ DATABASE_URL: await cluster().createDatabase(), ...settings });
+  expect(await server.ended).toBe(1);
+  expect(server.output()).toMatch(message);
+});
+
+test("a port in use is one message and status 1", async () => {
+  const { fixture, server } = await startThree();
+  await using _ = fixture;
+  const other = await spawnServer({ PROCESSES: "2", DATABASE_URL: fixture.databaseUrl, PORT: String(server.port) });
+  expect(await other.ended).toBe(1);
+  expect(other.output()).toBe(`Port ${server.port} cannot be used: EADDRINUSE.\n`);
+});

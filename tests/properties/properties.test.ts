@@ -582,6 +582,7 @@ describe("the front door", () => {
       fc.ipV4(),
       fc.ipV6(),
       fc.ipV6().map((text) => `${text}%eth0`),
+      fc.tuple(fc.ipV6(), printable).map(([text, zone]) => `${text}%${zone}`),
       fc.ipV4Extended(),
     );
     const authority = fc.oneof(

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const sources = ["app", "server", "remix.config.js", "package-lock.json"];
-const outputs = ["build/index.js", "build/cli.js"];
+const outputs = ["build/index.js", "build/cli.js", "build/processes.js"];
 
 /** The path and everything below it, including folders, whose time changes when a file is removed. */
 function below(path: string): string[] {

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { type Language, languages } from "#server/languages/languages";
+import { texts } from "#server/languages/texts";
+import { runLatchkey } from "../support/running-latchkey";
+
+const latchkey = runLatchkey();
+
+async function textsPathIn(language: string): Promise<string> {
+  const { body } = await latchkey.send("/login", { headers: { "Accept-Language": language } });
+  return /<link rel="preload" as="fetch" href="([^"]+)"/.exec(body)?.[1] ?? "";
+}
+
+test.each(Object.keys(languages) as Language[])("the texts of pages in %s are a file for ever", async (language) => {
+  const path = await textsPathIn(language);
+  expect(path).toMatch(new RegExp(`^/__files/texts-${language}-[0-9a-f]{16}\\.json$`));
+  const answer = await latchkey.send(path);
+  expect(answer.status).toBe(200);
+  expect(answer.contentType).toBe("application/json");
+  expect(answer.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
+  expect(answer.setCookies).toEqual([]);
+  expect(JSON.parse(answer.body)).toEqual(texts[language].pages);
+});
+
+test("a file is found by its exact path only", async () => {
+  const path = await textsPathIn("en");
+  expect((await latchkey.send(path, { method: "HEAD" })).status).toBe(200);
+  expect((await latchkey.send(path, { method: "POST", form: {} })).status).toBe(405);
+  for (const other of [`${path}/`, path.replace("-", "%2D"), path.toUpperCase(), path.replace(/[0-9a-f]{16}/, "0")]) {
+    const { status, headers } = await latchkey.send(other);
+    expect([other, status, headers.get("Cache-Control")]).toEqual([other, 404, "no-store"]);
+  }
+});
