@@ -69,7 +69,7 @@ test("the three proxies pass the same paths to Latchkey", async () => {
 function urlOf(file: string): string {
   const name = file
     .replace(/\.tsx?$/, "")
-    .replaceAll("[.]", "\0")
+    .replace(/\[([^\]]+)\]/g, (_, escaped: string) => escaped.replaceAll(".", "\0"))
     .replaceAll("_.", ".")
     .replace(/\.?_index$/, "");
   return `/${name.replaceAll(".", "/").replaceAll("\0", ".")}`;
@@ -81,6 +81,7 @@ test("these paths are those of the pages", async () => {
   const urls = (await readdir("app/routes")).map(urlOf);
   expect(urls).toContain("/register/complete");
   expect(urls).toContain("/.well-known/change-password");
+  expect(urls).toContain("/__files/$name");
   const own = ["/", "/$", "/healthz", "/readyz", "/dev/mails", "/dev/mails/$position"];
   expect(urls.filter((url) => !isPassedOn.test(url)).sort()).toEqual(own.sort());
 });
