@@ -33,18 +33,13 @@ test.each([
   });
   const email = "ada@example.com";
   const visitor = new Visitor(latchkey.url);
-  const newest = async () => {
-    const found = await postfix.messages(++delivered);
-    return found.at(-1) ?? "";
-  };
   const linkOf = (message: string, path: string) => {
     const link = new RegExp(`https://login\\.example\\.com${path}\\?email=ada%40example\\.com&token=([0-9a-f]{64})`);
     return { email, token: link.exec(decode(message))?.[1] ?? "" };
   };
-  let delivered = (await postfix.messages(0)).length;
 
   await visitor.post("/register", { email });
-  const registration = await newest();
+  const registration = await postfix.nextMessage();
   expect(registration).toMatch(/^Subject: Finish creating your account$/m);
   expect(registration).toMatch(/^From: Example <no-reply@example\.com>$/m);
   expect(registration).toMatch(/^To: ada@example\.com$/m);
@@ -53,12 +48,12 @@ test.each([
   expect(await visitor.post("/register/complete", claim)).toMatchObject({ status: 302, location: "/dashboard" });
 
   await visitor.post("/forgot-password", { email });
-  const reset = { ...linkOf(await newest(), "/reset-password"), ...twice("another good password") };
+  const reset = { ...linkOf(await postfix.nextMessage(), "/reset-password"), ...twice("another good password") };
   expect(await visitor.post("/reset-password", reset)).toMatchObject({
     status: 302,
     location: "/login?notice=password_reset",
   });
-  expect(await newest()).toMatch(/^Subject: Your password was changed$/m);
+  expect(await postfix.nextMessage()).toMatch(/^Subject: Your password was changed$/m);
   expect(await latchkey.stop()).toBe(0);
   await database.drop();
 });

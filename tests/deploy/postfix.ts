@@ -12,8 +12,8 @@ export interface Postfix {
   plainUrl: string;
   /** The file with the certificate of the authority that signed the server's certificate. */
   caFile: string;
-  /** Resolves with the messages in the mailbox when it has `count`, oldest first. */
-  messages(count: number): Promise<string[]>;
+  /** Resolves with a message of the mailbox that it has not returned before, or with the next one that arrives. */
+  nextMessage(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -85,14 +85,18 @@ export async function startPostfix(): Promise<Postfix> {
   runAsRoot(`postfix -c ${configuration} start >/dev/null 2>&1`, path);
 
   const newMail = join(folder, "mail/mailbox/new");
+  const read = new Set<string>();
   return {
     tlsUrl: `smtps://localhost:${ports.tls}`,
     plainUrl: `smtp://127.0.0.1:${ports.plain}`,
     caFile: join(folder, "ca.pem"),
-    async messages(count) {
-      const names = () => readdir(newMail).catch(() => []);
-      await until(async () => (await names()).length >= count, `${count} mails in the mailbox`);
-      return Promise.all((await names()).sort().map((name) => readFile(join(newMail, name), "utf8")));
+    async nextMessage() {
+      // The names do not order the messages of one second: a second is followed by an inode number.
+      const unread = async () => (await readdir(newMail).catch(() => [])).find((name) => !read.has(name));
+      await until(async () => (await unread()) !== undefined, "a mail in the mailbox");
+      const name = (await unread()) ?? "";
+      read.add(name);
+      return readFile(join(newMail, name), "utf8");
     },
     async stop() {
       runAsRoot(`postfix -c ${configuration} stop >/dev/null 2>&1`, path);
