@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { type Environment, openEnvironment } from "./environment";
+import { type Environment, type EnvironmentOptions, openEnvironment } from "./environment";
 import { type Figures, measure, medians, quantile } from "./measure";
 import { residentMegabytes } from "./processes";
 import { measureStarts } from "./start";
@@ -105,67 +105,48 @@ async function againstLimit(): Promise<void> {
   await save({ rows, resident });
 }
 
-async function grown(): Promise<void> {
-  const [large, small] = [await openEnvironment({ grown: true }), await openEnvironment()];
-  const rows = await compare(
-    [
-      { name: "grown", environment: large, program: "latchkey" },
-      { name: "empty", environment: small, program: "latchkey" },
-    ],
-    chosen(),
-  );
-  print(rows);
-  await Promise.all([large.close(), small.close()]);
-  await save({ rows });
+/**
+ * Compares two environments by name, each with processes and a database of its own. The ratios are to the first.
+ *
+ * @param inspect adds to the saved result what it finds in the first environment
+ */
+async function compareEnvironments(
+  environments: Record<string, EnvironmentOptions>,
+  some: Workload[],
+  inspect: (first: Environment) => Promise<object> = async () => ({}),
+): Promise<void> {
+  const contenders: Contender[] = [];
+  for (const [name, options] of Object.entries(environments)) {
+    contenders.push({ name, environment: await openEnvironment(options), program: "latchkey" });
+  }
+  const [first] = contenders;
+  try {
+    const rows = await compare(contenders, some);
+    print(rows);
+    await save({ rows, ...(first && (await inspect(first.environment))) });
+  } finally {
+    await Promise.all(contenders.map(({ environment }) => environment.close()));
+  }
 }
+
+const grown = () => compareEnvironments({ grown: { grown: true }, empty: {} }, chosen());
 
 /** This folder's build and that of another folder, which was built before. */
-async function againstFolder(folder: string): Promise<void> {
-  const [now, before] = [await openEnvironment(), await openEnvironment({ folder })];
-  const rows = await compare(
-    [
-      { name: "this folder", environment: now, program: "latchkey" },
-      { name: "the other", environment: before, program: "latchkey" },
-    ],
-    chosen(),
-  );
-  print(rows);
-  await Promise.all([now.close(), before.close()]);
-  await save({ rows });
-}
+const againstFolder = (folder: string) => compareEnvironments({ "this folder": {}, "the other": { folder } }, chosen());
 
-async function onSeveral(instances: number): Promise<void> {
-  const [several, one] = [await openEnvironment({ instances }), await openEnvironment()];
-  const rows = await compare(
-    [
-      { name: `${instances} processes`, environment: several, program: "latchkey" },
-      { name: "one", environment: one, program: "latchkey" },
-    ],
-    chosen(["W1", "W5"]),
-  );
-  print(rows);
-  const { mails, addresses } = await several.mails();
-  printLine("");
-  printLine(`${mails} mails to ${addresses} addresses, each requested once.`);
-  await Promise.all([several.close(), one.close()]);
-  await save({ rows, mails, addresses });
-  if (mails !== addresses) throw new Error("A mail was sent twice.");
-}
+/** Several services on one database. */
+const onSeveral = (instances: number) =>
+  compareEnvironments({ [`${instances} services`]: { instances }, one: {} }, chosen(["W1", "W5"]), async (several) => {
+    const { mails, addresses } = await several.mails();
+    printLine("");
+    printLine(`${mails} mails to ${addresses} addresses, each requested once.`);
+    if (mails !== addresses) throw new Error("A mail was sent twice.");
+    return { mails, addresses };
+  });
 
-/** One service of several processes against one of one process. */
-async function inProcesses(processes: number): Promise<void> {
-  const [several, one] = [await openEnvironment({ processes }), await openEnvironment()];
-  const rows = await compare(
-    [
-      { name: `PROCESSES=${processes}`, environment: several, program: "latchkey" },
-      { name: "PROCESSES=1", environment: one, program: "latchkey" },
-    ],
-    chosen(["W5", "W8"]),
-  );
-  print(rows);
-  await Promise.all([several.close(), one.close()]);
-  await save({ rows });
-}
+/** One service of several processes. */
+const inProcesses = (processes: number) =>
+  compareEnvironments({ [`PROCESSES=${processes}`]: { processes }, "PROCESSES=1": {} }, chosen(["W5", "W8"]));
 
 /**
  * The CPU of the same work with and without metrics. Each round starts new processes, in turn, because two processes of

@@ -7,7 +7,7 @@ import { grow, seed } from "./seed";
 
 const tsx = ["--import", "tsx"];
 
-interface EnvironmentOptions {
+export interface EnvironmentOptions {
   /** How many services share the database. */
   instances?: number;
   /** `PROCESSES` of each service. */
