@@ -1,9 +1,10 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connect, PostgresCluster } from "../support/postgres-cluster";
+import { describe, expect, test } from "vitest";
+import { connect } from "../support/postgres-cluster";
 import { until } from "../support/until";
 import { form, navigate } from "./refused";
 import { arrive, signInAtProvider, startSite } from "./site";
+import { startSiteOnCluster } from "./site-on-cluster";
 import { survey, surveyed } from "./survey";
 
 describe("the page of a refused form", () => {
@@ -55,17 +56,7 @@ describe("the page of a refused form", () => {
 });
 
 describe("the page of a database failure, whose link works when the database is back", () => {
-  let cluster: PostgresCluster;
-  let databaseUrl: string;
-
-  beforeAll(async () => {
-    cluster = await PostgresCluster.start();
-    databaseUrl = await cluster.createDatabase();
-  });
-
-  const site = startSite(() => ({ DATABASE_URL: databaseUrl }), /50[03]/);
-
-  afterAll(() => cluster.remove());
+  const site = startSiteOnCluster(/50[03]/);
 
   async function signedIn(name: string): Promise<Page> {
     const page = await site.visit(surveyed);
@@ -77,7 +68,7 @@ describe("the page of a database failure, whose link works when the database is 
   }
 
   async function query(sql: string): Promise<void> {
-    const client = await connect(databaseUrl);
+    const client = await connect(site.databaseUrl());
     await client.query(sql);
     await client.end();
   }
@@ -86,7 +77,7 @@ describe("the page of a database failure, whose link works when the database is 
     const page = await signedIn("ada");
     const guest = await site.visit();
     await guest.goto("/login", { waitUntil: "networkidle" });
-    await cluster.stop();
+    await site.cluster().stop();
 
     const answer = await page.reload({ waitUntil: "networkidle" });
     expect(answer?.status()).toBe(503);
@@ -98,7 +89,7 @@ describe("the page of a database failure, whose link works when the database is 
     await guest.getByRole("button", { name: "Log in" }).click();
     await arrive(guest, "Back in a moment");
 
-    await cluster.start();
+    await site.cluster().start();
     await until(async () => (await page.request.get("/readyz")).ok(), "ready again");
     await page.getByRole("link", { name: "Try again" }).click();
     await arrive(page, "Your account");

@@ -1,12 +1,12 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Language, languages } from "#server/languages/languages";
 import { answersIn, mailTextsIn, type PageTexts, texts } from "#server/languages/texts";
 import { type Plural, translator } from "#server/languages/translate";
-import { PostgresCluster } from "../support/postgres-cluster";
 import { navigate, postFromAnotherSite, refused } from "./refused";
 import { password } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
+import { startSiteOnCluster } from "./site-on-cluster";
 import { overflow, photograph, surveyed, violations, wcag } from "./survey";
 
 const site = startSite({ SUPPORT_EMAIL: "help@example.com" });
@@ -266,17 +266,7 @@ describe.each(everyLanguage)("in the language %s", (language) => {
 });
 
 describe("while the database is stopped", () => {
-  let cluster: PostgresCluster;
-  let databaseUrl: string;
-
-  beforeAll(async () => {
-    cluster = await PostgresCluster.start();
-    databaseUrl = await cluster.createDatabase();
-  });
-
-  const stoppedSite = startSite(() => ({ DATABASE_URL: databaseUrl }));
-
-  afterAll(() => cluster.remove());
+  const stoppedSite = startSiteOnCluster();
 
   const visitUnavailable: Visit = async (page, language, see) => {
     await page.context().addCookies([{ name: "session", value: "0".repeat(64), url: stoppedSite.url() }]);
@@ -286,11 +276,11 @@ describe("while the database is stopped", () => {
   };
 
   test("the page that says so is accessible, fits, and says nothing in English", { timeout: 300_000 }, async () => {
-    await cluster.stop();
+    await stoppedSite.cluster().stop();
     try {
       for (const language of everyLanguage) await lookAround(stoppedSite, language, visitUnavailable);
     } finally {
-      await cluster.start();
+      await stoppedSite.cluster().start();
     }
   });
 });
