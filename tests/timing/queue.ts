@@ -17,20 +17,21 @@ interface Case {
   more?: number;
 }
 
-const after = (milliseconds: number, then: MailServiceBehaviour): MailServiceBehaviour => ({
+/** A service with this latency, which is the quantity under test. The probes wait for mails, not for the timer. */
+const latency = (milliseconds: number, answered: MailServiceBehaviour): MailServiceBehaviour => ({
   kind: "hand_over",
-  to: ({ answer }) => void setTimeout(answer, milliseconds, then),
+  to: ({ answer }) => void setTimeout(answer, milliseconds, answered),
 });
 
 const cases: Case[] = [
-  { name: "answers after 120 ms", mailService: after(120, { kind: "accept" }) },
-  { name: "answers after 250 ms", mailService: after(250, { kind: "accept" }) },
-  { name: "answers after 600 ms", mailService: after(600, { kind: "accept" }) },
+  { name: "answers after 120 ms", mailService: latency(120, { kind: "accept" }) },
+  { name: "answers after 250 ms", mailService: latency(250, { kind: "accept" }) },
+  { name: "answers after 600 ms", mailService: latency(600, { kind: "accept" }) },
   {
     name: "fails each mail once, after 250 ms",
-    mailService: { kind: "first_attempt", behaviour: after(250, { kind: "answer", status: 500, body: "{}" }) },
+    mailService: { kind: "first_attempt", behaviour: latency(250, { kind: "answer", status: 500, body: "{}" }) },
   },
-  { name: "stalls for a second, queue full", mailService: after(1_000, { kind: "accept" }), more: 12 },
+  { name: "stalls for a second, queue full", mailService: latency(1_000, { kind: "accept" }), more: 12 },
 ];
 
 /** @returns the time from the first request to the arrival of the last mail to an own address, in ms */
