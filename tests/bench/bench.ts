@@ -45,8 +45,7 @@ async function compare(contenders: Contender[], some: Workload[]): Promise<Row[]
     for (const workload of some) {
       for (const { name, environment, program } of contenders.filter(takesPart(workload))) {
         await workload.prepare(environment.database, workload.requestCount);
-        const figures = await measure(environment[program], workload);
-        await environment.idle();
+        const figures = await measure(environment[program], workload, environment.idle);
         if (round === 0) continue;
         const key = `${workload.name} ${name}`;
         rounds.set(key, [...(rounds.get(key) ?? []), figures]);
@@ -105,25 +104,21 @@ async function againstLimit(): Promise<void> {
   await save({ rows, resident });
 }
 
-/**
- * Compares two environments by name, each with processes and a database of its own. The ratios are to the first.
- *
- * @param inspect adds to the saved result what it finds in the first environment
- */
+/** Compares two environments by name, each with processes and a database of its own. The ratios are to the first. */
 async function compareEnvironments(
   environments: Record<string, EnvironmentOptions>,
   some: Workload[],
-  inspect: (first: Environment) => Promise<object> = async () => ({}),
+  inspect: (first: Environment) => Promise<void> = async () => {},
 ): Promise<void> {
   const contenders: Contender[] = [];
-  for (const [name, options] of Object.entries(environments)) {
-    contenders.push({ name, environment: await openEnvironment(options), program: "latchkey" });
-  }
-  const [first] = contenders;
   try {
+    for (const [name, options] of Object.entries(environments)) {
+      contenders.push({ name, environment: await openEnvironment(options), program: "latchkey" });
+    }
     const rows = await compare(contenders, some);
     print(rows);
-    await save({ rows, ...(first && (await inspect(first.environment))) });
+    await save({ rows });
+    if (contenders[0]) await inspect(contenders[0].environment);
   } finally {
     await Promise.all(contenders.map(({ environment }) => environment.close()));
   }
@@ -140,8 +135,8 @@ const onSeveral = (instances: number) =>
     const { mails, addresses } = await several.mails();
     printLine("");
     printLine(`${mails} mails to ${addresses} addresses, each requested once.`);
+    await save({ mails, addresses });
     if (mails !== addresses) throw new Error("A mail was sent twice.");
-    return { mails, addresses };
   });
 
 /** One service of several processes. */
@@ -161,8 +156,8 @@ async function metricsCost(): Promise<void> {
     for (let round = 0; round < Number(options.rounds); round++) {
       for (const metrics of round % 2 ? [true, false] : [false, true]) {
         const environment = await openEnvironment({ metrics });
-        await measure(environment.latchkey, workload); // warm-up
-        const { cpu: used } = await measure(environment.latchkey, workload);
+        await measure(environment.latchkey, workload, environment.idle); // warm-up
+        const { cpu: used } = await measure(environment.latchkey, workload, environment.idle);
         await environment.close();
         cpu.get(metrics)?.push(used);
       }
@@ -183,7 +178,7 @@ async function profile(): Promise<void> {
     const environment = await openEnvironment({ profile: workload.name });
     for (let round = 0; round < 2; round++) {
       await workload.prepare(environment.database, workload.requestCount);
-      await measure(environment.latchkey, workload);
+      await measure(environment.latchkey, workload, environment.idle);
     }
     await environment.close();
     printLine(`profiles/${workload.name}.cpuprofile`);
