@@ -1,4 +1,4 @@
-import { data } from "@remix-run/node";
+import { data, redirect } from "@remix-run/node";
 import * as z from "zod";
 import type { SignedIn } from "#server/features/sessions.server";
 import type { AnswerTexts } from "#server/languages/texts";
@@ -52,6 +52,9 @@ export const done = (text: string) => data<ActionResult>({ done: text });
 
 export const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>
   data<ActionResult>({ intent, errors, typed: { email } }, { status: 422 });
+
+/** The answer to a request whose session ended while it was processed. */
+export const sessionEnded = () => redirect("/login");
 
 /** @param wait seconds until the next attempt is allowed */
 export const throttled = ({ intent }: AccountForm, errors: Record<string, string>, wait: number) =>

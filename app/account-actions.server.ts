@@ -9,7 +9,15 @@ import { requestPasswordReset } from "#server/features/password-reset.server";
 import { unlinkProvider } from "#server/features/provider-link.server";
 import { endOtherSessions, endSession, type SignedIn } from "#server/features/sessions.server";
 import { clientOf } from "#server/http/request-facts.server";
-import { type AccountForm, type ActionContext, done, type Intent, refused, throttled } from "./account-action.server";
+import {
+  type AccountForm,
+  type ActionContext,
+  done,
+  type Intent,
+  refused,
+  sessionEnded,
+  throttled,
+} from "./account-action.server";
 import { changeOwnEmail, changeOwnPassword } from "./credential-actions.server";
 import { languageOf, textsFor } from "./language.server";
 import { connectCookies, redirectUri } from "./oauth-attempt.server";
@@ -19,12 +27,15 @@ import { requireRecentSignIn, signOut } from "./session.server";
 async function endOneSession({ request, t, signedIn, form }: ActionContext) {
   const { sessionId } = form;
   if (sessionId === signedIn.sessionId) return signOut(request);
-  const ended = sessionId !== undefined && (await endSession(signedIn.user.id, sessionId));
-  return ended ? done(t("account.sessionEnded")) : refused(form, { sessionId: t("account.sessionAlreadyEnded") });
+  const owner = { userId: signedIn.user.id, sessionId: signedIn.sessionId };
+  const ended = sessionId === undefined ? 0 : await endSession(owner, sessionId);
+  if (ended === null) return sessionEnded();
+  return ended > 0 ? done(t("account.sessionEnded")) : refused(form, { sessionId: t("account.sessionAlreadyEnded") });
 }
 
 async function endEveryOtherSession({ t, signedIn: { user, sessionId } }: ActionContext) {
-  await endOtherSessions(user.id, sessionId);
+  const ended = await endOtherSessions({ userId: user.id, sessionId });
+  if (ended === null) return sessionEnded();
   return done(t("account.otherSessionsEnded"));
 }
 
@@ -50,15 +61,17 @@ async function connect({ request, t, signedIn, form }: ActionContext) {
 async function disconnect({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
   const { user, sessionId } = signedIn;
-  const unlinked = await unlinkProvider(user.id, sessionId, languageOf(request));
-  if (unlinked) return done(t("account.disconnected"));
+  const outcome = await unlinkProvider({ userId: user.id, sessionId }, languageOf(request));
+  if (outcome === "session_ended") return sessionEnded();
+  if (outcome === "unlinked") return done(t("account.disconnected"));
   return refused(form, { provider: t("account.onlyWayIn") });
 }
 
 async function removeAccount({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
-  const deleted = await deleteAccount(signedIn.user, form.email, languageOf(request));
-  if (deleted) return signOut(request, "/account-deleted");
+  const outcome = await deleteAccount(signedIn.user, signedIn.sessionId, form.email, languageOf(request));
+  if (outcome === "session_ended") return sessionEnded();
+  if (outcome === "deleted") return signOut(request, "/account-deleted");
   return refused(form, { email: t("account.typeYourEmail") });
 }
 

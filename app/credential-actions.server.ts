@@ -4,7 +4,7 @@ import { changePassword, verifyCurrentPassword } from "#server/features/password
 import { passwordProblem } from "#server/features/password-policy.server";
 import { clientOf, requesterOf } from "#server/http/request-facts.server";
 import { linkLifetimeMinutes } from "#server/rules";
-import { type ActionContext, done, refused, throttled } from "./account-action.server";
+import { type ActionContext, done, refused, sessionEnded, throttled } from "./account-action.server";
 import { deviceToken } from "./device.server";
 import { languageOf } from "./language.server";
 import { passwordMessage } from "./password-messages";
@@ -44,6 +44,7 @@ const emailRefusals = { no_address: "account.enterEmail", own_address: "account.
 export async function changeOwnEmail({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);
   const outcome = await requestEmailChange(signedIn, form.email, clientOf(request), languageOf(request));
+  if (outcome === "session_ended") return sessionEnded();
   if (outcome !== "requested") return refused(form, { email: t(emailRefusals[outcome]) });
   return done(t("account.emailChangeSent", { email: form.email.trim(), count: linkLifetimeMinutes }));
 }

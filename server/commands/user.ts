@@ -114,7 +114,7 @@ const endSessions = defineCommand({
   details: "Ends every session of the account. Whoever knows the password can sign in again.",
   run: ([email]) =>
     withUser(email, async ({ id }) => {
-      const ended = await endOtherSessions(id, null);
+      const ended = await endOtherSessions({ userId: id, sessionId: null });
       print(ended === 1 ? "1 session ended." : `${ended} sessions ended.`);
     }),
 });
@@ -130,7 +130,8 @@ const unlink = defineCommand({
   run: ([email]) =>
     withUser(email, async ({ id, idpId }) => {
       if (idpId === null) throw new CommandError(`The account ${email} is not connected to a provider.`);
-      if (!(await unlinkProvider(id, null, config().defaultLanguage))) {
+      const outcome = await unlinkProvider({ userId: id, sessionId: null }, config().defaultLanguage);
+      if (outcome !== "unlinked") {
         throw new CommandError(
           `The provider is the only way to sign in to ${email}. A reset link sets a password first.`,
         );
@@ -148,7 +149,7 @@ const remove = defineCommand({
   async run([email], { yes }) {
     if (!yes) throw new UsageError(`--yes is missing: it confirms that ${email} is to be deleted.`);
     await withUser(email, async (user) => {
-      if (!(await deleteAccount(user, user.email, config().defaultLanguage)))
+      if ((await deleteAccount(user, null, user.email, config().defaultLanguage)) !== "deleted")
         throw new CommandError(`${email} was not deleted.`);
       print("The account is deleted.");
     });

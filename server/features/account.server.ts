@@ -1,6 +1,7 @@
 import { parseAddress } from "../accounts/email-address";
 import { endEmailChanges } from "../accounts/email-changes";
 import { lockAddresses } from "../accounts/mailed-links";
+import { mayAct } from "../accounts/owners";
 import { endAllSessions, logSessionEnd } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
 import { config } from "../config";
@@ -16,21 +17,25 @@ import type { MailCall } from "../queue/jobs";
 /**
  * Removes the user, the sessions, the devices, and every mailed link of the user and of the address.
  *
+ * @param sessionId of the session that asks; `null` for an operator
  * @param typedEmail the confirmation
  * @param language of the mail that tells the owner
- * @returns false, and nothing changed, when the confirmation is not the account's address
+ * @returns `not_confirmed` or `session_ended`, and nothing changed, when the confirmation is not the account's address, or
+ * the session has ended by now
  */
 export async function deleteAccount(
   user: { id: string; email: string },
+  sessionId: string | null,
   typedEmail: string,
   language: Language,
-): Promise<boolean> {
+): Promise<"deleted" | "not_confirmed" | "session_ended"> {
   const { id, email } = user;
-  if (parseAddress(typedEmail) !== email) return false;
+  if (parseAddress(typedEmail) !== email) return "not_confirmed";
   const ended = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
     const locked = await lockUser(em, { id });
     if (!locked) return "deleted_meanwhile" as const;
+    if (!(await mayAct(em, { userId: id, sessionId }))) return "session_ended" as const;
     if (locked.email !== email) return "address_changed_meanwhile" as const;
     await em.nativeDelete(Registration, { email });
     await em.nativeDelete(PasswordReset, { email });
@@ -40,11 +45,12 @@ export async function deleteAccount(
     await enqueue(em, { task: "mail_account_deleted", email, language });
     return sessions;
   });
-  if (ended === "address_changed_meanwhile") return false;
-  if (ended === "deleted_meanwhile") return true;
+  if (ended === "session_ended") return ended;
+  if (ended === "address_changed_meanwhile") return "not_confirmed";
+  if (ended === "deleted_meanwhile") return "deleted";
   logSessionEnd(id, "account_deleted", ended);
   logEvent({ event: "account.deleted", userId: id });
-  return true;
+  return "deleted";
 }
 
 /** The job of a deletion. */

@@ -35,7 +35,7 @@ export async function requestEmailChange(
   typedEmail: string,
   client: string,
   language: Language,
-): Promise<"requested" | "no_address" | "own_address"> {
+): Promise<"requested" | "no_address" | "own_address" | "session_ended"> {
   const email = parseAddress(typedEmail);
   if (email === null) return "no_address";
   if (email === user.email) return "own_address";
@@ -44,10 +44,13 @@ export async function requestEmailChange(
     return "requested";
   }
   const asked = { userId: user.id, sessionId, currentEmail: user.email };
-  await unitOfWork(async (em) => {
+  const isOwner = await unitOfWork(async (em) => {
+    if (!(await lockOwner(em, asked))) return false;
     await enqueue(em, { task: "mail_email_change", email, language, ...asked });
     await enqueue(em, { task: "mail_email_changing", email: user.email, language, newEmail: email });
+    return true;
   });
+  if (!isOwner) return "session_ended";
   logEvent({ event: "email_change.requested", userId: user.id });
   return "requested";
 }

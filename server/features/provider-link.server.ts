@@ -1,9 +1,8 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { endEmailChanges } from "../accounts/email-changes";
-import { lockOwner, type Owner } from "../accounts/owners";
+import { type Actor, lockOwner, type Owner } from "../accounts/owners";
 import { identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
 import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
-import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Profile } from "../identity-provider/providers";
@@ -51,17 +50,23 @@ export async function connectProvider(owner: Owner, profile: Profile, language: 
 }
 
 /**
- * Takes the provider's id off the account, ends every session but `sessionId` and every email change, which whoever used
+ * Takes the provider's id off the account, ends every session but the actor's and every email change, which whoever used
  * the provider may have asked for, and blocks linking by address: a sign-in with the provider must not undo the owner's
  * decision.
  *
  * @param language of the mail that tells the owner
- * @returns false, and nothing changed, when the provider is the account's only way to sign in
+ * @returns `only_way_in` or `session_ended`, and nothing changed, when the provider is the account's only way to sign in,
+ * or the session has ended or the account is gone by now
  */
-export async function unlinkProvider(userId: string, sessionId: string | null, language: Language): Promise<boolean> {
+export async function unlinkProvider(
+  actor: Actor,
+  language: Language,
+): Promise<"unlinked" | "only_way_in" | "session_ended"> {
+  const { userId, sessionId } = actor;
   const ended = await unitOfWork(async (em) => {
-    const user = await lockUser(em, { id: userId });
-    if (!user?.passwordHash || user.idpId === null) return null;
+    const user = await lockOwner(em, actor);
+    if (!user) return "session_ended";
+    if (!user.passwordHash || user.idpId === null) return "only_way_in";
     user.idpId = null;
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();
@@ -69,10 +74,10 @@ export async function unlinkProvider(userId: string, sessionId: string | null, l
     await enqueue(em, { task: "mail_provider_unlinked", email: user.email, language });
     return endSessionsExcept(em, userId, sessionId);
   });
-  if (ended === null) return false;
+  if (typeof ended === "string") return ended;
   logEvent({ event: "idp.unlinked", userId });
   logSessionEnd(userId, "unlinked", ended);
-  return true;
+  return "unlinked";
 }
 
 const providerName = (language: Language) => providerLabel(language) ?? mailTextsIn(language)("common.anotherService");

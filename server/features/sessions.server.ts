@@ -1,3 +1,5 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { type Actor, lockOwner, type Owner } from "../accounts/owners";
 import { configuredIssuer } from "../accounts/provider-identities";
 import {
   endSessionOfToken,
@@ -9,7 +11,7 @@ import {
 } from "../accounts/sessions";
 import { config } from "../config";
 import { Session } from "../database/entities";
-import { prepared, query } from "../database/unit-of-work";
+import { prepared, query, unitOfWork } from "../database/unit-of-work";
 import { sha256 } from "../sha256";
 
 export { browserName } from "../accounts/browser-name";
@@ -103,20 +105,22 @@ export async function logOut(token: string): Promise<void> {
   if (userId) logSessionEnd(userId, "logout", 1);
 }
 
-/** Ends one session of the user. @returns false when the user has no such session */
-export async function endSession(userId: string, sessionId: string): Promise<boolean> {
-  const ended = await query((em) => em.nativeDelete(Session, { id: sessionId, user: userId }));
-  logSessionEnd(userId, "ended_by_user", ended);
-  return ended > 0;
-}
-
 /**
- * Ends every session of the user but `keptSessionId`; every one, when that is `null`.
+ * Ends sessions of the actor's user.
  *
- * @returns how many there were
+ * @returns how many there were; `null`, and nothing changed, when the actor's own has ended by now: a thief's late request
+ * must not end the session that the owner started after a reset
  */
-export async function endOtherSessions(userId: string, keptSessionId: string | null): Promise<number> {
-  const ended = await query((em) => endSessionsExcept(em, userId, keptSessionId));
-  logSessionEnd(userId, "ended_by_user", ended);
+async function endSessions(actor: Actor, end: (em: EntityManager) => Promise<number>): Promise<number | null> {
+  const ended = await unitOfWork(async (em) => ((await lockOwner(em, actor)) ? end(em) : null));
+  if (ended !== null) logSessionEnd(actor.userId, "ended_by_user", ended);
   return ended;
 }
+
+/** Ends one session of the owner. */
+export const endSession = (owner: Owner, sessionId: string) =>
+  endSessions(owner, (em) => em.nativeDelete(Session, { id: sessionId, user: owner.userId }));
+
+/** Ends every session of the user but the actor's. */
+export const endOtherSessions = (actor: Actor) =>
+  endSessions(actor, (em) => endSessionsExcept(em, actor.userId, actor.sessionId));

@@ -11,9 +11,11 @@ import { resetPassword } from "#server/features/password-reset.server";
 import { connectProvider } from "#server/features/provider-link.server";
 import { completeRegistration } from "#server/features/registration.server";
 import { JobQueue } from "#server/queue/job-queue";
+import * as dashboard from "~/routes/dashboard";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
+import { call, post } from "../support/route-calls";
 import { until } from "../support/until";
 
 // Each test needs a second connection during a transaction. The embedded database has only one connection.
@@ -124,6 +126,31 @@ async function during<First, Second>(
   if (!waiting) throw new Error("The first one has enqueued no job.");
   return { first: done, second: await waiting };
 }
+
+test.each([
+  ["unlink-provider", {}],
+  ["delete-account", { email }],
+  ["end-session", { sessionId: crypto.randomUUID() }],
+  ["end-other-sessions", {}],
+  ["change-email", { email: "eve@example.com" }],
+])(
+  "during an uncommitted reset, %s by a session that the reset ends waits, and changes nothing",
+  async (intent, fields) => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email, idpId: "ada" }));
+    const token = await issueLink(latchkey.em(), PasswordReset, email);
+    const { first, second } = await during(
+      () => resetPassword({ email, token }, "a brand new password", "en"),
+      () => call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie })),
+    );
+    expect(first).not.toBeNull();
+    expect(second).toMatchObject({ status: 302, location: "/login" });
+    expect(second.cookies).toEqual({});
+    expect(await latchkey.execute("select email, idp_id, idp_blocked_at from users")).toEqual([
+      { email, idp_id: "ada", idp_blocked_at: null },
+    ]);
+    expect(await latchkey.jobs()).toEqual([{ task: "mail_password_changed", email, language: "en" }]);
+  },
+);
 
 describe("during an uncommitted change of the password", () => {
   const change = async () => {
@@ -241,9 +268,9 @@ describe("during an uncommitted change of the address", () => {
     const token = await linkOf(id);
     const { first, second } = await during(
       () => confirm(token),
-      () => deleteAccount({ id, email }, email, "en"),
+      () => deleteAccount({ id, email }, null, email, "en"),
     );
-    expect([first, second]).toEqual([id, false]);
+    expect([first, second]).toEqual([id, "not_confirmed"]);
     expect(await latchkey.execute("select email from users")).toEqual([{ email: newEmail }]);
   });
 

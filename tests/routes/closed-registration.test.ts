@@ -157,7 +157,7 @@ test.each([
   latchkey.configure({ REGISTRATION });
   const email = "ada@example.com";
   const id = await createUser(latchkey.em(), { email });
-  await deleteAccount({ id, email }, email, "en");
+  await deleteAccount({ id, email }, null, email, "en");
   await latchkey.drain();
   const mail = latchkey.mails().at(-1);
   expect(mail?.subject).toBe("Your account was deleted");

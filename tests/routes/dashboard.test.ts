@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deleteAccount } from "#server/features/account.server";
 import { unlinkProvider } from "#server/features/provider-link.server";
+import { endOtherSessions, endSession } from "#server/features/sessions.server";
 import { formTargetHeader } from "~/content-security-policy";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
@@ -26,6 +27,16 @@ const age = (minutes: string) =>
 
 const sessionIdOf = async (userId: string) =>
   (await latchkey.execute<{ id: string }>("select id from sessions where user_id = ?", [userId]))[0]?.id ?? "";
+
+/** The id of a session of the user that has expired. */
+async function expiredSession(userId: string): Promise<string> {
+  const id = crypto.randomUUID();
+  await latchkey.execute(
+    "insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at) values (?, ?, ?, now(), now(), now())",
+    [id, "0".repeat(64), userId],
+  );
+  return id;
+}
 
 describe("the page", () => {
   test("shows the profile, the sign-in methods and the sessions, and marks the current session", async () => {
@@ -123,6 +134,24 @@ test("every action without a session redirects to the login page and changes not
     }
   }
   expect(await latchkey.snapshot()).toEqual(before);
+});
+
+test("an action whose session ended after the request was accepted changes nothing", async () => {
+  const email = "ada@example.com";
+  const id = await createUser(latchkey.em(), { idpId: "42" });
+  await signedIn(latchkey.em(), id); // the owner, after a reset
+  const owners = await sessionIdOf(id);
+  const before = await latchkey.snapshot();
+  for (const sessionId of [crypto.randomUUID(), await expiredSession(id)]) {
+    const thief = { userId: id, sessionId };
+    expect(await endSession(thief, owners)).toBeNull();
+    expect(await endOtherSessions(thief)).toBeNull();
+    expect(await unlinkProvider(thief, "en")).toBe("session_ended");
+    expect(await deleteAccount({ id, email }, sessionId, email, "en")).toBe("session_ended");
+    await latchkey.execute("delete from sessions where id = ?", [sessionId]);
+  }
+  expect(await latchkey.snapshot()).toEqual(before);
+  expect(log.events()).toEqual([]);
 });
 
 test.each([[{}], [{ intent: "" }], [{ intent: "toString" }], [{ intent: "delete" }]] as Record<string, string>[][])(
@@ -226,7 +255,7 @@ describe("unlink-provider", () => {
     const cookie = await signedIn(latchkey.em(), id);
     const before = await latchkey.snapshot();
     expect((await act(cookie, "unlink-provider")).status).toBe(422);
-    expect(await unlinkProvider(crypto.randomUUID(), null, "en")).toBe(false);
+    expect(await unlinkProvider({ userId: crypto.randomUUID(), sessionId: null }, "en")).toBe("session_ended");
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
@@ -269,8 +298,8 @@ describe("delete-account", () => {
   test("by two simultaneous requests succeeds for both and sends one mail", async () => {
     const email = "ada@example.com";
     const user = { id: await createUser(latchkey.em()), email };
-    const deletions = [deleteAccount(user, email, "en"), deleteAccount(user, email, "en")];
-    expect(await Promise.all(deletions)).toEqual([true, true]);
+    const deletions = [deleteAccount(user, null, email, "en"), deleteAccount(user, null, email, "en")];
+    expect(await Promise.all(deletions)).toEqual(["deleted", "deleted"]);
     expect(await latchkey.jobs()).toEqual([{ task: "mail_account_deleted", email, language: "en" }]);
   });
 
@@ -286,8 +315,8 @@ describe("delete-account", () => {
   test("of two simultaneous requests both succeed, and one is logged and mailed", async () => {
     const user = { id: await createUser(latchkey.em()), email: "ada@example.com" };
     await signedIn(latchkey.em(), user.id);
-    const request = () => deleteAccount(user, user.email, "en");
-    expect(await Promise.all([request(), request()])).toEqual([true, true]);
+    const request = () => deleteAccount(user, null, user.email, "en");
+    expect(await Promise.all([request(), request()])).toEqual(["deleted", "deleted"]);
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Your account was deleted" }]);
     expect(log.events()).toEqual([{ event: "session.ended", reason: "account_deleted" }, { event: "account.deleted" }]);

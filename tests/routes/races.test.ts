@@ -35,7 +35,7 @@ async function resetDuringSignIns(userId: string): Promise<void> {
     while (!done) await signIn();
   };
   const reset = async () => {
-    await endOtherSessions(userId, crypto.randomUUID());
+    await endOtherSessions({ userId, sessionId: null });
     expect(await resetPassword({ email, token }, newPassword, "en")).not.toBeNull();
     done = true;
   };
@@ -86,7 +86,7 @@ test.each(rounds)(
         () => signInToAccount(verified, browser, "en"),
       );
     }
-    changes.push(() => deleteAccount({ id: two, email: addresses[1]! }, addresses[1]!, "en"));
+    changes.push(() => deleteAccount({ id: two, email: addresses[1]! }, null, addresses[1]!, "en"));
     const outcomes = await Promise.allSettled(changes.sort(() => Math.random() - 0.5).map((change) => change()));
     const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
     // An external sign-in may find that its address moved to an account with another id.

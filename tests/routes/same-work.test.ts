@@ -83,8 +83,12 @@ test("a request for another address sends the same statements whether or not it 
   const owner = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "owner@example.com" }));
   const ask = (email: string) =>
     call(dashboard.action, post("/dashboard", { intent: "change-email", email }, { cookie: owner }));
+  const moment = /'\d{4}-\d\d-\d\dT[\d:.]+Z'/g;
   const statements = async (email: string) =>
-    (await statementsOf(() => ask(email))).map(({ text, values }) => [text.replaceAll(email, ""), values?.length]);
+    (await statementsOf(() => ask(email))).map(({ text, values }) => [
+      text.replaceAll(email, "").replaceAll(moment, ""),
+      values?.length,
+    ]);
   await ask("the-first@example.com");
   const sent = await statements(unknown);
   expect(sent).not.toEqual([]);
