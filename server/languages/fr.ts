@@ -323,7 +323,7 @@ export const fr: Texts = {
     },
     emailChanged: {
       changeBack:
-        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe :",
+        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe et dissociez toute connexion externe que vous n’avez pas associée vous-même :",
       lost: "Si vous ne pouvez pas vous connecter, contactez les personnes qui gèrent ce service.",
       secureMailbox:
         "Si ce n’était pas vous, quelqu’un peut lire vos e-mails : modifiez le mot de passe de votre messagerie, puis réinitialisez celui de ce compte :",

@@ -170,13 +170,13 @@ export function emailChangedFromMail(
   ]);
 }
 
-/** To the new address. */
+/** To the new address. Whoever confirms a stranger's change by mistake has the stranger's account, with its provider. */
 export function emailChangedToMail(language: Language, appUrl: string, { oldEmail, newEmail }: ChangedEmail): Message {
   const t = mailTextsIn(language);
   return write(language, t("emailChanged.subject"), [
     { say: t("emailChanged.what", { oldEmail, newEmail }) },
     { say: t("emailChanged.secureMailbox") },
-    { label: t("common.resetPassword"), url: `${appUrl}/forgot-password` },
+    ...resetThenAccount(language, appUrl, t("newSignIn.check")),
   ]);
 }
 

@@ -224,9 +224,6 @@ describe("confirming", () => {
       expect(text).toContain(`from ${oldEmail} to ${newEmail}`);
       expect(text).not.toMatch(/[0-9a-f]{64}/);
     }
-    const textTo = (address: string) => latchkey.mails().findLast(({ to }) => to === address)?.text;
-    expect(textTo(oldEmail)).toContain("\nhttp://localhost:3000/dashboard\n");
-    expect(textTo(newEmail)).toMatch(/\nhttp:\/\/localhost:3000\/forgot-password$/);
   });
 
   test("ends every link of both addresses and of the user, and no other link", async () => {
@@ -432,18 +429,50 @@ describe("when it was not the owner", () => {
     expect((await confirm(another, bob)).location).toBe("/dashboard");
   });
 
-  test("the notice to the old address leads back: log in with the new one, change the address back", async () => {
-    await confirm(await link());
+  /** A sign-in with a provider that somebody else connected; returns the browser's `Cookie` header. */
+  const strangerSignsIn = async () => {
+    const identity = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
+    return `session=${(await signInToAccount(identity, { userAgent: null, sessionToken: null }, "en")).token}`;
+  };
+
+  const textTo = (address: string) => latchkey.mails().findLast(({ to }) => to === address)?.text;
+
+  test("the notice to the old address leads back: log in with the new one, change the address back, keep a thief out", async () => {
+    await latchkey.execute("update users set idp_id = '1001'");
+    const thief = await strangerSignsIn();
+    await confirm(await link(newEmail, thief), thief);
     await latchkey.drain();
-    const notice = latchkey.mails().findLast(({ to }) => to === oldEmail);
-    expect(notice?.text).toBe(
-      `The email address of your account was changed from ${oldEmail} to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\nIf it was not you, log in at once, with ${newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password:\n\nhttp://localhost:3000/dashboard\n\nIf you cannot log in, tell the people who run this service.`,
+    expect(textTo(oldEmail)).toBe(
+      `The email address of your account was changed from ${oldEmail} to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\nIf it was not you, log in at once, with ${newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password, and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard\n\nIf you cannot log in, tell the people who run this service.`,
     );
     const owner = `session=${(await logIn(newEmail)).cookies.session}`;
-    const thief = await signedIn(latchkey.em(), ada);
     expect((await confirm(await link(oldEmail, owner), owner)).location).toBe("/dashboard");
     expect(await emails()).toEqual([oldEmail]);
     expect(await open(thief)).toMatchObject({ location: "/login" });
+    const passwords = { currentPassword: goodPassword, ...twice("the owner's new password") };
+    expect((await act("change-password", passwords, owner)).status).toBe(200);
+    const again = await strangerSignsIn();
+    expect((await act("unlink-provider", {}, owner)).status).toBe(200);
+    expect(await open(again)).toMatchObject({ location: "/login" });
+    await expect(strangerSignsIn()).rejects.toMatchObject({ reason: "no_verified_email" });
+  });
+
+  test("the notice to the new address keeps a stranger out whose change was confirmed by mistake", async () => {
+    await createUser(latchkey.em(), { email: "eve@example.com", password: null, idpId: "1001" });
+    const stranger = await strangerSignsIn();
+    await confirm(await link(newEmail, stranger));
+    await latchkey.drain();
+    expect(textTo(newEmail)).toBe(
+      `The email address of your account was changed from eve@example.com to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\nIf it was not you, somebody can read your mail: change the password of your mailbox, and then reset the password of this account:\n\nhttp://localhost:3000/forgot-password\n\nThen log in and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard`,
+    );
+    const fields = { ...(await resetLink(latchkey, newEmail)), ...twice("the owner's own password") };
+    expect((await call(resetPassword.action, post("/reset-password", fields))).status).toBe(302);
+    const again = await strangerSignsIn();
+    const owner = `session=${(await logIn(newEmail, "the owner's own password")).cookies.session}`;
+    expect((await act("unlink-provider", {}, owner)).status).toBe(200);
+    for (const from of [stranger, again]) expect(await open(from)).toMatchObject({ location: "/login" });
+    await expect(strangerSignsIn()).rejects.toMatchObject({ reason: "no_verified_email" });
+    expect((await open(owner)).data.user.email).toBe(newEmail);
   });
 });
 
