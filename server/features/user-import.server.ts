@@ -1,5 +1,5 @@
 import type { EntityManager, Knex } from "@mikro-orm/postgresql";
-import { configuredIssuer } from "../accounts/provider-identities";
+import { configuredIssuer, isLinked } from "../accounts/provider-identities";
 import { kindOf } from "../accounts/stored-hashes";
 import { parseUserLine, type UserLine } from "../accounts/user-lines";
 import { User } from "../database/entities";
@@ -168,7 +168,11 @@ export async function importUsers(lines: AsyncIterable<Line>, report: ImportRepo
   return imported;
 }
 
-/** Every user in the order of the addresses, as `importUsers` takes them. An id of another provider is left out. */
+/**
+ * Every user in the order of the addresses, as `importUsers` takes them. Of the ids only those of the configured provider:
+ * an import takes each id for one of its own provider, so that another provider's person with that id would own the
+ * account.
+ */
 export async function* exportUsers(): AsyncIterable<UserLine> {
   const issuer = configuredIssuer();
   let last = "";
@@ -186,12 +190,12 @@ export async function* exportUsers(): AsyncIterable<UserLine> {
       ),
     );
     for (const { email, name, passwordHash, idpId, idpIssuer } of users) {
-      const isForeign = issuer !== null && idpIssuer !== null && idpIssuer !== issuer;
+      const isOfProvider = issuer !== null && isLinked({ idpId, idpIssuer }, issuer);
       yield {
         email,
         ...(name !== null && { name }),
         ...(passwordHash !== null && { passwordHash }),
-        ...(idpId !== null && !isForeign && { idpId }),
+        ...(isOfProvider && { idpId }),
       };
     }
     last = users.at(-1)?.email ?? last;

@@ -102,6 +102,37 @@ Nothing was imported: 4 lines are wrong.
   });
 });
 
+/** The ids that an export with these settings has, by address. */
+async function exportedIds(url: string, provider: Record<string, string>): Promise<Record<string, string>> {
+  const { stdout } = await latchkey(["user", "export"], { ...provider, DATABASE_URL: url });
+  const lines = stdout.trim().split("\n");
+  const read: { email: string; idpId?: string }[] = lines.map((line) => JSON.parse(line));
+  return Object.fromEntries(read.flatMap(({ email, idpId }) => (idpId === undefined ? [] : [[email, idpId]])));
+}
+
+test("an export has the ids of the configured provider, and none without a provider", async () => {
+  const { url, drop } = await createDatabase();
+  const { orm, close } = await openDatabase(url);
+  await orm.em.fork().execute(
+    `insert into users (id, email, idp_id, idp_issuer, created_at) values
+      (gen_random_uuid(), 'ada@example.com', '1', 'github', now()),
+      (gen_random_uuid(), 'bob@example.com', '2', 'google', now()),
+      (gen_random_uuid(), 'eve@example.com', '3', null, now())`,
+  );
+  await close();
+  const client = { IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" };
+  expect(await exportedIds(url, {})).toEqual({});
+  expect(await exportedIds(url, { ...client, IDP_PROVIDER: "github" })).toEqual({
+    "ada@example.com": "1",
+    "eve@example.com": "3",
+  });
+  expect(await exportedIds(url, { ...client, IDP_PROVIDER: "google" })).toEqual({
+    "bob@example.com": "2",
+    "eve@example.com": "3",
+  });
+  await drop();
+});
+
 test("a file that cannot be read is one line, and status 1", async () => {
   const missing = join(folder, "missing");
   for (const [path, stderr] of [
