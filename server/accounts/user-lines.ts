@@ -10,6 +10,8 @@ export interface UserLine {
   name?: string | null | undefined;
   passwordHash?: string | null | undefined;
   idpId?: string | null | undefined;
+  /** When the owner disconnected the provider, as `Date.toISOString` has it. */
+  idpBlockedAt?: string | null | undefined;
 }
 
 const required = (value: unknown) => (value === undefined ? "is missing" : "is no text");
@@ -35,12 +37,22 @@ const idpId = z.unknown().transform((value, context) => {
   return z.NEVER;
 });
 
+const badTime = "is no time in UTC such as 2026-01-31T23:59:59Z";
+
+/** RFC 3339, section 5.6, in UTC; from 1970, because PostgreSQL has no year 0. */
+const time = z.iso
+  .datetime(badTime)
+  .transform((text) => new Date(text))
+  .refine((at) => at.getTime() >= 0, badTime)
+  .transform((at) => at.toISOString());
+
 const userLine = z.strictObject(
   {
     email: parsed(parseAddress, "is no email address"),
     name: parsed(parseName, "is empty, longer than 255 characters, or has control characters").nullish(),
     passwordHash: passwordHash.nullish(),
     idpId: idpId.optional(),
+    idpBlockedAt: time.nullish(),
   },
   {
     error: (issue) =>

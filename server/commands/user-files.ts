@@ -56,9 +56,10 @@ const importCommand = defineCommand({
   summary: "create accounts from a file of JSON lines",
   details:
     "Each line of the file is a JSON object with `email` and, each optional, `name`, `passwordHash` (Argon2id in PHC form,\n" +
-    "or bcrypt) and `idpId` (the id at the identity provider). The lines are checked first: when one is wrong, it is\n" +
-    "named, and nothing is changed. An address that has an account is skipped. Nothing is mailed. Latchkey does not check\n" +
-    "that the addresses are their owners': the system that they come from must have.",
+    "or bcrypt), `idpId` (the id at the identity provider) and `idpBlockedAt` (when the owner disconnected the provider).\n" +
+    "The lines are checked first: when one is wrong, it is named, and nothing is changed. An address that has an account\n" +
+    "is skipped. Nothing is mailed. Latchkey does not check that the addresses are their owners': the system that they\n" +
+    "come from must have.",
   run: ([file]) => importFile(file),
 });
 

@@ -76,10 +76,12 @@ const runIn =
     runStatement(em.getTransactionContext<Knex.Transaction>() ?? em.getKnex(), { text, values });
 
 const createStage = `create temporary table import_lines (
-  line integer primary key, email text, name text, password_hash text, idp_id text, problem text) on commit drop`;
+  line integer primary key, email text, name text, password_hash text, idp_id text, idp_blocked_at timestamptz,
+  problem text) on commit drop`;
 
 const addToStage = `insert into import_lines
-  select * from unnest($1::integer[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])`;
+  select * from unnest(
+    $1::integer[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])`;
 
 async function stage(run: Run, lines: AsyncIterable<Line>): Promise<void> {
   await run(createStage);
@@ -91,6 +93,7 @@ async function stage(run: Run, lines: AsyncIterable<Line>): Promise<void> {
       column(({ user }) => user.name),
       column(({ user }) => user.passwordHash),
       column(({ user }) => user.idpId),
+      column(({ user }) => user.idpBlockedAt),
       column(({ problem }) => problem),
     ]);
   }
@@ -127,8 +130,9 @@ const removeRegistrations =
 
 const insertBatch = `
   with created as (
-    insert into users (id, email, password_hash, idp_id, idp_issuer, name, created_at)
-    select gen_random_uuid(), email, password_hash, idp_id, case when idp_id is not null then $1::text end, name, now()
+    insert into users (id, email, password_hash, idp_id, idp_issuer, idp_blocked_at, name, created_at)
+    select gen_random_uuid(), email, password_hash, idp_id, case when idp_id is not null then $1::text end, idp_blocked_at,
+      name, now()
     from import_lines where line > $2 and line <= $3
     on conflict (email) do nothing returning 1
   ) select count(*)::integer as created from created`;
@@ -182,20 +186,21 @@ export async function* exportUsers(): AsyncIterable<UserLine> {
         User,
         { email: { $gt: last } },
         {
-          fields: ["email", "name", "passwordHash", "idpId", "idpIssuer"],
+          fields: ["email", "name", "passwordHash", "idpId", "idpIssuer", "idpBlockedAt"],
           orderBy: { email: "asc" },
           limit: batch,
           disableIdentityMap: true,
         },
       ),
     );
-    for (const { email, name, passwordHash, idpId, idpIssuer } of users) {
+    for (const { email, name, passwordHash, idpId, idpIssuer, idpBlockedAt } of users) {
       const isOfProvider = issuer !== null && isLinked({ idpId, idpIssuer }, issuer);
       yield {
         email,
         ...(name !== null && { name }),
         ...(passwordHash !== null && { passwordHash }),
         ...(isOfProvider && { idpId }),
+        ...(idpBlockedAt && { idpBlockedAt: idpBlockedAt.toISOString() }),
       };
     }
     last = users.at(-1)?.email ?? last;

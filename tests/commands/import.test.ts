@@ -47,9 +47,11 @@ async function fileOf(lines: (object | string)[]): Promise<string> {
 const argon2id = "$argon2id$v=19$m=65536,t=3,p=4$LLzZnXxTbLrXwV4Hv2+KQQ$ZGDccf3bZGRbg5oDRr5DfuQHVWPlyW0VP2reNNdEnWs";
 const bcrypt = "$2y$10$1xcNf4YzKJBR8Bv5o18t8eC/bi9NiVV4QY5idONgkrgAXXQyJkVq.";
 
+const blockedAt = "2026-01-02T03:04:05.678Z";
+
 const users = [
   { email: "ada@example.com", name: "Ada L.", passwordHash: argon2id, idpId: "42" },
-  { email: "bob@example.com", passwordHash: bcrypt },
+  { email: "bob@example.com", passwordHash: bcrypt, idpBlockedAt: blockedAt },
   { email: "eve@example.com" },
 ];
 
@@ -62,8 +64,9 @@ test("a file is imported once, wrong lines change nothing, and the export is the
     stderr: "",
     events: [{ event: "users.imported", actor: "cli", count: 3 }],
   });
-  const imported = await execute("select * from users order by email");
+  const imported = await execute<{ idp_blocked_at: string | null }>("select * from users order by email");
   expect(imported).toMatchObject([{ idp_id: "42", idp_issuer: "github" }, { idp_issuer: null }, { idp_issuer: null }]);
+  expect(imported.map(({ idp_blocked_at: at }) => at && new Date(at).toISOString())).toEqual([null, blockedAt, null]);
 
   const wrong = [
     { email: "ada@example.com", name: "Skipped" },

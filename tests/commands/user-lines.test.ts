@@ -18,7 +18,7 @@ const email = "ada@example.com";
 test.each([
   ["an address", { email: " Ada@Example.COM " }, { email }],
   ["a name", { email, name: "  Ada L. " }, { email, name: "Ada L." }],
-  ["null for what is absent", { email, name: null, passwordHash: null, idpId: null }, undefined],
+  ["null for what is absent", { email, name: null, passwordHash: null, idpId: null, idpBlockedAt: null }, undefined],
   ["Argon2id", { email, passwordHash: argon2id("m=19456,t=2,p=1") }, undefined],
   ["Argon2id with the most work", { email, passwordHash: argon2id("m=131072,t=4,p=16") }, undefined],
   ["Argon2id with the least memory", { email, passwordHash: argon2id("m=8,t=1,p=1") }, undefined],
@@ -30,6 +30,12 @@ test.each([
   ["bcrypt $2y$", { email, passwordHash: bcrypt("$2y$13") }, undefined],
   ["an id", { email, idpId: "auth0|5f7" }, undefined],
   ["a number as the id", { email, idpId: 42 }, { email, idpId: "42" }],
+  ["the time of disconnecting", { email, idpBlockedAt: "2026-02-28T23:59:59.999Z" }, undefined],
+  [
+    "the time of disconnecting in seconds",
+    { email, idpBlockedAt: "2026-02-28T23:59:59Z" },
+    { email, idpBlockedAt: "2026-02-28T23:59:59.000Z" },
+  ],
 ])("a line with %s is right", (_what, line, user) => {
   expect(parse(line)).toEqual({ user: user ?? line });
 });
@@ -37,6 +43,7 @@ test.each([
 const notAHash = "passwordHash is neither Argon2id in PHC form nor bcrypt";
 const tooMuch = "passwordHash takes too much work: m is at most 131072, m times t 524288, p 16";
 const badId = "idpId is no text of 1 to 255 characters and no whole number";
+const badTime = "idpBlockedAt is no time in UTC such as 2026-01-31T23:59:59Z";
 const badName = "name is empty, longer than 255 characters, or has control characters";
 
 test.each([
@@ -57,6 +64,11 @@ test.each([
   ["an id of white space", { email, idpId: "  " }, badId],
   ["a fraction as the id", { email, idpId: 1.5 }, badId],
   ["an object as the id", { email, idpId: {} }, badId],
+  ["a number as the time", { email, idpBlockedAt: 1_767_312_245 }, badTime],
+  ["a time without its zone", { email, idpBlockedAt: "2026-01-02T03:04:05" }, badTime],
+  ["a time in another zone", { email, idpBlockedAt: "2026-01-02T03:04:05+01:00" }, badTime],
+  ["a day that does not exist", { email, idpBlockedAt: "2026-02-30T03:04:05Z" }, badTime],
+  ["a time that no database has", { email, idpBlockedAt: "0000-01-01T00:00:00Z" }, badTime],
   ["several mistakes", { name: 1, idpId: true }, `email is missing, name is no text, ${badId}`],
   ["plain text as the hash", { email, passwordHash: "hunter22" }, notAHash],
   ["a number as the hash", { email, passwordHash: 1 }, "passwordHash is no text"],
