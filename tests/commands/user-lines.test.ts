@@ -69,6 +69,11 @@ test.each([
   ["a time in another zone", { email, idpBlockedAt: "2026-01-02T03:04:05+01:00" }, badTime],
   ["a day that does not exist", { email, idpBlockedAt: "2026-02-30T03:04:05Z" }, badTime],
   ["a time that no database has", { email, idpBlockedAt: "0000-01-01T00:00:00Z" }, badTime],
+  [
+    "unknown fields that are not printable",
+    { email, "a\u009b2J\u202e": 1, "\u2028\u00a0\u{e0001} é": 2 },
+    String.raw`has unknown fields: ["a\u009b2J\u202e","\u2028\u00a0\udb40\udc01 é"]`,
+  ],
   ["several mistakes", { name: 1, idpId: true }, `email is missing, name is no text, ${badId}`],
   ["plain text as the hash", { email, passwordHash: "hunter22" }, notAHash],
   ["a number as the hash", { email, passwordHash: 1 }, "passwordHash is no text"],
