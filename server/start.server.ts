@@ -21,15 +21,12 @@ import { processValue } from "./process-value";
 import { randomDelay } from "./queue/delay";
 import { JobQueue, provideQueue } from "./queue/job-queue";
 import type { MetricsConfig } from "./settings/metrics";
+import { onStopSignal, shutdownLimit } from "./stop-signals";
 
-const shutdownLimit = 9_000; // ms, for the requests and jobs that run at SIGTERM
-const mailLimit = 7_000; // ms of them, for the mails that are being sent; afterwards they fail and are retried
+const mailLimit = 7_000; // ms of the shutdown limit, for the mails that are being sent; afterwards they fail and are retried
 
 function stopOnSignal(stop: () => Promise<void>): void {
-  let stopping = false;
-  const onSignal = () => {
-    if (stopping) return; // Ctrl+C reaches every process of the terminal, and the primary process sends SIGTERM besides
-    stopping = true;
+  onStopSignal(() => {
     setTimeout(() => process.exit(1), shutdownLimit).unref();
     stop().then(
       () => process.exit(0),
@@ -38,9 +35,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
         process.exit(1);
       },
     );
-  };
-  process.once("SIGTERM", onSignal);
-  process.once("SIGINT", onSignal);
+  });
 }
 
 function logStart({ appUrl, mail, identityProvider }: Config): void {
