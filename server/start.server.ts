@@ -8,6 +8,7 @@ import { StartError } from "./errors";
 import { readInstallationId } from "./features/health.server";
 import { prepareSchema } from "./features/schema.server";
 import { resumeSession } from "./features/sessions.server";
+import { answerPrimary } from "./http/cluster-metrics";
 import type { FindUser } from "./http/forward-authentication";
 import { openFrontDoor } from "./http/front-door";
 import { openMetrics } from "./http/metrics-registry";
@@ -49,8 +50,10 @@ async function startMetrics(
   { orm }: Database,
   queue: JobQueue,
 ): Promise<(() => Promise<void>) | null> {
-  const exposition = await openMetrics({ hashesWaiting, pool: () => poolUse(orm), jobs: () => queue.waiting() });
-  return cluster.isWorker ? null : openMetricsServer(metrics, exposition);
+  const registry = await openMetrics({ hashesWaiting, pool: () => poolUse(orm), jobs: () => queue.waiting() });
+  if (!cluster.isWorker) return openMetricsServer(metrics, registry);
+  answerPrimary(() => registry.getMetricsAsJSON());
+  return null;
 }
 
 async function startService(routeOf: RouteOf): Promise<void> {
