@@ -24,7 +24,7 @@ import { JobQueue, provideQueue } from "./queue/job-queue";
 import type { MetricsConfig } from "./settings/metrics";
 import { onStopSignal, shutdownLimit } from "./stop-signals";
 
-const mailLimit = 7_000; // ms of the shutdown limit, for the mails that are being sent; afterwards they fail and are retried
+const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; afterwards they fail and are retried
 
 function stopOnSignal(stop: () => Promise<void>): void {
   onStopSignal(() => {
