@@ -10,8 +10,8 @@ import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
-import { registrationMode } from "~/features";
 import { Text, useTexts } from "~/language";
+import { registrationMode } from "~/mailed-link-features";
 import {
   browserOf,
   clientOf,
