@@ -11,7 +11,7 @@ import { clientOf, languageOf, readFields } from "~/request";
 import { respond } from "~/responses";
 import { titled } from "~/title";
 
-export const handle = titled("common.forgotPassword", "forgot.description");
+export const handle = titled("common.forgotPassword", { description: "forgot.description", listed: true });
 
 export function loader({ request }: LoaderFunctionArgs) {
   return {

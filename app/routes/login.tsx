@@ -31,7 +31,7 @@ import { minutesIn, respond, unprocessable } from "~/responses";
 import { withReturnTo } from "~/return-to";
 import { titled } from "~/title";
 
-export const handle = titled("common.logIn", "login.description");
+export const handle = titled("common.logIn", { description: "login.description", listed: true });
 
 export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
   new Headers([...loaderHeaders, ...actionHeaders]);

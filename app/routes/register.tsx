@@ -14,7 +14,7 @@ import { respond } from "~/responses";
 import { withReturnTo } from "~/return-to";
 import { titled } from "~/title";
 
-export const handle = titled("register.title", "register.description");
+export const handle = titled("register.title", { description: "register.description", listed: true });
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {

@@ -17,7 +17,7 @@ import {
 import { respond, unprocessable } from "~/responses";
 import { titled } from "~/title";
 
-export const handle = titled("reset.title", "forgot.description", "unlisted");
+export const handle = titled("reset.title", { description: "forgot.description" });
 
 export function loader({ request }: LoaderFunctionArgs) {
   return linkParameters(request);
