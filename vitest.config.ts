@@ -9,7 +9,7 @@ const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const template = "tests/support/template-database.ts";
 const freshBuild = "tests/support/fresh-build.ts";
 
-/** A process that starts takes seconds, and many of them on a busy machine. In ms. */
+/** In ms. A test here starts processes, which takes seconds, and longer on a busy machine. */
 const startsProcesses = { testTimeout: 120_000, hookTimeout: 120_000 };
 
 const project = (

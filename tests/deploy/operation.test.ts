@@ -128,15 +128,19 @@ describe("PostgreSQL", () => {
     await expectSession(machine, arranged);
   });
 
-  test("the embedded database moves to it: sessions and links go on", async () => {
+  test("the embedded database moves to it, at a second try: sessions and links go on", async () => {
     const smtp = await startMailServer();
     const machine = await createMachine(smtp, clusters[2]);
     for (const name of ["install", "settings"]) machine.run(name);
     await machine.runUntilReady("start");
     const arranged = await arrange(machine, smtp);
+    machine.run("create the database");
+    const client = await connect(`postgresql://postgres@127.0.0.1:${clusters[2].port}/latchkey`);
+    await client.query("create table other ()");
+    expect(() => machine.run("copy to PostgreSQL")).toThrow("Nothing was copied: the database TO is not empty.");
+    await client.query("drop table other");
     expect(machine.run("copy to PostgreSQL")).toMatch(/^users +1$/m);
     await machine.runUntilReady("switch to PostgreSQL");
-    const client = await connect(`postgresql://postgres@127.0.0.1:${clusters[2].port}/latchkey`);
     expect((await client.query("select email from users")).rows).toEqual([{ email }]);
     await client.end();
     await expectSession(machine, arranged);
