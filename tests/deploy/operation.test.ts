@@ -97,7 +97,8 @@ describe("PostgreSQL", () => {
   let clusters: [PostgresCluster, PostgresCluster, PostgresCluster];
 
   beforeAll(async () => {
-    clusters = await Promise.all([PostgresCluster.start(), PostgresCluster.start(), PostgresCluster.start()]);
+    const start = () => PostgresCluster.start({ passwordOf: "latchkey" });
+    clusters = await Promise.all([start(), start(), start()]);
   });
 
   afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -25,6 +25,11 @@ export type StopMode = "fast" | "immediate" | "kill";
 
 const signals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as const;
 
+interface ClusterOptions {
+  /** A role that needs its password to connect; the others need none. */
+  passwordOf?: string;
+}
+
 /** A PostgreSQL cluster for one test file that can be stopped, started, frozen and killed. */
 export class PostgresCluster {
   readonly port: number;
@@ -34,7 +39,7 @@ export class PostgresCluster {
   #server: ChildProcess | undefined;
   #databases = 0;
 
-  private constructor(port: number) {
+  private constructor(port: number, { passwordOf }: ClusterOptions) {
     this.port = port;
     this.#home = mkdtempSync(join(tmpdir(), "latchkey-cluster-"));
     const { uid, gid } = this.#user;
@@ -45,10 +50,16 @@ export class PostgresCluster {
       cwd: this.#home,
       stdio: "ignore",
     });
+    if (passwordOf !== undefined) this.#requirePassword(passwordOf);
   }
 
-  static async start(): Promise<PostgresCluster> {
-    const cluster = new PostgresCluster(await freePort());
+  #requirePassword(role: string): void {
+    const rules = join(this.#home, "data", "pg_hba.conf"); // the first rule that fits decides
+    writeFileSync(rules, `host all ${role} 127.0.0.1/32 scram-sha-256\n${readFileSync(rules, "utf8")}`);
+  }
+
+  static async start(options: ClusterOptions = {}): Promise<PostgresCluster> {
+    const cluster = new PostgresCluster(await freePort(), options);
     await cluster.start();
     return cluster;
   }
