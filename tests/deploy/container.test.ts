@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { signInExternally } from "../support/external-sign-in";
 import { PostgresCluster } from "../support/postgres-cluster";
 import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider";
-import { freePort } from "../support/server";
+import { freePort, remixServeListens } from "../support/server";
 import { startSmtpServer } from "../support/smtp-service";
 import { twice } from "../support/twice";
 import { until } from "../support/until";
@@ -96,7 +96,7 @@ test("a reset, an external sign-in and a stop, and nothing is written into the f
   const before = await survey(app);
 
   const latchkey = start([process.execPath, ...commandOf(textOf("CMD")).slice(1)], { cwd: app, env, ...asStranger });
-  await latchkey.waitFor(/\[remix-serve\] http/);
+  await latchkey.waitFor(remixServeListens);
   const [, ...check] = commandOf(textOf("HEALTHCHECK"));
   const health = () => execute(process.execPath, check, { env: { PORT: port, NODE_ENV: "production" } });
   await health();

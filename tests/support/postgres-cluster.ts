@@ -3,6 +3,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { childrenOf } from "./child-processes";
 import { freePort } from "./server";
 
 const programs = "/usr/lib/postgresql";
@@ -86,12 +87,12 @@ export class PostgresCluster {
 
   /** Resolves when the server has exited. */
   async stop(mode: StopMode = "fast"): Promise<void> {
-    const server = this.#server;
-    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const server = this.#running();
+    if (!server) return;
     const ended = new Promise((resolve) => server.once("exit", resolve));
-    const children = mode === "kill" ? this.#processes() : [];
+    const children = mode === "kill" ? childrenOf(server.pid) : [];
     server.kill(signals[mode]);
-    for (const pid of children) if (pid !== server.pid) signal(pid, "SIGKILL");
+    for (const pid of children) signal(pid, "SIGKILL");
     await ended;
   }
 
@@ -104,11 +105,14 @@ export class PostgresCluster {
     for (const pid of this.#processes()) signal(pid, "SIGCONT");
   }
 
+  #running(): ChildProcess | undefined {
+    const server = this.#server;
+    return server?.exitCode === null && server.signalCode === null ? server : undefined;
+  }
+
   #processes(): number[] {
-    const server = this.#server?.pid;
-    if (server === undefined) return [];
-    const children = execFileSync("ps", ["-o", "pid=", "--ppid", String(server)], { encoding: "utf8" });
-    return [server, ...children.trim().split(/\s+/).map(Number)];
+    const pid = this.#running()?.pid;
+    return pid === undefined ? [] : [pid, ...childrenOf(pid)];
   }
 
   /** The URL of a new, empty database. */
