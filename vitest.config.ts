@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
-import { alias, onPostgres } from "./tests/support/vitest-options";
+import { alias, onPostgres } from "./tests/support/vitest-options.js";
 
 const template = "tests/support/template-database.ts";
 const freshBuild = "tests/support/fresh-build.ts";

@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { root } from "../support/vitest-options";
+import { root } from "../support/vitest-options.js";
 
 export default defineConfig({
   root,

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 import type { PoolOptions, Vite } from "vitest/node";
-import { alias, onPostgres, root } from "../support/vitest-options";
+import { alias, onPostgres, root } from "../support/vitest-options.js";
 import { KeptThread } from "./kept-thread";
 
 /** Stryker sets the pool to Vitest's threads, also where the configuration names another. */

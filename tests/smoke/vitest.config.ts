@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { alias, root } from "../support/vitest-options";
+import { alias, root } from "../support/vitest-options.js";
 
 export default defineConfig({
   root,

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 
-const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+/** @param {string} path */
+const folder = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** The repository. */
 export const root = folder("../../");
