@@ -37,6 +37,13 @@ async function withData(context: EntryContext): Promise<EntryContext> {
   return { ...context, serverHandoffStream: new ReadableStream(), renderMeta: { streamCache: { 0: read } } };
 }
 
+/** Only the routes of this page: for each page, `RemixServer` creates every route of the manifest and matches it twice. */
+function withOwnRoutes(context: EntryContext): EntryContext {
+  const { routes } = context.manifest;
+  const own = context.staticHandlerContext.matches.map(({ route: { id } }) => [id, routes[id]]);
+  return { ...context, manifest: { ...context.manifest, routes: Object.fromEntries(own) } };
+}
+
 export default async function handleDocumentRequest(
   request: Request,
   status: number,
@@ -51,7 +58,7 @@ export default async function handleDocumentRequest(
   const page = renderToString(
     <NonceContext.Provider value={nonce}>
       <PageProvider value={pageOf(request)}>
-        <RemixServer context={await withData(context)} url={request.url} nonce={nonce} />
+        <RemixServer context={await withData(withOwnRoutes(context))} url={request.url} nonce={nonce} />
       </PageProvider>
     </NonceContext.Provider>,
   );
