@@ -94,6 +94,8 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
   };
 }
 
+export type Site = ReturnType<typeof startSite>;
+
 /** The link with a token in a mail's text. */
 export const linkIn = (text: string): string => /\S+token=\S+/.exec(text)?.[0] ?? "";
 
