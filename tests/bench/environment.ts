@@ -1,8 +1,8 @@
 import pg from "pg";
 import { scrape } from "../support/scrape";
-import { createEmptyDatabase, freePort } from "../support/server";
+import { createEmptyDatabase, freePort, remixServeListens } from "../support/server";
 import { until } from "../support/until";
-import { type Program, remixServeListens, startProgram } from "./processes";
+import { type Program, startProgram } from "./processes";
 import { grow, seed } from "./seed";
 
 const tsx = ["--import", "tsx"];

@@ -1,17 +1,14 @@
-import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { childrenOf } from "../support/child-processes";
 import { isRefused } from "../support/connections";
 import type { MailServiceBehaviour } from "../support/mail-service";
 import { scrape } from "../support/scrape";
-import { freePort, type RunningServer, spawnServer } from "../support/server";
+import { freePort, type RunningServer, remixServeListens, spawnServer } from "../support/server";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { createFixtures, forgetPassword, oldPassword } from "./fixture";
 
 const { cluster, createFixture } = createFixtures();
-
-const childrenOf = (pid: number | undefined) =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
 
 /** Returns whether the process exists. */
 const send = (pid: number | undefined, signal: NodeJS.Signals | 0) => {
@@ -42,7 +39,7 @@ async function startThree(behaviour?: MailServiceBehaviour) {
   const mails = await fixture.mailService(behaviour);
   const settings = { PROCESSES: "3", METRICS_PORT: String(metricsPort), METRICS_HOST: "127.0.0.1" };
   const server = await fixture.server({ ...mails.settings, ...settings });
-  const lines = () => [...server.output().matchAll(/\[remix-serve\] http/g)].length;
+  const lines = () => [...server.output().matchAll(new RegExp(remixServeListens, "g"))].length;
   const started = async (count: number) => {
     while (lines() < count) await server.nextOutput();
   };
@@ -179,7 +176,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   "%s to every process while they start ends them with status 0",
   async (signal) => {
     const server = await spawn({ PROCESSES: "3", DATABASE_URL: await cluster().createDatabase() });
-    await server.waitFor(/\[remix-serve\] http/);
+    await server.waitFor(remixServeListens);
     await until(() => childrenOf(server.process.pid).length === 3, "the others are forked");
     const processes = childrenOf(server.process.pid);
     signalAll(server, signal);

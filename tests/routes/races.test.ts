@@ -26,9 +26,9 @@ async function resetDuringSignIns(userId: string): Promise<void> {
 
   const sessionToken = async () => (await signedIn(latchkey.em(), userId)).slice("session=".length);
   const byPassword = async () =>
-    logIn(verified, [], { userAgent: byOldPassword, sessionToken: await sessionToken() }, null, "en");
+    logIn(verified, [], { userAgent: byOldPassword, sessionTokens: [await sessionToken()] }, null, "en");
   const byProvider = async () =>
-    signInToAccount(profile, { userAgent: null, sessionToken: await sessionToken() }, "en");
+    signInToAccount(profile, { userAgent: null, sessionTokens: [await sessionToken()] }, "en");
 
   let done = false;
   const repeat = async (signIn: () => Promise<unknown>) => {

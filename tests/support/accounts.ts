@@ -13,7 +13,7 @@ interface NewAccount {
 export const goodPassword = "correct horse battery staple";
 
 /** A browser that says nothing about itself and has no session. */
-export const unknownBrowser: Browser = { userAgent: null, sessionToken: null };
+export const unknownBrowser: Browser = { userAgent: null, sessionTokens: [] };
 
 /** Creates a user as the flows do; returns its id. */
 export async function createUser(em: EntityManager, account: NewAccount = {}): Promise<string> {
