@@ -67,9 +67,10 @@ export async function openEnvironment({
   const latchkey: Program[] = [];
   const metricsPort = await freePort();
   const counting = metrics && { METRICS_PORT: String(metricsPort) };
+  const allListen = new RegExp(`(?:${remixServeListens.source}[^]*){${processes}}`);
   for (let instance = 0; instance < instances; instance++) {
     latchkey.push(
-      await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, remixServeListens, folder),
+      await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, allListen, folder),
     );
   }
   const scraping = metrics && setInterval(() => scrape(metricsPort).catch(() => {}), 1_000);
