@@ -31,7 +31,7 @@ export async function deleteAccount(
 ): Promise<"deleted" | "not_confirmed" | "session_ended"> {
   const { id, email } = user;
   if (parseAddress(typedEmail) !== email) return "not_confirmed";
-  const ended = await unitOfWork(async (em) => {
+  const outcome = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
     const locked = await lockUser(em, { id });
     if (!locked) return "deleted_meanwhile" as const;
@@ -43,12 +43,12 @@ export async function deleteAccount(
     const sessions = await endAllSessions(em, id);
     await em.nativeDelete(User, { id });
     await enqueue(em, { task: "mail_account_deleted", email, language });
-    return sessions;
+    return { sessions };
   });
-  if (ended === "session_ended") return ended;
-  if (ended === "address_changed_meanwhile") return "not_confirmed";
-  if (ended === "deleted_meanwhile") return "deleted";
-  logSessionEnd(id, "account_deleted", ended);
+  if (outcome === "session_ended") return outcome;
+  if (outcome === "address_changed_meanwhile") return "not_confirmed";
+  if (outcome === "deleted_meanwhile") return "deleted";
+  logSessionEnd(id, "account_deleted", outcome.sessions);
   logEvent({ event: "account.deleted", userId: id });
   return "deleted";
 }
