@@ -3,7 +3,7 @@ import { type Attempt, ExternalSignInError, usesPkce } from "#server/features/ex
 import { connectBinding, type Owner } from "#server/features/provider-link.server";
 import { allowedReturn } from "#server/features/return-to.server";
 import { originOf } from "#server/http/request-facts.server";
-import { readCookie, writeCookie } from "./cookies.server";
+import { readCookie, readCookies, writeCookie } from "./cookies.server";
 import { getUser, recentSignIn, sessionToken } from "./session.server";
 
 const lifetime = 600; // seconds
@@ -18,12 +18,15 @@ const attemptCookie = (request: Request, name: AttemptCookie, value: string) =>
 const clearedCookie = (request: Request, name: AttemptCookie) =>
   writeCookie(request, name, "", { path: "/auth/idp", maxAge: 0 });
 
+/** Whether the cookie was sent, also when it was sent twice and so counts as absent. */
+const isSent = (request: Request, name: AttemptCookie) => readCookies(request, name).length > 0;
+
 /** Clears the cookies of an attempt, whatever its outcome. */
 export function clearedAttemptCookies(request: Request): Headers {
   const headers = new Headers({ "Set-Cookie": clearedCookie(request, "oauth_state") });
   if (usesPkce()) headers.append("Set-Cookie", clearedCookie(request, "oauth_verifier"));
   for (const name of ["oauth_connect", "oauth_return_to"] as const) {
-    if (readCookie(request, name) !== null) headers.append("Set-Cookie", clearedCookie(request, name));
+    if (isSent(request, name)) headers.append("Set-Cookie", clearedCookie(request, name));
   }
   return headers;
 }
@@ -43,7 +46,7 @@ export function signInCookies(request: Request, attempt: Attempt, returnTo: stri
   if (isConnecting(request)) headers.append("Set-Cookie", clearedCookie(request, "oauth_connect"));
   if (returnTo !== null) {
     headers.append("Set-Cookie", attemptCookie(request, "oauth_return_to", returnBinding(attempt.state, returnTo)));
-  } else if (readCookie(request, "oauth_return_to") !== null) {
+  } else if (isSent(request, "oauth_return_to")) {
     headers.append("Set-Cookie", clearedCookie(request, "oauth_return_to"));
   }
   return headers;
@@ -77,17 +80,21 @@ export function isOwnState(request: Request, state: string | null): state is str
 /** The PKCE verifier of this browser; `null` for none. Without PKCE, a planted or left-over cookie is not sent on. */
 export const codeVerifierOf = (request: Request) => (usesPkce() ? readCookie(request, "oauth_verifier") : null);
 
-/** Whether this browser tries to connect the provider to its account, and not to sign in. */
-export const isConnecting = (request: Request) => readCookie(request, "oauth_connect") !== null;
+/**
+ * Whether this browser tries to connect the provider to its account, and not to sign in. A second cookie, which a sibling
+ * host can set, does not make a sign-in of it: that could create an account, or link another one.
+ */
+export const isConnecting = (request: Request) => isSent(request, "oauth_connect");
 
 /**
  * The owner who started the attempt to connect; `null` for a sign-in.
  *
- * @throws ExternalSignInError when another session started it, its session has ended, or the sign-in is too old
+ * @throws ExternalSignInError when another session started it, its session has ended, the sign-in is too old, or
+ * `oauth_connect` was sent twice
  */
 export async function connectingOwner(request: Request, state: string): Promise<Owner | null> {
-  const binding = readCookie(request, "oauth_connect");
-  if (binding === null) return null;
+  if (!isConnecting(request)) return null;
+  const binding = readCookie(request, "oauth_connect") ?? "";
   const signedIn = await getUser(request);
   if (!signedIn || !equals(binding, connectBinding(sessionToken(request) ?? "", state))) {
     throw new ExternalSignInError("another_session");

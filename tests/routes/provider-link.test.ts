@@ -204,6 +204,26 @@ describe("connecting", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   });
 
+  test("with oauth_connect sent twice is refused and changes nothing, not even as a sign-in", async () => {
+    for (const planted of [sha256("planted"), "", "x"]) {
+      const twice = (started: Outcome) => `${cookie}; ${cookiesOf(started)}; oauth_connect=${planted}`;
+      await expectRefused(twice, ada, "/dashboard?notice=idp_failed");
+      expect(log.events().at(-1)).toEqual({ event: "idp.failed", reason: "another_session" });
+      nock.cleanAll();
+    }
+    const repeated = (started: Outcome) => `${cookiesOf(started)}; oauth_connect=${started.cookies.oauth_connect}`;
+    await expectRefused(repeated, ada, "/login?notice=idp_failed");
+  });
+
+  test("clears an oauth_connect that was sent twice", async () => {
+    const started = await act(cookie, "connect-provider");
+    const twice = `${cookie}; ${cookiesOf(started)}; oauth_connect=planted`;
+    const refused = await comeBack(twice, { code: "c", state: stateOf(started) });
+    expect(refused.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
+    const signing = await call(start.loader, get("/auth/idp", { cookie: twice }));
+    expect(signing.cookies).toEqual({ oauth_state: stateOf(signing), oauth_connect: "" });
+  });
+
   test("with a denied consent redirects to the account page with a notice", async () => {
     const started = await act(cookie, "connect-provider");
     const query = { error: "access_denied", state: stateOf(started) };
