@@ -43,13 +43,18 @@ const text = z
   .transform((value) => value || null)
   .nullable()
   .catch(null);
+/** Every signed-in request reads it from the database. */
 const url = z
   .string()
-  .regex(/^[^\p{Cc}\p{Cs}]+$/u)
+  .regex(/^[^\p{Cc}\p{Cs}]{1,2048}$/u)
   .nullable()
   .catch(null);
 
-const avatar = z.string().regex(/^\w+$/).nullable().catch(null);
+const avatar = z
+  .string()
+  .regex(/^\w{1,255}$/)
+  .nullable()
+  .catch(null);
 
 /** The standard claims, OpenID Connect Core 1.0, section 5.1. */
 export const claims = z.object({ sub: providerId, email, email_verified: verified, name: text, picture: url });

@@ -148,6 +148,7 @@ const fields = (name: keyof typeof providerCases, changed: Record<string, unknow
   return provider;
 };
 
+const urlOf = (length: number) => "https://a.example/".padEnd(length, "a");
 const cut = "\u{1F600}".repeat(300);
 
 test.each([
@@ -165,10 +166,13 @@ test.each([
   ],
   [
     "google",
-    "an overlong picture",
+    "characters outside ASCII in the picture",
     { picture: `https://a.example/${cut}` },
     { pictureUrl: `https://a.example/${cut}` },
   ],
+  ["google", "a picture of 2,048 characters", { picture: urlOf(2_048) }, { pictureUrl: urlOf(2_048) }],
+  ["google", "a picture of 2,049 characters", { picture: urlOf(2_049) }, { pictureUrl: null }],
+  ["github", "a picture of 2,049 characters", { avatar_url: urlOf(2_049) }, { pictureUrl: null }],
   ["google", "NUL in the picture", { picture: "https://a.example/\0" }, { pictureUrl: null }],
   ["google", "a lone surrogate in the picture", { picture: "https://a.example/\ud800" }, { pictureUrl: null }],
   ["google", "a number for the id", { sub: 110 }, { id: "110" }],
@@ -178,6 +182,7 @@ test.each([
   ["github", "the largest exact number for the id", { id: 2 ** 53 - 1 }, { id: "9007199254740991" }],
   ["discord", "no display name", { global_name: null }, { name: "ada" }],
   ["discord", "no avatar", { avatar: null }, { pictureUrl: null }],
+  ["discord", "an avatar of 256 characters", { avatar: "a".repeat(256) }, { pictureUrl: null }],
   ["discord", "an avatar with a path traversal", { avatar: "../../x" }, { pictureUrl: null }],
 ] as const)("%s: a profile with %s is read", async (name, _what, changed, expected) => {
   const provider = fields(name, changed);
