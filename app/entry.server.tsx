@@ -71,6 +71,12 @@ export default async function handleDocumentRequest(
   return new Response(body, { headers, status });
 }
 
+/** The data of a page, for a navigation without a page load: the policy is that of the page which is open. */
+export function handleDataRequest(response: Response): Response {
+  response.headers.delete(formTargetHeader);
+  return response;
+}
+
 export const handleError: HandleErrorFunction = (error) => {
   const refused = isRouteErrorResponse(error) && error.status < 500;
   if (!refused && !disconnectSignal()?.aborted) logUnexpected(error);
