@@ -93,6 +93,52 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   });
 
   test.each([
+    ["one line", ["Connection: close, Remote-User, Remote-Email, Remote-Name"]],
+    ["two lines", ["Connection: close", "Connection: Remote-User"]],
+    ["with the session cookie", ["Connection: close, Remote-User, Cookie"]],
+    ["with the proxy's own", ["Connection: close, X-Forwarded-For, X-Forwarded-Host, X-Forwarded-Proto"]],
+    ["with an upgrade", ["Connection: close, Upgrade, Remote-User", "Upgrade: websocket"]],
+  ])("a client cannot remove headers by naming them in Connection: %s", async (_how, lines) => {
+    const got = await sendLines(lines);
+    expect(named(got, /^remote/i)).toEqual(user);
+    expect(named(got, /^(?:cookie|x-forwarded-)/i)).toEqual([
+      ["Cookie", visitor.cookie],
+      ["X-Forwarded-For", "127.0.0.1"],
+      ["X-Forwarded-Host", new URL(example.url).host],
+      ["X-Forwarded-Proto", "http"],
+    ]);
+    expect(await sendLines(lines, { cookie: "" })).toEqual({ status: 401, headers: [] });
+  });
+
+  test.each([
+    "Upgrade",
+    "keep-alive, Upgrade", // Firefox
+  ])("a websocket is for those who are signed in; nginx passes none on (Connection: %s)", async (connection) => {
+    const lines = (ends: string) => [`Connection: ${connection}${ends}`, "Upgrade: websocket"];
+    // An application that does not take the upgrade keeps the connection.
+    const { status, headers } = await sendLines(lines(proxy === "nginx" ? ", close" : ""));
+    expect(status).toBe({ nginx: 200, caddy: 101 }[proxy]);
+    expect(named({ status, headers }, /^(?:remote|upgrade)/i)).toEqual([
+      ...user,
+      ...{ nginx: [], caddy: [["Upgrade", "websocket"]] }[proxy],
+    ]);
+    expect(await sendLines(lines(", close"), { cookie: "" })).toEqual({ status: 401, headers: [] });
+  });
+
+  // After an upgrade to h2c, the proxy copies bytes: the client would send requests of its own making.
+  test.each([
+    [["Upgrade: h2c"]],
+    [["Upgrade: h2c, websocket"]],
+    [["Upgrade: h2c", "Upgrade: websocket"]],
+    [["Upgrade: websocket", "Upgrade: h2c"]],
+  ])("an upgrade to another protocol does not reach the application: %j", async (lines) => {
+    const got = await sendLines(["Connection: close, Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABk", ...lines]);
+    expect(got.status).toBe(200);
+    expect(named(got, /^upgrade/i)).toEqual([]);
+    expect(named(got, /^remote/i)).toEqual(user);
+  });
+
+  test.each([
     ["two hosts", "/notes", ["Host: evil.example"], 400],
     ["targets of another host", "http://evil.example/notes", [], 200],
   ])("%s do not become the application's host", async (_what, target, lines, status) => {
