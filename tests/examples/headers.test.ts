@@ -3,8 +3,17 @@ import { createServer, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { send } from "../support/http";
 import { exchange } from "../support/raw-http";
+import { freePort } from "../support/server";
 import type { Visitor } from "../support/visitor";
-import { type Example, onOneHost, type ProxyName, register, type StartApplication, startExample } from "./example";
+import {
+  type Example,
+  onOneHost,
+  type ProxyName,
+  register,
+  type StartApplication,
+  startApplication,
+  startExample,
+} from "./example";
 
 /** An application that answers with the headers it has got, and takes each offer of another protocol. */
 const startRecorder: StartApplication = async (port) => {
@@ -149,6 +158,17 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       status === 200 && proxy === "nginx" ? [["Host", new URL(example.url).host]] : [],
     );
   });
+});
+
+test("the application refuses a request that does not say who is signed in", async () => {
+  const port = await freePort();
+  const application = await startApplication(port);
+  const ask = (headers: Record<string, string>) => send(`http://127.0.0.1:${port}`, "/notes", { headers });
+  const email = { "Remote-Email": "ada@example.com" };
+  expect((await ask(email)).status).toBe(403);
+  expect((await ask({ ...email, "Remote-User": "" })).status).toBe(403);
+  expect((await ask({ ...email, "Remote-User": "1" })).status).toBe(200);
+  await application.stop();
 });
 
 test("README shows the directives of the Caddyfile", async () => {
