@@ -1,15 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
-
-/** Two transactions at once need two connections, and the embedded database is one. */
-const onPostgres = /^postgres/.test(process.env.DATABASE_URL ?? "");
-
-const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+import { alias, onPostgres } from "./tests/support/vitest-options.js";
 
 const template = "tests/support/template-database.ts";
 const freshBuild = "tests/support/fresh-build.ts";
 
-/** A process that starts takes seconds, and many of them on a busy machine. In ms. */
+/** In ms. A test here starts processes, which takes seconds, and longer on a busy machine. */
 const startsProcesses = { testTimeout: 120_000, hookTimeout: 120_000 };
 
 const project = (
@@ -22,12 +18,7 @@ const project = (
 });
 
 export default defineConfig({
-  resolve: {
-    alias: [
-      { find: /^#server\//, replacement: folder("server/") },
-      { find: /^~\//, replacement: folder("app/") },
-    ],
-  },
+  resolve: { alias },
   test: {
     projects: [
       project("contract", ["contract"], {
@@ -50,7 +41,7 @@ export default defineConfig({
     onConsoleLog: (log) => !log.includes("v7_startTransition"),
     coverage: {
       provider: "custom",
-      customProviderModule: folder("tests/coverage/provider.ts"),
+      customProviderModule: fileURLToPath(new URL("tests/coverage/provider.ts", import.meta.url)),
       include: ["app/**/*.{ts,tsx}", "server/**/*.ts"],
       exclude: ["app/entry.client.tsx", "server/database/migrations/**"],
       thresholds: { lines: 90 },

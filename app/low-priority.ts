@@ -1,2 +1,2 @@
-/** For a `<link>` to what a browser does not need to show a page. React 18 knows no `fetchPriority`. */
+/** Attributes of a `<link>` whose file is not needed to show the page. React 18 does not know `fetchPriority`. */
 export const lowPriority: object = { fetchpriority: "low" };

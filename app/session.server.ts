@@ -10,7 +10,7 @@ import {
 } from "#server/features/sessions.server";
 import { hostSessionCookie, sessionCookieName } from "#server/http/request-facts.server";
 import { recentSignInMinutes } from "#server/rules";
-import { isHttps, readCookie, writeCookie } from "./cookies.server";
+import { isHttps, readCookie, readCookies, writeCookie } from "./cookies.server";
 import { withReturnTo } from "./return-to";
 import { redirectFromGuestPage, redirectSignedIn } from "./return-to.server";
 
@@ -25,18 +25,21 @@ const cookieName = (request: Request) => sessionCookieName(isHttps(request));
 export const sessionToken = (request: Request) => readCookie(request, cookieName(request));
 
 /**
- * The token of a session from before `SESSION_DOMAIN` was set. It signs nobody in: the sibling hosts do not get it, so
+ * The tokens of a session from before `SESSION_DOMAIN` was set. It signs nobody in: the sibling hosts do not get it, so
  * that they would send the browser back here for ever. It ends with the next sign-in or logout.
  */
-const leftoverToken = (request: Request) =>
-  cookieName(request) === "__Secure-session" ? readCookie(request, hostSessionCookie) : null;
+const leftoverTokens = (request: Request) =>
+  cookieName(request) === "__Secure-session" ? readCookies(request, hostSessionCookie) : [];
+
+/** A sign-in and a logout end the session of each of them: one that a sibling host planted must not protect the other. */
+const everyToken = (request: Request) => [...readCookies(request, cookieName(request)), ...leftoverTokens(request)];
 
 /** Sets the session cookie, or clears it, and clears the one that was left over. */
 function setSessionCookie(request: Request, headers: Headers, token: string, expires: Date): void {
   const domain = isHttps(request) ? sessionDomain() : null;
   const attributes = { path: "/", expires, ...(domain !== null && { domain }) };
   headers.append("Set-Cookie", writeCookie(request, cookieName(request), token, attributes));
-  if (leftoverToken(request) === null) return;
+  if (leftoverTokens(request).length === 0) return;
   headers.append("Set-Cookie", writeCookie(request, hostSessionCookie, "", { path: "/", expires: new Date(0) }));
 }
 
@@ -91,7 +94,7 @@ export async function requireRecentSignIn(request: Request, signedIn: SignedIn):
 export function browserOf(request: Request): Browser {
   return {
     userAgent: request.headers.get("User-Agent"),
-    sessionToken: sessionToken(request) ?? leftoverToken(request),
+    sessionTokens: everyToken(request),
   };
 }
 
@@ -106,9 +109,9 @@ export function signIn(
   return redirectSignedIn(returnTo, headers);
 }
 
-/** Ends the session in the database, clears its cookie and redirects. */
+/** Ends the sessions in the database, clears the cookie and redirects. */
 export async function signOut(request: Request, location = "/login"): Promise<Response> {
-  for (const token of [sessionToken(request), leftoverToken(request)]) if (token) await logOut(token);
+  await logOut(everyToken(request));
   const headers = new Headers();
   setSessionCookie(request, headers, "", new Date(0));
   return redirect(location, { headers });

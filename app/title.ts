@@ -5,24 +5,30 @@ import { type PageText, type PlainPageText, useTexts } from "./language";
 
 type Description = Extract<PageText, `${string}.description`>;
 
-/**
- * Says in a route's `handle` which text is the title of its page, which one describes it, and whether search engines may
- * list it: a page with a description they may, unless it is "unlisted".
- */
-export const titled = (title: PlainPageText, description?: Description, listing: "listed" | "unlisted" = "listed") => ({
+interface Search {
+  description?: Description;
+  /** Whether search engines may list the page. */
+  listed?: boolean;
+}
+
+/** What a route's `handle` says of its page: which text is its title, and what search engines may know. */
+export const titled = (title: PlainPageText, { description, listed = false }: Search = {}) => ({
   title,
   description,
-  listing,
+  listed,
 });
 
-type Handle = Partial<ReturnType<typeof titled>> | undefined;
+/** The `handle` of the page's route. */
+function useHandle(): ReturnType<typeof titled> | undefined {
+  return useMatches().find(({ handle }) => handle)?.handle as ReturnType<typeof titled> | undefined;
+}
 
 /** The document's title: the error's, or the one that the page's route names. */
 export function useDocumentTitle(errorStatus: number | null): string {
   const t = useTexts();
   const { name } = useBrand();
-  const [title] = useMatches().flatMap(({ handle }) => (handle as Handle)?.title ?? []);
-  const key = errorStatus === null ? title : errorTitle(errorStatus);
+  const handle = useHandle();
+  const key = errorStatus === null ? handle?.title : errorTitle(errorStatus);
   return key === undefined ? name : `${t(key)} · ${name}`;
 }
 
@@ -35,8 +41,8 @@ export function useSearchListing(errorStatus: number | null): { description: str
   const t = useTexts();
   const { name } = useBrand();
   const { search } = useLocation();
-  const handle = useMatches().find(({ handle }) => (handle as Handle)?.description)?.handle as Handle;
-  if (errorStatus !== null || !handle?.description) return { description: null, listed: false };
-  const description = t(handle.description, { brand: name });
-  return { description, listed: handle.listing === "listed" && search === "" };
+  const handle = useHandle();
+  if (errorStatus !== null || !handle) return { description: null, listed: false };
+  const description = handle.description ? t(handle.description, { brand: name }) : null;
+  return { description, listed: handle.listed && search === "" };
 }

@@ -101,6 +101,17 @@ const publicAddress = z
 
 type SettingName = keyof z.infer<typeof settings>;
 
+const malformedIn = ({ error }: z.ZodSafeParseResult<unknown>) =>
+  error?.issues.map(({ path }) => String(path[0])) ?? [];
+
+/** What the rules between settings compare: the well-formed ones as they are parsed, the others as they are. */
+function valuesOf(present: Environment, malformed: ReadonlySet<string>): Record<string, unknown> {
+  const wellFormed = Object.entries(present).filter(([name]) => !malformed.has(name));
+  const values: Record<string, unknown> = { ...present, ...settings.safeParse(Object.fromEntries(wellFormed)).data };
+  for (const name of malformed) values[name] = present[name]; // and not their defaults
+  return values;
+}
+
 function problemsOf({ error }: z.ZodSafeParseResult<unknown>): string[] {
   return error?.issues.map(({ path, message }) => `${path.join(".")} ${message}`) ?? [];
 }
@@ -117,7 +128,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile = readTe
   const present = { ...set, ...secrets };
   const has = (name: SettingName) => present[name] !== undefined;
   const parsed = settings.safeParse(present);
-  const env = { ...present, ...parsed.data };
+  const env = valuesOf(present, new Set([...unread.keys(), ...malformedIn(parsed)]));
   const address = publicAddress.safeParse(env);
   const mail = mailSettings.safeParse(env);
   const registration = registrationSettings.safeParse(env);

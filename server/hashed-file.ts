@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** A file that browsers may keep for ever, because its name changes with its content. */
+/** A file that browsers may keep for ever, because its path changes with its content. */
 export interface HashedFile {
-  name: string;
+  /** Of its URL. */
+  path: string;
   type: string;
   content: Buffer;
 }
@@ -10,7 +11,9 @@ export interface HashedFile {
 /** @param extension with its dot */
 export function hashedFile(stem: string, extension: string, type: string, content: Buffer): HashedFile {
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
-  return { name: `${stem}-${hash}${extension}`, type, content };
+  return { path: `/__files/${stem}-${hash}${extension}`, type, content };
 }
 
-export const pathOfFile = ({ name }: HashedFile) => `/__files/${name}`;
+export type FilesByPath = ReadonlyMap<string, HashedFile>;
+
+export const byPath = (files: HashedFile[]): FilesByPath => new Map(files.map((file) => [file.path, file]));

@@ -8,6 +8,7 @@ import { StartError } from "./errors";
 import { readInstallationId } from "./features/health.server";
 import { prepareSchema } from "./features/schema.server";
 import { resumeSession } from "./features/sessions.server";
+import { answerPrimary } from "./http/cluster-metrics";
 import type { FindUser } from "./http/forward-authentication";
 import { openFrontDoor } from "./http/front-door";
 import { openMetrics } from "./http/metrics-registry";
@@ -21,15 +22,12 @@ import { processValue } from "./process-value";
 import { randomDelay } from "./queue/delay";
 import { JobQueue, provideQueue } from "./queue/job-queue";
 import type { MetricsConfig } from "./settings/metrics";
+import { onStopSignal, shutdownLimit } from "./stop-signals";
 
-const shutdownLimit = 9_000; // ms, for the requests and jobs that run at SIGTERM
-const mailLimit = 7_000; // ms of them, for the mails that are being sent; afterwards they fail and are retried
+const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; afterwards they fail and are retried
 
 function stopOnSignal(stop: () => Promise<void>): void {
-  let stopping = false;
-  const onSignal = () => {
-    if (stopping) return; // Ctrl+C reaches every process of the terminal, and the primary process sends SIGTERM besides
-    stopping = true;
+  onStopSignal(() => {
     setTimeout(() => process.exit(1), shutdownLimit).unref();
     stop().then(
       () => process.exit(0),
@@ -38,9 +36,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
         process.exit(1);
       },
     );
-  };
-  process.once("SIGTERM", onSignal);
-  process.once("SIGINT", onSignal);
+  });
 }
 
 function logStart({ appUrl, mail, identityProvider }: Config): void {
@@ -54,8 +50,10 @@ async function startMetrics(
   { orm }: Database,
   queue: JobQueue,
 ): Promise<(() => Promise<void>) | null> {
-  const exposition = await openMetrics({ hashesWaiting, pool: () => poolUse(orm), jobs: () => queue.waiting() });
-  return cluster.isWorker ? null : openMetricsServer(metrics, exposition);
+  const registry = await openMetrics({ hashesWaiting, pool: () => poolUse(orm), jobs: () => queue.waiting() });
+  if (!cluster.isWorker) return openMetricsServer(metrics, registry);
+  answerPrimary(() => registry.getMetricsAsJSON());
+  return null;
 }
 
 async function startService(routeOf: RouteOf): Promise<void> {

@@ -1,9 +1,8 @@
 import { useTexts } from "~/language";
 import { ActionForm } from "./action-form";
-import { Disclosure } from "./disclosure";
 import { NewPasswordFields } from "./new-password-fields";
 import { PasswordField } from "./password-field";
-import { SignInAgain } from "./sign-in-again";
+import { ProtectedAction } from "./protected-action";
 
 interface ChangePasswordProps {
   email: string;
@@ -15,23 +14,30 @@ interface ChangePasswordProps {
 export function ChangePassword({ email, errors, signInAgain }: ChangePasswordProps) {
   const t = useTexts();
   return (
-    <Disclosure label={t("account.changePassword")} open={Object.keys(errors).length > 0}>
-      <SignInAgain needed={signInAgain} />
-      <ActionForm fields={{ intent: "change-password" }} submit={t("account.savePassword")}>
-        {/* Not sent: password managers take it for the user name. */}
-        <input type="email" autoComplete="username" value={email} readOnly hidden />
-        <PasswordField
-          of="Current"
-          name="currentPassword"
-          autoComplete="current-password"
-          enterKeyHint="next"
-          error={errors.currentPassword}
-        />
-        <NewPasswordFields email={email} errors={errors} />
-        <p className="muted">{t("account.otherSessionsEnd")}</p>
-      </ActionForm>
-      <p className="muted">{t("account.forgotCurrentPassword")}</p>
-      <ActionForm fields={{ intent: "send-password-link" }} submit={t("account.mailPasswordLink")} />
-    </Disclosure>
+    <ProtectedAction
+      label={t("account.changePassword")}
+      intent="change-password"
+      submit={t("account.savePassword")}
+      signInAgain={signInAgain}
+      open={Object.keys(errors).length > 0}
+      after={
+        <>
+          <p className="muted">{t("account.forgotCurrentPassword")}</p>
+          <ActionForm fields={{ intent: "send-password-link" }} submit={t("account.mailPasswordLink")} />
+        </>
+      }
+    >
+      {/* Not sent: password managers take it for the user name. */}
+      <input type="email" autoComplete="username" value={email} readOnly hidden />
+      <PasswordField
+        of="Current"
+        name="currentPassword"
+        autoComplete="current-password"
+        enterKeyHint="next"
+        error={errors.currentPassword}
+      />
+      <NewPasswordFields email={email} errors={errors} />
+      <p className="muted">{t("account.otherSessionsEnd")}</p>
+    </ProtectedAction>
   );
 }

@@ -13,6 +13,8 @@ interface ProtectedActionProps {
   signInAgain: boolean;
   open?: boolean;
   children?: ReactNode;
+  /** Below the form. */
+  after?: ReactNode;
 }
 
 /** An account action that asks for a recent sign-in. Its form is shown when it is asked for. */
@@ -25,6 +27,7 @@ export function ProtectedAction({
   signInAgain,
   open = false,
   children,
+  after,
 }: ProtectedActionProps) {
   return (
     <Disclosure label={label} open={open}>
@@ -33,6 +36,7 @@ export function ProtectedAction({
       <ActionForm fields={{ intent }} submit={submit} danger={danger}>
         {children}
       </ActionForm>
+      {after}
     </Disclosure>
   );
 }

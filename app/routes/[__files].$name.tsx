@@ -1,9 +1,9 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { fileAnswer } from "~/files.server";
+import { findFile } from "#server/features/files.server";
 
 /** The brand's files and the texts. `app/entry.server.tsx` sends them, because a loader's answer cannot have bytes. */
 export function loader({ request }: LoaderFunctionArgs) {
-  if (!fileAnswer(request)) throw new Response(null, { status: 404 });
+  if (!findFile(new URL(request.url).pathname)) throw new Response(null, { status: 404 });
   return null;
 }
 

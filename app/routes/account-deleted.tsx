@@ -1,7 +1,7 @@
 import { Link, useLoaderData } from "@remix-run/react";
 import { Page } from "~/components/page";
-import { registrationMode } from "~/features";
 import { useTexts } from "~/language";
+import { registrationMode } from "~/mailed-link-features";
 import { titled } from "~/title";
 
 export const handle = titled("deleted.title");

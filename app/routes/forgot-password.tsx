@@ -5,13 +5,13 @@ import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { requestPasswordReset } from "~/features";
 import { useTexts } from "~/language";
+import { requestPasswordReset } from "~/mailed-link-features";
 import { clientOf, languageOf, readFields } from "~/request";
 import { respond } from "~/responses";
 import { titled } from "~/title";
 
-export const handle = titled("common.forgotPassword", "forgot.description");
+export const handle = titled("common.forgotPassword", { description: "forgot.description", listed: true });
 
 export function loader({ request }: LoaderFunctionArgs) {
   return {

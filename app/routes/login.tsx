@@ -10,8 +10,8 @@ import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
-import { registrationMode } from "~/features";
 import { Text, useTexts } from "~/language";
+import { registrationMode } from "~/mailed-link-features";
 import {
   browserOf,
   clientOf,
@@ -31,7 +31,7 @@ import { minutesIn, respond, unprocessable } from "~/responses";
 import { withReturnTo } from "~/return-to";
 import { titled } from "~/title";
 
-export const handle = titled("common.logIn", "login.description");
+export const handle = titled("common.logIn", { description: "login.description", listed: true });
 
 export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
   new Headers([...loaderHeaders, ...actionHeaders]);

@@ -7,14 +7,14 @@ import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { registrationMode, requestRegistration } from "~/features";
 import { Text, useTexts } from "~/language";
+import { registrationMode, requestRegistration } from "~/mailed-link-features";
 import { clientOf, languageOf, readFields, requireGuest, returnToOf } from "~/request";
 import { respond } from "~/responses";
 import { withReturnTo } from "~/return-to";
 import { titled } from "~/title";
 
-export const handle = titled("register.title", "register.description");
+export const handle = titled("register.title", { description: "register.description", listed: true });
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {

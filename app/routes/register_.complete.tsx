@@ -3,8 +3,8 @@ import { data, useLoaderData } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { formTargetHeader } from "~/content-security-policy";
-import { completeRegistration, isRegistrationLinkValid, registrationMode } from "~/features";
 import { useTexts } from "~/language";
+import { completeRegistration, isRegistrationLinkValid, registrationMode } from "~/mailed-link-features";
 import { passwordMessage } from "~/password-messages";
 import {
   browserOf,

@@ -2,8 +2,8 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { redirect } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { isResetLinkValid, resetPassword } from "~/features";
 import { useTexts } from "~/language";
+import { isResetLinkValid, resetPassword } from "~/mailed-link-features";
 import { passwordMessage } from "~/password-messages";
 import {
   type LinkRefusal,
@@ -17,7 +17,7 @@ import {
 import { respond, unprocessable } from "~/responses";
 import { titled } from "~/title";
 
-export const handle = titled("reset.title", "forgot.description", "unlisted");
+export const handle = titled("reset.title", { description: "forgot.description" });
 
 export function loader({ request }: LoaderFunctionArgs) {
   return linkParameters(request);

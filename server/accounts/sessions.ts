@@ -16,8 +16,8 @@ export const mostSessions = 50;
 /** What a sign-in knows of the browser. */
 export interface Browser {
   userAgent: string | null;
-  /** The token of the session cookie that it came with. */
-  sessionToken: string | null;
+  /** The tokens of the session cookies that it came with: several where a sibling host has planted one. */
+  sessionTokens: string[];
 }
 
 export interface NewSession {
@@ -25,8 +25,8 @@ export interface NewSession {
   token: string;
   expiresAt: Date;
   userId: string;
-  /** The user of the session that the browser came with. */
-  replacedUserId: string | null;
+  /** The users of the sessions that the browser came with, one for each session. */
+  replacedUserIds: string[];
   /** How many of the user's sessions ended because there were too many. */
   endedCount: number;
 }
@@ -50,22 +50,26 @@ export const live = (now = new Date()) => ({ [raw(isLive, livenessAt(now))]: [] 
 export const notLive = (now = new Date()) => ({ [raw(`not (${isLive})`, livenessAt(now))]: [] });
 
 /**
- * Ends the session of a cookie's token.
+ * Ends the sessions of the tokens of cookies.
  *
- * @returns the session's user, or `null` when there was no such session
+ * @returns the user of each session that there was
  */
-export async function endSessionOfToken(em: EntityManager, token: string): Promise<string | null> {
-  const session = await em.findOne(Session, { tokenHash: sha256(token) });
-  const ended = session && (await em.nativeDelete(Session, { id: session.id }));
-  return ended ? session.user.id : null;
+export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): Promise<string[]> {
+  if (tokens.length === 0) return [];
+  const ended = await em
+    .createQueryBuilder(Session)
+    .delete({ tokenHash: { $in: tokens.map(sha256) } })
+    .returning("user")
+    .execute<{ user: string }[]>("all");
+  return ended.map(({ user }) => user);
 }
 
 /**
- * Starts a session with a new token, ends the one that the browser came with (session fixation), and those beyond the
+ * Starts a session with a new token, ends those that the browser came with (session fixation), and those beyond the
  * most that a user may have. The caller holds the user's row: of two sign-ins at once neither would see the other's.
  */
 export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
-  const replacedUserId = browser.sessionToken ? await endSessionOfToken(em, browser.sessionToken) : null;
+  const replacedUserIds = await endSessionsOfTokens(em, browser.sessionTokens);
   const token = mintToken();
   const now = new Date();
   const expiresAt = new Date(now.getTime() + absoluteLifetime);
@@ -79,7 +83,7 @@ export async function startSession(em: EntityManager, userId: string, browser: B
     expiresAt,
   });
   const endedCount = await keepMostRecent(em, "sessions", userId, mostSessions);
-  return { token, expiresAt, userId, replacedUserId, endedCount };
+  return { token, expiresAt, userId, replacedUserIds, endedCount };
 }
 
 /** Logs how many sessions of a user ended, if any. Called after the commit. */
@@ -88,8 +92,8 @@ export function logSessionEnd(userId: string, reason: SessionEnd, count: number)
 }
 
 /** Logs the sessions that a sign-in ended. Called after the commit. */
-export function logEndedSessions({ userId, replacedUserId, endedCount }: NewSession): void {
-  if (replacedUserId) logSessionEnd(replacedUserId, "replaced", 1);
+export function logEndedSessions({ userId, replacedUserIds, endedCount }: NewSession): void {
+  for (const replacedUserId of replacedUserIds) logSessionEnd(replacedUserId, "replaced", 1);
   logSessionEnd(userId, "too_many", endedCount);
 }
 

@@ -27,7 +27,7 @@ export async function deleteAccount(
 ): Promise<boolean> {
   const { id, email } = user;
   if (parseAddress(typedEmail) !== email) return false;
-  const ended = await unitOfWork(async (em) => {
+  const outcome = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
     const locked = await lockUser(em, { id });
     if (!locked) return "deleted_meanwhile" as const;
@@ -38,11 +38,11 @@ export async function deleteAccount(
     const sessions = await endAllSessions(em, id);
     await em.nativeDelete(User, { id });
     await enqueue(em, { task: "mail_account_deleted", email, language });
-    return sessions;
+    return { sessions };
   });
-  if (ended === "address_changed_meanwhile") return false;
-  if (ended === "deleted_meanwhile") return true;
-  logSessionEnd(id, "account_deleted", ended);
+  if (outcome === "address_changed_meanwhile") return false;
+  if (outcome === "deleted_meanwhile") return true;
+  logSessionEnd(id, "account_deleted", outcome.sessions);
   logEvent({ event: "account.deleted", userId: id });
   return true;
 }

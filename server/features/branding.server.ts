@@ -1,6 +1,6 @@
 import { type BrandColors, brandColors } from "../brand-colors";
 import { config } from "../config";
-import { type HashedFile, hashedFile, pathOfFile } from "../hashed-file";
+import { byPath, type FilesByPath, type HashedFile, hashedFile } from "../hashed-file";
 import { processValue } from "../process-value";
 import type { BrandConfig } from "../settings/branding";
 
@@ -18,7 +18,7 @@ export interface PageBrand {
 
 interface Branding {
   page: PageBrand;
-  files: HashedFile[];
+  files: FilesByPath;
 }
 
 /** Replaces the colours of `app/styles/theme.css`. */
@@ -37,13 +37,13 @@ function brandingOf({ name, logo, color, termsUrl, privacyUrl, supportEmail }: B
   return {
     page: {
       name,
-      logo: logoFile && pathOfFile(logoFile),
-      colors: colorsFile && pathOfFile(colorsFile),
+      logo: logoFile?.path ?? null,
+      colors: colorsFile?.path ?? null,
       termsUrl,
       privacyUrl,
       supportEmail,
     },
-    files: [logoFile, colorsFile].filter((file) => file !== null),
+    files: byPath([logoFile, colorsFile].filter((file) => file !== null)),
   };
 }
 
@@ -57,4 +57,4 @@ function branding(): Branding {
 
 export const pageBrand = (): PageBrand => branding().page;
 
-export const brandFiles = (): HashedFile[] => branding().files;
+export const brandFiles = (): FilesByPath => branding().files;

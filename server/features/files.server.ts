@@ -2,8 +2,5 @@ import type { HashedFile } from "../hashed-file";
 import { brandFiles } from "./branding.server";
 import { textFiles } from "./language.server";
 
-export type { HashedFile } from "../hashed-file";
-
-/** A file below `/__files/`: the brand's, or the texts of a language; `undefined` for another name. */
-export const findFile = (name: string): HashedFile | undefined =>
-  [...brandFiles(), ...textFiles()].find((file) => file.name === name);
+/** A file of the brand, or the texts of a language; `undefined` for another path. */
+export const findFile = (path: string): HashedFile | undefined => brandFiles().get(path) ?? textFiles.get(path);

@@ -1,6 +1,6 @@
 import Negotiator from "negotiator";
 import { config } from "../config";
-import { type HashedFile, hashedFile, pathOfFile } from "../hashed-file";
+import { byPath, type HashedFile, hashedFile } from "../hashed-file";
 import { isLanguage, type Language, languages } from "../languages/languages";
 import { texts } from "../languages/texts";
 
@@ -35,7 +35,7 @@ const files = Object.fromEntries(
   Object.keys(languages).map((language) => [language, fileOf(language as Language)]),
 ) as Record<Language, HashedFile>;
 
-export const textFiles = (): HashedFile[] => Object.values(files);
+export const textFiles = byPath(Object.values(files));
 
 /** Where a browser gets the texts of a page in this language. */
-export const textsPath = (language: Language): string => pathOfFile(files[language]);
+export const textsPath = (language: Language): string => files[language].path;

@@ -1,7 +1,7 @@
 import { configuredIssuer } from "../accounts/provider-identities";
 import {
-  endSessionOfToken,
   endSessionsExcept,
+  endSessionsOfTokens,
   isLive,
   livenessAt,
   logSessionEnd,
@@ -97,10 +97,10 @@ export async function activeSessions(userId: string): Promise<ActiveSession[]> {
   }));
 }
 
-/** Ends the session of a cookie's token, if there is one. */
-export async function logOut(token: string): Promise<void> {
-  const userId = await query((em) => endSessionOfToken(em, token));
-  if (userId) logSessionEnd(userId, "logout", 1);
+/** Ends the sessions of the tokens of a browser's cookies. */
+export async function logOut(tokens: string[]): Promise<void> {
+  const userIds = await query((em) => endSessionsOfTokens(em, tokens));
+  for (const userId of userIds) logSessionEnd(userId, "logout", 1);
 }
 
 /** Ends one session of the user. @returns false when the user has no such session */

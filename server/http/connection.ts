@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { isIPv4 } from "node:net";
+import { isIP, isIPv4 } from "node:net";
 import type { TLSSocket } from "node:tls";
 import ipaddr from "ipaddr.js";
 import type { Config } from "../config";
@@ -18,6 +18,9 @@ function forwardedValue({ headers }: IncomingMessage, name: string, proxies: num
 function withoutPort(address: string): string {
   return address.replace(/^\[(.*)\](?::\d+)?$/, "$1").replace(/^([\d.]+):\d+$/, "$1");
 }
+
+/** RFC 4007, section 11: `fe80::1%eth0`. */
+const withoutZone = (address: string) => address.replace(/%.*$/, "");
 
 function parseAuthority(scheme: string, host: string | undefined): URL | null {
   if (!host || !/^[\w.\-:[\]]+$/.test(host) || !URL.canParse(`${scheme}://${host}`)) return null;
@@ -40,8 +43,7 @@ export function connectionUrl(request: IncomingMessage, authority: string | unde
   return parseAuthority(isEncrypted(request, config) ? "https" : "http", host) ?? new URL(config.appUrl);
 }
 
-/** Not `isIP` of Node: it takes zones of an IPv6 address that ipaddr.js cannot parse. */
-const isAddress = (text: string) => isIPv4(text) || ipaddr.IPv6.isValid(text);
+const isAddress = (text: string) => isIP(text) !== 0;
 
 /** Of an IPv6 address the /64, which one subscriber has. */
 function subscriberOf(address: string): string {
@@ -60,9 +62,9 @@ export interface Client {
 
 /** Who sent the request. */
 export function clientOf(request: IncomingMessage, { trustedProxies }: Config): Client {
-  const named = withoutPort(forwardedValue(request, "x-forwarded-for", trustedProxies) ?? "");
+  const named = withoutZone(withoutPort(forwardedValue(request, "x-forwarded-for", trustedProxies) ?? ""));
   if (isAddress(named)) return { address: subscriberOf(named), forwarded: true };
-  const own = request.socket.remoteAddress ?? "";
+  const own = withoutZone(request.socket.remoteAddress ?? "");
   return { address: isAddress(own) ? subscriberOf(own) : "unknown", forwarded: false };
 }
 

@@ -1,8 +1,5 @@
-import cluster from "node:cluster";
 import { DatabaseUnavailable } from "../errors";
 import { type Counters, mailOutcomes, provideCounters } from "../metrics";
-import { answerPrimary } from "./cluster-metrics";
-import type { Exposition } from "./metrics-server";
 
 /** The values that are read at a scrape. */
 export interface Readings {
@@ -65,39 +62,26 @@ async function withinLimit<T>(read: Promise<T>): Promise<T | null> {
   }
 }
 
-type Aggregator = "sum" | "min" | "max";
+/** Returns a function that calls `read`, unless the promise of its last call is pending: then it returns that. */
+function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
+  let pending: Promise<T> | undefined;
+  return () => {
+    pending ??= read().finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  };
+}
 
 /** Creates the gauges that are read at a scrape. */
 function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readings): void {
-  let reading: ReturnType<Readings["jobs"]> | undefined;
+  type Values = number | Record<string, number>;
 
-  /** One statement at a time: while the database hangs, further scrapes do not wait for connections. */
-  function readJobs(): ReturnType<Readings["jobs"]> {
-    reading ??= readings.jobs().finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  }
-
-  /** @param aggregator makes one value of those of several processes */
-  const gauge = (name: string, help: string, aggregator: Aggregator, read: () => number | Promise<number>) =>
-    new Gauge({
-      name: `latchkey_${name}`,
-      help,
-      aggregator,
-      registers: [registry],
-      async collect() {
-        this.set(await read());
-      },
-    });
-
-  /** A value for each state. */
-  const gaugeOfStates = (
-    name: string,
-    help: string,
-    aggregator: Aggregator,
-    read: () => Record<string, number> | Promise<Record<string, number>>,
-  ) =>
+  /**
+   * @param aggregator makes one value of those of several processes
+   * @param read resolves with the value, or with one for each state
+   */
+  const gauge = (name: string, help: string, aggregator: "sum" | "min" | "max", read: () => Values | Promise<Values>) =>
     new Gauge({
       name: `latchkey_${name}`,
       help,
@@ -107,38 +91,38 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
       async collect() {
         const values = await read();
         this.reset();
-        for (const [state, value] of Object.entries(values)) this.set({ state }, value);
+        if (typeof values === "number") this.set(values);
+        else for (const [state, value] of Object.entries(values)) this.set({ state }, value);
       },
     });
 
-  const ofJobs = async (field: "waiting" | "oldest") => {
-    const jobs = Object.entries((await withinLimit(readJobs())) ?? {});
-    return Object.fromEntries(jobs.map(([state, values]) => [state, values[field]]));
-  };
+  // While the database hangs, further scrapes do not wait for connections.
+  const statement = oneAtATime(readings.jobs);
+  const jobs = oneAtATime(() => withinLimit(statement()));
+  const ofJobs = async (field: "waiting" | "oldest") =>
+    Object.fromEntries(Object.entries((await jobs()) ?? {}).map(([state, values]) => [state, values[field]]));
 
-  const hashesHelp = "Requests that wait for the hash of a password to begin.";
-  gauge("hashes_waiting", hashesHelp, "max", readings.hashesWaiting);
-  gaugeOfStates("database_connections", "Connections of the pool.", "sum", () => {
+  gauge("hashes_waiting", "Requests that wait for the hash of a password to begin.", "max", readings.hashesWaiting);
+  gauge("database_connections", "Connections of the pool.", "sum", () => {
     const { used, free } = readings.pool();
     return { used, free };
   });
-  const acquiresHelp = "Callers that wait for a connection of the pool.";
-  gauge("database_acquires_waiting", acquiresHelp, "max", () => readings.pool().waiting);
-  const upHelp = "1 when the database answered this scrape within 2 seconds, else 0.";
-  gauge("database_up", upHelp, "min", async () => ((await withinLimit(readJobs())) ? 1 : 0));
-  const jobsHelp = "Jobs that wait: created ones, and those to retry.";
-  gaugeOfStates("jobs_waiting", jobsHelp, "max", () => ofJobs("waiting"));
-  const oldestHelp = "Time since the oldest job that waits was enqueued.";
-  gaugeOfStates("job_oldest_seconds", oldestHelp, "max", () => ofJobs("oldest"));
+  gauge("database_acquires_waiting", "Callers that wait for a connection of the pool.", "max", () => {
+    return readings.pool().waiting;
+  });
+  gauge("database_up", "1 when the database answered this scrape within 2 seconds, else 0.", "min", async () => {
+    return (await jobs()) ? 1 : 0;
+  });
+  gauge("jobs_waiting", "Jobs that wait: created ones, and those to retry.", "max", () => ofJobs("waiting"));
+  gauge("job_oldest_seconds", "Time since the oldest job that waits was enqueued.", "max", () => ofJobs("oldest"));
 }
 
 /** Counts from now on. prom-client is read from the disk here: a start without metrics does not load it. */
-export async function openMetrics(readings: Readings): Promise<Exposition> {
+export async function openMetrics(readings: Readings): Promise<Registry> {
   const prometheus = await import("prom-client");
   const registry = new prometheus.Registry();
   prometheus.collectDefaultMetrics({ register: registry });
   createGauges(prometheus, registry, readings);
   provideCounters(createCounters(prometheus, registry));
-  if (cluster.isWorker) answerPrimary(() => registry.getMetricsAsJSON());
-  return { contentType: registry.contentType, text: () => registry.metrics() };
+  return registry;
 }

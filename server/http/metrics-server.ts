@@ -6,20 +6,20 @@ import type { MetricsConfig } from "../settings/metrics";
 export interface Exposition {
   contentType: string;
   /** Every metric in Prometheus' text format. */
-  text(): Promise<string>;
+  metrics(): Promise<string>;
 }
 
 /** The front door leaves the requests of this server alone. */
 export class MetricsServer extends Server {}
 
-async function answer({ contentType, text }: Exposition, request: IncomingMessage, response: ServerResponse) {
+async function answer(exposition: Exposition, request: IncomingMessage, response: ServerResponse) {
   if (request.method !== "GET" || request.url?.split("?", 1)[0] !== "/metrics") {
     response.writeHead(404).end();
     return;
   }
   try {
-    const body = await text();
-    response.writeHead(200, { "Content-Type": contentType, "Cache-Control": "no-store" }).end(body);
+    const body = await exposition.metrics();
+    response.writeHead(200, { "Content-Type": exposition.contentType, "Cache-Control": "no-store" }).end(body);
   } catch (error) {
     logUnexpected(error);
     response.writeHead(500).end();

@@ -40,15 +40,20 @@ export function isUnreadable(request: Request): boolean {
   return request.headers.has(factHeaders.unreadable);
 }
 
-const isNamed = (pair: string, name: string) => pair.slice(0, pair.indexOf("=")).trim() === name;
+/**
+ * The values of every cookie of this name, as sent. Nothing is decoded, and only spaces and tabs around a name are cut:
+ * browsers let a sibling host set cookies whose names resemble `__Host-session`, such as `%5F%5FHost-session`.
+ */
+export const cookieValues = (header: string, name: string): string[] =>
+  header.split(";").flatMap((pair) => parse(pair, { decode: (value) => value })[name] ?? []);
 
 /**
- * A cookie's value as sent. Nothing is decoded: `%5F%5FHost-session` is not `__Host-session`. A cookie that is sent twice
- * counts as absent: a sibling host can set one for a longer path, which browsers send first (RFC 6265, section 8.6).
+ * A cookie's value. A cookie that is sent twice counts as absent: a sibling host can set one for a longer path, which
+ * browsers send first (RFC 6265, section 8.6).
  */
 export function cookieOf(header: string, name: string): string | null {
-  if (header.split(";").filter((pair) => isNamed(pair, name)).length > 1) return null;
-  return parse(header, { decode: (value) => value })[name] || null;
+  const [value, second] = cookieValues(header, name);
+  return second === undefined ? value || null : null;
 }
 
 /** The session cookie of this host alone. */

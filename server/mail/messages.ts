@@ -46,7 +46,11 @@ function write(language: Language, subject: string, parts: Part[]): Message {
   return { subject, text: `${text.join("\n\n")}\n`, html: html(subject, blocks, document) };
 }
 
-/** For an owner who did not do it: a new password ends every session; then the account page, to which a sentence leads. */
+/**
+ * What an owner does who did not do this: reset the password, which ends every session, then open the account page.
+ *
+ * @param sentence why to open the account page
+ */
 function resetThenAccount(language: Language, appUrl: string, sentence: string): Part[] {
   const t = mailTextsIn(language);
   return [

@@ -8,9 +8,14 @@ export const processesForm = z
   .default("1")
   .transform((value) => (value === "auto" ? availableParallelism() : Number(value)));
 
+/** A malformed number of processes is a string here, and not compared. */
 export const processesSettings = z
   .object({ PROCESSES: z.unknown().optional(), DATABASE_URL: z.unknown().optional() })
-  .refine(({ PROCESSES = 1, DATABASE_URL }) => PROCESSES === 1 || !String(DATABASE_URL).startsWith("pglite:"), {
-    path: ["PROCESSES"],
-    error: "must be 1 with the embedded database, which belongs to one process",
-  });
+  .refine(
+    ({ PROCESSES, DATABASE_URL }) =>
+      typeof PROCESSES !== "number" || PROCESSES === 1 || !String(DATABASE_URL).startsWith("pglite:"),
+    {
+      path: ["PROCESSES"],
+      error: "must be 1 with the embedded database, which belongs to one process",
+    },
+  );

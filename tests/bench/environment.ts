@@ -1,8 +1,8 @@
 import pg from "pg";
 import { scrape } from "../support/scrape";
-import { createEmptyDatabase, freePort } from "../support/server";
+import { createEmptyDatabase, freePort, remixServeListens } from "../support/server";
 import { until } from "../support/until";
-import { type Program, remixServeListens, startProgram } from "./processes";
+import { type Program, startProgram } from "./processes";
 import { grow, seed } from "./seed";
 
 const tsx = ["--import", "tsx"];
@@ -67,9 +67,10 @@ export async function openEnvironment({
   const latchkey: Program[] = [];
   const metricsPort = await freePort();
   const counting = metrics && { METRICS_PORT: String(metricsPort) };
+  const allListen = new RegExp(`(?:${remixServeListens.source}[^]*){${processes}}`);
   for (let instance = 0; instance < instances; instance++) {
     latchkey.push(
-      await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, remixServeListens, folder),
+      await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, allListen, folder),
     );
   }
   const scraping = metrics && setInterval(() => scrape(metricsPort).catch(() => {}), 1_000);

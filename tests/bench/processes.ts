@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { childrenOf } from "../support/child-processes";
 import { freePort } from "../support/server";
 
 /** One of the programs under measurement. */
@@ -8,8 +9,6 @@ export interface Program {
   process: ChildProcess;
   stop(): Promise<void>;
 }
-
-export const remixServeListens = /\[remix-serve\] http/;
 
 /** Starts a program and waits for the line that reports its port. */
 export async function startProgram(
@@ -47,7 +46,7 @@ export async function startProgram(
 
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux
 
-function cpuSecondsOf(pid: string): number {
+function cpuSecondsOf(pid: number | undefined): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
@@ -55,8 +54,7 @@ function cpuSecondsOf(pid: string): number {
 /** Seconds of CPU that the process and its own processes have used; `NaN` where there is no /proc. */
 export function cpuSeconds({ pid }: ChildProcess): number {
   try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
-    return [String(pid), ...children].reduce((sum, each) => sum + cpuSecondsOf(each), 0);
+    return [pid, ...childrenOf(pid)].reduce<number>((sum, each) => sum + cpuSecondsOf(each), 0);
   } catch {
     return Number.NaN;
   }

@@ -1,6 +1,6 @@
-import { createEmptyDatabase } from "../support/server";
+import { createEmptyDatabase, remixServeListens } from "../support/server";
 import { median } from "./measure";
-import { remixServeListens, startProgram } from "./processes";
+import { startProgram } from "./processes";
 
 // W6: from the start of the process to the first 200 of GET /login.
 

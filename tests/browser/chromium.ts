@@ -1,3 +1,4 @@
+import { createHash, X509Certificate } from "node:crypto";
 import { type Browser, chromium } from "playwright-core";
 
 const flags = [
@@ -12,16 +13,27 @@ const flags = [
 ];
 
 interface BrowserOptions {
-  /** Names besides localhost that are this machine, such as `*.example.org`; no other name is found. */
-  hosts?: string[];
+  /** The addresses of names such as `*.example.org` besides localhost; no other name is found. */
+  hosts?: Record<string, string>;
+  /** A certificate that is trusted, whoever has signed it. */
+  certificate?: string;
   /** A port for other clients of the browser. */
   debuggingPort?: number;
 }
 
+/** Chromium's name of a certificate's key. */
+function keyOf(certificate: string): string {
+  const key = new X509Certificate(certificate).publicKey.export({ type: "spki", format: "der" });
+  return createHash("sha256").update(key).digest("base64");
+}
+
 /** The installed Chromium. */
-export function startBrowser({ hosts = [], debuggingPort }: BrowserOptions = {}): Promise<Browser> {
+export function startBrowser({ hosts = {}, certificate, debuggingPort }: BrowserOptions = {}): Promise<Browser> {
   const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
-  const rules = [...hosts.map((host) => `MAP ${host} 127.0.0.1`), "MAP * ~NOTFOUND", "EXCLUDE localhost"];
-  const port = debuggingPort === undefined ? [] : [`--remote-debugging-port=${debuggingPort}`];
-  return chromium.launch({ executablePath, args: [...flags, `--host-resolver-rules=${rules.join(", ")}`, ...port] });
+  const mapped = Object.entries(hosts).map(([host, address]) => `MAP ${host} ${address}`);
+  const rules = [...mapped, "MAP * ~NOTFOUND", "EXCLUDE localhost"].join(", ");
+  const args = [...flags, `--host-resolver-rules=${rules}`];
+  if (certificate !== undefined) args.push(`--ignore-certificate-errors-spki-list=${keyOf(certificate)}`);
+  if (debuggingPort !== undefined) args.push(`--remote-debugging-port=${debuggingPort}`);
+  return chromium.launch({ executablePath, args });
 }

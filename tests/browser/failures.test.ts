@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { connect } from "../support/postgres-cluster";
 import { until } from "../support/until";
-import { form, navigate } from "./refused";
+import { formHeaders, navigate } from "./refused";
 import { arrive, signInAtProvider, startSite } from "./site";
 import { startSiteOnCluster } from "./site-on-cluster";
 import { survey, surveyed } from "./survey";
@@ -14,7 +14,7 @@ describe("the page of a refused form", () => {
   /** Navigates to the login page with a POST of these fields. */
   async function answerTo(page: Page, fields: string[][]) {
     const postData = new URLSearchParams(fields).toString();
-    const answer = await navigate(page, { method: "POST", path: "/login", headers: form, postData });
+    const answer = await navigate(page, { method: "POST", path: "/login", headers: formHeaders, postData });
     await page.waitForLoadState("networkidle");
     return answer;
   }

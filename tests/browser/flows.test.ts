@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { choosePassword, logIn, password, register } from "./registration";
+import { askForAccount, choosePassword, logIn, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 
 const site = startSite();
@@ -48,10 +48,7 @@ describe.each(visitors)("$who", ({ options }) => {
     await arrive(page, "Log in");
     const assertNoReload = await watchReloads(page, options);
     await page.getByRole("link", { name: "Create one" }).click();
-    await arrive(page, "Create an account");
-    await page.getByLabel("Email").fill(email);
-    await page.getByRole("button", { name: "Continue", exact: true }).click();
-    await arrive(page, "Check your mail");
+    await askForAccount(page, email);
     expect(await page.getByRole("status").first().textContent()).toContain(email);
     await assertNoReload();
 

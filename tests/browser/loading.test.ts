@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startSite } from "./site";
+import { logIn, register } from "./registration";
+import { arrive, startSite } from "./site";
 
 const site = startSite();
 
@@ -50,6 +51,21 @@ test.each(pages)("%s has no layout shift while it loads", async (path) => {
       }),
   );
   expect(shifts).toBe(0);
+});
+
+test("without the file of the texts the login page is shown, and a login works as without scripts", async () => {
+  const email = "ada@example.com";
+  await register(site, await site.visit(), email);
+  const page = await site.visit();
+  await page.route("**/__files/texts-*", (route) => route.abort());
+  const failed = () => page.waitForEvent("pageerror", ({ message }) => message === "Failed to fetch");
+  await Promise.all([page.goto("/login"), failed()]);
+  await arrive(page, "Log in");
+  await Promise.all([logIn(page, email), failed()]); // The answer is a document, which loads the scripts again.
+  await arrive(page, "Your account");
+  const problems = site.takeProblems().map((problem) => problem.replace(/ \(.*\)$/, ""));
+  const expected = ["console: Failed to load resource: net::ERR_FAILED", "uncaught: Failed to fetch"];
+  expect(problems).toEqual([...expected, ...expected]);
 });
 
 test("the production build answers /dev/mails 404 and contains no code of it", async () => {

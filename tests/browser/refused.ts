@@ -7,14 +7,14 @@ interface Refused {
   postData?: string;
 }
 
-export const form = { "Content-Type": "application/x-www-form-urlencoded" };
+export const formHeaders = { "Content-Type": "application/x-www-form-urlencoded" };
 
 /** Requests that no form of the site sends, by the status of the page that answers them. */
 export const refused = {
   400: { method: "GET", path: "/%" },
   404: { method: "GET", path: "/nowhere" },
   405: { method: "GET", path: "/logout" },
-  413: { method: "POST", path: "/login", headers: form, postData: `email=${"a".repeat(17_000)}` },
+  413: { method: "POST", path: "/login", headers: formHeaders, postData: `email=${"a".repeat(17_000)}` },
   415: { method: "POST", path: "/login", headers: { "Content-Type": "text/plain" } },
 } as const satisfies Record<number, Refused>;
 

@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { arrive, linkIn, type startSite } from "./site";
+import { arrive, linkIn, type Site } from "./site";
 
 export const password = "quiet lamps over the harbour";
 
@@ -15,14 +15,19 @@ export async function logIn(page: Page, email: string, value = password): Promis
   await page.getByRole("button", { name: "Log in" }).click();
 }
 
-type Mailbox = Pick<ReturnType<typeof startSite>, "mail">;
+type Mailbox = Pick<Site, "mail">;
 
-/** Registers from the registration page on, by mailed link. */
-export async function createAccount({ mail }: Mailbox, page: Page, email: string): Promise<void> {
+/** Sends the form of the registration page. */
+export async function askForAccount(page: Page, email: string): Promise<void> {
   await arrive(page, "Create an account");
   await page.getByLabel("Email").fill(email);
   await page.getByRole("button", { name: "Continue", exact: true }).click();
   await arrive(page, "Check your mail");
+}
+
+/** Registers from the registration page on, by mailed link. */
+export async function createAccount({ mail }: Mailbox, page: Page, email: string): Promise<void> {
+  await askForAccount(page, email);
   await page.goto(linkIn(await mail(email, "Finish creating your account")));
   await choosePassword(page, password);
   await page.getByRole("button", { name: "Create the account" }).click();

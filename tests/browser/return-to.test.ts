@@ -5,7 +5,7 @@ import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allowedTarget } from "../../server/settings/return-to";
 import { bypasses, targets } from "../support/open-redirects";
-import { choosePassword, logIn, password, register } from "./registration";
+import { askForAccount, choosePassword, logIn, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 
 /** An application of another origin: its pages name their path. */
@@ -79,10 +79,7 @@ describe.each(visitors)("$who", ({ options }) => {
     const page = await site.visit(options);
     await page.goto(asked("/welcome"));
     await page.getByRole("link", { name: "Create one" }).click();
-    await arrive(page, "Create an account");
-    await page.getByLabel("Email").fill(email);
-    await page.getByRole("button", { name: "Continue", exact: true }).click();
-    await arrive(page, "Check your mail");
+    await askForAccount(page, email);
     await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
     await choosePassword(page, password, "another one");
     await page.getByRole("button", { name: "Create the account" }).click();

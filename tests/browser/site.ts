@@ -18,7 +18,7 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
   let database: TestDatabase;
   let provider: IdentityProvider;
   let server: RunningServer;
-  let problems: string[] = [];
+  const problems: string[] = [];
   let applications: string[] = [];
 
   beforeAll(async () => {
@@ -33,11 +33,11 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
     server = await startServer({ PORT: String(port), DATABASE_URL: database.url, ...provider.settings, ...given });
   });
 
+  const takeProblems = () => problems.splice(0);
+
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));
-    const found = problems;
-    problems = [];
-    expect(found).toEqual([]);
+    expect(takeProblems()).toEqual([]);
   });
 
   afterAll(async () => {
@@ -68,6 +68,8 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
 
   return {
     url: () => server.url,
+    /** Returns the problems so far, which then do not fail the test. */
+    takeProblems,
     /** A page in a new browser context. */
     async visit(options: BrowserContextOptions = {}): Promise<Page> {
       const context = await browser.newContext({ baseURL: server.url, ...options });
@@ -91,6 +93,8 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
     },
   };
 }
+
+export type Site = ReturnType<typeof startSite>;
 
 /** The link with a token in a mail's text. */
 export const linkIn = (text: string): string => /\S+token=\S+/.exec(text)?.[0] ?? "";

@@ -145,6 +145,23 @@ describe("PROCESSES", () => {
     expect(problems({ PROCESSES: "2", DATABASE_URL: "pglite:./data" })).toEqual([refusal]);
     expect(loadConfig({ PROCESSES: "1" }).processes).toBe(1);
   });
+
+  test("is compared with the database, whatever else is wrong", () => {
+    const refusal = "PROCESSES must be 1 with the embedded database, which belongs to one process";
+    const port = "PORT must be a port number";
+    expect(problems({ PROCESSES: "1", DATABASE_URL: "pglite:./data", PORT: "abc" })).toEqual([port]);
+    expect(problems({ PROCESSES: "2", PORT: "abc" })).toEqual([port, refusal]);
+    expect(problems({ PROCESSES: "100" })).toEqual(["PROCESSES must be auto, or a number from 1 to 99"]);
+    expect(problems({ PROCESSES: "2", DATABASE_URL: "mysql://db.example" })).toEqual([
+      "DATABASE_URL must be a postgresql:// URL, or pglite: and a folder",
+    ]);
+    const unreadable = () => {
+      throw Object.assign(new Error("no such file"), { code: "ENOENT" });
+    };
+    expect(problems({ PROCESSES: "4", DATABASE_URL_FILE: "/run/secrets/database-url" }, unreadable)).toEqual([
+      "DATABASE_URL_FILE cannot be read: ENOENT",
+    ]);
+  });
 });
 
 describe("REGISTRATION", () => {
@@ -353,6 +370,10 @@ test.each(["google", "github", "gitlab", "discord"] as const)("the provider %s n
 test("metrics are on loopback by default, and off without a port", () => {
   expect(loadConfig({ METRICS_PORT: "9464" }).metrics).toEqual({ host: "127.0.0.1", port: 9464 });
   expect(loadConfig({ METRICS_HOST: "::" }).metrics).toBeNull();
+  expect(problems({ METRICS_PORT: "3000", TRUST_PROXY: "10" })).toEqual([
+    "TRUST_PROXY must be true, false or the number of proxies, at most 9",
+    "METRICS_PORT must be another port than PORT",
+  ]);
 });
 
 test("an empty or blank variable counts as unset", () => {

@@ -76,7 +76,7 @@ describe.each(translations)("the translation into %s", (language) => {
   });
 });
 
-test("every address in a sentence from right to left is isolated from it, or one that begins with a digit is reordered", () => {
+test("in Arabic, every address is between U+2066 and U+2069: without them, one that begins with a digit is reordered", () => {
   const bare = /(?<!\u2066)\{(?:email|oldEmail|newEmail)\}|\{(?:email|oldEmail|newEmail)\}(?!\u2069)/;
   const addressed = entriesOf("ar").flatMap(([, text]) => forms(text).filter((form) => /\{\w*[eE]mail\}/.test(form)));
   expect(addressed.length).toBeGreaterThan(0);

@@ -15,7 +15,7 @@ vi.mock("#server/features/external-sign-in.server", async (original) => ({
 }));
 
 beforeEach(() => {
-  const session = { token: sessionToken, expiresAt: new Date("2026-12-24T12:00:00Z"), replacedUserId: null };
+  const session = { token: sessionToken, expiresAt: new Date("2026-12-24T12:00:00Z"), replacedUserIds: [] };
   signInToAccount.mockReset().mockResolvedValue(session);
 });
 

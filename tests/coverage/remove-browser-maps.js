@@ -1,4 +1,5 @@
-// Coverage needs the source map of the server's build. Remix makes those of the browser's scripts too, which no build has.
+// Coverage needs the source map of build/index.js. The option that writes it, `remix build --sourcemap`, also writes a map
+// for each script of the browser. `npm run build` writes none, and tests/http/bundle.test.ts requires that.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

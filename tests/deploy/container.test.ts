@@ -7,13 +7,12 @@ import { parse } from "yaml";
 import { signInExternally } from "../support/external-sign-in";
 import { PostgresCluster } from "../support/postgres-cluster";
 import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider";
-import { freePort } from "../support/server";
-import { startSmtpServer } from "../support/smtp-service";
+import { freePort, remixServeListens } from "../support/server";
 import { twice } from "../support/twice";
-import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { commandOf, copy, copyContext, type Instruction, readStages } from "./containerfile";
 import { asStranger, start, temporaryFolder } from "./host";
+import { startMailServer } from "./mail-server";
 
 // The steps of deploy/Containerfile and the settings of deploy/compose.yaml, without an image: the production dependencies
 // alone, as a user that owns nothing, in a folder that cannot be written, without HOME.
@@ -76,11 +75,11 @@ afterAll(async () => {
 });
 
 test("a reset, an external sign-in and a stop, and nothing is written into the folder", async () => {
-  const smtp = await startSmtpServer({ authOptional: true });
+  const smtp = await startMailServer();
   const port = String(await freePort());
   const secrets: Record<string, string> = {
     "database-url": await cluster.createDatabase(),
-    "smtp-url": `smtp://127.0.0.1:${smtp.port}`,
+    "smtp-url": smtp.url,
   };
   const { services } = parse(await readFile("deploy/compose.yaml", "utf8"));
   expect(services.latchkey.secrets).toEqual(Object.keys(secrets));
@@ -96,22 +95,17 @@ test("a reset, an external sign-in and a stop, and nothing is written into the f
   const before = await survey(app);
 
   const latchkey = start([process.execPath, ...commandOf(textOf("CMD")).slice(1)], { cwd: app, env, ...asStranger });
-  await latchkey.waitFor(/\[remix-serve\] http/);
+  await latchkey.waitFor(remixServeListens);
   const [, ...check] = commandOf(textOf("HEALTHCHECK"));
   const health = () => execute(process.execPath, check, { env: { PORT: port, NODE_ENV: "production" } });
   await health();
   const url = `http://127.0.0.1:${port}`;
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 
-  const mailed = async (subject: string) => {
-    const find = () => smtp.mails.find(({ headers }) => headers.subject === subject);
-    await until(() => find() !== undefined, `the mail "${subject}"`);
-    return /token=([0-9a-f]{64})/.exec(find()?.text ?? "")?.[1] ?? "";
-  };
   const email = "grace@example.com";
   const visitor = new Visitor(url);
   await visitor.post("/register", { email });
-  const claim = { email, token: await mailed("Finish creating your account") };
+  const claim = { email, token: await smtp.token("Finish creating your account") };
   expect(
     await visitor.post("/register/complete", { ...claim, ...twice("correct horse battery staple") }),
   ).toMatchObject({
@@ -119,12 +113,12 @@ test("a reset, an external sign-in and a stop, and nothing is written into the f
     location: "/dashboard",
   });
   await visitor.post("/forgot-password", { email });
-  const link = { email, token: await mailed("Reset your password") };
+  const link = { email, token: await smtp.token("Reset your password") };
   expect(await visitor.post("/reset-password", { ...link, ...twice("another good password") })).toMatchObject({
     status: 302,
     location: "/login?notice=password_reset",
   });
-  await mailed("Your password was changed");
+  await smtp.token("Your password was changed");
   expect(await signInExternally(new Visitor(url))).toMatchObject({ status: 302, location: "/dashboard" });
 
   expect(await latchkey.stop()).toBe(0);

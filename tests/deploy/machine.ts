@@ -53,22 +53,39 @@ export class Machine {
       `cmp package-lock.json "$3/package-lock.json"`,
       `cp -al ${this.#surroundings.production}/node_modules "$3/"`,
     ]);
-    const unit = [
+    // Runs a command as the unit's user in $folder, with $environment, the lines of $settings and $mask.
+    const run = [
       `root=${this.#root} uid=${stranger}`,
-      'unit="$root/etc/systemd/system/latchkey.service"',
-      'value() { sed -n "s/^$1=//p" "$unit"; }',
-      // Runs a command of the unit's program as the unit's user, with its settings, in its folder.
       "run() {",
-      '  cd "$root$(value WorkingDirectory)"',
+      '  cd "$root$folder"',
       '  command="$*"',
-      "  set -- $(value Environment)",
-      '  while IFS= read -r line; do set -- "$@" "$line"; done <"$root$(value EnvironmentFile)"',
-      '  umask "$(value UMask)"',
+      "  set -- $environment",
+      '  while IFS= read -r line; do set -- "$@" "$line"; done <"$root$settings"',
+      '  umask "$mask"',
       `  exec setpriv ${user} env -i PATH=/usr/bin:/bin "$@" PORT=${new URL(this.url).port} \\`,
       `    ${process.execPath} \${command#/usr/bin/node }`,
       "}",
     ];
-    await writeScript(bin("systemd-run"), [...unit, 'while [ "$1" != /usr/bin/node ]; do shift; done', 'run "$@"']);
+    await writeScript(bin("systemd-run"), [
+      ...run,
+      'folder=/ environment="" settings=/dev/null mask=0022',
+      'while [ "$1" != /usr/bin/node ]; do',
+      '  name=$(echo "$1" | cut -d= -f1-2) value=$(echo "$1" | cut -d= -f3)',
+      '  case "$name" in',
+      '    --setenv=*) environment="$environment $(echo "$1" | cut -d= -f2-)" ;;',
+      "    --property=WorkingDirectory) folder=$value ;;",
+      "    --property=EnvironmentFile) settings=$value ;;",
+      "    --property=UMask) mask=$value ;;",
+      "  esac",
+      "  shift",
+      "done",
+      'run "$@"',
+    ]);
+    const unit = [
+      ...run,
+      'unit="$root/etc/systemd/system/latchkey.service"',
+      'value() { sed -n "s/^$1=//p" "$unit"; }',
+    ];
     await writeScript(bin("systemctl"), [
       ...unit,
       'runs() { kill -0 "$1" 2>/dev/null && ! grep -q "^State:.Z" "/proc/$1/status"; }',
@@ -81,6 +98,8 @@ export class Machine {
       "}",
       "start() {",
       '  install -d -o "$uid" -g "$uid" -m "$(value StateDirectoryMode)" "$root/var/lib/$(value StateDirectory)"',
+      "  folder=$(value WorkingDirectory) environment=$(value Environment)",
+      "  settings=$(value EnvironmentFile) mask=$(value UMask)",
       '  (run $(value ExecStart)) >>"$root/log" 2>&1 </dev/null &',
       '  echo $! >"$root/pid"',
       "}",

@@ -1,25 +1,11 @@
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
-import { startSmtpServer } from "../support/smtp-service";
 import { twice } from "../support/twice";
-import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { Machine } from "./machine";
+import { type MailServer, startMailServer } from "./mail-server";
 
 const email = "ada@example.com";
-
-async function startMailServer() {
-  const { port, mails } = await startSmtpServer({ authOptional: true });
-  /** Resolves with the link's fields in the `count`th mail of this subject. */
-  const link = async (subject: string, count = 1) => {
-    const find = () => mails.filter(({ headers }) => headers.subject === subject)[count - 1];
-    await until(() => find() !== undefined, `the mail "${subject}"`);
-    return { email, token: /token=([0-9a-f]{64})/.exec(find()?.text ?? "")?.[1] ?? "" };
-  };
-  return { url: `smtp://127.0.0.1:${port}`, link };
-}
-
-type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 async function createMachine(smtp: MailServer, postgres?: PostgresCluster): Promise<Machine> {
   const surroundings = { smtpUrl: smtp.url, production: inject("production") };
@@ -29,13 +15,13 @@ async function createMachine(smtp: MailServer, postgres?: PostgresCluster): Prom
 }
 
 /** Registers, and requests a reset link. */
-async function arrange({ url }: Machine, { link }: MailServer) {
+async function arrange({ url }: Machine, { token }: MailServer) {
   const visitor = new Visitor(url);
   await visitor.post("/register", { email });
-  const claim = await link("Finish creating your account");
+  const claim = { email, token: await token("Finish creating your account") };
   await visitor.post("/register/complete", { ...claim, ...twice("correct horse battery staple") });
   await visitor.post("/forgot-password", { email });
-  return { visitor, reset: await link("Reset your password") };
+  return { visitor, reset: { email, token: await token("Reset your password") } };
 }
 
 type Arranged = Awaited<ReturnType<typeof arrange>>;
@@ -90,14 +76,16 @@ test("the embedded database: install, upgrade, go back, rotate, find out about m
   machine.useSmtp(newSmtp.url);
   await machine.runUntilReady("rotate the SMTP login");
   await new Visitor(machine.url).post("/forgot-password", { email });
-  await expectResetLink(machine, { ...arranged, reset: await newSmtp.link("Reset your password") });
+  const reset = { email, token: await newSmtp.token("Reset your password") };
+  await expectResetLink(machine, { ...arranged, reset });
 }, 180_000);
 
 describe("PostgreSQL", () => {
   let clusters: [PostgresCluster, PostgresCluster, PostgresCluster];
 
   beforeAll(async () => {
-    clusters = await Promise.all([PostgresCluster.start(), PostgresCluster.start(), PostgresCluster.start()]);
+    const start = () => PostgresCluster.start({ passwordOf: "latchkey" });
+    clusters = await Promise.all([start(), start(), start()]);
   });
 
   afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));
@@ -128,15 +116,19 @@ describe("PostgreSQL", () => {
     await expectSession(machine, arranged);
   });
 
-  test("the embedded database moves to it: sessions and links go on", async () => {
+  test("the embedded database moves to it, at a second try: sessions and links go on", async () => {
     const smtp = await startMailServer();
     const machine = await createMachine(smtp, clusters[2]);
     for (const name of ["install", "settings"]) machine.run(name);
     await machine.runUntilReady("start");
     const arranged = await arrange(machine, smtp);
+    machine.run("create the database");
+    const client = await connect(`postgresql://postgres@127.0.0.1:${clusters[2].port}/latchkey`);
+    await client.query("create table other ()");
+    expect(() => machine.run("copy to PostgreSQL")).toThrow("Nothing was copied: the database TO is not empty.");
+    await client.query("drop table other");
     expect(machine.run("copy to PostgreSQL")).toMatch(/^users +1$/m);
     await machine.runUntilReady("switch to PostgreSQL");
-    const client = await connect(`postgresql://postgres@127.0.0.1:${clusters[2].port}/latchkey`);
     expect((await client.query("select email from users")).rows).toEqual([{ email }]);
     await client.end();
     await expectSession(machine, arranged);

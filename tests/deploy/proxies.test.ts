@@ -1,10 +1,9 @@
-import { createHash, X509Certificate } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
-import { choosePassword } from "../browser/registration";
+import { startBrowser } from "../browser/chromium";
+import { choosePassword, logIn, register } from "../browser/registration";
 import { arrive, linkIn, signInAtProvider } from "../browser/site";
 import { mailsIn } from "../support/printed-mails";
 import { exchange } from "../support/raw-http";
@@ -52,22 +51,6 @@ async function startRecorder() {
         server.closeAllConnections();
       }),
   };
-}
-
-/** Chromium, in which the public host is the proxy. It trusts the proxy's certificate. */
-function startBrowser({ port, cert }: RunningProxy): Promise<Browser> {
-  const key = new X509Certificate(cert).publicKey.export({ type: "spki", format: "der" });
-  return chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
-    args: [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      `--host-resolver-rules=MAP ${publicHost}:443 127.0.0.1:${port}, MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1`,
-      `--ignore-certificate-errors-spki-list=${createHash("sha256").update(key).digest("base64")}`,
-    ],
-  });
 }
 
 describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) => {
@@ -123,19 +106,13 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
   });
 
   test("a browser registers, resets its password by mail, logs in, and signs in with the provider", async () => {
-    const browser = await startBrowser(proxy);
+    const hosts = { [`${publicHost}:443`]: `127.0.0.1:${proxy.port}` };
+    const browser = await startBrowser({ hosts, certificate: proxy.cert });
     const page = await browser.newPage({ baseURL: origin });
     page.setDefaultTimeout(15_000);
     const email = "ada@example.com";
 
-    await page.goto("/register");
-    await page.getByLabel("Email").fill(email);
-    await page.getByRole("button", { name: "Continue", exact: true }).click();
-    await arrive(page, "Check your mail");
-    await page.goto(linkIn(await mailTo(email, "Finish creating your account")));
-    await choosePassword(page, "correct horse battery staple");
-    await page.getByRole("button", { name: "Create the account" }).click();
-    await arrive(page, "Your account");
+    await register({ mail: mailTo }, page, email);
     await page.getByRole("button", { name: "Log out" }).click();
     await arrive(page, "Log in");
 
@@ -150,9 +127,7 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
     await page.getByRole("button", { name: "Change the password" }).click();
     await arrive(page, "Log in");
 
-    await page.getByLabel("Email").fill(email);
-    await page.getByLabel("Password", { exact: true }).fill("another quiet evening");
-    await page.getByRole("button", { name: "Log in" }).click();
+    await logIn(page, email, "another quiet evening");
     await arrive(page, "Your account");
     const cookies = await page.context().cookies();
     const attributes = { domain: publicHost, path: "/", httpOnly: true, secure: true, sameSite: "Lax" };

@@ -15,17 +15,22 @@ test("systemd rates the exposure of the unit below 2.0", () => {
   expect(Number(rating?.[1])).toBeLessThan(2);
 });
 
-test("deploy/latchkey runs a command with the user, the folder, the settings and the program of the unit", () => {
+test("deploy/latchkey runs a command with the user, the environment, the folder and the program of the unit", () => {
   const unit = readFileSync("deploy/latchkey.service", "utf8");
-  const value = (name: string) => new RegExp(`^${name}=(\\S+)`, "m").exec(unit)?.[1];
+  const value = (name: string) => new RegExp(`^${name}=(.+)`, "m").exec(unit)?.[1] ?? "";
+  const program = value("ExecStart").split(" ", 1);
   const words: string[] = readFileSync("deploy/latchkey", "utf8").match(/[^\s\\]+/g) ?? [];
   expect(words.slice(words.indexOf("exec"))).toEqual([
     ...["exec", "systemd-run", "--pipe", "--wait", "--collect", "--quiet"],
     `--uid=${value("User")}`,
     `--gid=${value("Group")}`,
+    ...value("Environment")
+      .split(" ")
+      .map((variable) => `--setenv=${variable}`),
+    `--property=UMask=${value("UMask")}`,
     `--property=WorkingDirectory=${value("WorkingDirectory")}`,
     `--property=EnvironmentFile=${value("EnvironmentFile")}`,
-    value("ExecStart"),
+    ...program,
     ...["server/cli.js", '"$@"'],
   ]);
 });

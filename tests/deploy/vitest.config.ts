@@ -1,8 +1,8 @@
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { root } from "../support/vitest-options.js";
 
 export default defineConfig({
-  root: fileURLToPath(new URL("../..", import.meta.url)),
+  root,
   test: {
     include: ["tests/deploy/**/*.test.ts"],
     globalSetup: ["tests/support/fresh-build.ts", "tests/deploy/production-dependencies.ts"],

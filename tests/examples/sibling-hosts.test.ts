@@ -9,7 +9,7 @@ let browser: Browser;
 let example: Example;
 
 beforeAll(async () => {
-  browser = await startBrowser({ hosts: ["*.example.org"] });
+  browser = await startBrowser({ hosts: { "*.example.org": "127.0.0.1" } });
   example = await startExample(await onSiblingHosts());
 });
 

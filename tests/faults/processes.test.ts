@@ -1,32 +1,45 @@
-import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { childrenOf } from "../support/child-processes";
+import { isRefused } from "../support/connections";
+import type { MailServiceBehaviour } from "../support/mail-service";
 import { scrape } from "../support/scrape";
-import { freePort, spawnServer } from "../support/server";
+import { freePort, type RunningServer, remixServeListens, spawnServer } from "../support/server";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { createFixtures, forgetPassword, oldPassword } from "./fixture";
 
 const { cluster, createFixture } = createFixtures();
 
-const childrenOf = (pid: number | undefined) =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
-
-const exists = (pid: number) => {
+/** Returns whether the process exists. */
+const send = (pid: number | undefined, signal: NodeJS.Signals | 0) => {
   try {
-    return process.kill(pid, 0);
+    return process.kill(pid as number, signal);
   } catch {
     return false;
   }
 };
 
+const exists = (pid: number) => send(pid, 0);
+
+/** Signals every process of the service at once, as systemd and a terminal do. */
+function signalAll({ process: { pid } }: RunningServer, signal: NodeJS.Signals): void {
+  for (const one of [pid, ...childrenOf(pid)]) send(one, signal);
+}
+
+async function spawn(settings: Record<string, string>): Promise<RunningServer> {
+  const server = await spawnServer(settings);
+  onTestFinished(() => server.kill());
+  return server;
+}
+
 /** PROCESSES=3, all of them started. */
-async function startThree() {
+async function startThree(behaviour?: MailServiceBehaviour) {
   const fixture = await createFixture();
   const metricsPort = await freePort();
-  const mails = await fixture.mailService();
+  const mails = await fixture.mailService(behaviour);
   const settings = { PROCESSES: "3", METRICS_PORT: String(metricsPort), METRICS_HOST: "127.0.0.1" };
   const server = await fixture.server({ ...mails.settings, ...settings });
-  const lines = () => [...server.output().matchAll(/\[remix-serve\] http/g)].length;
+  const lines = () => [...server.output().matchAll(new RegExp(remixServeListens, "g"))].length;
   const started = async (count: number) => {
     while (lines() < count) await server.nextOutput();
   };
@@ -67,14 +80,33 @@ test("three processes are one service: limits and sessions shared, each mail onc
   expect(mails.mails.map(({ to }) => to).sort()).toEqual([...emails].sort());
 });
 
-test("a process that ends is replaced, and the others answer meanwhile", async () => {
-  const { fixture, server, started, scrape } = await startThree();
+const failedLogins = 'latchkey_events_total{event="login.failed",reason="wrong_credentials"}';
+const refusals = 'latchkey_http_request_duration_seconds_count{route="routes/login",method="POST",status="422"}';
+
+/** {@link startThree}, and each process has counted refused logins: nine in all. */
+async function countNine() {
+  const three = await startThree();
+  for (let n = 0; n < 9; n++) {
+    await new Visitor(three.server.url).post("/login", { email: `user${n}@example.com`, password: "a wrong password" });
+  }
+  await until(async () => (await three.scrape()).get(refusals) === 9, "nine are counted");
+  const counted = async () => {
+    const metrics = await three.scrape();
+    return [metrics.get(failedLogins), metrics.get(refusals)];
+  };
+  const [first = Number.NaN] = childrenOf(three.server.process.pid); // no process has this id; 0 would be every process
+  return { ...three, first, counted };
+}
+
+test("a process that ends is replaced, the others answer meanwhile, and what it counted stays in the sums", async () => {
+  const { fixture, server, started, scrape, first, counted } = await countNine();
   await using _ = fixture;
-  const [first] = childrenOf(server.process.pid);
-  process.kill(first ?? 0, "SIGKILL");
+  const ofThree = (await scrape()).get("process_max_fds") ?? Number.NaN; // a gauge, the same in each process
+  process.kill(first, "SIGKILL");
   await server.waitFor(
     new RegExp(`"pid":${first},"status":null,"signal":"SIGKILL","msg":"A process ended and is replaced."`),
   );
+  expect((await scrape()).get("process_max_fds")).toBe((ofThree / 3) * 2);
   let replaced = false;
   const replacement = started(4).then(() => {
     replaced = true;
@@ -82,39 +114,76 @@ test("a process that ends is replaced, and the others answer meanwhile", async (
   while (!replaced) {
     expect((await new Visitor(server.url).get("/healthz")).status).toBe(200);
     expect((await scrape()).get("latchkey_database_up")).toBe(1);
+    expect(await counted()).toEqual([9, 9]);
   }
   await replacement;
   const now = childrenOf(server.process.pid);
   expect(now).toHaveLength(3);
   expect(now).not.toContain(first);
+  await until(async () => (await scrape()).get("process_max_fds") === ofThree, "the new process is scraped");
+  expect(await counted()).toEqual([9, 9]);
+});
+
+test("a process that does not answer a scrape counts as it did at the last one", async () => {
+  const { fixture, first, counted } = await countNine();
+  await using _ = fixture;
+  process.kill(first, "SIGSTOP");
+  try {
+    expect(await counted()).toEqual([9, 9]);
+  } finally {
+    process.kill(first, "SIGCONT");
+  }
+});
+
+test("a statement of a scrape that fails is logged, and ends no process", async () => {
+  const { fixture, server, scrape } = await startThree();
+  await using _ = fixture;
+  const processes = childrenOf(server.process.pid);
+  expect((await scrape()).get("latchkey_database_up")).toBe(1);
+  await fixture.query("alter table pgboss.job rename to renamed");
+  expect((await scrape()).get('latchkey_mails_total{outcome="sent"}')).toBe(0);
+  await server.waitFor(/"msg":"Unexpected error\."/);
+  expect(childrenOf(server.process.pid)).toEqual(processes);
+});
+
+test.each<[NodeJS.Signals, string, (server: RunningServer, signal: NodeJS.Signals) => void]>([
+  ["SIGTERM", "to the primary process", (server, signal) => server.process.kill(signal)],
+  ["SIGTERM", "to every process", signalAll],
+  ["SIGINT", "to every process", signalAll],
+])("%s %s: the request and the job in flight finish, every process ends, status 0", async (signal, _to, signalThem) => {
+  const { fixture, server, mails } = await startThree({ kind: "no_answer" });
+  await using _ = fixture;
+  const processes = childrenOf(server.process.pid);
+  await fixture.addAccount("ada@example.com");
+  await forgetPassword(server.url, "ada@example.com");
+  await mails.when(() => mails.attempts() === 1);
+  const transaction = await fixture.transaction("select from users for update");
+  const login = new Visitor(server.url).post("/login", { email: "ada@example.com", password: oldPassword });
+  await fixture.blocked();
+  signalThem(server, signal);
+  await until(() => isRefused(server.port), "new connections are refused");
+  signalThem(server, signal);
+  await transaction.query("rollback");
+  mails.setBehaviour({ kind: "accept" });
+  expect((await login).status).toBe(302);
+  expect(await server.ended).toBe(0);
+  expect(processes.filter(exists)).toEqual([]);
+  expect(mails.mails).toMatchObject([{ to: "ada@example.com", subject: "Reset your password" }]);
+  expect(server.output()).not.toMatch(/error/i);
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "%s ends every process with status 0, once its requests are answered",
+  "%s to every process while they start ends them with status 0",
   async (signal) => {
-    const { fixture, server } = await startThree();
-    await using _ = fixture;
+    const server = await spawn({ PROCESSES: "3", DATABASE_URL: await cluster().createDatabase() });
+    await server.waitFor(remixServeListens);
+    await until(() => childrenOf(server.process.pid).length === 3, "the others are forked");
     const processes = childrenOf(server.process.pid);
-    await fixture.addAccount("ada@example.com");
-    const transaction = await fixture.transaction("select from users for update");
-    const login = new Visitor(server.url).post("/login", { email: "ada@example.com", password: oldPassword });
-    await fixture.blocked();
-    server.process.kill(signal);
-    if (signal === "SIGINT") for (const pid of processes) process.kill(pid, signal); // as a terminal does
-    await transaction.query("rollback");
-    expect((await login).status).toBe(302);
+    signalAll(server, signal);
     expect(await server.ended).toBe(0);
     expect(processes.filter(exists)).toEqual([]);
   },
 );
-
-test("SIGTERM while the processes start ends them with status 0", async () => {
-  const server = await spawnServer({ PROCESSES: "3", DATABASE_URL: await cluster().createDatabase() });
-  await server.waitFor(/\[remix-serve\] http/);
-  const processes = childrenOf(server.process.pid);
-  expect(await server.stop()).toBe(0);
-  expect(processes.filter(exists)).toEqual([]);
-});
 
 test.each<[string, Record<string, string>, RegExp]>([
   [
@@ -128,7 +197,7 @@ test.each<[string, Record<string, string>, RegExp]>([
     /^The database at 127\.0\.0\.1:1\/none cannot be used: .+\n$/,
   ],
 ])("%s is one message and status 1", async (_what, settings, message) => {
-  const server = await spawnServer({ DATABASE_URL: await cluster().createDatabase(), ...settings });
+  const server = await spawn({ DATABASE_URL: await cluster().createDatabase(), ...settings });
   expect(await server.ended).toBe(1);
   expect(server.output()).toMatch(message);
 });
@@ -136,7 +205,7 @@ test.each<[string, Record<string, string>, RegExp]>([
 test("a port in use is one message and status 1", async () => {
   const { fixture, server } = await startThree();
   await using _ = fixture;
-  const other = await spawnServer({ PROCESSES: "2", DATABASE_URL: fixture.databaseUrl, PORT: String(server.port) });
+  const other = await spawn({ PROCESSES: "2", DATABASE_URL: fixture.databaseUrl, PORT: String(server.port) });
   expect(await other.ended).toBe(1);
   expect(other.output()).toBe(`Port ${server.port} cannot be used: EADDRINUSE.\n`);
 });

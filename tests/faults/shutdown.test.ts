@@ -1,19 +1,12 @@
 import net from "node:net";
 import { expect, test } from "vitest";
+import { isRefused } from "../support/connections";
 import { until } from "../support/until";
 import { createFixtures, forgetPassword, logIn, newPassword, resetPassword } from "./fixture";
 
 const { createFixture } = createFixtures();
 
-function isRefused(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect(port, "localhost");
-    socket.once("connect", () => resolve(false)).once("error", () => resolve(true));
-    socket.once("connect", () => socket.destroy());
-  });
-}
-
-test("SIGTERM: the request and the job in flight finish, new connections are refused, exit 0 within ten seconds", async () => {
+test("SIGTERM, more than once: the request and the job in flight finish, new connections are refused, exit 0 within ten seconds", async () => {
   await using fixture = await createFixture();
   const mails = await fixture.mailService({ kind: "no_answer" });
   const server = await fixture.server(mails.settings);
@@ -31,12 +24,14 @@ test("SIGTERM: the request and the job in flight finish, new connections are ref
   const ended = server.stop();
   await until(() => isRefused(server.port), "new connections are refused");
   expect(server.process.exitCode).toBeNull();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) server.process.kill(signal);
   await lock.query("commit");
   mails.setBehaviour({ kind: "accept" });
 
   expect(await reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
   expect(await ended).toBe(0);
   expect(performance.now() - start).toBeLessThan(10_000);
+  expect(server.output()).not.toMatch(/error/i);
   expect(mails.mails).toMatchObject([{ to: "ada@example.com", subject: "Reset your password" }]);
   const jobs = "select data, state::text from pgboss.job where data->>'email' is not null";
   expect(await fixture.query(jobs)).toEqual([

@@ -39,6 +39,9 @@ const pages: [string, number, string][] = [
   ["/%ff", 400, "This address cannot be read"],
   ["/login%", 400, "This address cannot be read"],
   ["/%E0%A4%A", 400, "This address cannot be read"],
+  [`/${"a/".repeat(31)}a`, 404, "Page not found"],
+  [`/${"a/".repeat(32)}a`, 400, "This address cannot be read"],
+  [`/login/${"a/".repeat(7_000)}`, 400, "This address cannot be read"], // Remix would match it for seconds
   ["/logout", 405, "This does not work here"],
 ];
 

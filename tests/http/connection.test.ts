@@ -26,14 +26,21 @@ describe("the client's address", () => {
     ["an IPv6 address in brackets", "1", "[2001:db8:1:2::7]", "2001:db8:1:2::"],
     ["an IPv6 address that ends in digits", "1", "2001:db8:1:2:3:4:5:443", "2001:db8:1:2::"],
     ["an IPv6 address with a zone", "1", "fe80::1%eth0", "fe80::"],
-    ["a zone with other letters", "1", "fe80::1%a-b", proxyAddress],
-    ["a zone of an interface of a VLAN", "1", "fe80::1%eth0.100", proxyAddress],
+    ["a zone with other letters", "1", "fe80::1%a-b", "fe80::"],
+    ["a zone of an interface of a VLAN", "1", "fe80::1%eth0.100", "fe80::"],
+    ["a zone and a port", "1", "[fe80::1%br-lan]:443", "fe80::"],
+    ["a zone alone", "1", "%br-lan", proxyAddress],
     ["an IPv4 address in IPv6", "1", "::ffff:203.0.113.5", "203.0.113.5"],
     ["no header", "2", undefined, proxyAddress],
     ["no address", "1", "unknown", proxyAddress],
     ["an unclosed bracket", "1", "[2001:db8::1", proxyAddress],
   ])("%s (TRUST_PROXY=%s)", (_what, trusted, header, expected) => {
     expect(client(header, trusted)).toBe(expected);
+  });
+
+  test.each(["fe80::1%br-lan", "fe80::1%eth0", "fe80::1"])("the connection of %s", (remoteAddress) => {
+    const request = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
+    expect(clientOf(request, loadConfig({}))).toEqual({ address: "fe80::", forwarded: false });
   });
 
   test("two clients behind a CDN and a proxy have different addresses", () => {

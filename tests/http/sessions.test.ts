@@ -52,6 +52,18 @@ describe("the cookie", () => {
     }
   });
 
+  test.each([
+    ["\u00a0__Host-session=x", "beside-1@example.com"],
+    ["__Host-session\u00a0=x", "beside-2@example.com"],
+    ["__Host-sessionX", "beside-3@example.com"],
+  ])("is not the second one of its name beside %j, which a sibling host can set", async (planted, email) => {
+    const { cookies } = await latchkey.register(email);
+    const own = `__Host-session=${cookies.get("session")}`;
+    expect(await isSignedIn(`${own}; ${planted}`, https)).toBe(true);
+    expect(await isSignedIn(`${planted}; ${own}`, https)).toBe(true);
+    expect(await isSignedIn(`${own}; __Host-session=x`, https)).toBe(false);
+  });
+
   test("is accepted only with the exact token and name", async () => {
     const { cookies } = await latchkey.register("strict@example.com");
     const token = cookies.get("session") ?? "";

@@ -1,7 +1,7 @@
 import { type PoolOptions, type PoolWorker, ThreadsPoolWorker, type WorkerRequest } from "vitest/node";
 
 // Vitest starts a thread for each test file of each run, and loading the packages there takes longer than most tests.
-// A thread evaluates the service's own modules anew for each test file, whoever started it, so one can run many files.
+// A thread evaluates the service's own modules anew for each test file, so one thread can run many files.
 // Read in Vitest 4.1.11: a thread takes the message `start` again.
 
 const mostRuns = 100; // after which a thread is replaced: each run leaves some memory in use

@@ -1,12 +1,7 @@
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import type { PoolOptions, Vite } from "vitest/node";
+import { alias, onPostgres, root } from "../support/vitest-options.js";
 import { KeptThread } from "./kept-thread";
-
-const root = new URL("../../", import.meta.url);
-
-/** Two transactions at once need two connections, and the embedded database is one. */
-const onPostgres = /^postgres/.test(process.env.DATABASE_URL ?? "");
 
 /** Stryker sets the pool to Vitest's threads, also where the configuration names another. */
 const keptThread: Vite.Plugin = {
@@ -22,14 +17,9 @@ const keptThread: Vite.Plugin = {
 // Stryker runs tests in threads, in which start.test.ts cannot change the folder. The outcome of races.test.ts depends on
 // time, so a mutant may survive it once and not again. The contract tests of settings and mail drivers reach no mutant.
 export default defineConfig({
-  root: fileURLToPath(root),
+  root,
   plugins: [keptThread],
-  resolve: {
-    alias: [
-      { find: /^#server\//, replacement: fileURLToPath(new URL("server/", root)) },
-      { find: /^~\//, replacement: fileURLToPath(new URL("app/", root)) },
-    ],
-  },
+  resolve: { alias },
   test: {
     include: [
       "tests/{routes,jobs,contract}/**/*.test.ts",

@@ -11,7 +11,7 @@ import { resetPassword } from "#server/features/password-reset.server";
 import { connectProvider } from "#server/features/provider-link.server";
 import { completeRegistration } from "#server/features/registration.server";
 import { JobQueue } from "#server/queue/job-queue";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { until } from "../support/until";
@@ -21,7 +21,6 @@ import { until } from "../support/until";
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" });
 const log = recordLog();
 const email = "ada@example.com";
-const browser = { userAgent: null, sessionToken: null };
 
 /** Resolves when one statement of this database waits for a lock that another transaction holds. */
 function statementIsBlocked(): Promise<void> {
@@ -39,7 +38,7 @@ test("a login during an uncommitted reset waits for the commit and starts no ses
   let finished: Promise<unknown> | undefined;
   vi.spyOn(JobQueue.prototype, "enqueue").mockImplementation(async function (this: JobQueue, em, job) {
     await enqueue.call(this, em, job); // The sessions are deleted, and the transaction is not committed.
-    finished = logIn(verified, [], browser, null, "en");
+    finished = logIn(verified, [], unknownBrowser, null, "en");
     await statementIsBlocked();
   });
   expect(await resetPassword({ email, token }, "a brand new password", "en")).not.toBeNull();
@@ -53,7 +52,7 @@ test("an external sign-in during an uncommitted disconnect waits for the commit 
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const { outcome } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { idpId: null });
-    const outcome = signInToAccount(profile, browser, "en").catch(({ reason }) => reason);
+    const outcome = signInToAccount(profile, unknownBrowser, "en").catch(({ reason }) => reason);
     await statementIsBlocked();
     return { outcome }; // The promise is wrapped, or it would be awaited before the commit.
   });
@@ -66,7 +65,7 @@ test("an external sign-in during another process's uncommitted link of its id wa
   const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
   const { session } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { idpId: "ada", idpIssuer: "google" });
-    const session = signInToAccount(profile, browser, "en");
+    const session = signInToAccount(profile, unknownBrowser, "en");
     await statementIsBlocked();
     return { session };
   });
@@ -99,7 +98,7 @@ test("twenty external sign-ins of one account that wait for its row hold one con
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const { signIns } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { name: "Ada" });
-    const signIns = Array.from({ length: 20 }, () => signInToAccount(profile, browser, "en"));
+    const signIns = Array.from({ length: 20 }, () => signInToAccount(profile, unknownBrowser, "en"));
     await statementIsBlocked();
     expect(orm().em.getKnex().client.pool.numUsed()).toBe(2);
     return { signIns };
@@ -156,7 +155,7 @@ describe("during an uncommitted change of the password", () => {
     const { by, verified } = await change();
     const { first, second } = await during(
       () => by(0, "the first new password"),
-      () => logIn(verified, [], browser, null, "en"),
+      () => logIn(verified, [], unknownBrowser, null, "en"),
     );
     expect(first).toBe(true);
     expect(second).toBeNull();
@@ -219,7 +218,7 @@ describe("during an uncommitted change of the address", () => {
     const [token, registration] = [await linkOf(id), await issueLink(latchkey.em(), Registration, newEmail)];
     const { first, second } = await during(
       () => confirm(token),
-      () => completeRegistration({ email: newEmail, token: registration }, "a brand new password", browser),
+      () => completeRegistration({ email: newEmail, token: registration }, "a brand new password", unknownBrowser),
     );
     expect([first, second]).toEqual([id, null]);
     expect(await latchkey.execute("select email from users")).toEqual([{ email: newEmail }]);
@@ -266,7 +265,7 @@ describe("during an uncommitted change of the address", () => {
     const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
     const { first, second } = await during(
       () => confirm(token),
-      () => signInToAccount(profile, browser, "en"),
+      () => signInToAccount(profile, unknownBrowser, "en"),
     );
     expect(first).toBe(id);
     expect(second.userId).not.toBe(id);

@@ -8,7 +8,7 @@ import * as callback from "~/routes/auth.idp_.callback";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
-import { createUser, goodPassword } from "../support/accounts";
+import { createUser, goodPassword, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { expectInvalidLink, mailSentOutcome, registrationLink } from "../support/mailed-links";
@@ -82,8 +82,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
     for (const each of [link, malformed]) {
       await expectInvalidLink(latchkey, finish, each, invalidLink);
       expect((await finish({ ...each, ...twice("short") })).data).toEqual({ typed: each, invalidLink });
-      const browser = { userAgent: null, sessionToken: null };
-      expect(await completeRegistration(each, goodPassword, browser)).toBeNull();
+      expect(await completeRegistration(each, goodPassword, unknownBrowser)).toBeNull();
     }
     latchkey.configure({});
     expect(await finish({ ...link, ...twice(goodPassword) })).toMatchObject({ status: 302, location: "/dashboard" });

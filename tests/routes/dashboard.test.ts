@@ -266,14 +266,6 @@ describe("delete-account", () => {
     expect(again.status).toBe(422);
   });
 
-  test("by two simultaneous requests succeeds for both and sends one mail", async () => {
-    const email = "ada@example.com";
-    const user = { id: await createUser(latchkey.em()), email };
-    const deletions = [deleteAccount(user, email, "en"), deleteAccount(user, email, "en")];
-    expect(await Promise.all(deletions)).toEqual([true, true]);
-    expect(await latchkey.jobs()).toEqual([{ task: "mail_account_deleted", email, language: "en" }]);
-  });
-
   test("a queued reset mail of the deleted account is not sent", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await act(cookie, "send-password-link");

@@ -8,7 +8,7 @@ import * as authorize from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { registrationLink } from "../support/mailed-links";
@@ -371,23 +371,19 @@ describe("a refused callback", () => {
 
   test("because of a database failure is the same redirect, not a 500", async () => {
     providerAnswers(ada);
-    await latchkey.execute("alter table sessions rename to gone");
-    try {
+    await latchkey.withoutTable("sessions", async () => {
       const refused = await comeBack({ code: "c", state });
       expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
       expect(refused.headers.getSetCookie()).toEqual([cleared]);
       expect(await users()).toEqual([]);
-    } finally {
-      await latchkey.execute("alter table gone rename to sessions");
-    }
+    });
   });
 });
 
 test("signs nobody in while external sign-in is off", async () => {
   latchkey.configure({});
   const profile = { id: "1001", email: "ada@example.com", emailVerified: true, name: null, pictureUrl: null };
-  const browser = { userAgent: null, sessionToken: null };
-  await expect(signInToAccount(profile, browser, "en")).rejects.toThrow("External sign-in is off.");
+  await expect(signInToAccount(profile, unknownBrowser, "en")).rejects.toThrow("External sign-in is off.");
   expect(await users()).toEqual([]);
 });
 
@@ -426,10 +422,9 @@ describe("simultaneous callbacks", () => {
 
   test("of one id are independent: when the first fails, the second signs in", async () => {
     const profile = { id: "1001", email: "ada@example.com", emailVerified: false, name: null, pictureUrl: null };
-    const browser = { userAgent: null, sessionToken: null };
     const outcomes = await Promise.allSettled([
-      signInToAccount(profile, browser, "en"),
-      signInToAccount({ ...profile, emailVerified: true }, browser, "en"),
+      signInToAccount(profile, unknownBrowser, "en"),
+      signInToAccount({ ...profile, emailVerified: true }, unknownBrowser, "en"),
     ]);
     expect(outcomes).toMatchObject([
       { status: "rejected", reason: { reason: "no_verified_email" } },

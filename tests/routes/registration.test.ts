@@ -5,7 +5,7 @@ import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import {
@@ -205,20 +205,16 @@ describe("the link", () => {
     const link = await registrationLink(latchkey);
     await change();
     const before = await latchkey.snapshot();
-    expect(await completeRegistration(link, password, { userAgent: null, sessionToken: null })).toBeNull();
+    expect(await completeRegistration(link, password, unknownBrowser)).toBeNull();
     expect(await latchkey.snapshot()).toEqual(before);
     expect(log.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
   });
 
   test("is not invalid because the database fails: that is an error, and the link stays valid", async () => {
     const link = await registrationLink(latchkey);
-    await latchkey.execute("alter table sessions rename to gone");
-    try {
-      const browser = { userAgent: null, sessionToken: null };
-      await expect(completeRegistration(link, password, browser)).rejects.toThrow("sessions");
-    } finally {
-      await latchkey.execute("alter table gone rename to sessions");
-    }
+    await latchkey.withoutTable("sessions", () =>
+      expect(completeRegistration(link, password, unknownBrowser)).rejects.toThrow("sessions"),
+    );
     expect((await finish({ ...link, ...newPassword })).status).toBe(302);
   });
 

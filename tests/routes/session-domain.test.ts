@@ -120,3 +120,31 @@ describe("a sibling host that plants a session cookie", () => {
     expect(await open(`__Secure-session=${planted}`)).toMatchObject({ location: "/login" });
   });
 });
+
+describe("beside a cookie that a sibling host planted", () => {
+  const beside = [
+    ["before it", (own: string) => `__Secure-session=planted; __Secure-session=${own}`],
+    ["after it", (own: string) => `__Secure-session=${own}; __Secure-session=planted`],
+    ["while it is one of before SESSION_DOMAIN", (own: string) => `__Secure-session=planted; __Host-session=${own}`],
+  ] as const;
+
+  test.each(beside)("%s, a logout ends the visitor's session", async (_where, cookies) => {
+    const own = await token(await createUser(latchkey.em()));
+    expect(await logOut(cookies(own))).toMatchObject({ status: 302, location: "/login" });
+    expect(await sessions()).toEqual([]);
+  });
+
+  test.each(beside)("%s, a sign-in ends the visitor's session", async (_where, cookies) => {
+    const own = await token(await createUser(latchkey.em()));
+    const done = await logIn(cookies(own));
+    expect(await sessions()).toHaveLength(1);
+    expect((await open(`__Secure-session=${done.cookies["__Secure-session"]}`)).status).toBe(200);
+  });
+
+  test("that is a session itself, a logout ends both", async () => {
+    const own = await token(await createUser(latchkey.em()));
+    const planted = await token(await createUser(latchkey.em(), { email: "eve@example.com" }));
+    await logOut(`__Secure-session=${planted}; __Secure-session=${own}`);
+    expect(await sessions()).toEqual([]);
+  });
+});

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { signInToAccount } from "#server/features/external-sign-in.server";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { call, get, post } from "../support/route-calls";
@@ -55,7 +55,7 @@ test("an external sign-in has the same limit", async () => {
   const ada = await createUser(latchkey.em(), { idpId: "1001" });
   await addSessions(ada, 60);
   const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
-  await signInToAccount(profile, { userAgent: null, sessionToken: null }, "en");
+  await signInToAccount(profile, unknownBrowser, "en");
   const left = await tokenHashes(ada);
   expect(left).toHaveLength(50);
   for (let at = 1; at <= 11; at++) expect(left).not.toContain(`old${at}`);

@@ -1,11 +1,9 @@
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { alias, root } from "../support/vitest-options.js";
 
 export default defineConfig({
-  root: fileURLToPath(new URL("../..", import.meta.url)),
-  resolve: {
-    alias: [{ find: /^#server\//, replacement: fileURLToPath(new URL("../../server/", import.meta.url)) }],
-  },
+  root,
+  resolve: { alias },
   test: {
     include: ["tests/smoke/*.test.ts"],
     globalSetup: ["tests/smoke/build.ts"],

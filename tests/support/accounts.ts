@@ -1,6 +1,6 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { hashPassword } from "#server/accounts/password-hashing";
-import { startSession } from "#server/accounts/sessions";
+import { type Browser, startSession } from "#server/accounts/sessions";
 import { User } from "#server/database/entities";
 
 interface NewAccount {
@@ -11,6 +11,9 @@ interface NewAccount {
 }
 
 export const goodPassword = "correct horse battery staple";
+
+/** A browser that says nothing about itself and has no session. */
+export const unknownBrowser: Browser = { userAgent: null, sessionTokens: [] };
 
 /** Creates a user as the flows do; returns its id. */
 export async function createUser(em: EntityManager, account: NewAccount = {}): Promise<string> {
@@ -23,6 +26,6 @@ export async function createUser(em: EntityManager, account: NewAccount = {}): P
 
 /** Starts a session of the user; returns the browser's `Cookie` header. */
 export async function signedIn(em: EntityManager, userId: string, userAgent: string | null = null): Promise<string> {
-  const { token } = await em.transactional((tx) => startSession(tx, userId, { userAgent, sessionToken: null }));
+  const { token } = await em.transactional((tx) => startSession(tx, userId, { ...unknownBrowser, userAgent }));
   return `session=${token}`;
 }

@@ -64,6 +64,17 @@ export function startLatchkey(environment: Environment = {}) {
     em: () => database.orm.em.fork(),
     execute: <T>(sql: string, values: unknown[] = []) => database.orm.em.fork().execute<T[]>(sql, values),
     snapshot: () => snapshot(database),
+    /** The database fails at each statement on the table while `work` runs. */
+    async withoutTable(table: string, work: () => Promise<void>): Promise<void> {
+      const rename = (from: string, to: string) =>
+        database.orm.em.fork().execute(`alter table ${from} rename to ${to}`);
+      await rename(table, "gone");
+      try {
+        await work();
+      } finally {
+        await rename("gone", table);
+      }
+    },
     /** The jobs in the queue. */
     async jobs(): Promise<unknown[]> {
       const rows = await database.orm.em.fork().execute<{ data: unknown }[]>("select data from pgboss.job");

@@ -78,12 +78,12 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
     }
     if (how.kind === "hand_over") {
       handedOver++;
-      const answerOnce = (next: MailServiceBehaviour) => {
+      const answerHandedOver = (next: MailServiceBehaviour) => {
         handedOver--;
         answer({ mail, response }, next);
         notify();
       };
-      how.to({ ...mail, answer: answerOnce });
+      how.to({ ...mail, answer: answerHandedOver });
       return;
     }
     const { status, body } = how.kind === "accept" ? { status: 200, body: accepted } : how;

@@ -1,8 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { childrenOf } from "./child-processes";
 import { freePort } from "./server";
 
 const programs = "/usr/lib/postgresql";
@@ -25,6 +26,11 @@ export type StopMode = "fast" | "immediate" | "kill";
 
 const signals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as const;
 
+interface ClusterOptions {
+  /** A role that needs its password to connect; the others need none. */
+  passwordOf?: string;
+}
+
 /** A PostgreSQL cluster for one test file that can be stopped, started, frozen and killed. */
 export class PostgresCluster {
   readonly port: number;
@@ -34,7 +40,7 @@ export class PostgresCluster {
   #server: ChildProcess | undefined;
   #databases = 0;
 
-  private constructor(port: number) {
+  private constructor(port: number, { passwordOf }: ClusterOptions) {
     this.port = port;
     this.#home = mkdtempSync(join(tmpdir(), "latchkey-cluster-"));
     const { uid, gid } = this.#user;
@@ -45,10 +51,16 @@ export class PostgresCluster {
       cwd: this.#home,
       stdio: "ignore",
     });
+    if (passwordOf !== undefined) this.#requirePassword(passwordOf);
   }
 
-  static async start(): Promise<PostgresCluster> {
-    const cluster = new PostgresCluster(await freePort());
+  #requirePassword(role: string): void {
+    const rules = join(this.#home, "data", "pg_hba.conf"); // the first rule that fits decides
+    writeFileSync(rules, `host all ${role} 127.0.0.1/32 scram-sha-256\n${readFileSync(rules, "utf8")}`);
+  }
+
+  static async start(options: ClusterOptions = {}): Promise<PostgresCluster> {
+    const cluster = new PostgresCluster(await freePort(), options);
     await cluster.start();
     return cluster;
   }
@@ -75,12 +87,12 @@ export class PostgresCluster {
 
   /** Resolves when the server has exited. */
   async stop(mode: StopMode = "fast"): Promise<void> {
-    const server = this.#server;
-    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const server = this.#running();
+    if (!server) return;
     const ended = new Promise((resolve) => server.once("exit", resolve));
-    const children = mode === "kill" ? this.#processes() : [];
+    const children = mode === "kill" ? childrenOf(server.pid) : [];
     server.kill(signals[mode]);
-    for (const pid of children) if (pid !== server.pid) signal(pid, "SIGKILL");
+    for (const pid of children) signal(pid, "SIGKILL");
     await ended;
   }
 
@@ -93,11 +105,14 @@ export class PostgresCluster {
     for (const pid of this.#processes()) signal(pid, "SIGCONT");
   }
 
+  #running(): ChildProcess | undefined {
+    const server = this.#server;
+    return server?.exitCode === null && server.signalCode === null ? server : undefined;
+  }
+
   #processes(): number[] {
-    const server = this.#server?.pid;
-    if (server === undefined) return [];
-    const children = execFileSync("ps", ["-o", "pid=", "--ppid", String(server)], { encoding: "utf8" });
-    return [server, ...children.trim().split(/\s+/).map(Number)];
+    const pid = this.#running()?.pid;
+    return pid === undefined ? [] : [pid, ...childrenOf(pid)];
   }
 
   /** The URL of a new, empty database. */

@@ -120,9 +120,12 @@ export async function spawnServer(settings: Record<string, string>, build = "bui
   return { ...running, url: `http://localhost:${port}`, port, databaseUrl: settings.DATABASE_URL ?? "" };
 }
 
+/** What each process prints once it accepts connections. */
+export const remixServeListens = /\[remix-serve\] http/;
+
 /** {@link spawnServer}, and waits until it listens. */
 export async function startServer(settings: Record<string, string>, build?: string): Promise<RunningServer> {
   const server = await spawnServer(settings, build);
-  await server.waitFor(/\[remix-serve\] http/);
+  await server.waitFor(remixServeListens);
   return server;
 }

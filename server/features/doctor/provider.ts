@@ -12,7 +12,7 @@ const wrongCode = ["invalid_grant", "bad_verification_code"];
 
 const causeOf = ({ reason, code }: CallError) => (code === undefined ? reason : `${reason}, ${code}`);
 
-/** Nobody is there, or no such endpoint. Any other status is an answer to an incomplete request. */
+/** No server answers, or it does not have this endpoint. Any other status is an answer to an incomplete request. */
 const isSilence = ({ reason }: CallError) => /^(?:timeout|unreachable|status (?:404|5\d\d))$/.test(reason);
 
 /** Why an endpoint does not answer; `null` when it does. */

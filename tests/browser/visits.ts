@@ -1,0 +1,206 @@
+import type { Page } from "playwright-core";
+import type { Language } from "#server/languages/languages";
+import { answersIn, mailTextsIn, type PageTexts, texts } from "#server/languages/texts";
+import { translator } from "#server/languages/translate";
+import { navigate, postFromAnotherSite, refused } from "./refused";
+import { password } from "./registration";
+import { arrive, linkIn, type Site, signInAtProvider } from "./site";
+
+interface Visited {
+  site: Site;
+  page: Page;
+  language: Language;
+  /** Called on each page of the visit. */
+  see: (state: string) => Promise<void>;
+}
+
+/** Goes through pages as a visitor of the language. */
+export type Visit = (visited: Visited) => Promise<void>;
+
+const nobody = { email: "nobody@example.com", token: "0".repeat(64) };
+
+export const pageTexts = (language: Language) => translator<PageTexts>(language, texts[language].pages);
+
+/** A new address, and what its owner does by the labels of the language. */
+function visitorOf(visited: Visited) {
+  const { page, language } = visited;
+  const t = pageTexts(language);
+  const answers = answersIn(language);
+  const email = `${language}-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  const field = (label: string) => page.getByLabel(label, { exact: true });
+  const press = (name: string) => page.getByRole("button", { name, exact: true }).first().click();
+  return {
+    ...visited,
+    t,
+    answers,
+    mails: mailTextsIn(language),
+    email,
+    provider: answers("provider.singleSignOn"),
+    field,
+    press,
+    open: (label: string) => page.locator("summary", { hasText: label }).first().click(),
+    async choosePassword(value: string, again = value) {
+      await field(t("password.new")).fill(value);
+      await field(t("password.newAgain")).fill(again);
+    },
+    async logIn(value: string) {
+      await field(t("common.email")).fill(email);
+      await field(t("common.password")).fill(value);
+      await press(t("common.logIn"));
+    },
+  };
+}
+
+type Visitor = ReturnType<typeof visitorOf>;
+
+/** From the registration page to the account page. */
+async function visitRegistration(visitor: Visitor): Promise<void> {
+  const { site, page, see, t, answers, mails, email, field, press, choosePassword } = visitor;
+  await page.goto("/register");
+  await arrive(page, t("register.title"));
+  await see("register");
+  await field(t("common.email")).fill(email);
+  await press(t("register.next"));
+  await arrive(page, t("sent.title"));
+  await see("register-sent");
+
+  await page.goto(linkIn(await site.mail(email, mails("registration.subject"))));
+  await arrive(page, t("complete.title"));
+  await choosePassword(password, "something else");
+  await see("complete");
+  await press(t("complete.submit"));
+  await page.getByText(answers("password.unconfirmed")).waitFor();
+  await see("complete-unconfirmed");
+  await choosePassword(password);
+  await press(t("complete.submit"));
+  await arrive(page, t("common.accountTitle"));
+  await see("account");
+}
+
+/** Connects and disconnects the provider, asks for another address, and logs out. */
+async function visitAccount(visitor: Visitor): Promise<void> {
+  const { site, page, see, t, answers, mails, email, provider, field, press, open, logIn } = visitor;
+  await press(t("account.connect", { provider }));
+  await signInAtProvider(page, crypto.randomUUID());
+  await page.getByText(t("account.connected", { provider })).waitFor();
+  await open(t("account.disconnect"));
+  await see("account-connected");
+  await press(t("account.disconnectProvider", { provider }));
+  await page.getByText(answers("account.disconnected")).waitFor();
+  await see("account-disconnected");
+
+  for (const label of ["account.changePassword", "account.changeEmail", "account.delete"] as const)
+    await open(t(label));
+  await see("account-open");
+  await field(t("account.newEmail")).fill(email);
+  await press(t("account.changeEmailSend"));
+  await page.getByText(answers("account.ownEmail")).waitFor();
+  await see("account-refused");
+  await field(t("account.newEmail")).fill(`new-${email}`);
+  await press(t("account.changeEmailSend"));
+  await page
+    .getByRole("status")
+    .filter({ hasText: `new-${email}` })
+    .waitFor();
+  await see("account-email-asked");
+  await page.goto(linkIn(await site.mail(`new-${email}`, mails("emailChange.subject"))));
+  await arrive(page, t("confirmEmail.title"));
+  await see("confirm-email");
+  await page.goto(`/account/email?${new URLSearchParams(nobody)}`);
+  await press(t("confirmEmail.submit"));
+  await page.getByText(answers("link.invalid")).waitFor();
+  await see("confirm-email-invalid");
+
+  await page.goto("/dashboard");
+  await press(t("account.logOut"));
+  await arrive(page, t("common.logIn"));
+  await see("login");
+  await logIn("wrong");
+  await page.getByText(answers("login.wrong")).waitFor();
+  await see("login-refused");
+}
+
+/** Chooses another password by mail. */
+async function visitReset(visitor: Visitor): Promise<void> {
+  const { site, page, see, t, answers, mails, email, field, press, choosePassword } = visitor;
+  await page.goto("/forgot-password");
+  await arrive(page, t("common.forgotPassword"));
+  await see("forgot");
+  await field(t("common.email")).fill(email);
+  await press(t("forgot.send"));
+  await arrive(page, t("sent.title"));
+  await see("forgot-sent");
+  await page.goto(`/reset-password?${new URLSearchParams(nobody)}`);
+  await choosePassword(password);
+  await press(t("reset.submit"));
+  await page.getByText(answers("link.invalidReset")).waitFor();
+  await see("reset-invalid");
+  await page.goto(linkIn(await site.mail(email, mails("reset.subject"))));
+  await arrive(page, t("reset.title"));
+  await choosePassword(`${password}!`);
+  await press(t("reset.submit"));
+  await page.getByText(t("login.passwordReset")).waitFor();
+  await see("login-password-reset");
+}
+
+/** Deletes the account, and makes one with the provider alone. */
+async function visitDeletion(visitor: Visitor): Promise<void> {
+  const { page, see, t, email, provider, field, press, open, logIn } = visitor;
+  await logIn(`${password}!`);
+  await arrive(page, t("common.accountTitle"));
+  await open(t("account.delete"));
+  await field(t("account.deleteConfirm")).fill(email);
+  await press(t("account.deleteForGood"));
+  await arrive(page, t("deleted.title"));
+  await see("deleted");
+  await page.goto("/login?notice=idp_failed");
+  await see("login-idp-failed");
+  await page.getByRole("link", { name: t("common.continueWith", { provider }) }).click();
+  await arrive(page, t("common.accountTitle"));
+  await see("account-only-provider");
+}
+
+/** Registers, connects the provider, fails, recovers and deletes the account. */
+export const visitEveryPage: Visit = async (visited) => {
+  const visitor = visitorOf(visited);
+  await visitRegistration(visitor);
+  await visitAccount(visitor);
+  await visitReset(visitor);
+  await visitDeletion(visitor);
+};
+
+export const visitErrors: Visit = async ({ site, page, language, see }) => {
+  const t = pageTexts(language);
+  for (const status of [400, 404, 405, 413, 415] as const) {
+    await navigate(page, refused[status]);
+    await arrive(page, t(`errors.title${status}`));
+    await see(`error-${status}`);
+  }
+  await postFromAnotherSite(page, site.url());
+  await arrive(page, t("errors.title403"));
+  await see("error-403");
+};
+
+export const visitThrottledLogin: Visit = async ({ site, page, language, see }) => {
+  const t = pageTexts(language);
+  const form = { email: `${crypto.randomUUID()}@example.com`, password: "wrong" };
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await page.request.post("/login", { headers: { Origin: site.url() }, form });
+  }
+  await page.goto("/login");
+  await page.getByLabel(t("common.email"), { exact: true }).fill(form.email);
+  await page.getByLabel(t("common.password"), { exact: true }).fill(form.password);
+  await page.getByRole("button", { name: t("common.logIn"), exact: true }).click();
+  await page.getByText(answersIn(language)("login.tooMany", { count: 15 })).waitFor();
+  await see("login-throttled");
+};
+
+export const visitClosedRegistration: Visit = async ({ page, language, see }) => {
+  const t = pageTexts(language);
+  await page.goto("/register");
+  await page.getByText(t("register.closed")).waitFor();
+  await see("register-closed");
+  await page.goto("/login");
+  await arrive(page, t("common.logIn"));
+  await see("login-registration-closed");
+};

@@ -1,0 +1,16 @@
+import { fileURLToPath } from "node:url";
+
+/** @param {string} path */
+const folder = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The repository. */
+export const root = folder("../../");
+
+/** The imports that tsconfig.json names. */
+export const alias = [
+  { find: /^#server\//, replacement: folder("../../server/") },
+  { find: /^~\//, replacement: folder("../../app/") },
+];
+
+/** Two transactions at once need two connections, and the embedded database is one. */
+export const onPostgres = /^postgres/.test(process.env.DATABASE_URL ?? "");
