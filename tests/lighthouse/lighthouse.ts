@@ -37,14 +37,13 @@ async function resetPage(server: RunningServer): Promise<Page> {
   };
 }
 
-/** Repeats a run that Lighthouse could not record, which happens on a busy machine. */
-async function measure(page: Page, origin: string, port: number, attempts = 3): Promise<Result> {
+/** @throws Error when Lighthouse could not record the page, which happens on a busy machine */
+async function measure(page: Page, origin: string, port: number): Promise<Result> {
   const skipAudits = page.leaveOut ? [page.leaveOut.audit] : [];
   const options = { port, onlyCategories: categories, skipAudits, logLevel: "error" } as const;
   const result = await lighthouse(origin + page.path, options);
-  if (result && !result.lhr.runtimeError) return result.lhr;
-  if (attempts === 1) throw new Error(`${page.path}: ${result?.lhr.runtimeError?.message}`);
-  return measure(page, origin, port, attempts - 1);
+  if (!result || result.lhr.runtimeError) throw new Error(`${page.path}: ${result?.lhr.runtimeError?.message}`);
+  return result.lhr;
 }
 
 function scoreOf({ categories, audits }: Result, category: string): Score {
