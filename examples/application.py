@@ -25,7 +25,10 @@ PAGE = """<!doctype html>
 
 class Application(BaseHTTPRequestHandler):
     def do_GET(self):
-        # Remote-User is the user's id. It stays when the address changes, so store this one.
+        # Remote-User is the user's id. It stays when the address changes, so store this one. Without it, the request has not
+        # passed the proxy, or the proxy let a client remove it.
+        if not self.headers.get("Remote-User"):
+            return self.send_error(403)
         remote = [(name, value) for name, value in self.headers.items() if name.lower().startswith("remote")]
         # A name is percent-encoded UTF-8.
         rows = [f"<tr><th>{html.escape(name)}<td>{html.escape(urllib.parse.unquote(value))}" for name, value in remote]

@@ -1,11 +1,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
+import { password } from "../browser/registration";
+import { linkIn } from "../browser/site";
 import { start, temporaryFolder } from "../deploy/host";
 import { mailsIn } from "../support/printed-mails";
 import { createEmptyDatabase, freePort, type RunningProcess, startServer } from "../support/server";
 import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
 
 export type ProxyName = "nginx" | "caddy";
 
@@ -67,6 +71,23 @@ async function startListening(command: string[], port: number, env: Record<strin
   return program;
 }
 
+/** Starts an application on a port of this machine. */
+export type StartApplication = (port: number) => Promise<{ stop(): Promise<unknown> }>;
+
+/** Starts the application of `examples/`. */
+export const startApplication: StartApplication = (port) =>
+  startListening(["python3", "examples/application.py"], port, { PORT: String(port) });
+
+/** Creates an account; returns the visitor, who is signed in. */
+export async function register(example: Example, email: string): Promise<Visitor> {
+  const visitor = new Visitor(example.url);
+  await visitor.post("/register", { email });
+  const token = linkIn(await example.mail(email, "Finish creating your account")).split("token=")[1] ?? "";
+  const done = { email, token, password, passwordConfirmation: password };
+  expect(await visitor.post("/register/complete", done)).toMatchObject({ status: 302 });
+  return visitor;
+}
+
 export interface Example {
   /** The public origin. */
   url: string;
@@ -76,8 +97,11 @@ export interface Example {
   stop(): Promise<void>;
 }
 
-/** Starts Latchkey, the application of `examples/` and a proxy. Only the ports are replaced. */
-export async function startExample({ proxy, configuration, settings }: Installation): Promise<Example> {
+/** Starts Latchkey, an application and a proxy. Only the ports are replaced. */
+export async function startExample(
+  { proxy, configuration, settings }: Installation,
+  startBehind = startApplication,
+): Promise<Example> {
   const ports = { public: await freePort(), latchkey: await freePort(), application: await freePort() };
   const withPorts = (text: string) =>
     text
@@ -96,9 +120,7 @@ export async function startExample({ proxy, configuration, settings }: Installat
     ...provider.settings,
     ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, withPorts(value)])),
   });
-  const application = await startListening(["python3", "examples/application.py"], ports.application, {
-    PORT: String(ports.application),
-  });
+  const application = await startBehind(ports.application);
 
   const file = join(place.folder, "configuration");
   await writeFile(file, withPorts(configuration));

@@ -1,11 +1,11 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startBrowser } from "../browser/chromium";
-import { createAccount, logIn, password } from "../browser/registration";
-import { arrive, linkIn, signInAtProvider } from "../browser/site";
+import { createAccount, logIn } from "../browser/registration";
+import { arrive, signInAtProvider } from "../browser/site";
 import { send } from "../support/http";
-import { Visitor } from "../support/visitor";
-import { type Example, onOneHost, type ProxyName, startExample } from "./example";
+import type { Visitor } from "../support/visitor";
+import { type Example, onOneHost, type ProxyName, register, startExample } from "./example";
 
 const path = "/notes?page=2&tag=a%26b";
 const navigation = { Accept: "text/html" };
@@ -84,40 +84,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     let visitor: Visitor;
 
     beforeAll(async () => {
-      visitor = new Visitor(example.url);
-      const email = "client@example.com";
-      await visitor.post("/register", { email });
-      const token = linkIn(await example.mail(email, "Finish creating your account")).split("token=")[1] ?? "";
-      const done = { email, token, password, passwordConfirmation: password };
-      expect(await visitor.post("/register/complete", done)).toMatchObject({ status: 302 });
-    });
-
-    /** The headers about the user that the application has got. */
-    const remoteHeaders = (body: string) =>
-      [...body.matchAll(/<tr><th>([^<]*)<td>([^<]*)/g)].map(([, name, value]) => [name, value]);
-
-    const forged = {
-      "Remote-User": "root",
-      "remote-email": "root@example.com",
-      "REMOTE-NAME": "Root",
-      Remote_User: "root",
-      remote_email: "root@example.com",
-      REMOTE_NAME: "Root",
-      "Remote-Groups": "admin",
-    };
-
-    test("forged Remote-* headers never reach the application", async () => {
-      const own = [
-        ["Remote-User", expect.stringMatching(/^[0-9a-f-]{36}$/)],
-        ["Remote-Email", "client@example.com"],
-      ];
-      const withoutName = (headers: unknown[][]) => headers.filter(([name, value]) => name !== "Remote-Name" || value);
-      for (const headers of [{}, forged]) {
-        const answer = await visitor.get(path, headers);
-        expect(answer.status).toBe(200);
-        expect(withoutName(remoteHeaders(answer.body)).sort()).toEqual([...own].sort());
-      }
-      expect((await send(example.url, path, { headers: forged })).status).toBe(401);
+      visitor = await register(example, "client@example.com");
     });
 
     test.each([

@@ -1,0 +1,186 @@
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { send } from "../support/http";
+import { exchange } from "../support/raw-http";
+import { freePort } from "../support/server";
+import type { Visitor } from "../support/visitor";
+import {
+  type Example,
+  onOneHost,
+  type ProxyName,
+  register,
+  type StartApplication,
+  startApplication,
+  startExample,
+} from "./example";
+
+/** An application that answers with the headers it has got, and takes each offer of another protocol. */
+const startRecorder: StartApplication = async (port) => {
+  const headersOf = (request: IncomingMessage) => JSON.stringify(request.rawHeaders);
+  const server = createServer((request, response) => response.end(headersOf(request)));
+  server.on("upgrade", (request, socket) => {
+    const { upgrade } = request.headers;
+    socket.end(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n${headersOf(request)}`,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return {
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+interface Got {
+  status: number;
+  headers: [name: string, value: string][];
+}
+
+/** What the application has got; of a refusal, no headers. */
+function gotOf({ status, body }: { status: number; body: string }): Got {
+  const raw: string[] = body.startsWith("[") ? JSON.parse(body) : [];
+  return { status, headers: raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1] ?? ""]] : [])) };
+}
+
+/** The headers with such a name. A name of the user that is unknown is empty or absent. */
+const named = ({ headers }: Got, name: RegExp) =>
+  headers.filter(([key, value]) => name.test(key) && !(key === "Remote-Name" && value === "")).sort();
+
+const user = [
+  ["Remote-Email", "client@example.com"],
+  ["Remote-User", expect.stringMatching(/^[0-9a-f-]{36}$/)],
+];
+
+describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
+  let example: Example;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    example = await startExample(await onOneHost(proxy), startRecorder);
+    visitor = await register(example, "client@example.com");
+  });
+
+  afterAll(() => example.stop());
+
+  const get = async (headers: Record<string, string>) => gotOf(await visitor.get("/notes", headers));
+
+  /** Sends what fetch refuses to send. The header lines must end the connection. */
+  async function sendLines(lines: string[], { cookie = visitor.cookie, target = "/notes" } = {}): Promise<Got> {
+    const { port, host } = new URL(example.url);
+    const head = [`GET ${target} HTTP/1.1`, `Host: ${host}`, `Cookie: ${cookie}`];
+    return gotOf(await exchange(Number(port), [...head, ...lines]));
+  }
+
+  test.each([
+    ["none", {}],
+    ["those of the answer", { "Remote-User": "root", "remote-email": "root@example.com", "REMOTE-NAME": "Root" }],
+    ["a group", { "Remote-Groups": "admin" }],
+    [
+      "underscores",
+      { Remote_User: "root", remote_email: "root@example.com", REMOTE_NAME: "Root", Remote_Role: "admin" },
+    ],
+    ["other characters", { "Remote.User": "root", "Remote~User": "root", "Remote!Name": "Root" }],
+  ])("of a client's headers about the user none reaches the application: %s", async (_which, forged) => {
+    const got = await get(forged);
+    expect(got.status).toBe(200);
+    expect(named(got, /^remote/i)).toEqual(user);
+    expect((await send(example.url, "/notes", { headers: forged })).status).toBe(401);
+  });
+
+  test("of a client's other Remote-* headers nginx passes on all and Caddy none", async () => {
+    const others = { "Remote-Is-Admin": "1", "Remote-Role": "admin" };
+    const passed = { nginx: Object.entries(others), caddy: [] };
+    expect(named(await get(others), /^remote/i)).toEqual([...user, ...passed[proxy]].sort());
+  });
+
+  test("a header with an underscore does not reach the application", async () => {
+    expect(named(await get({ X_Forwarded_For: "203.0.113.9", X_Any: "1" }), /_/)).toEqual([]);
+  });
+
+  test.each([
+    ["one line", ["Connection: close, Remote-User, Remote-Email, Remote-Name"]],
+    ["two lines", ["Connection: close", "Connection: Remote-User"]],
+    ["with the session cookie", ["Connection: close, Remote-User, Cookie"]],
+    ["with the proxy's own", ["Connection: close, X-Forwarded-For, X-Forwarded-Host, X-Forwarded-Proto"]],
+    ["with an upgrade", ["Connection: close, Upgrade, Remote-User", "Upgrade: websocket"]],
+  ])("a client cannot remove headers by naming them in Connection: %s", async (_how, lines) => {
+    const got = await sendLines(lines);
+    expect(named(got, /^remote/i)).toEqual(user);
+    expect(named(got, /^(?:cookie|x-forwarded-)/i)).toEqual([
+      ["Cookie", visitor.cookie],
+      ["X-Forwarded-For", "127.0.0.1"],
+      ["X-Forwarded-Host", new URL(example.url).host],
+      ["X-Forwarded-Proto", "http"],
+    ]);
+    expect(await sendLines(lines, { cookie: "" })).toEqual({ status: 401, headers: [] });
+  });
+
+  test.each([
+    "Upgrade",
+    "keep-alive, Upgrade", // Firefox
+  ])("a websocket is for those who are signed in; nginx passes none on (Connection: %s)", async (connection) => {
+    const lines = (ends: string) => [`Connection: ${connection}${ends}`, "Upgrade: websocket"];
+    // An application that does not take the upgrade keeps the connection.
+    const { status, headers } = await sendLines(lines(proxy === "nginx" ? ", close" : ""));
+    expect(status).toBe({ nginx: 200, caddy: 101 }[proxy]);
+    expect(named({ status, headers }, /^(?:remote|upgrade)/i)).toEqual([
+      ...user,
+      ...{ nginx: [], caddy: [["Upgrade", "websocket"]] }[proxy],
+    ]);
+    expect(await sendLines(lines(", close"), { cookie: "" })).toEqual({ status: 401, headers: [] });
+  });
+
+  // After an upgrade to h2c, the proxy copies bytes: the client would send requests of its own making.
+  test.each([
+    [["Upgrade: h2c"]],
+    [["Upgrade: h2c, websocket"]],
+    [["Upgrade: h2c", "Upgrade: websocket"]],
+    [["Upgrade: websocket", "Upgrade: h2c"]],
+  ])("an upgrade to another protocol does not reach the application: %j", async (lines) => {
+    const got = await sendLines(["Connection: close, Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABk", ...lines]);
+    expect(got.status).toBe(200);
+    expect(named(got, /^upgrade/i)).toEqual([]);
+    expect(named(got, /^remote/i)).toEqual(user);
+  });
+
+  test.each([
+    ["two hosts", "/notes", ["Host: evil.example"], 400],
+    ["targets of another host", "http://evil.example/notes", [], 200],
+  ])("%s do not become the application's host", async (_what, target, lines, status) => {
+    const got = await sendLines(["Connection: close", ...lines], { target });
+    expect(got.status).toBe(status);
+    // Caddy has no such site, and answers with an empty page.
+    expect(named(got, /^host/i)).toEqual(
+      status === 200 && proxy === "nginx" ? [["Host", new URL(example.url).host]] : [],
+    );
+  });
+});
+
+test("the application refuses a request that does not say who is signed in", async () => {
+  const port = await freePort();
+  const application = await startApplication(port);
+  const ask = (headers: Record<string, string>) => send(`http://127.0.0.1:${port}`, "/notes", { headers });
+  const email = { "Remote-Email": "ada@example.com" };
+  expect((await ask(email)).status).toBe(403);
+  expect((await ask({ ...email, "Remote-User": "" })).status).toBe(403);
+  expect((await ask({ ...email, "Remote-User": "1" })).status).toBe(200);
+  await application.stop();
+});
+
+test("README shows the directives of the Caddyfile", async () => {
+  const routeOf = (text: string) =>
+    /\n\t*route \{\n([\s\S]*?reverse_proxy 127\.0\.0\.1:8000)/
+      .exec(text)?.[1]
+      ?.split("\n")
+      .map((line) => line.trim())
+      .filter((line) => !line.startsWith("#"));
+  const [readme, caddyfile] = await Promise.all(
+    ["README.md", "examples/Caddyfile"].map((file) => readFile(file, "utf8")),
+  );
+  expect(routeOf(readme ?? "")).toContain("uri /auth/verify");
+  expect(routeOf(readme ?? "")).toEqual(routeOf(caddyfile ?? ""));
+});
