@@ -6,6 +6,7 @@ import { type Program, startProgram } from "./processes";
 import { grow, seed } from "./seed";
 
 const tsx = ["--import", "tsx"];
+const serve = ["--max-semi-space-size=16", "server/serve.js"]; // as `npm run serve`
 
 export interface EnvironmentOptions {
   /** How many services share the database. */
@@ -69,9 +70,7 @@ export async function openEnvironment({
   const counting = metrics && { METRICS_PORT: String(metricsPort) };
   const allListen = new RegExp(`(?:${remixServeListens.source}[^]*){${processes}}`);
   for (let instance = 0; instance < instances; instance++) {
-    latchkey.push(
-      await startProgram([...profiling, "server/serve.js"], { ...settings, ...counting }, allListen, folder),
-    );
+    latchkey.push(await startProgram([...profiling, ...serve], { ...settings, ...counting }, allListen, folder));
   }
   const scraping = metrics && setInterval(() => scrape(metricsPort).catch(() => {}), 1_000);
   const limit = await startProgram(
