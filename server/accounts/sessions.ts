@@ -1,5 +1,6 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { Session } from "../database/entities";
+import { preparedWithin } from "../database/unit-of-work";
 import type { SessionEnd } from "../events";
 import { logEvent } from "../log";
 import { sha256 } from "../sha256";
@@ -49,6 +50,9 @@ export const live = (now = new Date()) => ({ [raw(isLive, livenessAt(now))]: [] 
 /** MikroORM's condition for all other sessions. */
 export const notLive = (now = new Date()) => ({ [raw(`not (${isLive})`, livenessAt(now))]: [] });
 
+// A deletion by MikroORM does not return the rows, and a statement for each token would be one for each of 1,000 cookies.
+const endByTokens = "delete from sessions where token_hash = any(?::text[]) returning user_id";
+
 /**
  * Ends the sessions of the tokens of cookies.
  *
@@ -56,12 +60,9 @@ export const notLive = (now = new Date()) => ({ [raw(`not (${isLive})`, liveness
  */
 export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): Promise<string[]> {
   if (tokens.length === 0) return [];
-  const ended = await em
-    .createQueryBuilder(Session)
-    .delete({ tokenHash: { $in: tokens.map(sha256) } })
-    .returning("user")
-    .execute<{ user: string }[]>("all");
-  return ended.map(({ user }) => user);
+  const hashes = tokens.map(sha256);
+  const ended = await preparedWithin<{ user_id: string }>(em, "end-sessions-of-tokens", endByTokens, [hashes]);
+  return ended.map(({ user_id }) => user_id);
 }
 
 /**

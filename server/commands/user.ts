@@ -18,11 +18,13 @@ import { withDatabase } from "./open-database";
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 
+const noAccount = (email: string) => new CommandError(`There is no account with the address ${email}.`);
+
 /** Runs `work` with the user of the address. */
 function withUser<T>(typedEmail: string, work: (user: User) => Promise<T>): Promise<T> {
   return withDatabase(async () => {
     const user = await findUser(typedEmail);
-    if (!user) throw new CommandError(`There is no account with the address ${typedEmail}.`);
+    if (!user) throw noAccount(typedEmail);
     return work(user);
   });
 }
@@ -115,6 +117,7 @@ const endSessions = defineCommand({
   run: ([email]) =>
     withUser(email, async ({ id }) => {
       const ended = await endOtherSessions({ userId: id, sessionId: null });
+      if (ended === null) throw noAccount(email);
       print(ended === 1 ? "1 session ended." : `${ended} sessions ended.`);
     }),
 });
@@ -131,7 +134,8 @@ const unlink = defineCommand({
     withUser(email, async ({ id, idpId }) => {
       if (idpId === null) throw new CommandError(`The account ${email} is not connected to a provider.`);
       const outcome = await unlinkProvider({ userId: id, sessionId: null }, config().defaultLanguage);
-      if (outcome !== "unlinked") {
+      if (outcome === "session_ended") throw noAccount(email);
+      if (outcome === "only_way_in") {
         throw new CommandError(
           `The provider is the only way to sign in to ${email}. A reset link sets a password first.`,
         );

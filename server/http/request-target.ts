@@ -31,11 +31,21 @@ function breaksLog(path: string, query: URLSearchParams): boolean {
   return path === manifestPath && query.getAll("p").some((page) => !/^\/[\w./-]*$/.test(page));
 }
 
-const mostSegments = 32; // Remix matches each part of a path: 7,000 segments took it 4 s
+const mostSegments = 32; // of the path
+const mostManifestSegments = 128; // of all pages of which a browser asks the manifest
+
+const segmentsOf = (path: string) => path.split("/").length - 1;
+
+/** Remix matches every part of these paths: 7,000 segments took it 4 s. */
+function hasTooManySegments({ path, query }: Target): boolean {
+  if (segmentsOf(path) > mostSegments) return true;
+  const pages = path === manifestPath ? new URLSearchParams(query).getAll("p") : [];
+  return pages.reduce((sum, page) => sum + segmentsOf(page), 0) > mostManifestSegments;
+}
 
 /** Whether Remix can take a target to a route. */
 export function isReadable(target: Target | null): target is Target {
-  if (target === null || target.path.split("/", mostSegments + 2).length > mostSegments + 1) return false;
+  if (target === null || hasTooManySegments(target)) return false;
   return isDecodable(target.path) && !breaksLog(target.path, new URLSearchParams(target.query));
 }
 

@@ -386,6 +386,24 @@ describe("Remix's own URLs", () => {
     expect(statusOf(await send(get(target)))).toBe(status);
   });
 
+  // Remix would match them for seconds.
+  test.each([
+    ["one long path", `p=/${"a/".repeat(3_000)}a`],
+    [
+      "many paths",
+      Array(100)
+        .fill(`p=/${"a/".repeat(31)}a`)
+        .join("&"),
+    ],
+  ])("%s in a request for the manifest are answered 400", async (_what, query) => {
+    const page = (await latchkey.visit().get("/login")).body;
+    const version = /"version":\s*"(\w+)"/.exec(page)?.[1];
+    expect(version).toBeDefined();
+    const manifest = async (asked: string) => statusOf(await send(get(`/__manifest?version=${version}&${asked}`)));
+    expect(await manifest("p=/login&p=/register")).toBe(200);
+    expect(await manifest(query)).toBe(400);
+  });
+
   test("a notice named like an Object.prototype property is ignored", async () => {
     const content = async (path: string) => /<main[\s\S]*<\/main>/.exec((await latchkey.visit().get(path)).body)?.[0];
     const plain = await content("/login");
