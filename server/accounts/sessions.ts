@@ -50,8 +50,14 @@ export const live = (now = new Date()) => ({ [raw(isLive, livenessAt(now))]: [] 
 /** MikroORM's condition for all other sessions. */
 export const notLive = (now = new Date()) => ({ [raw(`not (${isLive})`, livenessAt(now))]: [] });
 
-// A deletion by MikroORM does not return the rows, and a statement for each token would be one for each of 1,000 cookies.
-const endByTokens = "delete from sessions where token_hash = any(?::text[]) returning user_id";
+const ofTokens = "token_hash = any(?::text[])";
+const ofUserExcept = "user_id = ? and id is distinct from ?::uuid";
+
+// By SQL: a deletion by MikroORM neither returns the rows nor locks them in one order. Two transactions that end the same
+// sessions in two orders would deadlock.
+const end = (condition: string) => `
+  delete from sessions where id in (select id from sessions where ${condition} order by id for update)
+  returning user_id`;
 
 /**
  * Ends the sessions of the tokens of cookies.
@@ -61,7 +67,7 @@ const endByTokens = "delete from sessions where token_hash = any(?::text[]) retu
 export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): Promise<string[]> {
   if (tokens.length === 0) return [];
   const hashes = tokens.map(sha256);
-  const ended = await preparedWithin<{ user_id: string }>(em, "end-sessions-of-tokens", endByTokens, [hashes]);
+  const ended = await preparedWithin<{ user_id: string }>(em, "end-sessions-of-tokens", end(ofTokens), [hashes]);
   return ended.map(({ user_id }) => user_id);
 }
 
@@ -99,22 +105,21 @@ export function logEndedSessions({ userId, replacedUserIds, endedCount }: NewSes
 }
 
 /**
- * Ends every session of the user within the caller's transaction. The caller holds the user's row, as every sign-in
- * does; otherwise both could deadlock.
+ * Ends every session of the user but one, or every one, within the caller's transaction. The caller holds the user's row,
+ * as every sign-in does; otherwise both could deadlock.
+ *
+ * @returns how many there were
+ */
+export async function endSessionsExcept(em: EntityManager, userId: string, sessionId: string | null): Promise<number> {
+  const ended = await preparedWithin(em, "end-sessions-of-user", end(ofUserExcept), [userId, sessionId]);
+  return ended.length;
+}
+
+/**
+ * Ends every session of the user. The caller holds the user's row.
  *
  * @returns how many there were
  */
 export function endAllSessions(em: EntityManager, userId: string): Promise<number> {
-  return em.nativeDelete(Session, { user: userId });
-}
-
-/**
- * Ends every session of the user but one, or every one.
- *
- * @returns how many there were
- */
-export function endSessionsExcept(em: EntityManager, userId: string, sessionId: string | null): Promise<number> {
-  return sessionId === null
-    ? endAllSessions(em, userId)
-    : em.nativeDelete(Session, { user: userId, id: { $ne: sessionId } });
+  return endSessionsExcept(em, userId, null);
 }

@@ -144,7 +144,6 @@ async function linkByAddress(
 async function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<Account> {
   if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
   const { name, pictureUrl } = profile;
-  await lockAddresses(em, email);
   await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
   const userId = await createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
   return { userId, isNewLink: false };
@@ -160,6 +159,9 @@ async function findOrCreateAccount(em: EntityManager, profile: Profile, language
     return { userId: returning.id, isNewLink: false };
   }
   const email = verifiedAddress(profile);
+  // Before the user's row: PostgreSQL locks a row that it waited for even if its address has changed meanwhile. The deletion
+  // of that account, which locks the address first, would deadlock with this transaction.
+  await lockAddresses(em, email);
   const existing = await lockUser(em, { email });
   if (!existing) return createAccount(em, email, identity, profile);
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);

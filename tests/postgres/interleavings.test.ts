@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { issueLink, newLink } from "#server/accounts/mailed-links";
+import { mintToken } from "#server/accounts/tokens";
 import { EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
 import { orm } from "#server/database/unit-of-work";
 import { deleteAccount } from "#server/features/account.server";
@@ -10,7 +11,9 @@ import { changePassword } from "#server/features/password-change.server";
 import { resetPassword } from "#server/features/password-reset.server";
 import { connectProvider } from "#server/features/provider-link.server";
 import { completeRegistration } from "#server/features/registration.server";
+import { endOtherSessions, logOut } from "#server/features/sessions.server";
 import { JobQueue } from "#server/queue/job-queue";
+import { sha256 } from "#server/sha256";
 import * as dashboard from "~/routes/dashboard";
 import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
@@ -24,11 +27,13 @@ const latchkey = startLatchkey({ IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "se
 const log = recordLog();
 const email = "ada@example.com";
 
-/** Resolves when one statement of this database waits for a lock that another transaction holds. */
-function statementIsBlocked(): Promise<void> {
+/** Resolves when so many statements of this database wait for a lock that another transaction holds. */
+function statementsAreBlocked(count: number): Promise<void> {
   const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  return until(async () => (await latchkey.execute(waiting)).length === 1, "a statement waits for the lock");
+  return until(async () => (await latchkey.execute(waiting)).length === count, `${count} wait for the lock`);
 }
+
+const statementIsBlocked = () => statementsAreBlocked(1);
 
 test("a login during an uncommitted reset waits for the commit and starts no session", async () => {
   await createUser(latchkey.em());
@@ -106,6 +111,37 @@ test("twenty external sign-ins of one account that wait for its row hold one con
     return { signIns };
   });
   expect(await Promise.all(signIns)).toHaveLength(20);
+});
+
+test("a logout from a browser that holds several sessions of a user, while all of them end: no deadlock", async () => {
+  const [userId, bob] = [
+    await createUser(latchkey.em()),
+    await createUser(latchkey.em(), { email: "bob@example.com" }),
+  ];
+  const addSession = "insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)";
+  const tokens = Array.from({ length: 3 }, mintToken).sort((a, b) => (sha256(a) < sha256(b) ? 1 : -1));
+  for (const token of tokens) {
+    await latchkey.execute(`${addSession} select gen_random_uuid(), ?, ?, now(), now(), now()`, [
+      sha256(token),
+      userId,
+    ]);
+  }
+  // In a large table, PostgreSQL reads the rows of the tokens in the order of their index: here, the reverse of the user's.
+  await latchkey.execute(
+    `${addSession} select gen_random_uuid(), n, ?, now(), now(), now() from generate_series(1, 20000) n`,
+    [bob],
+  );
+  await latchkey.execute("analyze sessions");
+  const { ends } = await latchkey.em().transactional(async (em) => {
+    await em.execute("select id from sessions where token_hash = ? for update", [sha256(tokens[1]!)]);
+    const loggedOut = logOut(tokens);
+    await statementsAreBlocked(1);
+    const ended = endOtherSessions({ userId, sessionId: null });
+    await statementsAreBlocked(2);
+    return { ends: [loggedOut, ended] };
+  });
+  await Promise.all(ends);
+  expect(await latchkey.execute("select id from sessions where user_id = ?", [userId])).toEqual([]);
 });
 
 /** Runs `first` and, while its transaction is not committed, `second`, which must wait for a lock of it. */
