@@ -32,9 +32,10 @@ export async function changeOwnPassword({ request, t, signedIn, form }: ActionCo
   }
 
   const owner = { userId: user.id, sessionId };
-  const changed = await changePassword(owner, verified, password, device, languageOf(request), requester);
-  if (changed) return done(t("account.passwordChanged"));
-  // A change in another browser ended this session. The login page says that the password was changed.
+  const outcome = await changePassword(owner, verified, password, device, languageOf(request), requester);
+  if (outcome === "changed") return done(t("account.passwordChanged"));
+  if (outcome === "session_ended") return sessionEnded();
+  // A change in another browser may have ended this session. The login page says that the password was changed.
   if (!(await getUser(request))) return redirect("/login?notice=password_reset");
   return refused(form, { currentPassword: t("account.changedMeanwhile") });
 }

@@ -25,13 +25,16 @@ const cookieName = (request: Request) => sessionCookieName(isHttps(request));
 export const sessionToken = (request: Request) => readCookie(request, cookieName(request));
 
 /**
- * The tokens of a session from before `SESSION_DOMAIN` was set. It signs nobody in: the sibling hosts do not get it, so
- * that they would send the browser back here for ever. It ends with the next sign-in or logout.
+ * The tokens of sessions from before `SESSION_DOMAIN` was set. They sign nobody in: the sibling hosts do not get these
+ * cookies, so they would send the browser back here for ever. The next sign-in or logout ends these sessions.
  */
 const leftoverTokens = (request: Request) =>
   cookieName(request) === "__Secure-session" ? readCookies(request, hostSessionCookie) : [];
 
-/** A sign-in and a logout end the session of each of them: one that a sibling host planted must not protect the other. */
+/**
+ * All tokens that the browser sent. A sign-in and a logout end the session of each. Where a sibling host has planted a
+ * second cookie, neither is read: without this, the visitor's own session would outlive the logout.
+ */
 const everyToken = (request: Request) => [...readCookies(request, cookieName(request)), ...leftoverTokens(request)];
 
 /** Sets the session cookie, or clears it, and clears the one that was left over. */

@@ -149,18 +149,20 @@ async function createAccount(em: EntityManager, email: string, identity: Identit
   return { userId, isNewLink: false };
 }
 
-/** Finds the profile's user by the provider's id, else by the verified address, else creates one. */
-async function findOrCreateAccount(em: EntityManager, profile: Profile, language: Language): Promise<Account> {
+/** Finds the user of the provider's id. */
+async function returningAccount(em: EntityManager, profile: Profile): Promise<Account | null> {
   const identity = identityOf(profile);
-  const returning = await lockUserOf(em, identity);
-  if (returning) {
-    returning.idpIssuer = identity.issuer;
-    returning.pictureUrl = profile.pictureUrl ?? returning.pictureUrl;
-    return { userId: returning.id, isNewLink: false };
-  }
+  const user = await lockUserOf(em, identity);
+  if (!user) return null;
+  user.idpIssuer = identity.issuer;
+  user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
+  return { userId: user.id, isNewLink: false };
+}
+
+/** Finds the user of the verified address, or creates one. */
+async function accountByAddress(em: EntityManager, profile: Profile, language: Language): Promise<Account> {
+  const identity = identityOf(profile);
   const email = verifiedAddress(profile);
-  // Before the user's row: PostgreSQL locks a row that it waited for even if its address has changed meanwhile. The deletion
-  // of that account, which locks the address first, would deadlock with this transaction.
   await lockAddresses(em, email);
   const existing = await lockUser(em, { email });
   if (!existing) return createAccount(em, email, identity, profile);
@@ -173,16 +175,23 @@ async function findOrCreateAccount(em: EntityManager, profile: Profile, language
  * Finds, links or creates the profile's account and starts its session, in one transaction. Sign-ins of one identity run
  * one after the other: at once, they would wait for the user's row and hold every connection of the pool meanwhile.
  *
+ * The search by the address has a transaction of its own. PostgreSQL keeps the lock of a row that it waited for, even when
+ * the row has lost its id or address meanwhile. With that lock, to wait for the lock of the address would deadlock with the
+ * deletion of the account, which takes them in the other order.
+ *
  * @param language of the mail that tells an owner of a new link
  * @throws ExternalSignInError
  */
 export async function signInToAccount(profile: Profile, browser: Browser, language: Language): Promise<NewSession> {
-  const attempt = () =>
-    unitOfWork(async (em) => {
-      const account = await findOrCreateAccount(em, profile, language);
-      const session = await startSession(em, account.userId, browser);
-      return { ...account, session };
-    });
+  const signIn = async (em: EntityManager, account: Account) => ({
+    ...account,
+    session: await startSession(em, account.userId, browser),
+  });
+  const attempt = async () =>
+    (await unitOfWork(async (em) => {
+      const account = await returningAccount(em, profile);
+      return account && signIn(em, account);
+    })) ?? unitOfWork(async (em) => signIn(em, await accountByAddress(em, profile, language)));
   const { id, issuer } = identityOf(profile);
   const { userId, isNewLink, session } = await oneAtATime(`${issuer} ${id}`, attempt).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user

@@ -1,9 +1,10 @@
 import { forgetOtherDevices } from "../accounts/devices";
 import { endEmailChanges } from "../accounts/email-changes";
-import { lockOwner, type Owner } from "../accounts/owners";
+import { mayAct, type Owner } from "../accounts/owners";
 import { hashPassword } from "../accounts/password-hashing";
 import { takeBackCount } from "../accounts/rate-limits";
 import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
+import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { PasswordReset } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
@@ -45,7 +46,8 @@ export async function verifyCurrentPassword(
  *
  * @param deviceToken of the device cookie that the browser came with
  * @param language of the mail that tells the owner
- * @returns false, and nothing changed, when the password was changed, or the session ended, since it was verified
+ * @returns `changed_meanwhile` or `session_ended`, and nothing changed: the password was changed, or the session ended,
+ * since it was verified
  * @throws HashingOverloaded
  */
 export async function changePassword(
@@ -55,12 +57,13 @@ export async function changePassword(
   deviceToken: string | null,
   language: Language,
   requester?: Requester,
-): Promise<boolean> {
+): Promise<"changed" | "changed_meanwhile" | "session_ended"> {
   const { userId, sessionId } = owner;
   const passwordHash = await hashPassword(newPassword, requester);
   const ended = await unitOfWork(async (em) => {
-    const user = await lockOwner(em, owner);
-    if (user?.passwordHash !== verified.passwordHash) return null;
+    const user = await lockUser(em, { id: userId });
+    if (user && user.passwordHash !== verified.passwordHash) return "changed_meanwhile";
+    if (!user || !(await mayAct(em, owner))) return "session_ended";
     user.passwordHash = passwordHash;
     await em.nativeDelete(PasswordReset, { email: user.email });
     await endEmailChanges(em, { user: userId });
@@ -68,10 +71,10 @@ export async function changePassword(
     await enqueue(em, { task: "mail_password_changed_by_owner", email: user.email, language });
     return endSessionsExcept(em, userId, sessionId);
   });
-  if (ended === null) return false;
+  if (typeof ended === "string") return ended;
   logEvent({ event: "password.changed", userId });
   logSessionEnd(userId, "password_changed", ended);
-  return true;
+  return "changed";
 }
 
 /** The job of a changed password: tells the owner, because somebody else may have done it. */

@@ -18,8 +18,8 @@ import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
 
 /**
- * Asks for a reset link. The work is the same for every address, known or not: two counts and one job. Text that is no
- * address does nothing.
+ * Asks for a reset link. The work is the same for every address, known or not: the counts of its limits and one
+ * job. Text that is no address does nothing.
  *
  * @param client the client's address, for its limit
  * @param language of the mail

@@ -63,7 +63,7 @@ async function withinLimit<T>(read: Promise<T>): Promise<T | null> {
 }
 
 /** Returns a function that calls `read`, unless the promise of its last call is pending: then it returns that. */
-function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
+function sharingPending<T>(read: () => Promise<T>): () => Promise<T> {
   let pending: Promise<T> | undefined;
   return () => {
     pending ??= read().finally(() => {
@@ -97,8 +97,8 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
     });
 
   // While the database hangs, further scrapes do not wait for connections.
-  const statement = oneAtATime(readings.jobs);
-  const jobs = oneAtATime(() => withinLimit(statement()));
+  const statement = sharingPending(readings.jobs);
+  const jobs = sharingPending(() => withinLimit(statement()));
   const ofJobs = async (field: "waiting" | "oldest") =>
     Object.fromEntries(Object.entries((await jobs()) ?? {}).map(([state, values]) => [state, values[field]]));
 

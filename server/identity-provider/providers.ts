@@ -43,7 +43,7 @@ const text = z
   .transform((value) => value || null)
   .nullable()
   .catch(null);
-/** Every signed-in request reads it from the database. */
+/** At most 2,048 characters, because every signed-in request reads it from the database. */
 const url = z
   .string()
   .regex(/^[^\p{Cc}\p{Cs}]{1,2048}$/u)

@@ -174,7 +174,10 @@ export function emailChangedFromMail(
   ]);
 }
 
-/** To the new address. Whoever confirms a stranger's change by mistake has the stranger's account, with its provider. */
+/**
+ * To the new address. Its owner, who confirms somebody else's change by mistake, gets that account, and with it the external
+ * sign-in of the other person.
+ */
 export function emailChangedToMail(language: Language, appUrl: string, { oldEmail, newEmail }: ChangedEmail): Message {
   const t = mailTextsIn(language);
   return write(language, t("emailChanged.subject"), [

@@ -9,7 +9,7 @@ import { signInToAccount } from "#server/features/external-sign-in.server";
 import { authenticate, logIn } from "#server/features/login.server";
 import { changePassword } from "#server/features/password-change.server";
 import { resetPassword } from "#server/features/password-reset.server";
-import { connectProvider } from "#server/features/provider-link.server";
+import { connectProvider, unlinkProvider } from "#server/features/provider-link.server";
 import { completeRegistration } from "#server/features/registration.server";
 import { endOtherSessions, logOut } from "#server/features/sessions.server";
 import { JobQueue } from "#server/queue/job-queue";
@@ -144,10 +144,11 @@ test("a logout from a browser that holds several sessions of a user, while all o
   expect(await latchkey.execute("select id from sessions where user_id = ?", [userId])).toEqual([]);
 });
 
-/** Runs `first` and, while its transaction is not committed, `second`, which must wait for a lock of it. */
+/** Runs `first` and, while its transaction is not committed, `second`, whose statements must wait for locks of it. */
 async function during<First, Second>(
   first: () => Promise<First>,
   second: () => Promise<Second>,
+  statements = 1,
 ): Promise<{ first: First; second: Second }> {
   const { enqueue } = JobQueue.prototype;
   let waiting: Promise<Second> | undefined;
@@ -155,7 +156,7 @@ async function during<First, Second>(
     await enqueue.call(this, em, job, frequency);
     if (waiting) return;
     waiting = second();
-    await statementIsBlocked();
+    await statementsAreBlocked(statements);
   });
   const done = await first();
   if (!waiting) throw new Error("The first one has enqueued no job.");
@@ -187,6 +188,43 @@ test.each([
   },
 );
 
+test("a change of the password by a session whose account is being deleted waits, and does not say that it happened", async () => {
+  const id = await createUser(latchkey.em());
+  const cookie = await signedIn(latchkey.em(), id);
+  const password = "a brand new password";
+  const fields = { currentPassword: goodPassword, password, passwordConfirmation: password };
+  const { first, second } = await during(
+    () => deleteAccount({ id, email }, null, email, "en"),
+    () => call(dashboard.action, post("/dashboard", { intent: "change-password", ...fields }, { cookie })),
+  );
+  expect(first).toBe("deleted");
+  expect(second).toMatchObject({ status: 302, location: "/login" });
+});
+
+/** An external sign-in that waits for a lock, and then a deletion of the account that waits too. */
+async function signInAndDeletion(id: string) {
+  const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
+  const session = signInToAccount(profile, unknownBrowser, "en");
+  await statementsAreBlocked(1);
+  const deletion = deleteAccount({ id, email }, null, email, "en");
+  const [{ userId }, outcome] = await Promise.all([session, deletion]);
+  return { userId, outcome };
+}
+
+test("an external sign-in and a deletion that wait for an uncommitted disconnect: no deadlock", async () => {
+  const id = await createUser(latchkey.em(), { email, idpId: "ada" });
+  const { first, second } = await during(
+    () => unlinkProvider({ userId: id, sessionId: null }, "en"),
+    () => signInAndDeletion(id),
+    2,
+  );
+  expect([first, second.outcome]).toEqual(["unlinked", "deleted"]);
+  expect(await latchkey.execute("select id, email, idp_id from users")).toEqual([
+    { id: second.userId, email, idp_id: "ada" },
+  ]);
+  expect(second.userId).not.toBe(id);
+});
+
 describe("during an uncommitted change of the password", () => {
   const change = async () => {
     const userId = await createUser(latchkey.em());
@@ -209,7 +247,7 @@ describe("during an uncommitted change of the password", () => {
       () => by(0, "the first new password"),
       () => by(other, "the second new password"),
     );
-    expect([first, second]).toEqual([true, false]);
+    expect([first, second]).toEqual(["changed", "changed_meanwhile"]);
     expect(await authenticate(email, "the first new password")).not.toBeNull();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
@@ -220,7 +258,7 @@ describe("during an uncommitted change of the password", () => {
       () => by(0, "the first new password"),
       () => logIn(verified, [], unknownBrowser, null, "en"),
     );
-    expect(first).toBe(true);
+    expect(first).toBe("changed");
     expect(second).toBeNull();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
@@ -232,7 +270,7 @@ describe("during an uncommitted change of the password", () => {
       () => by(0, "the first new password"),
       () => resetPassword({ email, token }, "the second new password", "en"),
     );
-    expect([first, second]).toEqual([true, null]);
+    expect([first, second]).toEqual(["changed", null]);
     expect(await authenticate(email, "the first new password")).not.toBeNull();
   });
 });
@@ -307,6 +345,21 @@ describe("during an uncommitted change of the address", () => {
     );
     expect([first, second]).toEqual([id, "not_confirmed"]);
     expect(await latchkey.execute("select email from users")).toEqual([{ email: newEmail }]);
+  });
+
+  test("an external sign-in with the old, verified address and a deletion wait: no deadlock", async () => {
+    const id = await createUser(latchkey.em());
+    const token = await linkOf(id);
+    const { first, second } = await during(
+      () => confirm(token),
+      () => signInAndDeletion(id),
+      2,
+    );
+    expect([first, second.outcome]).toEqual([id, "not_confirmed"]);
+    expect(await latchkey.execute("select id, email from users order by email")).toEqual([
+      { id: second.userId, email },
+      { id, email: newEmail },
+    ]);
   });
 
   test("an import that adds a user with the new address makes the link invalid", async () => {
