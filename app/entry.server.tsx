@@ -37,11 +37,24 @@ async function withData(context: EntryContext): Promise<EntryContext> {
   return { ...context, serverHandoffStream: new ReadableStream(), renderMeta: { streamCache: { 0: read } } };
 }
 
-/** Only the routes of this page: for each page, `RemixServer` creates every route of the manifest and matches it twice. */
+/** The index routes and the pathless ones inside a route. They have its path. */
+function routesAtPathOf(parent: string): string[] {
+  const children = Object.values(manifest.routes).filter(({ parentId }) => parentId === parent);
+  const inside = children.filter(({ index, path }) => index || path === undefined);
+  return inside.flatMap(({ id }) => [id, ...routesAtPathOf(id)]);
+}
+
+const withRoutesAtPath = new Map(Object.keys(manifest.routes).map((id) => [id, [id, ...routesAtPathOf(id)]]));
+
+/**
+ * Only the routes of this page: for each page, `RemixServer` creates every route of the manifest and matches it twice.
+ * The routes at the same paths belong to it: a browser that has a route asks for none inside it, and would show it empty.
+ */
 function withOwnRoutes(context: EntryContext): EntryContext {
-  const { routes } = context.manifest;
-  const own = context.staticHandlerContext.matches.map(({ route: { id } }) => [id, routes[id]]);
-  return { ...context, manifest: { ...context.manifest, routes: Object.fromEntries(own) } };
+  const { matches } = context.staticHandlerContext;
+  const ids = matches.flatMap(({ route }) => withRoutesAtPath.get(route.id) ?? []);
+  const routes = Object.fromEntries(ids.map((id) => [id, context.manifest.routes[id]]));
+  return { ...context, manifest: { ...context.manifest, routes } } as EntryContext;
 }
 
 export default async function handleDocumentRequest(

@@ -31,21 +31,27 @@ function breaksLog(path: string, query: URLSearchParams): boolean {
   return path === manifestPath && query.getAll("p").some((page) => !/^\/[\w./-]*$/.test(page));
 }
 
-const mostSegments = 32; // of the path
-const mostManifestSegments = 128; // of all pages of which a browser asks the manifest
+const mostSegments = 32; // of a path
+const mostManifestPaths = 256; // that Remix matches for one request of the manifest
 
-const segmentsOf = (path: string) => path.split("/").length - 1;
+const segmentsOf = (path: string) => path.split("/").slice(1);
 
-/** Remix matches every part of these paths: 7,000 segments took it 4 s. */
-function hasTooManySegments({ path, query }: Target): boolean {
-  if (segmentsOf(path) > mostSegments) return true;
+/** A page's path and every path above it. */
+function pathsTo(page: string): string[] {
+  const segments = segmentsOf(page);
+  return segments.map((_, at) => segments.slice(0, at + 1).join("/"));
+}
+
+/** Remix matches every part of a path, and for the manifest each distinct path above a page: 7,000 segments took it 4 s. */
+function takesTooLongToMatch({ path, query }: Target): boolean {
   const pages = path === manifestPath ? new URLSearchParams(query).getAll("p") : [];
-  return pages.reduce((sum, page) => sum + segmentsOf(page), 0) > mostManifestSegments;
+  if ([path, ...pages].some((each) => segmentsOf(each).length > mostSegments)) return true;
+  return new Set(pages.flatMap(pathsTo)).size > mostManifestPaths;
 }
 
 /** Whether Remix can take a target to a route. */
 export function isReadable(target: Target | null): target is Target {
-  if (target === null || hasTooManySegments(target)) return false;
+  if (target === null || takesTooLongToMatch(target)) return false;
   return isDecodable(target.path) && !breaksLog(target.path, new URLSearchParams(target.query));
 }
 

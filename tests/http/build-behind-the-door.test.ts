@@ -26,6 +26,13 @@ async function documentedFiles(): Promise<{ path: string; text: string }[]> {
   }));
 }
 
+/** A page with pages inside it. */
+const nestedPages = {
+  "app/routes/lists.tsx": `export { Outlet as default } from "@remix-run/react";`,
+  "app/routes/lists._index.tsx": "export default () => <p>All lists</p>;",
+  "app/routes/lists.$id.tsx": "export default () => <p>One list</p>;",
+};
+
 /** Runs a program of Node in the copy; rejects when it fails. */
 async function runNode(...program: string[]): Promise<void> {
   const { PATH } = process.env;
@@ -43,7 +50,8 @@ beforeAll(async () => {
   await symlink(resolve("node_modules"), join(folder, "node_modules"));
   const files = await documentedFiles();
   paths = files.map(({ path }) => path);
-  for (const { path, text } of files) {
+  const nested = Object.entries(nestedPages).map(([path, text]) => ({ path, text }));
+  for (const { path, text } of [...files, ...nested]) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   }
@@ -94,6 +102,19 @@ test("the page of twenty lines sends a visitor to the login page, and the sign-i
   const page = await visitor.get("/hello?from=mail");
   expect(page.status).toBe(200);
   expect(page.body).toContain(`Hello, ${email}`);
+});
+
+test("a nested page tells the browser of the index pages above it, and of no other page", async () => {
+  const { body } = await new Visitor(server.url).get("/lists/1");
+  expect(body).toContain("<p>One list</p>");
+  const [, manifest = ""] = /__remixManifest = (\{[\s\S]*?\n\});/.exec(body) ?? [];
+  expect(Object.keys(JSON.parse(manifest).routes).toSorted()).toEqual([
+    "root",
+    "routes/_index",
+    "routes/lists",
+    "routes/lists.$id",
+    "routes/lists._index",
+  ]);
 });
 
 test("notes are stored in a table of one's own, and go with their account", async () => {
