@@ -36,6 +36,9 @@ function setFacts(request: IncomingMessage, url: URL, config: Config): void {
   }
 }
 
+/** They must not wait behind a rush of other requests: a supervisor would take the service for dead. */
+const healthChecks = /^\/(healthz|readyz)(\?|$)/;
+
 const readMethods = ["GET", "HEAD"];
 const routeMethods = [...readMethods, "POST"];
 
@@ -84,10 +87,13 @@ export interface FrontDoor {
 export function openFrontDoor(config: Config, findUser: FindUser, routeOf: RouteOf): FrontDoor {
   limitRequestTimes();
   const verifications = new WeakMap<IncomingMessage, Target>();
-  takeRequests((request, response) => {
-    const target = verifications.get(request);
-    if (target) void answerVerification(request, response, target, config, findUser);
-    return target !== undefined;
+  takeRequests({
+    take(request, response) {
+      const target = verifications.get(request);
+      if (target) void answerVerification(request, response, target, config, findUser);
+      return target !== undefined;
+    },
+    isUrgent: ({ url }) => url !== undefined && healthChecks.test(url),
   });
   const open = new Set<ServerResponse>();
   let closing: (() => void) | undefined;

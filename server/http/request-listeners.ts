@@ -1,12 +1,21 @@
 import diagnostics from "node:diagnostics_channel";
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from "node:http";
+import { onePerTurn } from "./one-per-turn";
+
+interface Rules {
+  /** Answers the request, or returns false. */
+  take(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Whether the server's listeners get the request before those that wait for their turn. */
+  isUrgent(request: IncomingMessage): boolean;
+}
 
 /**
  * Offers each request of each HTTP server of the process to `take` before the server's own listeners, which get only what
- * it does not take. remix-serve creates its server itself, with its listener; Node publishes each server on this channel
- * before it listens.
+ * it does not take, one request in a turn of the event loop. remix-serve creates its server itself, with its listener;
+ * Node publishes each server on this channel before it listens.
  */
-export function takeRequests(take: (request: IncomingMessage, response: ServerResponse) => boolean): void {
+export function takeRequests({ take, isUrgent }: Rules): void {
+  const inTurn = onePerTurn();
   diagnostics.subscribe("tracing:net.server.listen:asyncStart", (message) => {
     const { server } = message as { server: unknown };
     if (!(server instanceof Server)) return;
@@ -14,7 +23,11 @@ export function takeRequests(take: (request: IncomingMessage, response: ServerRe
     server.removeAllListeners("request");
     server.on("request", (request, response) => {
       if (take(request, response)) return;
-      for (const listener of listeners) listener.call(server, request, response);
+      const pass = () => {
+        for (const listener of listeners) listener.call(server, request, response);
+      };
+      if (isUrgent(request)) pass();
+      else inTurn(pass);
     });
   });
 }

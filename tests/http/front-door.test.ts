@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, test } from "vitest";
 import { sendBytes, statusOf } from "../support/raw-http";
@@ -560,4 +561,33 @@ describe("logs", () => {
     expect(latchkey.output()).not.toMatch(/^.*forged(?!%20200)/m);
     expect(latchkey.output()).not.toContain("\u001b");
   });
+});
+
+/** An open connection; `ask` sends a request for a path and resolves with its answer's first line. */
+async function openConnection(port: number): Promise<{ ask(path: string): Promise<string>; close(): void }> {
+  const socket = net.connect(port, "127.0.0.1").setEncoding("latin1");
+  await once(socket, "connect");
+  return {
+    async ask(path) {
+      socket.write(`GET ${path} HTTP/1.1\r\n${ownHost}\r\n`);
+      const [answer] = await once(socket, "data");
+      return String(answer).split("\r\n", 1)[0] ?? "";
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+test("/healthz is answered before most of 300 pages that were asked for earlier, and each of them is answered", async () => {
+  const connections = await Promise.all(Array.from({ length: 301 }, () => openConnection(latchkey.port())));
+  const [health, ...others] = connections;
+  let answered = 0;
+  const pages = others.map(async ({ ask }) => {
+    const answer = await ask("/login");
+    answered++;
+    return answer;
+  });
+  expect(await health?.ask("/healthz")).toBe("HTTP/1.1 200 OK");
+  expect(answered).toBeLessThan(150);
+  expect(new Set(await Promise.all(pages))).toEqual(new Set(["HTTP/1.1 200 OK"]));
+  for (const connection of connections) connection.close();
 });
