@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import http from "node:http";
 import { expect, test } from "vitest";
 import { newClientAddress } from "../support/client-address";
@@ -67,6 +68,7 @@ test("logins whose clients have closed the connection are not evaluated", async 
   await latchkey.register(email);
   const visitor = latchkey.visit();
   const hangUp = new AbortController();
+  setMaxListeners(60, hangUp.signal);
   const start = latchkey.output().length;
   const output = () => latchkey.output().slice(start);
   const posts = times(60, (at) => postAndDisconnect(`gone-${at}@example.com`, hangUp.signal));
