@@ -44,17 +44,18 @@ function routesAtPathOf(parent: string): string[] {
   return inside.flatMap(({ id }) => [id, ...routesAtPathOf(id)]);
 }
 
-const withRoutesAtPath = new Map(Object.keys(manifest.routes).map((id) => [id, [id, ...routesAtPathOf(id)]]));
+const routesAtPath = new Map(Object.keys(manifest.routes).map((id) => [id, [id, ...routesAtPathOf(id)]]));
 
 /**
  * Only the routes of this page: for each page, `RemixServer` creates every route of the manifest and matches it twice.
- * The routes at the same paths belong to it: a browser that has a route asks for none inside it, and would show it empty.
+ * The routes at the same paths are among them: a browser that knows a route does not ask the server for its index route, and
+ * would show the route empty.
  */
 function withOwnRoutes(context: EntryContext): EntryContext {
   const { matches } = context.staticHandlerContext;
-  const ids = matches.flatMap(({ route }) => withRoutesAtPath.get(route.id) ?? []);
-  const routes = Object.fromEntries(ids.map((id) => [id, context.manifest.routes[id]]));
-  return { ...context, manifest: { ...context.manifest, routes } } as EntryContext;
+  const own = new Set(matches.flatMap(({ route }) => routesAtPath.get(route.id) ?? []));
+  const routes = Object.fromEntries(Object.entries(context.manifest.routes).filter(([id]) => own.has(id)));
+  return { ...context, manifest: { ...context.manifest, routes } };
 }
 
 export default async function handleDocumentRequest(

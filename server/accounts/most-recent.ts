@@ -5,8 +5,8 @@ import { preparedWithin } from "../database/unit-of-work";
 const keys = { sessions: "id", devices: "token_hash" } as const;
 
 // Every sign-in runs it: by MikroORM, counting the rows alone takes 0.5 ms of CPU, and this statement 0.15 ms.
-// A locked row is being removed by another sign-in or a logout. To wait for it could deadlock, when two users sign in to each
-// other's browsers.
+// A locked row is being removed by another sign-in or a logout. To wait for it could deadlock, when two users sign in to
+// each other's browsers.
 const removeSurplus = (table: keyof typeof keys, key: string) => `
   delete from ${table} where ${key} in (
     select ${key} from ${table} where ${key} in (

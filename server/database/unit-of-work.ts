@@ -40,7 +40,7 @@ function numbered(sql: string): string {
 }
 
 /**
- * Runs one prepared statement without MikroORM. Each use states its reason.
+ * Runs one prepared statement without MikroORM. Each use states its measured reason.
  *
  * @param sql with a `?` for each value
  * @throws DatabaseUnavailable

@@ -36,7 +36,7 @@ function setFacts(request: IncomingMessage, url: URL, config: Config): void {
   }
 }
 
-/** They must not wait behind a rush of other requests: a supervisor would take the service for dead. */
+/** Urgent: if they waited behind a rush of other requests, a supervisor would take the service for dead. */
 const healthChecks = /^\/(healthz|readyz)(\?|$)/;
 
 const readMethods = ["GET", "HEAD"];
@@ -93,7 +93,7 @@ export function openFrontDoor(config: Config, findUser: FindUser, routeOf: Route
       if (target) void answerVerification(request, response, target, config, findUser);
       return target !== undefined;
     },
-    isUrgent: ({ url }) => url !== undefined && healthChecks.test(url),
+    isUrgent: ({ url = "" }) => healthChecks.test(url),
   });
   const open = new Set<ServerResponse>();
   let closing: (() => void) | undefined;

@@ -1,8 +1,8 @@
 import { AsyncResource } from "node:async_hooks";
 
 /**
- * Runs each `start` in a turn of the event loop of its own, in the order of the calls. Requests that arrive together would
- * otherwise all begin in one turn: with 300 logins, no other request was answered for 0.4 to 1 s.
+ * Returns a function that runs each `start` in a turn of the event loop of its own, in the order of the calls. Requests that
+ * arrive together would otherwise all begin in one turn, and nothing else would be answered until they had.
  */
 export function onePerTurn(): (start: () => void) => void {
   const waiting: (() => void)[] = [];

@@ -5,14 +5,14 @@ import { onePerTurn } from "./one-per-turn";
 interface Rules {
   /** Answers the request, or returns false. */
   take(request: IncomingMessage, response: ServerResponse): boolean;
-  /** Whether the server's listeners get the request before those that wait for their turn. */
+  /** Whether the server's own listeners get the request at once, before requests that came earlier. */
   isUrgent(request: IncomingMessage): boolean;
 }
 
 /**
- * Offers each request of each HTTP server of the process to `take` before the server's own listeners, which get only what
- * it does not take, one request in a turn of the event loop. remix-serve creates its server itself, with its listener;
- * Node publishes each server on this channel before it listens.
+ * Offers each request of each HTTP server of the process to `take`. What it does not take goes to the server's own
+ * listeners, one request in a turn of the event loop. remix-serve creates its server itself, with its listener; Node
+ * publishes each server on this channel before it listens.
  */
 export function takeRequests({ take, isUrgent }: Rules): void {
   const inTurn = onePerTurn();

@@ -43,16 +43,18 @@ function pathsTo(page: string): string[] {
 }
 
 /** Remix matches every part of a path, and for the manifest each distinct path above a page: 7,000 segments took it 4 s. */
-function takesTooLongToMatch({ path, query }: Target): boolean {
-  const pages = path === manifestPath ? new URLSearchParams(query).getAll("p") : [];
+function takesTooLongToMatch(path: string, query: URLSearchParams): boolean {
+  const pages = path === manifestPath ? query.getAll("p") : [];
   if ([path, ...pages].some((each) => segmentsOf(each).length > mostSegments)) return true;
   return new Set(pages.flatMap(pathsTo)).size > mostManifestPaths;
 }
 
 /** Whether Remix can take a target to a route. */
 export function isReadable(target: Target | null): target is Target {
-  if (target === null || takesTooLongToMatch(target)) return false;
-  return isDecodable(target.path) && !breaksLog(target.path, new URLSearchParams(target.query));
+  if (target === null) return false;
+  const { path } = target;
+  const query = new URLSearchParams(target.query);
+  return !takesTooLongToMatch(path, query) && isDecodable(path) && !breaksLog(path, query);
 }
 
 /** Remix answers here before any route, whatever the method. */

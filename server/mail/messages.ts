@@ -175,8 +175,8 @@ export function emailChangedFromMail(
 }
 
 /**
- * To the new address. Its owner, who confirms somebody else's change by mistake, gets that account, and with it the external
- * sign-in of the other person.
+ * To the new address. An owner who confirms somebody else's change by mistake gets that account, and with it the other
+ * person's external sign-in.
  */
 export function emailChangedToMail(language: Language, appUrl: string, { oldEmail, newEmail }: ChangedEmail): Message {
   const t = mailTextsIn(language);

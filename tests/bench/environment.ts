@@ -1,4 +1,5 @@
 import pg from "pg";
+import packageJson from "../../package.json" with { type: "json" };
 import { scrape } from "../support/scrape";
 import { createEmptyDatabase, freePort, remixServeListens } from "../support/server";
 import { until } from "../support/until";
@@ -6,7 +7,7 @@ import { type Program, startProgram } from "./processes";
 import { grow, seed } from "./seed";
 
 const tsx = ["--import", "tsx"];
-const serve = ["--max-semi-space-size=16", "server/serve.js"]; // as `npm run serve`
+const [, ...serve] = packageJson.scripts.serve.split(" ");
 
 export interface EnvironmentOptions {
   /** How many services share the database. */

@@ -15,6 +15,14 @@ test("systemd rates the exposure of the unit below 2.0", () => {
   expect(Number(rating?.[1])).toBeLessThan(2);
 });
 
+test("the unit and the image start the service as npm run serve does", () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  const unit = readFileSync("deploy/latchkey.service", "utf8");
+  const image = readFileSync("deploy/Containerfile", "utf8");
+  expect(/^ExecStart=\/usr\/bin\/(.+)$/m.exec(unit)?.[1]).toBe(scripts.serve);
+  expect(JSON.parse(/^CMD (.+)$/m.exec(image)?.[1] ?? "[]").join(" ")).toBe(scripts.serve);
+});
+
 test("deploy/latchkey runs a command with the user, the environment, the folder and the program of the unit", () => {
   const unit = readFileSync("deploy/latchkey.service", "utf8");
   const value = (name: string) => new RegExp(`^${name}=(.+)`, "m").exec(unit)?.[1] ?? "";

@@ -33,8 +33,6 @@ function statementsAreBlocked(count: number): Promise<void> {
   return until(async () => (await latchkey.execute(waiting)).length === count, `${count} wait for the lock`);
 }
 
-const statementIsBlocked = () => statementsAreBlocked(1);
-
 test("a login during an uncommitted reset waits for the commit and starts no session", async () => {
   await createUser(latchkey.em());
   const token = await issueLink(latchkey.em(), PasswordReset, email);
@@ -46,7 +44,7 @@ test("a login during an uncommitted reset waits for the commit and starts no ses
   vi.spyOn(JobQueue.prototype, "enqueue").mockImplementation(async function (this: JobQueue, em, job) {
     await enqueue.call(this, em, job); // The sessions are deleted, and the transaction is not committed.
     finished = logIn(verified, [], unknownBrowser, null, "en");
-    await statementIsBlocked();
+    await statementsAreBlocked(1);
   });
   expect(await resetPassword({ email, token }, "a brand new password", "en")).not.toBeNull();
   expect(finished).toBeDefined();
@@ -60,7 +58,7 @@ test("an external sign-in during an uncommitted disconnect waits for the commit 
   const { outcome } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { idpId: null });
     const outcome = signInToAccount(profile, unknownBrowser, "en").catch(({ reason }) => reason);
-    await statementIsBlocked();
+    await statementsAreBlocked(1);
     return { outcome }; // The promise is wrapped, or it would be awaited before the commit.
   });
   expect(await outcome).toBe("no_verified_email");
@@ -73,7 +71,7 @@ test("an external sign-in during another process's uncommitted link of its id wa
   const { session } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { idpId: "ada", idpIssuer: "google" });
     const session = signInToAccount(profile, unknownBrowser, "en");
-    await statementIsBlocked();
+    await statementsAreBlocked(1);
     return { session };
   });
   expect(await session).toMatchObject({ userId: id });
@@ -92,7 +90,7 @@ test("connecting an id that another process is linking to another account waits 
   const { outcome } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id: bob }, { idpId: "ada", idpIssuer: "google" });
     const outcome = connectProvider({ userId, sessionId: session!.id }, profile, "en").catch(({ reason }) => reason);
-    await statementIsBlocked();
+    await statementsAreBlocked(1);
     return { outcome };
   });
   expect(await outcome).toBe("id_of_another_account");
@@ -106,7 +104,7 @@ test("twenty external sign-ins of one account that wait for its row hold one con
   const { signIns } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { name: "Ada" });
     const signIns = Array.from({ length: 20 }, () => signInToAccount(profile, unknownBrowser, "en"));
-    await statementIsBlocked();
+    await statementsAreBlocked(1);
     expect(orm().em.getKnex().client.pool.numUsed()).toBe(2);
     return { signIns };
   });
