@@ -1,13 +1,13 @@
 import { rememberOnlyDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { endEmailChanges } from "../accounts/email-changes";
-import { consumeLink, isLinkValid, issueLink, type MailedLink } from "../accounts/mailed-links";
+import { consumeLink, isLinkValid, issueResetLink, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../accounts/rate-limits";
 import { endAllSessions, logSessionEnd } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
 import { config } from "../config";
-import { PasswordReset, User } from "../database/entities";
+import { PasswordReset } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import type { Requester } from "../http/request-facts.server";
 import type { Language } from "../languages/languages";
@@ -44,12 +44,11 @@ export async function requestPasswordReset(
 
 /** The job of a request: mails a new link to the stored address. An address without an account gets no mail. */
 export async function mailPasswordReset(email: string, language: Language): Promise<MailCall> {
-  const user = await query((em) => em.findOne(User, { email }));
-  if (!user) return simulateMail;
-  const token = await query((em) => issueLink(em, PasswordReset, user.email));
+  const link = await issueResetLink(email);
+  if (!link) return simulateMail;
   return async () => {
-    await sendMail(user.email, resetMail(language, config().appUrl, user.email, token));
-    logEvent({ event: "password_reset.sent", userId: user.id });
+    await sendMail(email, resetMail(language, config().appUrl, email, link.token));
+    logEvent({ event: "password_reset.sent", userId: link.userId });
   };
 }
 

@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Environment, type EnvironmentOptions, openEnvironment } from "./environment";
-import { type Figures, measure, medians, quantile } from "./measure";
+import { type Figures, type Medians, measure, medians, quantile } from "./measure";
+import { measureParts } from "./parts";
 import { residentMegabytes } from "./processes";
 import { measureStarts } from "./start";
 import { type Workload, workloads } from "./workloads";
@@ -17,6 +18,7 @@ const { values: options } = parseArgs({
     processes: { type: "string" },
     metrics: { type: "boolean", default: false },
     profile: { type: "boolean", default: false },
+    parts: { type: "boolean", default: false },
   },
 });
 
@@ -29,7 +31,7 @@ interface Contender {
 
 interface Row {
   workload: string;
-  figures: Record<string, Figures>;
+  figures: Record<string, Medians>;
 }
 
 const isChosen = (name: string) => options.only?.split(",").includes(name) ?? true;
@@ -68,14 +70,14 @@ const fixed = (value: number) => (Number.isNaN(value) ? "" : value.toFixed(2));
 
 /** One line for each contender of each workload. The ratios are to the first contender. */
 function print(rows: Row[]): void {
-  printLine("| Workload | | requests/s | p50 ms | p99 ms | CPU ms | requests/s, ratio | CPU, ratio |");
-  printLine(`|${" --- |".repeat(8)}`);
+  printLine("| Workload | | requests/s | p50 ms | p99 ms | CPU ms | of all rounds | requests/s, ratio | CPU, ratio |");
+  printLine(`|${" --- |".repeat(9)}`);
   for (const { workload, figures } of rows) {
     const what = workloads.find(({ name }) => name === workload)?.what;
     const [own] = Object.values(figures);
-    for (const [name, { requestsPerSecond, p50, p99, cpu }] of Object.entries(figures)) {
+    for (const [name, { requestsPerSecond, p50, p99, cpu, spread }] of Object.entries(figures)) {
       const ratios = own && [own.requestsPerSecond / requestsPerSecond, own.cpu / cpu].map(fixed).join(" | ");
-      const cells = [requestsPerSecond.toFixed(0), p50, p99, fixed(cpu)].join(" | ");
+      const cells = [requestsPerSecond.toFixed(0), p50, p99, fixed(cpu), spread.map(fixed).join("–")].join(" | ");
       printLine(`| ${workload} ${what} | ${name} | ${cells} | ${ratios} |`);
     }
   }
@@ -96,7 +98,7 @@ async function againstLimit(): Promise<void> {
   ];
   const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5", "W9"]));
   const resident = residentMegabytes(environment.latchkey);
-  rows.push(...(await compare(contenders, chosen(["W8"]))));
+  rows.push(...(await compare(contenders, chosen(["W8", "W10"]))));
   print(rows);
   printLine("");
   printLine(`W7: ${resident.toFixed(0)} MB resident after W1 to W5.`);
@@ -185,6 +187,17 @@ async function profile(): Promise<void> {
   }
 }
 
+/** What the works consist of, each part alone. */
+async function parts(): Promise<void> {
+  const measured = await measureParts(Number(options.rounds));
+  printLine("| Part | CPU ms | of all rounds |");
+  printLine("| --- | --- | --- |");
+  for (const [what, each] of Object.entries(measured)) {
+    printLine(`| ${what} | ${fixed(quantile(each, 0.5))} | ${fixed(Math.min(...each))}–${fixed(Math.max(...each))} |`);
+  }
+  await save({ parts: measured });
+}
+
 async function start(): Promise<void> {
   const starts = await measureStarts();
   const [least = Number.NaN] = Object.values(starts);
@@ -198,6 +211,7 @@ async function start(): Promise<void> {
 }
 
 if (options.profile) await profile();
+else if (options.parts) await parts();
 else if (options.against) await againstFolder(options.against);
 else if (options.grow) await grown();
 else if (options.metrics) await metricsCost();

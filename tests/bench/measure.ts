@@ -80,11 +80,18 @@ export function quantile(values: number[], at: number): number {
 export const median = (values: number[]): number => quantile(values, 0.5);
 
 /** The median of each field over several rounds. */
-export function medians(rounds: Figures[]): Figures {
+export interface Medians extends Figures {
+  /** The least and the most CPU of a round, in ms. */
+  spread: [number, number];
+}
+
+export function medians(rounds: Figures[]): Medians {
+  const cpus = rounds.map(({ cpu }) => cpu);
   return {
     requestsPerSecond: median(rounds.map((round) => round.requestsPerSecond)),
     p50: median(rounds.map((round) => round.p50)),
     p99: median(rounds.map((round) => round.p99)),
-    cpu: median(rounds.map((round) => round.cpu)),
+    cpu: median(cpus),
+    spread: [Math.min(...cpus), Math.max(...cpus)],
   };
 }

@@ -61,6 +61,22 @@ async function addLinks(database: pg.Client, requestCount: number): Promise<void
   links.splice(0, links.length, ...added);
 }
 
+const logIn = (user: number) => formPost("/login", { email: `known-${user}@bench.example`, password });
+
+/** 64 hexadecimal digits. */
+const deviceTokenOf = (user: number) => String(user).padStart(64, "0");
+
+/** One browser that each user who signs in repeatedly has used before. */
+async function addDevices(database: pg.Client): Promise<void> {
+  const users = Array.from({ length: knownUsers / 2 }, (_, user) => user);
+  await database.query(
+    `insert into devices (token_hash, user_id, created_at, last_seen_at)
+     select t, users.id, now(), now() from unnest($1::text[], $2::text[]) as device (t, e) join users on email = e
+     on conflict do nothing`,
+    [users.map((user) => sha256(deviceTokenOf(user))), users.map((user) => `known-${user}@bench.example`)],
+  );
+}
+
 const addNothing = async () => {};
 const state = "b".repeat(64);
 
@@ -116,11 +132,23 @@ export const workloads: Workload[] = [
   },
   {
     name: "W8",
-    what: "POST /login",
+    what: "POST /login, unknown browser",
     requestCount: 1_200,
     expects: 302,
     prepare: addNothing,
-    next: () => formPost("/login", { email: `known-${randomUserToSignIn()}@bench.example`, password }),
+    next: () => logIn(randomUserToSignIn()),
+  },
+  {
+    name: "W10",
+    what: "POST /login, known browser",
+    requestCount: 1_200,
+    expects: 302,
+    prepare: addDevices,
+    next() {
+      const user = randomUserToSignIn();
+      const login = logIn(user);
+      return { ...login, headers: { ...login.headers, cookie: `device=${deviceTokenOf(user)}` } };
+    },
   },
   {
     name: "W9",
