@@ -49,9 +49,9 @@ export class Machine {
     await writeScript(bin("runuser"), ["shift 3", 'exec "$@"']); // runuser -u postgres -- COMMAND
     await writeScript(bin("journalctl"), [`cat ${this.#root}/log`]);
     await writeScript(bin("npm"), [
-      '[ "$1 $2 $4 $5" = "ci --prefix --omit=dev --ignore-scripts" ]',
-      `cmp package-lock.json "$3/package-lock.json"`,
-      `cp -al ${this.#surroundings.production}/node_modules "$3/"`,
+      '[ "$*" = "ci --omit=dev --ignore-scripts" ]',
+      `cmp ${process.cwd()}/package-lock.json package-lock.json`,
+      `cp -al ${this.#surroundings.production}/node_modules .`,
     ]);
     // Runs a command as the unit's user in $folder, with $environment, the lines of $settings and $mask.
     const run = [
