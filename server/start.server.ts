@@ -28,7 +28,11 @@ const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being s
 
 function stopOnSignal(stop: () => Promise<void>): void {
   onStopSignal(() => {
-    setTimeout(() => process.exit(1), shutdownLimit).unref();
+    const giveUp = () => {
+      log.error(`The service is ended: requests or jobs still run ${shutdownLimit / 1_000} seconds after the signal.`);
+      process.exit(1);
+    };
+    setTimeout(giveUp, shutdownLimit).unref();
     stop().then(
       () => process.exit(0),
       (error) => {

@@ -61,6 +61,23 @@ test("SIGTERM while the mail service does not answer: the job is queued for a re
   ]);
 });
 
+test("SIGTERM while a client does not finish its request: the process says so and ends with status 1 within ten seconds", async () => {
+  await using fixture = await createFixture();
+  const server = await fixture.server();
+  const socket = net.connect(server.port, "localhost").on("error", () => {});
+  const { host, origin } = new URL(server.url);
+  const form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\nExpect: 100-continue";
+  socket.write(`POST /login HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${origin}\r\n${form}\r\n\r\n`);
+  await new Promise((resolve) => socket.once("data", resolve)); // 100 Continue: the request has begun
+
+  const start = performance.now();
+  expect(await server.stop()).toBe(1);
+  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(server.output()).toContain(
+    '"msg":"The service is ended: requests or jobs still run 9 seconds after the signal."',
+  );
+});
+
 test("the process exits with an idle connection open", async () => {
   await using fixture = await createFixture();
   const server = await fixture.server();
