@@ -1,7 +1,7 @@
 import { chmod, mkdir, realpath, rename, rm, stat } from "node:fs/promises";
 import net from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { StartError } from "../errors";
 import { sha256 } from "../sha256";
 
@@ -64,6 +64,28 @@ async function socketFolder(folder: string): Promise<string> {
   return socketHome;
 }
 
+const isFolder = (path: string) =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+/**
+ * Makes a folder and the missing ones above it. Node's `recursive` calls a read-only file system ENOENT, and never returns
+ * for a path below /proc.
+ */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    if (await isFolder(folder)) return;
+    const parent = dirname(folder);
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || (await isFolder(parent))) throw error;
+    await makeFolder(parent);
+    await makeFolder(folder);
+  }
+}
+
 /**
  * Makes the folder and locks it. The lock keeps the process alive until `unref` is called.
  *
@@ -71,7 +93,7 @@ async function socketFolder(folder: string): Promise<string> {
  */
 export async function claimFolder(folder: string): Promise<{ home: string; lock: net.Server }> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     await chmod(folder, 0o700);
     const home = await realpath(folder);
     return { home, lock: await lockFolder(home) };
