@@ -4,6 +4,7 @@ import { parseAddress } from "../accounts/email-address";
 import { hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
 import { type Counters, count, countersOf, deviceCounters, loginLimit, takeBackCount } from "../accounts/rate-limits";
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
+import { isSlowToNormalize } from "../accounts/stored-hashes";
 import { lockUser } from "../accounts/users";
 import { config } from "../config";
 import { User } from "../database/entities";
@@ -89,7 +90,7 @@ export async function authenticate(
     logEvent({ event: "login.failed", reason: "wrong_credentials" });
     return null;
   }
-  if (!isOutdated(stored)) return { id, email, passwordHash: stored };
+  if (!isOutdated(stored) || isSlowToNormalize(password)) return { id, email, passwordHash: stored };
   const passwordHash = await hashPassword(password, requester).catch((error: unknown) => {
     if (error instanceof HashingOverloaded) return null;
     throw error;

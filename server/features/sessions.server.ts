@@ -1,4 +1,5 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
+import { endEmailChanges } from "../accounts/email-changes";
 import { type Actor, lockOwner, type Owner } from "../accounts/owners";
 import { configuredIssuer } from "../accounts/provider-identities";
 import {
@@ -106,13 +107,19 @@ export async function logOut(tokens: string[]): Promise<void> {
 }
 
 /**
- * Ends sessions of the actor's user.
+ * Ends sessions of the actor's user, and every email change that was not confirmed: one of these sessions may have asked
+ * for it, and its link would still take the account.
  *
  * @returns how many there were; `null`, and nothing changed, when the actor's own has ended by now: a thief's late request
  * must not end the session that the owner started after a reset
  */
 async function endSessions(actor: Actor, end: (em: EntityManager) => Promise<number>): Promise<number | null> {
-  const ended = await unitOfWork(async (em) => ((await lockOwner(em, actor)) ? end(em) : null));
+  const ended = await unitOfWork(async (em) => {
+    if (!(await lockOwner(em, actor))) return null;
+    const count = await end(em);
+    await endEmailChanges(em, { user: actor.userId });
+    return count;
+  });
   if (ended !== null) logSessionEnd(actor.userId, "ended_by_user", ended);
   return ended;
 }

@@ -396,6 +396,19 @@ describe("when it was not the owner", () => {
     await expectInvalid(mailed);
   });
 
+  test.each(["end-other-sessions", "end-session"] as const)(
+    "%s ends what the ended session has asked for",
+    async (intent) => {
+      const thief = await signedIn(latchkey.em(), ada);
+      const mailed = await link(newEmail, thief);
+      const [session] = await latchkey.execute<{ id: string }>(
+        "select id from sessions order by created_at desc limit 1",
+      );
+      expect((await act(intent, intent === "end-session" ? { sessionId: session?.id ?? "" } : {})).status).toBe(200);
+      await expectInvalid(mailed, thief);
+    },
+  );
+
   test("ending the session that asked stops a mail that still waits in the queue", async () => {
     const thief = await signedIn(latchkey.em(), ada);
     await ask(newEmail, thief);
