@@ -5,17 +5,18 @@ import { onePerTurn } from "./one-per-turn";
 interface Rules {
   /** Answers the request, or returns false. */
   take(request: IncomingMessage, response: ServerResponse): boolean;
-  /** Whether the server's own listeners get the request at once, before requests that came earlier. */
+  /** Whether the server's own listeners get the request before others that came earlier. */
   isUrgent(request: IncomingMessage): boolean;
 }
 
 /**
  * Offers each request of each HTTP server of the process to `take`. What it does not take goes to the server's own
- * listeners, one request in a turn of the event loop. remix-serve creates its server itself, with its listener; Node
- * publishes each server on this channel before it listens.
+ * listeners, one urgent request and one other in a turn of the event loop, if its client still waits. remix-serve creates
+ * its server itself, with its listener; Node publishes each server on this channel before it listens.
  */
 export function takeRequests({ take, isUrgent }: Rules): void {
   const inTurn = onePerTurn();
+  const urgentInTurn = onePerTurn();
   diagnostics.subscribe("tracing:net.server.listen:asyncStart", (message) => {
     const { server } = message as { server: unknown };
     if (!(server instanceof Server)) return;
@@ -24,9 +25,10 @@ export function takeRequests({ take, isUrgent }: Rules): void {
     server.on("request", (request, response) => {
       if (take(request, response)) return;
       const pass = () => {
+        if (response.destroyed) return;
         for (const listener of listeners) listener.call(server, request, response);
       };
-      if (isUrgent(request)) pass();
+      if (isUrgent(request)) urgentInTurn(pass);
       else inTurn(pass);
     });
   });

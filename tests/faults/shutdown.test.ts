@@ -78,6 +78,16 @@ test("SIGTERM while a client does not finish its request: the process says so an
   );
 });
 
+test("a client that pipelined requests and hung up does not hold up the end: exit 0", async () => {
+  await using fixture = await createFixture();
+  const server = await fixture.server();
+  const socket = net.connect(server.port, "localhost").on("error", () => {});
+  socket.write(`GET /login HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(20));
+  await new Promise((resolve) => socket.once("data", resolve));
+  socket.resetAndDestroy();
+  expect(await server.stop()).toBe(0);
+});
+
 test("the process exits with an idle connection open", async () => {
   await using fixture = await createFixture();
   const server = await fixture.server();
