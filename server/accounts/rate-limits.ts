@@ -1,5 +1,6 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
 import { RateLimit } from "../database/entities";
-import { prepared, query } from "../database/unit-of-work";
+import { prepared, preparedWithin, query } from "../database/unit-of-work";
 import { sha256 } from "../sha256";
 import { networksOf } from "./client-networks";
 import { normalizeAddress } from "./email-address";
@@ -64,6 +65,11 @@ export const deviceCounters = (deviceTokenHash: string): Counters => [
   { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
 ];
 
+/** The counter of mails about sign-ins: somebody who knows the password could flood the mailbox otherwise. */
+const signInMailCounters = (userId: string): Counters => [
+  { key: `sign-in-mail:${userId}`, stage: 0, maximum: 1, window: quarterHour },
+];
+
 const now = "(extract(epoch from now()) * 1000)::bigint";
 
 const counted = (stage: number, condition = "true") => `
@@ -112,6 +118,13 @@ const takeBack = `
   update rate_limits set points = points - 1 where key in (
     select key from rate_limits where key = any(?::text[]) and points > 0 and expire > ${now}
     order by array_position(?::text[], key::text) for update)`;
+
+/** Counts a mail about a sign-in, within `em`'s transaction. @returns whether it may be sent */
+export async function mayMailSignIn(em: EntityManager, userId: string): Promise<boolean> {
+  const values = columns(signInMailCounters(userId));
+  const [row] = await preparedWithin<{ wait: string | null }>(em, "count-attempt", countAll, values);
+  return row?.wait == null;
+}
 
 /** Takes back a counted attempt that was not a failure. */
 export async function takeBackCount(counters: Counters): Promise<void> {

@@ -2,7 +2,15 @@ import { browserName } from "../accounts/browser-name";
 import { findDevice, rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
-import { type Counters, count, countersOf, deviceCounters, loginLimit, takeBackCount } from "../accounts/rate-limits";
+import {
+  type Counters,
+  count,
+  countersOf,
+  deviceCounters,
+  loginLimit,
+  mayMailSignIn,
+  takeBackCount,
+} from "../accounts/rate-limits";
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
 import { isSlowToNormalize } from "../accounts/stored-hashes";
 import { lockUser } from "../accounts/users";
@@ -18,8 +26,6 @@ import { sendMail } from "../mail/mailer";
 import { newSignInMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
-
-const newSignInInterval = 15 * 60; // seconds; somebody who knows the password could flood the mailbox otherwise
 
 /** Where a login comes from. */
 export interface LoginOrigin {
@@ -121,10 +127,9 @@ export async function logIn(
     if (!user) return null;
     const session = await startSession(em, id, browser);
     const device = await rememberDevice(em, id, deviceToken);
-    if (device.isUnknown) {
+    if (device.isUnknown && (await mayMailSignIn(em, id))) {
       const signIn = { browser: browserName(browser.userAgent, language), at: new Date().toISOString() };
-      const job = { task: "mail_new_sign_in", email: user.email, language, ...signIn } as const;
-      await enqueue(em, job, { atMostEvery: newSignInInterval });
+      await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...signIn });
     }
     return { session, deviceToken: device.token };
   });

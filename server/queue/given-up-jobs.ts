@@ -24,10 +24,10 @@ export function givenUpMails(em: EntityManager): Promise<GivenUpJob[]> {
   );
 }
 
-// As new: with every retry, and without the interval that let one job in, which a later job may have by now.
+// As new: with every retry.
 const asNew = `
   state = 'created', retry_count = 0, start_after = now(), started_on = null, completed_on = null, output = null,
-  keep_until = now() + (keep_until - start_after), singleton_key = null, singleton_on = null`;
+  keep_until = now() + (keep_until - start_after)`;
 
 /**
  * Makes given-up mails wait again. A running service works them at its next poll.

@@ -20,11 +20,6 @@ export const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, exp
 
 const givenUpJobsKept = 14 * 24 * 3_600; // seconds, for an operator to retry them; other jobs are removed when they end
 
-/** Drops a job when one of its task and address was enqueued in the same interval, in seconds. */
-interface Frequency {
-  atMostEvery?: number;
-}
-
 interface WaitingJobs {
   state: "created" | "retry";
   waiting: number;
@@ -95,14 +90,13 @@ export class JobQueue {
   }
 
   /** Enqueues within `em`'s transaction, if it has one. The job is worked after the commit and the delay. */
-  async enqueue(em: EntityManager, job: Job, { atMostEvery }: Frequency = {}): Promise<void> {
+  async enqueue(em: EntityManager, job: Job): Promise<void> {
     const { from, to } = this.#delay;
     const delay = Math.round(from + Math.random() * (to - from));
     const transaction = em.getTransactionContext<Knex.Transaction>();
     await this.#boss.send(queue, job, {
       db: bossDatabase(transaction ?? em.getKnex()),
       startAfter: startAfter(delay),
-      ...(atMostEvery && "email" in job && { singletonKey: `${job.task}:${job.email}`, singletonSeconds: atMostEvery }),
     });
     const wakeWhenDue = () => void setTimeout(() => this.#wake(), delay + 5).unref();
     if (transaction) transaction.executionPromise.then(wakeWhenDue, () => {});
@@ -241,7 +235,7 @@ export function provideQueue(jobQueue: JobQueue): void {
 }
 
 /** Enqueues a job within `em`'s transaction, if it has one. */
-export function enqueue(em: EntityManager, job: Job, frequency?: Frequency): Promise<void> {
+export function enqueue(em: EntityManager, job: Job): Promise<void> {
   if (!provided.current) throw new Error("The job queue has not been opened.");
-  return provided.current.enqueue(em, job, frequency);
+  return provided.current.enqueue(em, job);
 }

@@ -4,6 +4,7 @@ import net from "node:net";
 import { describe, expect, test } from "vitest";
 import { sendBytes, statusOf } from "../support/raw-http";
 import { runLatchkey } from "../support/running-latchkey";
+import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 
 const latchkey = runLatchkey({ TRUST_PROXY: "false", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "s3cret" });
@@ -569,13 +570,35 @@ function openConnection() {
   return {
     isOpen: once(socket, "connect"),
     async ask(path: string): Promise<string> {
-      socket.write(`GET ${path} HTTP/1.1\r\n${ownHost}\r\n`);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       const [answer] = await once(socket, "data");
       return String(answer).split("\r\n", 1)[0] ?? "";
     },
     close: () => socket.destroy(),
   };
 }
+
+test("a page is answered while 60 clients ask for /healthz without a pause", async () => {
+  const flood = Array.from({ length: 60 }, openConnection);
+  const visitor = openConnection();
+  await Promise.all([...flood, visitor].map(({ isOpen }) => isOpen));
+  let checks = 0;
+  let isOver = false;
+  const asking = flood.map(async ({ ask, close }) => {
+    while (!isOver) {
+      await ask("/healthz");
+      checks++;
+    }
+    close();
+  });
+  await until(() => checks > 200, "the clients ask");
+  const before = checks;
+  expect(await visitor.ask("/login")).toBe("HTTP/1.1 200 OK");
+  expect(checks - before).toBeLessThan(200); // It was 752 when each check began at once.
+  isOver = true;
+  await Promise.all(asking);
+  visitor.close();
+});
 
 test.each([
   ["were open before", true],

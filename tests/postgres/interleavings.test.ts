@@ -150,8 +150,8 @@ async function during<First, Second>(
 ): Promise<{ first: First; second: Second }> {
   const { enqueue } = JobQueue.prototype;
   let waiting: Promise<Second> | undefined;
-  vi.spyOn(JobQueue.prototype, "enqueue").mockImplementation(async function (this: JobQueue, em, job, frequency) {
-    await enqueue.call(this, em, job, frequency);
+  vi.spyOn(JobQueue.prototype, "enqueue").mockImplementation(async function (this: JobQueue, em, job) {
+    await enqueue.call(this, em, job);
     if (waiting) return;
     waiting = second();
     await statementsAreBlocked(statements);
