@@ -8,6 +8,8 @@ export interface TimeLimits {
   requestTimeout: number;
   /** ms, between two looks at the connections; a limit is exceeded by up to this. */
   connectionsCheckingInterval: number;
+  /** ms without a byte in either direction, for clients that do not read their answer. */
+  timeout: number;
 }
 
 /** A head ends within 20 seconds and a request within 30, the checking interval included. */
@@ -15,6 +17,7 @@ export const timeLimits: TimeLimits = {
   headersTimeout: 18_000,
   requestTimeout: 28_000,
   connectionsCheckingInterval: 1_000,
+  timeout: 60_000,
 };
 
 /**
