@@ -50,7 +50,7 @@ export class Machine {
     await writeScript(bin("journalctl"), [`cat ${this.#root}/log`]);
     await writeScript(bin("npm"), [
       '[ "$*" = "ci --omit=dev --ignore-scripts" ]',
-      `cmp ${process.cwd()}/package-lock.json package-lock.json`,
+      `cmp "${process.cwd()}/package-lock.json" package-lock.json`,
       `cp -al ${this.#surroundings.production}/node_modules .`,
     ]);
     // Runs a command as the unit's user in $folder, with $environment, the lines of $settings and $mask.
