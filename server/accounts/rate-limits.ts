@@ -66,7 +66,7 @@ export const deviceCounters = (deviceTokenHash: string): Counters => [
 ];
 
 /** The counter of mails about sign-ins: somebody who knows the password could flood the mailbox otherwise. */
-const signInMailCounters = (userId: string): Counters => [
+export const signInMailCounters = (userId: string): Counters => [
   { key: `sign-in-mail:${userId}`, stage: 0, maximum: 1, window: quarterHour },
 ];
 
@@ -96,6 +96,11 @@ const countAll = `
   from (select * from first union all select * from second union all select * from third) as counted
   join asked using (key) where points > maximum`;
 
+interface Waiting {
+  /** Milliseconds until every counter has room; `null` when each has. */
+  wait: string | null;
+}
+
 const columns = (counters: Counters) => [
   counters.map(({ key }) => key),
   counters.map(({ stage }) => stage),
@@ -106,10 +111,12 @@ const columns = (counters: Counters) => [
 /**
  * Counts one attempt, atomically, before the work that it allows: attempts that arrive at once cannot all see room.
  *
+ * @param em of a transaction that the count belongs to
  * @returns `null`, or the seconds until the next attempt is allowed
  */
-export async function count(counters: Counters): Promise<number | null> {
-  const [row] = await prepared<{ wait: string | null }>("count-attempt", countAll, columns(counters));
+export async function count(counters: Counters, em?: EntityManager): Promise<number | null> {
+  const statement = ["count-attempt", countAll, columns(counters)] as const;
+  const [row] = await (em ? preparedWithin<Waiting>(em, ...statement) : prepared<Waiting>(...statement));
   return row?.wait == null ? null : Math.max(1, Math.ceil(Number(row.wait) / 1000));
 }
 
@@ -118,13 +125,6 @@ const takeBack = `
   update rate_limits set points = points - 1 where key in (
     select key from rate_limits where key = any(?::text[]) and points > 0 and expire > ${now}
     order by array_position(?::text[], key::text) for update)`;
-
-/** Counts a mail about a sign-in, within `em`'s transaction. @returns whether it may be sent */
-export async function mayMailSignIn(em: EntityManager, userId: string): Promise<boolean> {
-  const values = columns(signInMailCounters(userId));
-  const [row] = await preparedWithin<{ wait: string | null }>(em, "count-attempt", countAll, values);
-  return row?.wait == null;
-}
 
 /** Takes back a counted attempt that was not a failure. */
 export async function takeBackCount(counters: Counters): Promise<void> {

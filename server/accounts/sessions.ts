@@ -4,6 +4,7 @@ import { preparedWithin } from "../database/unit-of-work";
 import type { SessionEnd } from "../events";
 import { logEvent } from "../log";
 import { sha256 } from "../sha256";
+import { endEmailChanges } from "./email-changes";
 import { keepMostRecent } from "./most-recent";
 import { mintToken } from "./tokens";
 
@@ -106,20 +107,24 @@ export function logEndedSessions({ userId, replacedUserIds, endedCount }: NewSes
 
 /**
  * Ends every session of the user but one, or every one, within the caller's transaction. The caller holds the user's row,
- * as every sign-in does; otherwise both could deadlock.
+ * as every sign-in does; otherwise both could deadlock. Every unconfirmed change of the address ends too: one of these
+ * sessions may have asked for it, and its link would still take the account.
  *
- * @returns how many there were
+ * @returns how many sessions there were
  */
 export async function endSessionsExcept(em: EntityManager, userId: string, sessionId: string | null): Promise<number> {
+  await endEmailChanges(em, { user: userId });
   const ended = await preparedWithin(em, "end-sessions-of-user", end(ofUserExcept), [userId, sessionId]);
   return ended.length;
 }
 
-/**
- * Ends every session of the user. The caller holds the user's row.
- *
- * @returns how many there were
- */
+/** Ends every session of the user; see {@link endSessionsExcept}. */
 export function endAllSessions(em: EntityManager, userId: string): Promise<number> {
   return endSessionsExcept(em, userId, null);
+}
+
+/** Ends one session of the user; see {@link endSessionsExcept}. */
+export async function endOneSession(em: EntityManager, userId: string, sessionId: string): Promise<number> {
+  await endEmailChanges(em, { user: userId });
+  return em.nativeDelete(Session, { id: sessionId, user: userId });
 }

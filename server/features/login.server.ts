@@ -8,7 +8,7 @@ import {
   countersOf,
   deviceCounters,
   loginLimit,
-  mayMailSignIn,
+  signInMailCounters,
   takeBackCount,
 } from "../accounts/rate-limits";
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
@@ -127,7 +127,7 @@ export async function logIn(
     if (!user) return null;
     const session = await startSession(em, id, browser);
     const device = await rememberDevice(em, id, deviceToken);
-    if (device.isUnknown && (await mayMailSignIn(em, id))) {
+    if (device.isUnknown && (await count(signInMailCounters(id), em)) === null) {
       const signIn = { browser: browserName(browser.userAgent, language), at: new Date().toISOString() };
       await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...signIn });
     }

@@ -1,5 +1,4 @@
 import { forgetOtherDevices } from "../accounts/devices";
-import { endEmailChanges } from "../accounts/email-changes";
 import { mayAct, type Owner } from "../accounts/owners";
 import { hashPassword } from "../accounts/password-hashing";
 import { takeBackCount } from "../accounts/rate-limits";
@@ -66,7 +65,6 @@ export async function changePassword(
     if (!user || !(await mayAct(em, owner))) return "session_ended";
     user.passwordHash = passwordHash;
     await em.nativeDelete(PasswordReset, { email: user.email });
-    await endEmailChanges(em, { user: userId });
     await forgetOtherDevices(em, userId, deviceToken);
     await enqueue(em, { task: "mail_password_changed_by_owner", email: user.email, language });
     return endSessionsExcept(em, userId, sessionId);

@@ -1,6 +1,5 @@
 import { rememberOnlyDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
-import { endEmailChanges } from "../accounts/email-changes";
 import { consumeLink, isLinkValid, issueResetLink, type MailedLink } from "../accounts/mailed-links";
 import { hashPassword } from "../accounts/password-hashing";
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../accounts/rate-limits";
@@ -83,7 +82,6 @@ export async function resetPassword(
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
     user.passwordHash = passwordHash;
     const ended = await endAllSessions(em, user.id);
-    await endEmailChanges(em, { user: user.id });
     const deviceToken = await rememberOnlyDevice(em, user.id);
     await enqueue(em, { task: "mail_password_changed", email, language });
     return { userId: user.id, ended, deviceToken };

@@ -1,5 +1,4 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { endEmailChanges } from "../accounts/email-changes";
 import { type Actor, lockOwner, type Owner } from "../accounts/owners";
 import { identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
 import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
@@ -70,7 +69,6 @@ export async function unlinkProvider(
     user.idpId = null;
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();
-    await endEmailChanges(em, { user: userId });
     await enqueue(em, { task: "mail_provider_unlinked", email: user.email, language });
     return endSessionsExcept(em, userId, sessionId);
   });

@@ -1,8 +1,8 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
-import { endEmailChanges } from "../accounts/email-changes";
 import { type Actor, lockOwner, type Owner } from "../accounts/owners";
 import { configuredIssuer } from "../accounts/provider-identities";
 import {
+  endOneSession,
   endSessionsExcept,
   endSessionsOfTokens,
   isLive,
@@ -107,18 +107,14 @@ export async function logOut(tokens: string[]): Promise<void> {
 }
 
 /**
- * Ends sessions of the actor's user, and every email change that was not confirmed: one of these sessions may have asked
- * for it, and its link would still take the account.
+ * Ends sessions of the actor's user.
  *
  * @returns how many there were; `null`, and nothing changed, when the actor's own has ended by now: a thief's late request
  * must not end the session that the owner started after a reset
  */
 async function endSessions(actor: Actor, end: (em: EntityManager) => Promise<number>): Promise<number | null> {
   const ended = await unitOfWork(async (em) => {
-    if (!(await lockOwner(em, actor))) return null;
-    const count = await end(em);
-    await endEmailChanges(em, { user: actor.userId });
-    return count;
+    return (await lockOwner(em, actor)) ? end(em) : null;
   });
   if (ended !== null) logSessionEnd(actor.userId, "ended_by_user", ended);
   return ended;
@@ -126,7 +122,7 @@ async function endSessions(actor: Actor, end: (em: EntityManager) => Promise<num
 
 /** Ends one session of the owner. */
 export const endSession = (owner: Owner, sessionId: string) =>
-  endSessions(owner, (em) => em.nativeDelete(Session, { id: sessionId, user: owner.userId }));
+  endSessions(owner, (em) => endOneSession(em, owner.userId, sessionId));
 
 /** Ends every session of the user but the actor's. */
 export const endOtherSessions = (actor: Actor) =>

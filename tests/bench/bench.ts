@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Environment, type EnvironmentOptions, openEnvironment } from "./environment";
-import { type Figures, type Medians, measure, medians, quantile } from "./measure";
+import { type Figures, type Medians, measure, median, medians, quantile, spreadOf } from "./measure";
 import { measureParts } from "./parts";
 import { residentMegabytes } from "./processes";
 import { measureStarts } from "./start";
@@ -68,6 +68,8 @@ const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
 const fixed = (value: number) => (Number.isNaN(value) ? "" : value.toFixed(2));
 
+const range = ([least, most]: [number, number]) => `${fixed(least)}–${fixed(most)}`;
+
 /** One line for each contender of each workload. The ratios are to the first contender. */
 function print(rows: Row[]): void {
   printLine("| Workload | | requests/s | p50 ms | p99 ms | CPU ms | of all rounds | requests/s, ratio | CPU, ratio |");
@@ -77,7 +79,7 @@ function print(rows: Row[]): void {
     const [own] = Object.values(figures);
     for (const [name, { requestsPerSecond, p50, p99, cpu, spread }] of Object.entries(figures)) {
       const ratios = own && [own.requestsPerSecond / requestsPerSecond, own.cpu / cpu].map(fixed).join(" | ");
-      const cells = [requestsPerSecond.toFixed(0), p50, p99, fixed(cpu), spread.map(fixed).join("–")].join(" | ");
+      const cells = [requestsPerSecond.toFixed(0), p50, p99, fixed(cpu), range(spread)].join(" | ");
       printLine(`| ${workload} ${what} | ${name} | ${cells} | ${ratios} |`);
     }
   }
@@ -193,7 +195,7 @@ async function parts(): Promise<void> {
   printLine("| Part | CPU ms | of all rounds |");
   printLine("| --- | --- | --- |");
   for (const [what, each] of Object.entries(measured)) {
-    printLine(`| ${what} | ${fixed(quantile(each, 0.5))} | ${fixed(Math.min(...each))}–${fixed(Math.max(...each))} |`);
+    printLine(`| ${what} | ${fixed(median(each))} | ${range(spreadOf(each))} |`);
   }
   await save({ parts: measured });
 }

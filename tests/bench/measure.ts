@@ -79,12 +79,16 @@ export function quantile(values: number[], at: number): number {
 
 export const median = (values: number[]): number => quantile(values, 0.5);
 
+/** The least and the greatest value. */
+export const spreadOf = (values: number[]): [number, number] => [Math.min(...values), Math.max(...values)];
+
 /** The median of each field over several rounds. */
 export interface Medians extends Figures {
   /** The least and the most CPU of a round, in ms. */
   spread: [number, number];
 }
 
+/** @param rounds the figures of one workload, at least one */
 export function medians(rounds: Figures[]): Medians {
   const cpus = rounds.map(({ cpu }) => cpu);
   return {
@@ -92,6 +96,6 @@ export function medians(rounds: Figures[]): Medians {
     p50: median(rounds.map((round) => round.p50)),
     p99: median(rounds.map((round) => round.p99)),
     cpu: median(cpus),
-    spread: [Math.min(...cpus), Math.max(...cpus)],
+    spread: spreadOf(cpus),
   };
 }

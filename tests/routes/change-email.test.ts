@@ -397,15 +397,18 @@ describe("when it was not the owner", () => {
   });
 
   test.each(["end-other-sessions", "end-session"] as const)(
-    "%s ends what the ended session has asked for",
+    "%s ends what the ended session has asked for, and nothing of another account",
     async (intent) => {
       const thief = await signedIn(latchkey.em(), ada);
       const mailed = await link(newEmail, thief);
+      const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+      const bobs = await link("robert@example.com", bob);
       const [session] = await latchkey.execute<{ id: string }>(
-        "select id from sessions order by created_at desc limit 1",
+        `select id from sessions where token_hash = '${sha256(thief.replace("session=", ""))}'`,
       );
       expect((await act(intent, intent === "end-session" ? { sessionId: session?.id ?? "" } : {})).status).toBe(200);
       await expectInvalid(mailed, thief);
+      expect((await confirm(bobs, bob)).location).toBe("/dashboard");
     },
   );
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deleteAccount } from "#server/features/account.server";
+import { authenticate } from "#server/features/login.server";
+import { changePassword } from "#server/features/password-change.server";
 import { unlinkProvider } from "#server/features/provider-link.server";
 import { endOtherSessions, endSession } from "#server/features/sessions.server";
 import { formTargetHeader } from "~/content-security-policy";
@@ -147,6 +149,8 @@ test("an action whose session ended after the request was accepted changes nothi
     expect(await endSession(thief, owners)).toBeNull();
     expect(await endOtherSessions(thief)).toBeNull();
     expect(await unlinkProvider(thief, "en")).toBe("session_ended");
+    const verified = await authenticate(email, goodPassword);
+    expect(verified && (await changePassword(thief, verified, "another password", null, "en"))).toBe("session_ended");
     expect(await deleteAccount({ id, email }, sessionId, email, "en")).toBe("session_ended");
     await latchkey.execute("delete from sessions where id = ?", [sessionId]);
   }

@@ -271,6 +271,15 @@ describe("the mail about a login from an unknown browser", () => {
     expect(await notices()).toHaveLength(2);
   });
 
+  test("is sent for each account, whatever was sent for another one", async () => {
+    await createUser(latchkey.em(), { email: "bob@example.com" });
+    for (const address of [email, "bob@example.com"]) {
+      await newDevice({ address });
+      await newDevice({ address });
+    }
+    expect((await notices()).map(({ to }) => to).sort()).toEqual([email, "bob@example.com"]);
+  });
+
   test("its instructions work: after the reset the intruder has no session and no known device", async () => {
     await newDevice();
     const intruder = await logIn(goodPassword);
