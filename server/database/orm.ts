@@ -31,6 +31,7 @@ export function ormOptions({ kind, address }: Connection): Options {
     driverOptions: {
       acquireConnectionTimeout: 15_000, // ms; enough for a rush, while an unreachable server fails at once
       connection: { connectionTimeoutMillis: 4_000, keepAlive: true },
+      log: { warn: (message: string) => log.warn(message) }, // knex prints lost connections to standard output otherwise
     },
     colors: false,
     logger: (message) => log.info(message),

@@ -1,12 +1,14 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { orm } from "#server/database/unit-of-work";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import { createUser, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 
 async function signedInPage() {
   const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
@@ -33,6 +35,18 @@ test("after a connection is lost, the pool opens a new one, and the statements a
 
   expect(await page()).toMatchObject({ status: 200 });
   expect(await forgot()).toMatchObject({ status: 200 });
+});
+
+test("a lost connection is told in the log, and nowhere else", async () => {
+  const printed = vi.spyOn(console, "log");
+  const page = await signedInPage();
+  await page();
+  await destroyConnection();
+  await page();
+  expect(log.lines().map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ level: 40, msg: "Connection Error: Connection ended unexpectedly" }),
+  ]);
+  expect(printed.mock.calls).toEqual([]);
 });
 
 test("pages stay 200 when a migration changes a column's type while the process runs", async () => {
