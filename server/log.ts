@@ -66,8 +66,11 @@ export function errorFields(error: unknown): ErrorFields {
   };
 }
 
+/** A line of a stack; a line of a message may begin alike. */
+const frame = /^ {4}at .+:\d+:\d+\)?$/;
+
 /** Logs an unexpected error and where it was thrown, without its message, which may quote what a client sent. */
 export function logUnexpected(error: unknown): void {
-  const frames = error instanceof Error ? error.stack?.split("\n").filter((line) => /^\s+at /.test(line)) : undefined;
-  log.error({ ...errorFields(error), stack: frames?.map((frame) => frame.trim()) }, "Unexpected error.");
+  const frames = error instanceof Error ? error.stack?.split("\n").filter((line) => frame.test(line)) : undefined;
+  log.error({ ...errorFields(error), stack: frames?.map((line) => line.trim()) }, "Unexpected error.");
 }

@@ -1,67 +1,16 @@
-import { chmod, mkdir, realpath, rename, rm, stat } from "node:fs/promises";
-import net from "node:net";
-import { tmpdir } from "node:os";
+import { chmod, type FileHandle, mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StartError } from "../errors";
-import { sha256 } from "../sha256";
-
-function listen(server: net.Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(path, resolve);
-  });
-}
-
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect(path);
-    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
-    socket.once("connect", () => socket.destroy());
-  });
-}
 
 /**
- * Two processes on one data folder lose committed rows silently. A listening Unix socket is a lock that ends with its
- * process. A killed process leaves its socket file behind: it is moved away only while it has the inode that refused a
- * connection, so that no process removes the lock of another one.
+ * Two processes on one data folder lose committed rows silently. The system ends the lock of a file with its process,
+ * however that ends (fcntl(2), open file description locks).
  */
-async function lockFolder(folder: string): Promise<net.Server> {
-  const inUse = new StartError(`The data folder ${folder} is in use by another process.`);
-  const path = join(await socketFolder(folder), "latchkey.lock");
-  const server = net.createServer((socket) => socket.destroy());
-  for (let attempt = 0; attempt < 3; attempt++) {
-    try {
-      await listen(server, path);
-      return server;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    }
-    const inode = await stat(path).then(
-      ({ ino }) => ino,
-      () => null,
-    );
-    if (inode === null) continue;
-    if (await answers(path)) throw inUse;
-    const stale = `${path}.${process.pid}`;
-    await rename(path, stale).catch(() => {});
-    const moved = await stat(stale).catch(() => null);
-    if (moved && moved.ino !== inode) {
-      await rename(stale, path);
-      throw inUse;
-    }
-    await rm(stale, { force: true });
-  }
-  throw inUse;
-}
-
-const longestSocketPath = 107; // sun_path on Linux, without its NUL; Node cuts a longer one silently
-
-/** Where the lock's socket is: in the folder itself, unless its path is too long for a socket. */
-async function socketFolder(folder: string): Promise<string> {
-  if (Buffer.byteLength(join(folder, "latchkey.lock.4194304")) <= longestSocketPath) return folder;
-  const socketHome = join(tmpdir(), `latchkey-${sha256(folder).slice(0, 16)}`);
-  await mkdir(socketHome, { recursive: true, mode: 0o700 });
-  return socketHome;
+async function lockFolder(folder: string, tryLock: (fd: number) => boolean): Promise<FileHandle> {
+  const lock = await open(join(folder, "lock"), "a", 0o600);
+  if (tryLock(lock.fd)) return lock;
+  await lock.close();
+  throw new StartError(`The data folder ${folder} is in use by another process.`);
 }
 
 const isFolder = (path: string) =>
@@ -87,16 +36,17 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 /**
- * Makes the folder and locks it. The lock keeps the process alive until `unref` is called.
+ * Makes the folder and locks it until the returned file is closed.
  *
  * @throws StartError when the folder cannot be written or another process has it open
  */
-export async function claimFolder(folder: string): Promise<{ home: string; lock: net.Server }> {
+export async function claimFolder(folder: string): Promise<{ home: string; lock: FileHandle }> {
+  const { tryLock } = await import("fs-native-extensions"); // a binary, which services on PostgreSQL do not need
   try {
     await makeFolder(folder);
     await chmod(folder, 0o700);
     const home = await realpath(folder);
-    return { home, lock: await lockFolder(home) };
+    return { home, lock: await lockFolder(home, tryLock) };
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError(`The data folder ${folder} cannot be written: ${(error as NodeJS.ErrnoException).code}.`);

@@ -7,7 +7,7 @@ import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
 import { clientOf, comesFromAnotherSite, connectionUrl } from "./connection";
 import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
 import { MetricsServer } from "./metrics-server";
-import { closeWithConnection } from "./pipelined-responses";
+import { closeWithConnection } from "./pipelined-requests";
 import { measureDuration, type RouteOf } from "./request-durations";
 import { factHeaders, watchDisconnect } from "./request-facts.server";
 import { takeRequests } from "./request-listeners";
@@ -101,8 +101,8 @@ export function openFrontDoor(config: Config, findUser: FindUser, routeOf: Route
 
   diagnostics.subscribe("http.server.request.start", (message) => {
     const { request, response, server } = message as RequestStart;
-    if (server instanceof MetricsServer) return;
     closeWithConnection(request.socket, response);
+    if (server instanceof MetricsServer) return;
     open.add(response);
     response.once("close", () => {
       open.delete(response);

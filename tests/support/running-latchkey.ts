@@ -70,6 +70,7 @@ export function runLatchkey(
   return {
     url: () => server.url,
     port: () => server.port,
+    pid: () => server.process.pid,
     databaseUrl: () => server.databaseUrl,
     output: () => server.output(),
     waitFor: (pattern: RegExp) => server.waitFor(pattern),

@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { readdir, readlink } from "node:fs/promises";
+import net from "node:net";
+import { expect, test } from "vitest";
+import { sendBytes } from "../support/raw-http";
+import { runLatchkey } from "../support/running-latchkey";
+import { until } from "../support/until";
+
+const latchkey = runLatchkey();
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d{3}/g);
+
+/** A script that is larger than what the sockets buffer. */
+async function largeFile(): Promise<string> {
+  const names = await readdir("public/build/_shared");
+  return `/build/_shared/${names.find((name) => /^password-strength\.client-\w+\.js$/.test(name))}`;
+}
+
+/** What the process has open. */
+async function openPaths(): Promise<string[]> {
+  const folder = `/proc/${latchkey.pid()}/fd`;
+  return Promise.all((await readdir(folder)).map((name) => readlink(`${folder}/${name}`).catch(() => "")));
+}
+
+const openFiles = async (path: string) => (await openPaths()).filter((name) => name.endsWith(path)).length;
+const openSockets = async () => (await openPaths()).filter((name) => name.startsWith("socket:")).length;
+
+test("pipelined requests are answered in their order", async () => {
+  const paths = ["/healthz", "/auth/verify", "/nowhere", "/login", "/readyz"];
+  const last = get("/dashboard").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+  const answers = await sendBytes(latchkey.port(), paths.map(get).join("") + last);
+  expect(statuses(answers)).toEqual(["200", "401", "404", "200", "200", "302"]);
+});
+
+test("of the files that a client asks for in one go and does not read one is open, and none after it has hung up", async () => {
+  const file = await largeFile();
+  const sockets = await openSockets();
+  const clients = Array.from({ length: 5 }, () => net.connect(latchkey.port(), "localhost"));
+  for (const client of clients) {
+    client.pause().write(get(file).repeat(40));
+    await once(client, "readable");
+  }
+  await until(async () => (await openFiles(file)) === clients.length, "one open file for each client");
+  for (const client of clients) client.resetAndDestroy();
+  await until(async () => (await openSockets()) <= sockets, "closed connections");
+  await until(async () => (await openFiles(file)) === 0, "closed files");
+});
+
+test("the connection of more than 100 unanswered requests is closed", async () => {
+  const answers = await sendBytes(latchkey.port(), get("/login").repeat(200)).catch(() => "");
+  expect(statuses(answers)?.length ?? 0).toBeLessThanOrEqual(100);
+  expect((await latchkey.visit().get("/healthz")).status).toBe(200);
+});
