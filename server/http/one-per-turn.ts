@@ -14,7 +14,7 @@ export function onePerTurn(): (start: () => void) => void {
   let comesIn = false;
   let passed = 0;
   const startNext = () => {
-    const passes = comesIn && waiting.length > 1 && passed < mostPassed;
+    const passes = comesIn && passed < mostPassed;
     comesIn = false;
     passed = passes ? passed + 1 : 0;
     const start = passes ? undefined : waiting.shift();
