@@ -66,11 +66,20 @@ export function errorFields(error: unknown): ErrorFields {
   };
 }
 
-/** A line of a stack; a line of a message may begin alike. */
 const frame = /^ {4}at .+:\d+:\d+\)?$/;
+
+/** The frames of the stack, without the message, of which a line may look like a frame. */
+const framesOf = ({ stack, message }: Error) =>
+  stack
+    ?.replace(message, "")
+    .split("\n")
+    .filter((line) => frame.test(line))
+    .map((line) => line.trim());
 
 /** Logs an unexpected error and where it was thrown, without its message, which may quote what a client sent. */
 export function logUnexpected(error: unknown): void {
-  const frames = error instanceof Error ? error.stack?.split("\n").filter((line) => frame.test(line)) : undefined;
-  log.error({ ...errorFields(error), stack: frames?.map((line) => line.trim()) }, "Unexpected error.");
+  log.error(
+    { ...errorFields(error), stack: error instanceof Error ? framesOf(error) : undefined },
+    "Unexpected error.",
+  );
 }

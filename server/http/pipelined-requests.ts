@@ -29,8 +29,9 @@ function unansweredOn(socket: Socket): Unanswered {
  * socket one after the other, and Node closes only the one that has it: the others would never emit "close" when the
  * client hangs up.
  */
-export function closeWithConnection(socket: Socket, response: ServerResponse): void {
+export function closeWithConnection(socket: Socket, response: ServerResponse): Unanswered {
   const unanswered = unansweredOn(socket);
+  if (unanswered.has(response)) return unanswered;
   unanswered.set(response, null);
   response.once("close", () => {
     unanswered.delete(response);
@@ -38,6 +39,7 @@ export function closeWithConnection(socket: Socket, response: ServerResponse): v
     if (!socket.destroyed) begin?.();
   });
   if (unanswered.size > mostUnanswered) socket.destroy();
+  return unanswered;
 }
 
 /**
@@ -45,7 +47,7 @@ export function closeWithConnection(socket: Socket, response: ServerResponse): v
  * that wait for the socket hold their files open, and never close them when the client hangs up (send 0.19).
  */
 export function beginInOrder(socket: Socket, response: ServerResponse, begin: () => void): void {
-  const unanswered = unansweredOn(socket);
+  const unanswered = closeWithConnection(socket, response);
   const [first] = unanswered.keys();
   if (first === response) begin();
   else unanswered.set(response, AsyncResource.bind(begin)); // the log reads the id of the request from its context

@@ -12,7 +12,7 @@ const { values: options } = parseArgs({
     json: { type: "string" },
     only: { type: "string" },
     rounds: { type: "string", default: "3" },
-    against: { type: "string" },
+    against: { type: "string", multiple: true },
     grow: { type: "boolean", default: false },
     instances: { type: "string" },
     processes: { type: "string" },
@@ -108,7 +108,7 @@ async function againstLimit(): Promise<void> {
   await save({ rows, resident });
 }
 
-/** Compares two environments by name, each with processes and a database of its own. The ratios are to the first. */
+/** Compares environments by name, each with processes and a database of its own. The ratios are to the first. */
 async function compareEnvironments(
   environments: Record<string, EnvironmentOptions>,
   some: Workload[],
@@ -130,8 +130,12 @@ async function compareEnvironments(
 
 const grown = () => compareEnvironments({ grown: { grown: true }, empty: {} }, chosen());
 
-/** This folder's build and that of another folder, which was built before. */
-const againstFolder = (folder: string) => compareEnvironments({ "this folder": {}, "the other": { folder } }, chosen());
+/** This folder's build and those of other folders, which were built before. */
+const againstFolders = (folders: string[]) =>
+  compareEnvironments(
+    { "this folder": {}, ...Object.fromEntries(folders.map((folder) => [folder, { folder }])) },
+    chosen(),
+  );
 
 /** Several services on one database. */
 const onSeveral = (instances: number) =>
@@ -214,7 +218,7 @@ async function start(): Promise<void> {
 
 if (options.profile) await profile();
 else if (options.parts) await parts();
-else if (options.against) await againstFolder(options.against);
+else if (options.against) await againstFolders(options.against);
 else if (options.grow) await grown();
 else if (options.metrics) await metricsCost();
 else if (options.instances) await onSeveral(Number(options.instances));

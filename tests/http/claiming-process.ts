@@ -1,11 +1,12 @@
 import { claimFolder } from "#server/database/folder-lock";
 
 const [, , folder = ""] = process.argv;
+const locks: unknown[] = []; // Node closes a file handle that nothing refers to
 
 process.on("message", async () => {
   const outcome = await claimFolder(folder).then(
     ({ lock }) => {
-      process.once("exit", () => lock.fd); // a file handle that nothing refers to is closed
+      locks.push(lock);
       return "claimed";
     },
     ({ message }: Error) => message,

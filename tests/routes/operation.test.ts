@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { connect } from "#server/database/orm";
 import { orm, provideOrm } from "#server/database/unit-of-work";
-import { log } from "#server/log";
+import { log, logUnexpected } from "#server/log";
 import * as index from "~/routes/_index";
 import * as notFound from "~/routes/$";
 import * as changePassword from "~/routes/[.]well-known.change-password";
@@ -72,4 +72,14 @@ test("a wrong method is 405, and Allow lists the accepted methods", async () => 
     expect(route.status).toBe(405);
     expect(route.headers.get("Allow")).toBe(allow);
   }
+});
+
+test("an unexpected error is logged with the frames of its stack, without its message", () => {
+  const logged = vi.spyOn(log, "error").mockImplementation(() => {});
+  logUnexpected(new TypeError("of ada@example.com\n    at a line of the message:1:2"));
+  const [{ stack, ...fields }] = logged.mock.calls[0] as unknown as [{ stack: string[] }];
+  expect(fields).toEqual({ error: "TypeError" });
+  expect(stack.length).toBeGreaterThan(0);
+  expect(stack[0]).toContain("operation.test.ts");
+  expect(stack.join()).not.toMatch(/message|ada/);
 });
