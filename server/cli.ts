@@ -17,8 +17,9 @@ function commandsOf(noun: string | undefined) {
   return some.length > 0 ? some : commands;
 }
 
+/** @param reason may quote an argument: its URLs are cut, because they may have a password */
 function refuse(reason: string, usage: string): 2 {
-  console.error(`${reason}\n\n${usage.trimEnd()}`);
+  console.error(`${reason.replace(/:\/\/\S+/g, "://…")}\n\n${usage.trimEnd()}`);
   return 2;
 }
 

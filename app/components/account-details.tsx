@@ -18,9 +18,7 @@ export function AccountDetails({ name, email, picture, emailError, typedEmail, s
     <section aria-labelledby="details">
       <h2 id="details">{t("account.details")}</h2>
       <div className="person">
-        {picture?.startsWith("https://") && (
-          <img src={picture} alt="" width="56" height="56" referrerPolicy="no-referrer" />
-        )}
+        {picture && <img src={picture} alt="" width="56" height="56" referrerPolicy="no-referrer" />}
         <dl>
           {name && (
             <>

@@ -80,7 +80,7 @@ export function hashPassword(password: string, requester: Partial<Requester> = {
 }
 
 const { memorySize, iterations, parallelism } = parameters;
-const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${parallelism}`;
+export const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${parallelism}`;
 
 /**
  * Verifies a password in a time that does not tell whether there is a hash, nor of which kind. When the parameters have

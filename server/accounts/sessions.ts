@@ -108,7 +108,8 @@ export function logEndedSessions({ userId, replacedUserIds, endedCount }: NewSes
 /**
  * Ends every session of the user but one, or every one, within the caller's transaction. The caller holds the user's row,
  * as every sign-in does; otherwise both could deadlock. Every unconfirmed change of the address ends too: one of these
- * sessions may have asked for it, and its link would still take the account.
+ * sessions may have asked for it, and its link would still take the account. A logout and a sign-in in the same browser
+ * leave it: the owner may open the link on another device.
  *
  * @returns how many sessions there were
  */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { providerId } from "../identity-provider/providers";
+import { printable } from "../printable";
 import { parseAddress } from "./email-address";
 import { hashProblem } from "./imported-hashes";
 import { parseName } from "./names";
@@ -46,12 +47,6 @@ const time = z.iso
   .refine((at) => at.getTime() >= 0, badTime)
   .transform((at) => at.toISOString());
 
-/** The names as JSON that a terminal prints as it is: JSON itself leaves C1 controls and bidirectional overrides raw. */
-const printable = (names: string[]) =>
-  JSON.stringify(names).replace(/(?! )[\p{C}\p{Z}]/gu, (character) =>
-    character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
-  );
-
 const userLine = z.strictObject(
   {
     email: parsed(parseAddress, "is no email address"),
@@ -62,7 +57,9 @@ const userLine = z.strictObject(
   },
   {
     error: (issue) =>
-      issue.code === "unrecognized_keys" ? `has unknown fields: ${printable(issue.keys)}` : "is no JSON object",
+      issue.code === "unrecognized_keys"
+        ? `has unknown fields: ${printable(JSON.stringify(issue.keys))}`
+        : "is no JSON object",
   },
 );
 

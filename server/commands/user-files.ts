@@ -17,12 +17,24 @@ async function* counted(stream: AsyncIterable<Buffer>, read: (bytes: number) => 
   }
 }
 
+const unreadable = (path: string, { code }: NodeJS.ErrnoException) =>
+  new CommandError(`${path} cannot be read: ${code}.`);
+
 async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path);
   } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
+    throw unreadable(path, error as NodeJS.ErrnoException);
   }
+}
+
+/** What PostgreSQL answers when others change the same accounts: a deadlock, or a key that came meanwhile. */
+const changedMeanwhile = ["40P01", "23505"];
+
+function importProblem(path: string, error: NodeJS.ErrnoException): Error {
+  if (error.syscall === "read") return unreadable(path, error);
+  if (!changedMeanwhile.includes(error.code ?? "")) return error;
+  return new CommandError("Nothing was imported: others changed the same accounts at the same time. Run it again.");
 }
 
 async function importFile(path: string): Promise<void> {
@@ -42,7 +54,9 @@ async function importFile(path: string): Promise<void> {
         written: (lines, all) => show(0.5 + lines / all / 2),
       }),
     ),
-  );
+  ).catch((error: NodeJS.ErrnoException) => {
+    throw importProblem(path, error);
+  });
   if (!imported)
     throw new CommandError(`Nothing was imported: ${wrong === 1 ? "1 line is" : `${wrong} lines are`} wrong.`);
   const { created, skipped } = imported;

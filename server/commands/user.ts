@@ -12,11 +12,12 @@ import {
   createUserWithoutPassword,
   findUser,
 } from "../features/user-administration.server";
+import { printable } from "../printable";
 import { linkLifetimeMinutes } from "../rules";
 import { type Command, CommandError, defineCommand, jsonOption, UsageError } from "./command";
 import { withDatabase } from "./open-database";
 
-const print = (text: string) => void process.stdout.write(`${text}\n`);
+const print = (text: string) => void process.stdout.write(`${printable(text)}\n`);
 
 const noAccount = (email: string) => new CommandError(`There is no account with the address ${email}.`);
 

@@ -22,7 +22,7 @@ const pools = {
 };
 
 /** The ORM's options for one database; its statements have no time limit. */
-export function ormOptions({ kind, address }: Connection): Options {
+export function ormOptions({ kind, address, client }: Connection): Options {
   return defineConfig({
     ...address,
     entities: [...entities, ...ownEntities],
@@ -30,7 +30,7 @@ export function ormOptions({ kind, address }: Connection): Options {
     pool: pools[kind],
     driverOptions: {
       acquireConnectionTimeout: 15_000, // ms; enough for a rush, while an unreachable server fails at once
-      connection: { connectionTimeoutMillis: 4_000, keepAlive: true },
+      connection: { ...client, connectionTimeoutMillis: 4_000, keepAlive: true },
       log: { warn: (message: string) => log.warn(message) }, // knex prints lost connections to standard output otherwise
     },
     colors: false,

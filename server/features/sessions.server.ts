@@ -27,6 +27,7 @@ interface SignedInUser {
   id: string;
   email: string;
   name: string | null;
+  /** An https URL; `null` for any other: the provider chose it, and pages and applications show it. */
   pictureUrl: string | null;
   hasPassword: boolean;
   /** Whether the user has an id of the configured provider, or of any provider when external sign-in is off. */
@@ -70,7 +71,13 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
   if (Date.parse(lastSeenAt) < now.getTime() - seenInterval) {
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
   }
-  return { sessionId, signedInAt: new Date(createdAt), expiresAt: new Date(expiresAt), user };
+  const pictureUrl = user.pictureUrl?.startsWith("https://") ? user.pictureUrl : null;
+  return {
+    sessionId,
+    signedInAt: new Date(createdAt),
+    expiresAt: new Date(expiresAt),
+    user: { ...user, pictureUrl },
+  };
 }
 
 // Without MikroORM, which was a sixth of a signed-in page's CPU for this list (profile of W5, docs/performance.md).

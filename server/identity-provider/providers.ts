@@ -19,7 +19,6 @@ export interface Endpoints {
 }
 
 export interface Provider {
-  /** Its name for people. */
   /** Its name for people; `null` for a provider of any name. */
   label: string | null;
   /** `null`: found by discovery at `IDP_ISSUER`. */

@@ -480,6 +480,8 @@ describe("APP_URL", () => {
     [404, "text/html", "Not here", "status 404"],
     [200, "text/html", "<!doctype html>", "not_json"],
     [200, "application/json", '{"ok":true}', "unexpected"],
+    [200, "application/json", '{"installation":null,"origin":"","client":"proxy"}', "unexpected"],
+    [200, "application/json", '{"installation":null,"origin":"http://x/\\u001b[2K","client":"proxy"}', "unexpected"],
     [301, "text/plain", "", "redirect 301"],
   ])("leads to another website, which answers %i %s %s", async (status, type, body, reason) => {
     const server = createServer((_request, response) => {

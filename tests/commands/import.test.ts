@@ -4,12 +4,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { recordedCoverage } from "../coverage/processes";
 import { latchkey } from "../support/command";
+import { connect, PostgresCluster } from "../support/postgres-cluster";
 import type { TestDatabase } from "../support/server";
 import { createDatabase } from "../support/template-copy";
+import { until } from "../support/until";
 
 let database: TestDatabase;
 let folder: string;
@@ -103,6 +105,53 @@ Nothing was imported: 4 lines are wrong.
     stderr: "",
     events: [],
   });
+});
+
+test("all accounts have at most four kinds of hashes besides Latchkey's own, however many files they come from", async () => {
+  const { url, drop } = await createDatabase();
+  onTestFinished(drop);
+  const importHash = async (passwordHash: string) =>
+    latchkey(["user", "import", await fileOf([{ email: `${crypto.randomUUID()}@example.com`, passwordHash }])], {
+      DATABASE_URL: url,
+    });
+  const ofKind = (parameters: string) => argon2id.replace("m=65536,t=3,p=4", parameters);
+  const kinds = [bcrypt, ofKind("m=65536,t=3,p=4"), ofKind("m=65536,t=2,p=1"), ofKind("m=19456,t=3,p=1")];
+  for (const hash of kinds) expect(await importHash(hash)).toMatchObject({ status: 0 });
+  expect(await importHash(ofKind("m=19456,t=4,p=1"))).toMatchObject({
+    status: 1,
+    stderr: `Line 1: passwordHash is of a fifth algorithm or with a fifth set of parameters; all accounts may have 4.
+Nothing was imported: 1 line is wrong.
+`,
+  });
+  for (const hash of [ofKind("m=19456,t=2,p=1"), bcrypt]) expect(await importHash(hash)).toMatchObject({ status: 0 });
+});
+
+test("a file whose reading fails is one line", async () => {
+  expect(await latchkey(["user", "import", "/proc/self/mem"], settings())).toMatchObject({
+    status: 1,
+    stderr: "/proc/self/mem cannot be read: EIO.\n",
+  });
+});
+
+test("an import that meets another change of its accounts changes nothing, and is one line", async () => {
+  const cluster = await PostgresCluster.start();
+  onTestFinished(() => cluster.remove());
+  const DATABASE_URL = await cluster.createDatabase();
+  await latchkey(["database", "migrate"], { DATABASE_URL });
+  const [other, observer] = await Promise.all([connect(DATABASE_URL), connect(DATABASE_URL)]);
+  await other.query("begin");
+  await other.query(`insert into users (id, email, idp_id, idp_issuer, created_at)
+    values (gen_random_uuid(), 'linus@example.com', '42', 'github', now())`);
+  const imported = latchkey(["user", "import", await fileOf(users)], { ...settings(), DATABASE_URL });
+  const waits = "select from pg_stat_activity where wait_event_type = 'Lock'";
+  await until(async () => (await observer.query(waits)).rowCount === 1, "the import waits");
+  await other.query("commit");
+  expect(await imported).toMatchObject({
+    status: 1,
+    stderr: "Nothing was imported: others changed the same accounts at the same time. Run it again.\n",
+  });
+  expect((await other.query("select email from users")).rows).toEqual([{ email: "linus@example.com" }]);
+  await Promise.all([other.end(), observer.end()]);
 });
 
 /** The ids that an export with these settings has, by address. */

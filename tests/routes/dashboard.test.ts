@@ -41,6 +41,12 @@ async function expiredSession(userId: string): Promise<string> {
 }
 
 describe("the page", () => {
+  test.each(["http://pictures.example/ada.png", "javascript:alert(1)"])("has no picture of %s", async (url) => {
+    const id = await createUser(latchkey.em());
+    await latchkey.execute("update users set picture_url = ?", [url]);
+    expect(await open(await signedIn(latchkey.em(), id))).toMatchObject({ data: { user: { picture: null } } });
+  });
+
   test("shows the profile, the sign-in methods and the sessions, and marks the current session", async () => {
     const id = await createUser(latchkey.em(), { idpId: "42" });
     await latchkey.execute("update users set name = 'Ada', picture_url = 'https://pictures.example/ada.png'");

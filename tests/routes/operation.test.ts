@@ -19,7 +19,7 @@ const latchkey = startLatchkey();
 async function withoutDatabase(work: () => Promise<void>): Promise<void> {
   const present = orm();
   const address = { host: "127.0.0.1", port: 1, user: "nobody", dbName: "nothing" };
-  const absent = await connect({ kind: "postgresql", address, close: async () => {} });
+  const absent = await connect({ kind: "postgresql", address, client: {}, close: async () => {} });
   provideOrm(absent.orm);
   try {
     await work();

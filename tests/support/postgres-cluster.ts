@@ -3,6 +3,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import type { Certificate } from "./certificates";
 import { childrenOf } from "./child-processes";
 import { freePort } from "./server";
 
@@ -29,6 +30,8 @@ const signals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as con
 interface ClusterOptions {
   /** A role that needs its password to connect; the others need none. */
   passwordOf?: string;
+  /** Clients over TCP must use TLS. */
+  certificate?: Certificate;
 }
 
 /** A PostgreSQL cluster for one test file that can be stopped, started, frozen and killed. */
@@ -40,7 +43,7 @@ export class PostgresCluster {
   #server: ChildProcess | undefined;
   #databases = 0;
 
-  private constructor(port: number, { passwordOf }: ClusterOptions) {
+  private constructor(port: number, { passwordOf, certificate }: ClusterOptions) {
     this.port = port;
     this.#home = mkdtempSync(join(tmpdir(), "latchkey-cluster-"));
     const { uid, gid } = this.#user;
@@ -52,6 +55,20 @@ export class PostgresCluster {
       stdio: "ignore",
     });
     if (passwordOf !== undefined) this.#requirePassword(passwordOf);
+    if (certificate) this.#requireTls(certificate);
+  }
+
+  #requireTls({ key, cert }: Certificate): void {
+    const write = (file: string, text: string) => {
+      const path = join(this.#home, "data", file);
+      writeFileSync(path, text, { mode: 0o600 });
+      const { uid, gid } = this.#user;
+      if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+    };
+    write("server.key", key);
+    write("server.crt", cert);
+    write("pg_hba.conf", "hostssl all all localhost trust\n");
+    write("postgresql.auto.conf", "ssl = on\n");
   }
 
   #requirePassword(role: string): void {

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { type Connection, embeddedConnection } from "#server/database/connection";
+import { type Connection, connectionFor, embeddedConnection } from "#server/database/connection";
 import { listenOnSocket } from "#server/database/embedded";
 import { administer, databaseUrlOf } from "./postgres";
 import type { TestDatabase } from "./server";
@@ -24,7 +24,7 @@ export async function connectToCopy(): Promise<Connection> {
     return embeddedConnection(await listenOnSocket(pglite));
   }
   const { url, drop } = await copyOnPostgres(template.url, template.name);
-  return { kind: "postgresql", address: { clientUrl: url }, close: drop };
+  return { ...(await connectionFor(url)), close: drop };
 }
 
 /** A migrated database for one server; the embedded one is a data folder. */

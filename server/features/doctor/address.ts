@@ -7,9 +7,11 @@ import { type Check, checksOf } from "./check";
 const address = checksOf("APP_URL");
 const proxy = checksOf("proxy");
 
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
+
 const selfReport: z.ZodType<SelfReport> = z.object({
   installation: z.uuid().nullable(),
-  origin: z.string(),
+  origin: z.string().refine(isOrigin),
   client: z.enum(["connection", "proxy", "forged"]),
 });
 
