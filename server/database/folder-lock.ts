@@ -1,13 +1,16 @@
+import { constants } from "node:fs";
 import { chmod, type FileHandle, mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StartError } from "../errors";
+
+const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
 /**
  * Two processes on one data folder lose committed rows silently. The system ends the lock of a file with its process,
  * however that ends (fcntl(2), open file description locks).
  */
 async function lockFolder(folder: string, tryLock: (fd: number) => boolean): Promise<FileHandle> {
-  const lock = await open(join(folder, "lock"), "a", 0o600);
+  const lock = await open(join(folder, "lock"), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600); // no FIFO
   if (tryLock(lock.fd)) return lock;
   await lock.close();
   throw new StartError(`The data folder ${folder} is in use by another process.`);

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { logUnexpected } from "../log";
 import type { Exposition } from "./metrics-server";
+import { sharingPending } from "./sharing-pending";
 
 // With PROCESSES each process counts for itself. The primary process has the port, and asks each process at a scrape.
 
@@ -77,10 +78,10 @@ export async function openClusterMetrics(started: ReadonlySet<Worker>): Promise<
 
   return {
     contentType: Registry.PROMETHEUS_CONTENT_TYPE,
-    async metrics() {
+    metrics: sharingPending(async () => {
       const scrape = ++scrapes;
       await Promise.all([...started].map((worker) => ask(worker, scrape)));
       return AggregatorRegistry.aggregate([ended, ...last.values()]).metrics();
-    },
+    }),
   };
 }

@@ -1,5 +1,6 @@
 import { DatabaseUnavailable } from "../errors";
 import { type Counters, mailOutcomes, provideCounters } from "../metrics";
+import { sharingPending } from "./sharing-pending";
 
 /** The values that are read at a scrape. */
 export interface Readings {
@@ -60,17 +61,6 @@ async function withinLimit<T>(read: Promise<T>): Promise<T | null> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Returns a function that calls `read`, unless the promise of its last call is pending: then it returns that. */
-function sharingPending<T>(read: () => Promise<T>): () => Promise<T> {
-  let pending: Promise<T> | undefined;
-  return () => {
-    pending ??= read().finally(() => {
-      pending = undefined;
-    });
-    return pending;
-  };
 }
 
 /** Creates the gauges that are read at a scrape. */

@@ -2,7 +2,7 @@ import { AsyncResource } from "node:async_hooks";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-const mostUnanswered = 100; // of one connection; a server may close one at any time (RFC 9112, section 9.3.2)
+const mostUnanswered = 16; // of one connection; a server may close one at any time (RFC 9112, section 9.3.2)
 
 /** The responses of a connection that are not sent yet, in the order of their requests; what begins each that waits. */
 type Unanswered = Map<ServerResponse, (() => void) | null>;

@@ -25,6 +25,7 @@ export function takeRequests({ take, isUrgent }: Rules): void {
     const listeners = server.listeners("request") as RequestListener[];
     server.removeAllListeners("request");
     server.on("request", (request, response) => {
+      if (request.socket.destroyed) return;
       const pass = () => {
         if (response.destroyed) return;
         for (const listener of listeners) listener.call(server, request, response);

@@ -135,6 +135,15 @@ test("a process that does not answer a scrape counts as it did at the last one",
   }
 });
 
+test("simultaneous scrapes ask each process once, and print nothing", async () => {
+  const { fixture, server, scrape } = await startThree();
+  await using _ = fixture;
+  const before = server.output();
+  const values = await Promise.all(Array.from({ length: 20 }, scrape));
+  expect(values.map((metrics) => metrics.get("latchkey_database_up"))).toEqual(Array(20).fill(1));
+  expect(server.output()).toBe(before);
+});
+
 test("a statement of a scrape that fails is logged, and ends no process", async () => {
   const { fixture, server, scrape } = await startThree();
   await using _ = fixture;
