@@ -6,6 +6,7 @@ import { userCommands } from "./commands/user";
 import { userFileCommands } from "./commands/user-files";
 import { DatabaseUnavailable, StartError } from "./errors";
 import { duringCommand, logUnexpected } from "./log";
+import { printable } from "./printable";
 
 const commands = [...doctorCommands, ...userCommands, ...userFileCommands, ...mailCommands, ...databaseCommands];
 
@@ -17,9 +18,9 @@ function commandsOf(noun: string | undefined) {
   return some.length > 0 ? some : commands;
 }
 
-/** @param reason may quote an argument: its URLs are cut, because they may have a password */
+/** @param reason may quote arguments: it ends at the first URL, which may have a password */
 function refuse(reason: string, usage: string): 2 {
-  console.error(`${reason.replace(/:\/\/\S+/g, "://…")}\n\n${usage.trimEnd()}`);
+  console.error(`${printable(reason.replace(/:\/\/(?=\S).*/s, "://…"))}\n\n${usage.trimEnd()}`);
   return 2;
 }
 
@@ -44,7 +45,7 @@ async function main(words: string[]): Promise<0 | 1 | 2> {
   } catch (error) {
     if (error instanceof UsageError) return refuse(error.message, usageOf(command));
     const expected = [CommandError, StartError, DatabaseUnavailable].some((kind) => error instanceof kind);
-    if (expected) console.error((error as Error).message);
+    if (expected) console.error(printable((error as Error).message));
     else logUnexpected(error);
     return 1;
   }

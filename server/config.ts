@@ -4,6 +4,7 @@ import type { Language } from "./languages/languages";
 import { processValue } from "./process-value";
 import { type ApplicationConfig, applicationSettings } from "./settings/application";
 import { type BrandConfig, brandForms, brandOf } from "./settings/branding";
+import { databaseUrl } from "./settings/database-url";
 import { isWebUrl, optional, portNumber, webUrl } from "./settings/forms";
 import {
   clientSettings,
@@ -67,12 +68,6 @@ const appUrl = webUrl
     "must be an origin: no path, query or credentials",
   )
   .transform((text) => new URL(text).origin);
-
-const databaseUrl = z
-  .string()
-  .refine((text) => /^pglite:./.test(text) || (URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)), {
-    error: "must be a postgresql:// URL, or pglite: and a folder",
-  });
 
 /** The form of each setting by itself. */
 const settings = z.object({

@@ -1,6 +1,7 @@
 import { openDatabase } from "../database/orm";
 import { type CopyRefusal, copyDatabase } from "../features/database-copy.server";
 import { prepareSchema } from "../features/schema.server";
+import { postgresUrlProblem } from "../settings/database-url";
 import { type Command, CommandError, defineCommand, UsageError } from "./command";
 import { statementLimit, withDatabase, withUnpreparedDatabase } from "./open-database";
 import { withProgress } from "./progress";
@@ -50,9 +51,8 @@ const copy = defineCommand({
     "is missing in the copy; afterwards set DATABASE_URL to TO and start it. The environment variable PGPASSWORD can hold\n" +
     "the password of TO.",
   async run([to]) {
-    if (!URL.canParse(to) || !/^postgres(?:ql)?:$/.test(new URL(to).protocol)) {
-      throw new UsageError("TO must be a postgresql:// URL.");
-    }
+    const problem = postgresUrlProblem(to);
+    if (problem !== null) throw new UsageError(`TO ${problem}.`);
     const copied = await copyTo(to).catch((error: unknown) => {
       if (isDatabaseError(error)) throw new CommandError(`Nothing was copied: ${error.message.split("\n")[0]}.`);
       throw error;

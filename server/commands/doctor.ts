@@ -1,9 +1,10 @@
 import type { Check } from "../features/doctor/check";
 import { examine } from "../features/doctor/doctor";
+import { printable } from "../printable";
 import { type Command, CommandError, defineCommand, jsonOption } from "./command";
 
 const lineOf = ({ status, name, found, mend }: Check) =>
-  `${status.padEnd(4)}  ${name.padEnd(11)}  ${found}${mend ? `. Mend: ${mend}` : ""}\n`;
+  printable(`${status.padEnd(4)}  ${name.padEnd(11)}  ${found}${mend ? `. Mend: ${mend}` : ""}\n`);
 
 const doctor = defineCommand({
   name: "doctor",
@@ -21,7 +22,7 @@ const doctor = defineCommand({
       checks.push(check);
       if (!json) process.stdout.write(lineOf(check));
     }
-    if (json) process.stdout.write(`${JSON.stringify(checks, null, 2)}\n`);
+    if (json) process.stdout.write(`${printable(JSON.stringify(checks, null, 2))}\n`);
     const failed = checks.filter(({ status }) => status === "fail").length;
     if (failed > 0) throw new CommandError(`${failed} ${failed === 1 ? "check" : "checks"} failed.`);
   },

@@ -16,9 +16,12 @@ export function embeddedConnection({ host, close }: { host: string; close(): Pro
   return { kind: "embedded", address: { host, user: "postgres", dbName: "postgres" }, client: {}, close };
 }
 
+const passedOn = ["host", "port", "ssl", "sslnegotiation", "application_name", "options"];
+
 function clientConfig(databaseUrl: string): Connection["client"] {
   try {
-    return { ...parseIntoClientConfig(databaseUrl) };
+    const parameters = Object.entries(parseIntoClientConfig(databaseUrl));
+    return Object.fromEntries(parameters.filter(([name, value]) => passedOn.includes(name) && value !== ""));
   } catch (error) {
     throw new StartError(`The URL of the database cannot be used: ${(error as Error).message}.`);
   }

@@ -83,6 +83,7 @@ export async function resetPassword(
     user.passwordHash = passwordHash;
     const ended = await endAllSessions(em, user.id);
     const deviceToken = await rememberOnlyDevice(em, user.id);
+    await clearAttempts(em, loginLimit, email);
     await enqueue(em, { task: "mail_password_changed", email, language });
     return { userId: user.id, ended, deviceToken };
   });
@@ -91,7 +92,6 @@ export async function resetPassword(
     return null;
   }
   const { userId, ended, deviceToken } = done;
-  await clearAttempts(loginLimit, email);
   logEvent({ event: "password_reset.completed", userId });
   logSessionEnd(userId, "password_reset", ended);
   return deviceToken;

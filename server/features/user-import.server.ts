@@ -161,6 +161,8 @@ async function insertAll(run: Run, issuer: string | null, report: ImportReport):
   return { created, skipped: all - created };
 }
 
+const importLock = 4_701_983_362; // any number that other locks of the database do not use; imports at once share a limit
+
 /**
  * Creates the users of a file of JSON lines, in one transaction. An address that has an account is skipped.
  *
@@ -170,6 +172,7 @@ export async function importUsers(lines: AsyncIterable<Line>, report: ImportRepo
   const issuer = configuredIssuer();
   const imported = await unitOfWork(async (em) => {
     const run = runIn(em);
+    await run("select pg_advisory_xact_lock($1)", [importLock]);
     await stage(run, lines);
     await run(markRepeated("email", "email"));
     await run(markRepeated("idp_id", "idpId"));

@@ -73,8 +73,17 @@ interface RequestStart {
   server: Server;
 }
 
+const clientLimit = 5_000; // ms of the shutdown limit
+
+/** Whether the client has the next step: to send the rest of its form, or to read the answer. */
+const waitsForClient = (response: ServerResponse) =>
+  !response.req.complete || response.writableEnded || response.writableNeedDrain;
+
 export interface FrontDoor {
-  /** Closes each connection after its answer; resolves when every answer is sent. */
+  /**
+   * Closes each connection after its answer; resolves when every answer is sent. A client that has not sent or read
+   * everything after five seconds is disconnected.
+   */
   close(): Promise<void>;
 }
 
@@ -134,6 +143,9 @@ export function openFrontDoor(config: Config, findUser: FindUser, routeOf: Route
       new Promise((resolve) => {
         closing = resolve;
         if (open.size === 0) resolve();
+        setTimeout(() => {
+          for (const response of [...open].filter(waitsForClient)) response.req.socket.destroy();
+        }, clientLimit).unref();
       }),
   };
 }

@@ -2,26 +2,41 @@ import { AsyncResource } from "node:async_hooks";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-const mostUnanswered = 16; // of one connection; a server may close one at any time (RFC 9112, section 9.3.2)
+const mostPipelined = 16; // of one connection; a server may close one at any time (RFC 9112, section 9.3.2)
 
-/** The responses of a connection that are not sent yet, in the order of their requests; what begins each that waits. */
-type Unanswered = Map<ServerResponse, (() => void) | null>;
+interface Pipeline {
+  /** The responses that are not sent yet, in the order of their requests; what begins each that waits. */
+  unanswered: Map<ServerResponse, (() => void) | null>;
+  /** Requests that came in this turn of the event loop, answered or not. */
+  arrived: number;
+}
 
-const connections = new WeakMap<Socket, Unanswered>();
+const pipelines = new WeakMap<Socket, Pipeline>();
 
-function unansweredOn(socket: Socket): Unanswered {
-  const known = connections.get(socket);
+function pipelineOf(socket: Socket): Pipeline {
+  const known = pipelines.get(socket);
   if (known) return known;
-  const unanswered: Unanswered = new Map();
-  connections.set(socket, unanswered);
+  const pipeline: Pipeline = { unanswered: new Map(), arrived: 0 };
+  pipelines.set(socket, pipeline);
   socket.once("close", () => {
-    for (const response of unanswered.keys()) {
+    for (const response of pipeline.unanswered.keys()) {
       if (response.socket) continue; // Node closes it
       response.destroy();
       response.emit("close");
     }
   });
-  return unanswered;
+  return pipeline;
+}
+
+/** Counts a request. Node parses the 64 KB that it has read in one turn: what is answered at once would never end it. */
+function isFull(pipeline: Pipeline): boolean {
+  if (pipeline.arrived === 0) {
+    setImmediate(() => {
+      pipeline.arrived = 0;
+    });
+  }
+  pipeline.arrived++;
+  return pipeline.arrived > mostPipelined || pipeline.unanswered.size > mostPipelined;
 }
 
 /**
@@ -29,17 +44,18 @@ function unansweredOn(socket: Socket): Unanswered {
  * socket one after the other, and Node closes only the one that has it: the others would never emit "close" when the
  * client hangs up.
  */
-export function closeWithConnection(socket: Socket, response: ServerResponse): Unanswered {
-  const unanswered = unansweredOn(socket);
-  if (unanswered.has(response)) return unanswered;
+export function closeWithConnection(socket: Socket, response: ServerResponse): Pipeline {
+  const pipeline = pipelineOf(socket);
+  const { unanswered } = pipeline;
+  if (unanswered.has(response)) return pipeline;
   unanswered.set(response, null);
   response.once("close", () => {
     unanswered.delete(response);
     const [begin] = unanswered.values();
     if (!socket.destroyed) begin?.();
   });
-  if (unanswered.size > mostUnanswered) socket.destroy();
-  return unanswered;
+  if (isFull(pipeline)) socket.destroy();
+  return pipeline;
 }
 
 /**
@@ -47,7 +63,7 @@ export function closeWithConnection(socket: Socket, response: ServerResponse): U
  * that wait for the socket hold their files open, and never close them when the client hangs up (send 0.19).
  */
 export function beginInOrder(socket: Socket, response: ServerResponse, begin: () => void): void {
-  const unanswered = closeWithConnection(socket, response);
+  const { unanswered } = closeWithConnection(socket, response);
   const [first] = unanswered.keys();
   if (first === response) begin();
   else unanswered.set(response, AsyncResource.bind(begin)); // the log reads the id of the request from its context

@@ -27,7 +27,7 @@ export function givenUpMails(em: EntityManager): Promise<GivenUpJob[]> {
 // As new: with every retry.
 const asNew = `
   state = 'created', retry_count = 0, start_after = now(), started_on = null, completed_on = null, output = null,
-  keep_until = now() + (keep_until - start_after)`;
+  keep_until = now() + interval '14 days'`;
 
 /**
  * Makes given-up mails wait again. A running service works them at its next poll.

@@ -133,6 +133,20 @@ test("a file whose reading fails is one line", async () => {
   });
 });
 
+test("two imports at once have at most four kinds of hashes together", async () => {
+  const cluster = await PostgresCluster.start();
+  onTestFinished(() => cluster.remove());
+  const DATABASE_URL = await cluster.createDatabase();
+  await latchkey(["database", "migrate"], { DATABASE_URL });
+  const file = (costs: string[]) =>
+    fileOf(
+      costs.map((cost) => ({ email: `bcrypt-${cost}@example.com`, passwordHash: bcrypt.replace("$10$", `$${cost}$`) })),
+    );
+  const files = await Promise.all([file(["04", "05", "06", "07"]), file(["08", "09", "10", "11"])]);
+  const imports = await Promise.all(files.map((path) => latchkey(["user", "import", path], { DATABASE_URL })));
+  expect(imports.map(({ status }) => status).sort()).toEqual([0, 1]);
+});
+
 test("an import that meets another change of its accounts changes nothing, and is one line", async () => {
   const cluster = await PostgresCluster.start();
   onTestFinished(() => cluster.remove());

@@ -90,13 +90,13 @@ test("`create` prints a reset link with which the owner chooses a password, and 
 test("`show` prints no character of a name that a terminal would not show as it is", async () => {
   await using fixture = await Fixture.create();
   await fixture.add({ idp_id: "4\u20662" });
-  await fixture.execute("update users set name = ?", ["Ada \u202eL.\u2028"]);
+  await fixture.execute("update users set name = ?", ["Ada \u202eL.\u2028\u3164"]);
   const { stdout } = await fixture.run("user", "show", email);
-  expect(stdout).toContain("Name:                Ada \\u202eL.\\u2028\n");
+  expect(stdout).toContain("Name:                Ada \\u202eL.\\u2028\\u3164\n");
   expect(stdout).toContain("Provider:            4\\u20662 of github\n");
   const json = (await fixture.run("user", "show", email, "--json")).stdout;
   expect(json).toMatch(/^[ -~\n]+$/);
-  expect(JSON.parse(json)).toMatchObject({ name: "Ada \u202eL.\u2028", provider: { id: "4\u20662" } });
+  expect(JSON.parse(json)).toMatchObject({ name: "Ada \u202eL.\u2028\u3164", provider: { id: "4\u20662" } });
 });
 
 test("`show` lists how the owner signs in, and `reset-link` prints a link", async () => {

@@ -412,6 +412,22 @@ describe("a malformed setting is named", () => {
     ["APP_URL", "https://latchkey.example/?a", "must be an origin: no path, query or credentials"],
     ["APP_URL", "https://a:b@latchkey.example", "must be an origin: no path, query or credentials"],
     ["DATABASE_URL", "mysql://localhost/latchkey", "must be a postgresql:// URL, or pglite: and a folder"],
+    ...[
+      "postgresql:u:p@h/db",
+      "postgresql:/u:p@h/db",
+      "postgresql://u:1/p@h/db",
+      "postgresql://u@h",
+      "postgresql://u@h/",
+    ].map((url) => [
+      "DATABASE_URL",
+      url,
+      "must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded",
+    ]),
+    ...["ssl=no-verify", "sslmode=", "sslMode=verify-full", "sslmode=allow", "sslcertificate=x"].map((parameter) => [
+      "DATABASE_URL",
+      `postgresql://u@h/db?${parameter}`,
+      `has an unknown parameter or value of TLS (${parameter.split("=")[0]}): sslmode=verify-full asks for it`,
+    ]),
     ["DATABASE_URL", "pglite:", "must be a postgresql:// URL, or pglite: and a folder"],
     ["PORT", "http", "must be a port number"],
     ["PORT", "0", "must be a port number"],

@@ -1,7 +1,11 @@
+import { readdir } from "node:fs/promises";
 import net from "node:net";
 import { expect, test } from "vitest";
 import { isRefused } from "../support/connections";
+import { signInExternally } from "../support/external-sign-in";
+import { json } from "../support/scripted-provider";
 import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
 import { createFixtures, forgetPassword, logIn, newPassword, resetPassword } from "./fixture";
 
 const { createFixture } = createFixtures();
@@ -61,7 +65,7 @@ test("SIGTERM while the mail service does not answer: the job is queued for a re
   ]);
 });
 
-test("SIGTERM while a client does not finish its request: the process says so and ends with status 1 within ten seconds", async () => {
+test("SIGTERM while a client does not finish its request: the client is disconnected, exit 0 within ten seconds", async () => {
   await using fixture = await createFixture();
   const server = await fixture.server();
   const socket = net.connect(server.port, "localhost").on("error", () => {});
@@ -71,18 +75,51 @@ test("SIGTERM while a client does not finish its request: the process says so an
   await new Promise((resolve) => socket.once("data", resolve)); // 100 Continue: the request has begun
 
   const start = performance.now();
+  expect(await server.stop()).toBe(0);
+  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(await fixture.connections()).toBe(0);
+});
+
+test("SIGTERM while a provider takes too long: the process says so and ends with status 1 within ten seconds", async () => {
+  await using fixture = await createFixture();
+  const provider = await fixture.provider();
+  const server = await fixture.server(provider.settings.google);
+  const asked = new Promise<void>((resolve) => {
+    provider.answerWith({
+      token: (response) => {
+        resolve();
+        setTimeout(() => json({ access_token: "a", token_type: "Bearer" })(response), 4_500); // of the 5,000 of a call
+      },
+      profile: () => {},
+    });
+  });
+  const signIn = signInExternally(new Visitor(server.url)).catch(() => null);
+  await asked;
+  const start = performance.now();
   expect(await server.stop()).toBe(1);
   expect(performance.now() - start).toBeLessThan(10_000);
   expect(server.output()).toContain(
     '"msg":"The service is ended: requests or jobs still run 9 seconds after the signal."',
   );
+  await signIn;
+});
+
+test("SIGTERM while a client does not read its answer: the client is disconnected, exit 0 within ten seconds", async () => {
+  await using fixture = await createFixture();
+  const server = await fixture.server();
+  const [name] = (await readdir("public/build/_shared")).filter((file) => file.startsWith("password-strength.client-"));
+  const socket = net.connect(server.port, "localhost").on("error", () => {});
+  socket.pause().write(`GET /build/_shared/${name} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(16));
+  await new Promise((resolve) => socket.once("readable", resolve));
+  expect(await server.stop()).toBe(0);
+  socket.destroy();
 });
 
 test("a client that pipelined requests and hung up does not hold up the end: exit 0", async () => {
   await using fixture = await createFixture();
   const server = await fixture.server();
   const socket = net.connect(server.port, "localhost").on("error", () => {});
-  socket.write(`GET /login HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(20));
+  socket.write(`GET /login HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(16));
   await new Promise((resolve) => socket.once("data", resolve));
   socket.resetAndDestroy();
   expect(await server.stop()).toBe(0);

@@ -66,6 +66,14 @@ test("the connection of a client that pipelines 17 requests is closed", async ()
   expect((await latchkey.visit().get("/healthz")).status).toBe(200);
 });
 
+test.each([
+  ["answered at once", "GET /auth/verify HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\n\\r\\nx"],
+  ["answered by Node", "POST / HTTP/1.1\\r\\nHost: a\\r\\nExpect: x\\r\\nContent-Length: 1\\r\\n\\r\\nx"],
+])("the connection of a client that pipelines 200 requests that are %s is closed", async (_what, request) => {
+  const answers = await sendBytes(latchkey.port(), request.repeat(200));
+  expect((answers.match(/HTTP/g) ?? []).length).toBeLessThan(17);
+});
+
 test("40 clients that each pipeline 2,250 requests in one go do not fill the memory", async () => {
   const clients = Array.from({ length: 40 }, () => net.connect(smallHeap.port(), "localhost"));
   await Promise.all(clients.map((client) => once(client, "connect")));

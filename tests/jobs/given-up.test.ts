@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { orm } from "#server/database/unit-of-work";
+import { retryGivenUpMails } from "#server/queue/given-up-jobs";
 import { handleNoJob, JobQueue } from "#server/queue/job-queue";
 import { startLatchkey } from "../support/latchkey";
 import { until } from "../support/until";
@@ -40,4 +41,18 @@ test("a mail that was given up is kept for 14 days, and then nowhere", async () 
   vi.advanceTimersByTime(maintenanceInterval);
   await until(async () => (await emails("pgboss.archive")).length === 0, "the maintenance has run again");
   await queue.stop();
+});
+
+test("a retry has 14 days, however often it was retried before", async () => {
+  await latchkey.execute(
+    `insert into pgboss.job (name, state, data, start_after, keep_until)
+     values ('latchkey', 'failed', '{"task": "mail_registration", "email": "ada@example.com"}',
+       now() - interval '4 days', now() - interval '3 days')`,
+  );
+  expect(await retryGivenUpMails(latchkey.em(), null)).toBe(1);
+  expect(
+    await latchkey.execute(
+      "select state::text, keep_until - now() > interval '13 days 23 hours' as kept from pgboss.job",
+    ),
+  ).toEqual([{ state: "created", kept: true }]);
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
 import { issueLink, newLink } from "#server/accounts/mailed-links";
+import { blockedUntil, count, countersOf, loginLimit } from "#server/accounts/rate-limits";
 import { mintToken } from "#server/accounts/tokens";
 import { EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
 import { orm } from "#server/database/unit-of-work";
+import { DatabaseUnavailable } from "#server/errors";
 import { deleteAccount } from "#server/features/account.server";
 import { changeEmail } from "#server/features/email-change.server";
 import { signInToAccount } from "#server/features/external-sign-in.server";
@@ -386,6 +388,41 @@ describe("during an uncommitted change of the address", () => {
     expect(await latchkey.execute("select email, idp_id from users order by email")).toEqual([
       { email, idp_id: "ada" },
       { email: newEmail, idp_id: null },
+    ]);
+  });
+});
+
+describe("while another transaction holds the counter of the address", () => {
+  const counters = countersOf(loginLimit, email, "192.0.2.1");
+
+  async function holdingCounter(work: () => Promise<void>): Promise<void> {
+    await count(counters);
+    await latchkey.em().transactional(async (em) => {
+      await em.execute("select from rate_limits for update");
+      await work();
+    });
+  }
+
+  test("a reset is not answered, and changes nothing", async () => {
+    await createUser(latchkey.em());
+    const token = await issueLink(latchkey.em(), PasswordReset, email);
+    await holdingCounter(async () => {
+      await expect(resetPassword({ email, token }, "a brand new password", "en")).rejects.toThrow(DatabaseUnavailable);
+    });
+    expect(await authenticate(email, goodPassword)).not.toBeNull();
+    expect(await resetPassword({ email, token }, "a brand new password", "en")).not.toBeNull();
+    expect(await blockedUntil(loginLimit, email)).toBeNull();
+  });
+
+  test("a login succeeds, and stays counted", async () => {
+    await createUser(latchkey.em());
+    const verified = await authenticate(email, goodPassword);
+    if (!verified) throw new Error("The password is right.");
+    await holdingCounter(async () => {
+      expect(await logIn(verified, counters, unknownBrowser, null, "en")).not.toBeNull();
+    });
+    expect(await latchkey.execute("select points from rate_limits where key like 'login:address:%'")).toEqual([
+      { points: 1 },
     ]);
   });
 });

@@ -146,3 +146,11 @@ test("simultaneous increments and decrements of one client's counters do not dea
   await Promise.all(rounds);
   expect(await latchkey.execute("select distinct points from rate_limits")).toEqual([{ points: 0 }]);
 });
+
+test("of 30 right logins at once the ten that are allowed leave no block when they are taken back", async () => {
+  const counters = countersOf(loginLimit, "ada@example.com", "192.0.2.1");
+  const waits = await Promise.all(Array.from({ length: 30 }, () => count(counters)));
+  expect(waits.filter((wait) => wait === null)).toHaveLength(10);
+  for (let taken = 0; taken < 10; taken++) await takeBackCount(counters);
+  expect(await count(counters)).toBeNull();
+});
