@@ -66,6 +66,7 @@ test("the port of the pages has no /metrics", async () => {
 });
 
 test("a scrape leaves no line in the access log and is not counted as a request", async () => {
+  await latchkey.flushed();
   const before = latchkey.output().length;
   await growth("latchkey_http_request_duration_seconds_count", {}, async () => {
     for (let times = 0; times < 3; times++) await scrape(port);
