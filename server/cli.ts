@@ -1,4 +1,4 @@
-import { CommandError, overviewOf, runCommand, selectCommand, UsageError, usageOf } from "./commands/command";
+import { CommandError, overviewOf, quoted, runCommand, selectCommand, UsageError, usageOf } from "./commands/command";
 import { databaseCommands } from "./commands/database";
 import { doctorCommands } from "./commands/doctor";
 import { mailCommands } from "./commands/mail";
@@ -18,9 +18,8 @@ function commandsOf(noun: string | undefined) {
   return some.length > 0 ? some : commands;
 }
 
-/** @param reason may quote arguments: it ends at the first URL, which may have a password */
 function refuse(reason: string, usage: string): 2 {
-  console.error(`${printable(reason.replace(/:\/\/(?=\S).*/s, "://…"))}\n\n${usage.trimEnd()}`);
+  console.error(`${printable(reason)}\n\n${usage.trimEnd()}`);
   return 2;
 }
 
@@ -31,7 +30,7 @@ async function main(words: string[]): Promise<0 | 1 | 2> {
     const overview = overviewOf(commandsOf(words[0]));
     if (!words.some((word) => helpWords.has(word))) {
       return refuse(
-        words.length > 0 ? `There is no command \`${words.join(" ")}\`.` : "A command is missing.",
+        words.length > 0 ? `There is no command \`${words.map(quoted).join(" ")}\`.` : "A command is missing.",
         overview,
       );
     }

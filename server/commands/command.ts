@@ -100,6 +100,9 @@ export function overviewOf(commands: Command[]): string {
   return `${paragraphs.join("\n\n")}\n`;
 }
 
+/** An argument as a message quotes it: what follows a colon may be the password of a URL. */
+export const quoted = (argument: string) => argument.replace(/:.*/s, ":…");
+
 /**
  * Parses the arguments of a command.
  *
@@ -123,7 +126,8 @@ function parse({ operands, options }: Command, words: string[]) {
   const { positionals } = parsed;
   const missing = operands[positionals.length];
   if (missing && !missing.startsWith("[")) throw new UsageError(`${missing} is missing.`);
-  if (positionals.length > operands.length) throw new UsageError(`Unexpected: ${positionals[operands.length]}`);
+  const unexpected = positionals[operands.length];
+  if (unexpected !== undefined) throw new UsageError(`Unexpected: ${quoted(unexpected)}`);
   return { positionals, values: values as Record<string, string | true> };
 }
 

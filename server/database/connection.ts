@@ -3,12 +3,16 @@ import { parseIntoClientConfig } from "pg-connection-string";
 import { StartError } from "../errors";
 import { openEmbeddedDatabase } from "./embedded";
 
+type Parsed = ReturnType<typeof parseIntoClientConfig>;
+
+/** For node-postgres: the TLS and the other parameters that a URL names. MikroORM reads none of them. */
+type ClientParameters = Pick<Parsed, "host" | "port" | "ssl" | "application_name" | "options">;
+
 /** Where a PostgreSQL is reached. The embedded one serves one connection and one process. */
 export interface Connection {
   kind: "postgresql" | "embedded";
   address: Pick<Options, "clientUrl" | "host" | "user" | "dbName">;
-  /** For node-postgres: the TLS and the other parameters that a URL names. MikroORM reads none of them. */
-  client: ReturnType<typeof parseIntoClientConfig>;
+  client: ClientParameters;
   close(): Promise<void>;
 }
 
@@ -16,12 +20,16 @@ export function embeddedConnection({ host, close }: { host: string; close(): Pro
   return { kind: "embedded", address: { host, user: "postgres", dbName: "postgres" }, client: {}, close };
 }
 
-const passedOn = ["host", "port", "ssl", "sslnegotiation", "application_name", "options"];
+/** node-postgres gives TLS no name for a host that is an IP address, and Node then verifies that of `localhost`. */
+function withHost(ssl: Parsed["ssl"], host: Parsed["host"]): Parsed["ssl"] {
+  return ssl ? { ...(ssl === true ? {} : ssl), host } : ssl;
+}
 
-function clientConfig(databaseUrl: string): Connection["client"] {
+function clientParameters(databaseUrl: string): ClientParameters {
   try {
-    const parameters = Object.entries(parseIntoClientConfig(databaseUrl));
-    return Object.fromEntries(parameters.filter(([name, value]) => passedOn.includes(name) && value !== ""));
+    const { host, port, ssl, application_name, options } = parseIntoClientConfig(databaseUrl);
+    const named = { host, port, ssl: withHost(ssl, host), application_name, options };
+    return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined && value !== ""));
   } catch (error) {
     throw new StartError(`The URL of the database cannot be used: ${(error as Error).message}.`);
   }
@@ -36,6 +44,6 @@ export async function connectionFor(databaseUrl: string): Promise<Connection> {
   if (databaseUrl.startsWith("pglite:")) {
     return embeddedConnection(await openEmbeddedDatabase(databaseUrl.slice("pglite:".length)));
   }
-  const client = clientConfig(databaseUrl);
+  const client = clientParameters(databaseUrl);
   return { kind: "postgresql", address: { clientUrl: databaseUrl }, client, close: async () => {} };
 }

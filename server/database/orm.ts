@@ -72,9 +72,9 @@ export async function connect(connection: Connection, limit = requestLimit): Pro
   return { orm, connection, close };
 }
 
-function withoutCredentials(databaseUrl: string): string {
-  const { host, pathname } = new URL(databaseUrl);
-  return `${host}${pathname}`;
+/** The host, port and database that are connected to, without credentials. */
+function placeOf(databaseUrl: string, { client: { host, port } }: Connection): string {
+  return `${host ?? ""}${port ? `:${port}` : ""}${new URL(databaseUrl).pathname}`;
 }
 
 /**
@@ -89,7 +89,7 @@ export async function openDatabase(databaseUrl: string, limit?: number): Promise
     await database.close().catch(() => {});
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = message.split("\n")[0]?.replace(/^select 1 - /, "") || code;
-    throw new StartError(`The database at ${withoutCredentials(databaseUrl)} cannot be used: ${reason}.`);
+    throw new StartError(`The database at ${placeOf(databaseUrl, database.connection)} cannot be used: ${reason}.`);
   }
   return database;
 }

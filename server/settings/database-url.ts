@@ -10,17 +10,20 @@ const tlsParameters: Record<string, RegExp> = {
   sslrootcert: present,
   sslcert: present,
   sslkey: present,
-  sslnegotiation: /^(?:postgres|direct)$/,
 };
+
+/** A password with a raw `/`, `?` or `#` ends the host early: what follows would be read, and printed, as another part. */
+const isEncoded = ({ pathname, search, hash }: URL) =>
+  /^\/[^/@]+$/.test(pathname) && !search.includes("@") && hash === "";
 
 /** Why a text is no URL of a PostgreSQL database; `null` when it is one. No reason quotes a value. */
 export function postgresUrlProblem(text: string): string | null {
   if (!/^postgres(?:ql)?:/.test(text)) return noUrl;
-  if (!/^\w+:\/\//.test(text) || !URL.canParse(text) || !/^\/[^/@]+$/.test(new URL(text).pathname)) {
+  if (!/^\w+:\/\//.test(text) || !URL.canParse(text) || !isEncoded(new URL(text))) {
     return "must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded";
   }
   for (const [name, value] of new URL(text).searchParams) {
-    if (/^ssl/i.test(name) && !tlsParameters[name]?.test(value)) {
+    if (/^(?:ssl|uselibpqcompat$)/i.test(name) && !tlsParameters[name]?.test(value)) {
       return `has an unknown parameter or value of TLS (${name}): sslmode=verify-full asks for it`;
     }
   }

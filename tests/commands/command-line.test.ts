@@ -61,7 +61,8 @@ test.each([
   ["an unknown command", ["user", "rename"], "There is no command `user rename`.\n\nUsage: latchkey COMMAND\n"],
   ["no operand", ["user", "show"], "EMAIL is missing.\n\nUsage: latchkey user show EMAIL [--json]\n"],
   ["two operands", ["user", "unlink", "a", "b"], "Unexpected: b\n\nUsage: latchkey user unlink EMAIL\n"],
-  ["a URL", ["user", "export", "postgresql://ada:secret@h/x"], "Unexpected: postgresql://…\n\nUsage: latchkey user"],
+  ["a URL", ["user", "export", "postgresql://ada:secret@h/x"], "Unexpected: postgresql:…\n\nUsage: latchkey user"],
+  ["a URL as a command", ["postgresql:ada:secret@h/x"], "There is no command `postgresql:…`.\n\nUsage: latchkey"],
   ["an unknown option", ["user", "export", "--csv"], "Unknown option '--csv'\n\nUsage: latchkey user export\n"],
   [
     "an unconfirmed deletion",

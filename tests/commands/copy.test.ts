@@ -224,6 +224,12 @@ test("a target that is no PostgreSQL is wrong usage; one that is not reached is 
       stderr: "TO must be a postgresql:// URL.\n\nUsage: latchkey database copy TO\n",
     });
   }
+  expect(await latchkey(["database", "copy", "postgresql://u@h"], { DATABASE_URL: source })).toMatchObject({
+    status: 2,
+    stdout: "",
+    stderr:
+      "TO must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded.\n\nUsage: latchkey database copy TO\n",
+  });
   const port = await freePort();
   const to = `postgresql://postgres:a-secret@127.0.0.1:${port}/latchkey`;
   expect(await latchkey(["database", "copy", to], { DATABASE_URL: source })).toMatchObject({

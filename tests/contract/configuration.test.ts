@@ -416,6 +416,9 @@ describe("a malformed setting is named", () => {
       "postgresql:u:p@h/db",
       "postgresql:/u:p@h/db",
       "postgresql://u:1/p@h/db",
+      "postgresql://u:1/p#@h/db",
+      "postgresql://u:12/pa?x@h/db",
+      "postgresql://u:80/s3?sslx@h/db",
       "postgresql://u@h",
       "postgresql://u@h/",
     ].map((url) => [
@@ -423,7 +426,7 @@ describe("a malformed setting is named", () => {
       url,
       "must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded",
     ]),
-    ...["ssl=no-verify", "sslmode=", "sslMode=verify-full", "sslmode=allow", "sslcertificate=x"].map((parameter) => [
+    ...["ssl=no-verify", "sslmode=", "sslMode=verify-full", "sslmode=allow", "sslcertificate=x", "uselibpqcompat=true"].map((parameter) => [
       "DATABASE_URL",
       `postgresql://u@h/db?${parameter}`,
       `has an unknown parameter or value of TLS (${parameter.split("=")[0]}): sslmode=verify-full asks for it`,
