@@ -8,7 +8,7 @@ export default defineConfig({
     "app/routes/**/*.{ts,tsx}",
     "tests/**/*.{test,test-d}.{ts,tsx}",
     "tests/**/vitest.config.ts",
-    "tests/http/claiming-process.ts",
+    "tests/faults/claiming-process.ts",
     "tests/bench/{limit,provider}.ts",
     "tests/bench/empty-build.js",
     "tests/mutation/{events-ignorer.js,setup.ts}",

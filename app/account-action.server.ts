@@ -22,7 +22,7 @@ export type Intent = (typeof intents)[number];
 export const accountForm = () =>
   z.object({
     intent: z.enum(intents, formProblem("account.chooseAction")),
-    sessionId: z.uuid().optional().catch(undefined),
+    sessionId: z.uuid().toLowerCase().optional().catch(undefined),
     email: z.string().default(""),
     currentPassword: z.string().default(""),
     password: z.string().default(""),

@@ -4,8 +4,8 @@ import { EmailChange } from "../database/entities";
 
 /**
  * Ends these email changes: their links are invalid from now on. The rows are locked in one order. Otherwise two users
- * whose changes name each other's addresses could deadlock. A caller that ends those of an address too does so in one call,
- * before it ends the user's sessions, which ends what is left of the user's changes.
+ * whose changes name each other's addresses could deadlock. `endAllSessions` ends the changes of a user. A caller that also
+ * ends those that name an address calls this first, with both conditions.
  */
 export async function endEmailChanges(em: EntityManager, where: FilterQuery<EmailChange>): Promise<void> {
   const rows = await em.find(EmailChange, where, {

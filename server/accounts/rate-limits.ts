@@ -85,8 +85,9 @@ const counted = (stage: number, condition = "true") => `
 const isFull = (stage: string) => `exists (select from ${stage} join asked using (key) where points > maximum)`;
 
 // One statement counts them all: with a statement and a commit for each, four counters took 0.27 ms and 0.14 ms of CPU,
-// and take 0.21 ms and 0.09 ms so (rate-limiter-flexible 11.4, 1,500 attempts, PostgreSQL 15 without fsync). What is refused
-// counts no further: attempts at once that are all right are taken back, and must leave no block.
+// and take 0.21 ms and 0.09 ms so (rate-limiter-flexible 11.4, 1,500 attempts, PostgreSQL 15 without fsync). A counter stops
+// at one above its maximum: otherwise simultaneous right logins, of which only the allowed ones are taken back, would block
+// the address.
 const countAll = `
   with asked as (
     select * from unnest(?::text[], ?::int[], ?::int[], ?::int[])
@@ -130,8 +131,8 @@ const takeBack = `
     order by array_position(?::text[], key::text) for update)`;
 
 /**
- * Takes back a counted attempt that was not a failure. Without the database it stays counted: what the attempt has done is
- * committed, and its answer must say so.
+ * Takes back a counted attempt that was not a failure. Without the database it stays counted: an error here must not
+ * hide the outcome of the attempt.
  */
 export async function takeBackCount(counters: Counters): Promise<void> {
   const keys = counters.map(({ key }) => key);

@@ -124,8 +124,9 @@ export function endAllSessions(em: EntityManager, userId: string): Promise<numbe
   return endSessionsExcept(em, userId, null);
 }
 
-/** Ends one session of the user; see {@link endSessionsExcept}. */
+/** Ends one session of the user; see {@link endSessionsExcept}. Without such a session nothing changes. */
 export async function endOneSession(em: EntityManager, userId: string, sessionId: string): Promise<number> {
-  await endEmailChanges(em, { user: userId });
-  return em.nativeDelete(Session, { id: sessionId, user: userId });
+  const ended = await em.nativeDelete(Session, { id: sessionId, user: userId });
+  if (ended > 0) await endEmailChanges(em, { user: userId });
+  return ended;
 }

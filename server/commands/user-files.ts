@@ -57,8 +57,10 @@ async function importFile(path: string): Promise<void> {
   ).catch((error: NodeJS.ErrnoException) => {
     throw importProblem(path, error);
   });
-  if (!imported)
+  if (imported === "another_import_runs") throw new CommandError("Nothing was imported: another import is running.");
+  if (imported === "lines_are_wrong") {
     throw new CommandError(`Nothing was imported: ${wrong === 1 ? "1 line is" : `${wrong} lines are`} wrong.`);
+  }
   const { created, skipped } = imported;
   process.stdout.write(`${count(created)} created, ${skipped} skipped because the address has an account.\n`);
 }

@@ -68,6 +68,9 @@ export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedData
         await lock.close();
       },
     };
+  } catch (error) {
+    await lock.close();
+    throw error;
   } finally {
     clearInterval(otherWork);
   }

@@ -11,9 +11,23 @@ const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
  */
 async function lockFolder(folder: string, tryLock: (fd: number) => boolean): Promise<FileHandle> {
   const lock = await open(join(folder, "lock"), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600); // no FIFO
-  if (tryLock(lock.fd)) return lock;
-  await lock.close();
-  throw new StartError(`The data folder ${folder} is in use by another process.`);
+  try {
+    if (!tryLock(lock.fd)) throw new StartError(`The data folder ${folder} is in use by another process.`);
+    return lock;
+  } catch (error) {
+    await lock.close();
+    throw error;
+  }
+}
+
+/** The function of a binary, which services on PostgreSQL do not need. */
+async function loadTryLock(): Promise<(fd: number) => boolean> {
+  try {
+    return (await import("fs-native-extensions")).tryLock;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(`The embedded database does not work on this system (fs-native-extensions: ${code}).`);
+  }
 }
 
 const isFolder = (path: string) =>
@@ -41,10 +55,10 @@ async function makeFolder(folder: string): Promise<void> {
 /**
  * Makes the folder and locks it until the returned file is closed.
  *
- * @throws StartError when the folder cannot be written or another process has it open
+ * @throws StartError when the folder cannot be written or another process has it open, or the system has no locks
  */
 export async function claimFolder(folder: string): Promise<{ home: string; lock: FileHandle }> {
-  const { tryLock } = await import("fs-native-extensions"); // a binary, which services on PostgreSQL do not need
+  const tryLock = await loadTryLock();
   try {
     await makeFolder(folder);
     await chmod(folder, 0o700);

@@ -32,6 +32,9 @@ export interface Imported {
   skipped: number;
 }
 
+/** Why nothing was imported. */
+export type ImportRefusal = "lines_are_wrong" | "another_import_runs";
+
 interface Read {
   number: number;
   user: Partial<UserLine>;
@@ -48,7 +51,7 @@ function kindLimit(stored: string[]): (hash: string) => string | null {
   return (hash) => {
     const kind = kindOf(hash) ?? "";
     if (kinds.size > mostKinds && !kinds.has(kind)) {
-      return `passwordHash is of a fifth algorithm or with a fifth set of parameters; all accounts may have ${mostKinds}`;
+      return `passwordHash is of one kind (algorithm and parameters) too many; all accounts may have ${mostKinds} besides Latchkey's own`;
     }
     kinds.add(kind);
     return null;
@@ -161,27 +164,27 @@ async function insertAll(run: Run, issuer: string | null, report: ImportReport):
   return { created, skipped: all - created };
 }
 
-const importLock = 4_701_983_362; // any number that other locks of the database do not use; imports at once share a limit
+const importLock = 4_701_983_362; // any number that other locks of the database do not use; `kindLimit` needs it
 
 /**
- * Creates the users of a file of JSON lines, in one transaction. An address that has an account is skipped.
- *
- * @returns `null`, and nothing changed, when a line is wrong
+ * Creates the users of a file of JSON lines, in one transaction. An address that has an account is skipped. A refused
+ * import changes nothing.
  */
-export async function importUsers(lines: AsyncIterable<Line>, report: ImportReport): Promise<Imported | null> {
+export async function importUsers(lines: AsyncIterable<Line>, report: ImportReport): Promise<Imported | ImportRefusal> {
   const issuer = configuredIssuer();
   const imported = await unitOfWork(async (em) => {
     const run = runIn(em);
-    await run("select pg_advisory_xact_lock($1)", [importLock]);
+    const [lock] = await run<{ free: boolean }>("select pg_try_advisory_xact_lock($1) as free", [importLock]);
+    if (!lock?.free) return "another_import_runs";
     await stage(run, lines);
     await run(markRepeated("email", "email"));
     await run(markRepeated("idp_id", "idpId"));
     await run(markTaken, [issuer]);
-    if (await reportWrong(run, report)) return null;
+    if (await reportWrong(run, report)) return "lines_are_wrong";
     await run(removeRegistrations);
     return insertAll(run, issuer, report);
   });
-  if (imported) logEvent({ event: "users.imported", count: imported.created });
+  if (typeof imported !== "string") logEvent({ event: "users.imported", count: imported.created });
   return imported;
 }
 

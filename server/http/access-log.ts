@@ -19,8 +19,14 @@ export function recordForAccessLog(request: IncomingMessage, target: Target | nu
   logged.set(request, { method: request.method ?? "", path: loggedPath(target?.path ?? request.url ?? "") });
 }
 
-/** remix-serve logs with this same morgan. Its own tokens would log the query string, which may hold a token or a code. */
+/**
+ * remix-serve logs with this same morgan. Its own tokens would log the query string, which may hold a token or a code, and
+ * the 500 that Remix writes to a client that has hung up.
+ */
 export function replaceAccessLogTokens(): void {
   morgan.token("method", (request) => logged.get(request)?.method);
   morgan.token("url", (request) => logged.get(request)?.path);
+  morgan.token("status", (_request, { destroyed, writableFinished, statusCode }) =>
+    writableFinished && !destroyed ? String(statusCode) : undefined,
+  );
 }

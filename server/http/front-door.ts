@@ -7,7 +7,7 @@ import { recordForAccessLog, replaceAccessLogTokens } from "./access-log";
 import { clientOf, comesFromAnotherSite, connectionUrl } from "./connection";
 import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
 import { MetricsServer } from "./metrics-server";
-import { closeWithConnection } from "./pipelined-requests";
+import { addToPipeline } from "./pipelined-requests";
 import { measureDuration, type RouteOf } from "./request-durations";
 import { factHeaders, watchDisconnect } from "./request-facts.server";
 import { takeRequests } from "./request-listeners";
@@ -74,15 +74,19 @@ interface RequestStart {
 }
 
 const clientLimit = 5_000; // ms of the shutdown limit
+const clientInterval = 1_000; // ms
 
-/** Whether the client has the next step: to send the rest of its form, or to read the answer. */
-const waitsForClient = (response: ServerResponse) =>
-  !response.req.complete || response.writableEnded || response.writableNeedDrain;
+/**
+ * Whether the client has the next step: to send the rest of its form, or to read the answer. Only the first response of a
+ * connection has the socket: while it is computed, the client may be late with a later request.
+ */
+const waitsForClient = ({ socket, req, writableEnded, writableNeedDrain }: ServerResponse) =>
+  socket !== null && (!req.complete || writableEnded || writableNeedDrain);
 
 export interface FrontDoor {
   /**
    * Closes each connection after its answer; resolves when every answer is sent. A client that has not sent or read
-   * everything after five seconds is disconnected.
+   * everything after five seconds, or any second later, is disconnected.
    */
   close(): Promise<void>;
 }
@@ -116,14 +120,16 @@ export function openFrontDoor(config: Config, findUser: FindUser, routeOf: Route
       request.destroy();
       return;
     }
-    closeWithConnection(request.socket, response);
+    addToPipeline(request.socket, response);
     if (server instanceof MetricsServer) return;
     open.add(response);
     response.once("close", () => {
       open.delete(response);
       if (open.size === 0) closing?.();
     });
-    if (closing) response.setHeader("Connection", "close");
+    // Node drops the rest of the packet after an `Upgrade` that nothing takes: the next packet of a form would be read as a
+    // request.
+    if (closing || request.headers.upgrade) response.setHeader("Connection", "close");
     const target = parseTarget(request.url ?? "");
     if (target?.path === verifyPath) {
       verifications.set(request, target);
@@ -143,9 +149,15 @@ export function openFrontDoor(config: Config, findUser: FindUser, routeOf: Route
       new Promise((resolve) => {
         closing = resolve;
         if (open.size === 0) resolve();
-        setTimeout(() => {
+        const lastOfConnections = new Map([...open].map((response) => [response.req.socket, response])).values();
+        for (const response of lastOfConnections) {
+          if (!response.headersSent) response.setHeader("Connection", "close");
+        }
+        const disconnectClients = () => {
           for (const response of [...open].filter(waitsForClient)) response.req.socket.destroy();
-        }, clientLimit).unref();
+          setTimeout(disconnectClients, clientInterval).unref();
+        };
+        setTimeout(disconnectClients, clientLimit).unref();
       }),
   };
 }

@@ -2,7 +2,7 @@ import { AsyncResource } from "node:async_hooks";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-const mostPipelined = 16; // of one connection; a server may close one at any time (RFC 9112, section 9.3.2)
+const mostPipelined = 16; // of one connection; a server may close one at any time (RFC 9112, section 9.5)
 
 interface Pipeline {
   /** The responses that are not sent yet, in the order of their requests; what begins each that waits. */
@@ -39,31 +39,38 @@ function isFull(pipeline: Pipeline): boolean {
   return pipeline.arrived > mostPipelined || pipeline.unanswered.size > mostPipelined;
 }
 
-/**
- * Closes the response when its connection is closed. The responses of pipelined requests (RFC 9112, section 9.3.2) get the
- * socket one after the other, and Node closes only the one that has it: the others would never emit "close" when the
- * client hangs up.
- */
-export function closeWithConnection(socket: Socket, response: ServerResponse): Pipeline {
-  const pipeline = pipelineOf(socket);
-  const { unanswered } = pipeline;
-  if (unanswered.has(response)) return pipeline;
+/** Begins the first response of a pipeline, if that still waits. */
+function beginFirst({ unanswered }: Pipeline): void {
+  const [first] = unanswered;
+  if (!first?.[1]) return;
+  const [response, begin] = first;
   unanswered.set(response, null);
+  begin();
+}
+
+/**
+ * Adds a response to the pipeline of its connection: it closes when the connection is closed, and a connection with too
+ * many requests is destroyed. The responses of pipelined requests (RFC 9112, section 9.3.2) get the socket one after the
+ * other, and Node closes only the one that has it: the others would never emit "close" when the client hangs up.
+ */
+export function addToPipeline(socket: Socket, response: ServerResponse): void {
+  const pipeline = pipelineOf(socket);
+  pipeline.unanswered.set(response, null);
   response.once("close", () => {
-    unanswered.delete(response);
-    const [begin] = unanswered.values();
-    if (!socket.destroyed) begin?.();
+    pipeline.unanswered.delete(response);
+    if (!socket.destroyed) beginFirst(pipeline);
   });
   if (isFull(pipeline)) socket.destroy();
-  return pipeline;
 }
 
 /**
  * Begins to answer a request when every earlier one of its connection is answered. Begun at once, the answers of files
  * that wait for the socket hold their files open, and never close them when the client hangs up (send 0.19).
+ *
+ * @param response in the pipeline of the connection
  */
 export function beginInOrder(socket: Socket, response: ServerResponse, begin: () => void): void {
-  const { unanswered } = closeWithConnection(socket, response);
+  const { unanswered } = pipelineOf(socket);
   const [first] = unanswered.keys();
   if (first === response) begin();
   else unanswered.set(response, AsyncResource.bind(begin)); // the log reads the id of the request from its context

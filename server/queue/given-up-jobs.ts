@@ -1,6 +1,6 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
 import type { ErrorFields } from "../log";
-import { queue } from "./job-queue";
+import { givenUpJobsKept, queue } from "./job-queue";
 import type { Job } from "./jobs";
 
 /** A job whose last retry failed, or whose mail was refused for good. */
@@ -27,7 +27,7 @@ export function givenUpMails(em: EntityManager): Promise<GivenUpJob[]> {
 // As new: with every retry.
 const asNew = `
   state = 'created', retry_count = 0, start_after = now(), started_on = null, completed_on = null, output = null,
-  keep_until = now() + interval '14 days'`;
+  keep_until = now() + ${givenUpJobsKept} * interval '1 second'`;
 
 /**
  * Makes given-up mails wait again. A running service works them at its next poll.

@@ -18,7 +18,7 @@ const purgeInterval = 600_000; // ms
 // Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
 export const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
 
-const givenUpJobsKept = 14 * 24 * 3_600; // seconds, for an operator to retry them; other jobs are removed when they end
+export const givenUpJobsKept = 14 * 24 * 3_600; // seconds, for an operator to retry them; other jobs are removed when they end
 
 interface WaitingJobs {
   state: "created" | "retry";

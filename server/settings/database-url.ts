@@ -23,7 +23,7 @@ export function postgresUrlProblem(text: string): string | null {
     return "must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded";
   }
   for (const [name, value] of new URL(text).searchParams) {
-    if (/^(?:ssl|uselibpqcompat$)/i.test(name) && !tlsParameters[name]?.test(value)) {
+    if (/ssl|^uselibpqcompat$/i.test(name) && !tlsParameters[name]?.test(value)) {
       return `has an unknown parameter or value of TLS (${name}): sslmode=verify-full asks for it`;
     }
   }

@@ -426,7 +426,15 @@ describe("a malformed setting is named", () => {
       url,
       "must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded",
     ]),
-    ...["ssl=no-verify", "sslmode=", "sslMode=verify-full", "sslmode=allow", "sslcertificate=x", "uselibpqcompat=true"].map((parameter) => [
+    ...[
+      "ssl=no-verify",
+      "sslmode=",
+      "sslMode=verify-full",
+      "sslmode=allow",
+      "sslcertificate=x",
+      "requiressl=1",
+      "uselibpqcompat=true",
+    ].map((parameter) => [
       "DATABASE_URL",
       `postgresql://u@h/db?${parameter}`,
       `has an unknown parameter or value of TLS (${parameter.split("=")[0]}): sslmode=verify-full asks for it`,

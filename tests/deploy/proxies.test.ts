@@ -161,7 +161,10 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
   });
 
   test("limits count the clients, and not the addresses that they claim", async () => {
-    const [requests, refusals] = [countEvents("registration.requested"), countEvents("registration.refused")];
+    const [requests, refusals] = [
+      countEvents("registration.requested"),
+      countEvents("registration.refused", "throttled"),
+    ];
     for (let at = 0; at < 52; at++) {
       const claimed = { "X-Forwarded-For": `203.0.113.${at}` };
       const { status } = await visit("127.0.0.7").post("/register", { email: `one-${at}@example.com` }, claimed);

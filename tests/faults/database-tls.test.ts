@@ -34,12 +34,15 @@ const verified = () => `?sslmode=verify-full&sslrootcert=${folder}/ca.pem`;
 test.each([
   ["localhost", names[0]],
   ["127.0.0.1", names[1]],
-] as const)("with sslmode=verify-full and the server's authority the connection to %s is encrypted", async (host, name) => {
-  const { orm, close } = await open(host, name, verified());
-  const rows = await orm.em.fork().execute("select ssl from pg_stat_ssl where pid = pg_backend_pid()");
-  await close();
-  expect(rows).toEqual([{ ssl: true }]);
-});
+] as const)(
+  "with sslmode=verify-full and the server's authority the connection to %s is encrypted",
+  async (host, name) => {
+    const { orm, close } = await open(host, name, verified());
+    const rows = await orm.em.fork().execute("select ssl from pg_stat_ssl where pid = pg_backend_pid()");
+    await close();
+    expect(rows).toEqual([{ ssl: true }]);
+  },
+);
 
 test.each([
   ["127.0.0.1", names[0]],

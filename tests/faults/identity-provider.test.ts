@@ -67,6 +67,7 @@ test("a provider that is slow, answers wrongly or is down: idp_failed within six
   await provider.stop();
   expect(await signInExternally(new Visitor(server.url))).toMatchObject(failed);
   expect(await fixture.snapshot()).toEqual(before);
+  expect(await server.stop()).toBe(0);
   expect(server.output()).not.toContain("Unexpected error");
 });
 

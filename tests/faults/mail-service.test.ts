@@ -24,6 +24,7 @@ for (const [name, behaviour] of faults) {
     expect(await forgetPassword(server.url)).toMatchObject({ status: 200 });
     const jobs = `select state::text, retry_count, start_after > now() + interval '5 s' as later from pgboss.job
                   where data = '{"task": "mail_password_reset", "email": "ada@example.com", "language": "en"}'`;
+    await server.waitFor(/A job failed and will be retried/);
     const retried = async () => (await fixture.query(jobs))[0]?.state === "retry";
     await until(retried, "the job is queued for a retry");
     expect(await fixture.query(jobs)).toEqual([{ state: "retry", retry_count: 0, later: true }]);

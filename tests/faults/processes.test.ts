@@ -135,13 +135,13 @@ test("a process that does not answer a scrape counts as it did at the last one",
   }
 });
 
-test("simultaneous scrapes ask each process once, and print nothing", async () => {
+test("simultaneous scrapes are all answered, and each is no listener of its own", async () => {
   const { fixture, server, scrape } = await startThree();
   await using _ = fixture;
-  const before = server.output();
   const values = await Promise.all(Array.from({ length: 20 }, scrape));
   expect(values.map((metrics) => metrics.get("latchkey_database_up"))).toEqual(Array(20).fill(1));
-  expect(server.output()).toBe(before);
+  expect(await server.stop()).toBe(0);
+  expect(server.output()).not.toContain("MaxListenersExceededWarning");
 });
 
 test("a statement of a scrape that fails is logged, and ends no process", async () => {

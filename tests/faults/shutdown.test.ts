@@ -1,9 +1,10 @@
-import { readdir } from "node:fs/promises";
+import { once } from "node:events";
 import net from "node:net";
 import { expect, test } from "vitest";
 import { isRefused } from "../support/connections";
-import { signInExternally } from "../support/external-sign-in";
-import { json } from "../support/scripted-provider";
+import { leave, signInExternally } from "../support/external-sign-in";
+import { largeAsset } from "../support/large-asset";
+import { ada, json } from "../support/scripted-provider";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { createFixtures, forgetPassword, logIn, newPassword, resetPassword } from "./fixture";
@@ -32,7 +33,9 @@ test("SIGTERM, more than once: the request and the job in flight finish, new con
   await lock.query("commit");
   mails.setBehaviour({ kind: "accept" });
 
-  expect(await reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
+  const answer = await reset;
+  expect(answer).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
+  expect(answer.headers.get("Connection")).toBe("close");
   expect(await ended).toBe(0);
   expect(performance.now() - start).toBeLessThan(10_000);
   expect(server.output()).not.toMatch(/error/i);
@@ -80,17 +83,57 @@ test("SIGTERM while a client does not finish its request: the client is disconne
   expect(await fixture.connections()).toBe(0);
 });
 
-test("SIGTERM while a provider takes too long: the process says so and ends with status 1 within ten seconds", async () => {
+test("SIGTERM while a client has sent a part of its second request: its first is answered, exit 0", async () => {
   await using fixture = await createFixture();
   const provider = await fixture.provider();
   const server = await fixture.server(provider.settings.google);
+  const { host, origin } = new URL(server.url);
+  const form = "Content-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: 10";
+  const unfinished = `POST /login HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${origin}\r\n${form}\r\n\r\n`;
+  const late = net.connect(server.port, "localhost").on("error", () => {});
+  late.write(unfinished);
+  await once(late, "data"); // 100 Continue: the request has begun
+
+  const clientsAreDisconnected = once(late, "close");
   const asked = new Promise<void>((resolve) => {
     provider.answerWith({
       token: (response) => {
         resolve();
-        setTimeout(() => json({ access_token: "a", token_type: "Bearer" })(response), 4_500); // of the 5,000 of a call
+        // Of the 5 s of each call; the clients are disconnected 5 s after the signal.
+        setTimeout(() => json({ access_token: "a", token_type: "Bearer" })(response), 3_000);
       },
-      profile: () => {},
+      profile: (response) => void clientsAreDisconnected.then(() => json(ada)(response)),
+    });
+  });
+  const visitor = new Visitor(server.url);
+  const state = (await leave(visitor)).get("state");
+  const callback = `GET /auth/idp/callback?code=code&state=${state} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${visitor.cookie}\r\n\r\n`;
+  const client = net.connect(server.port, "localhost");
+  let answers = "";
+  client.on("data", (chunk) => {
+    answers += chunk;
+  });
+  client.write(callback + unfinished);
+  await asked;
+
+  expect(await server.stop()).toBe(0);
+  expect(answers).toMatch(/^HTTP\/1\.1 302 [^]*\r\nLocation: \/dashboard\r\n/im);
+});
+
+test("SIGTERM while a provider takes too long: the process says so and ends with status 1 within ten seconds", async () => {
+  await using fixture = await createFixture();
+  const provider = await fixture.provider();
+  const server = await fixture.server({ ...provider.settings.google, IDP_PROVIDER: "github" });
+  const late = 3_500; // ms, of the 5,000 of a call; GitHub gets three calls
+  const asked = new Promise<void>((resolve) => {
+    provider.answerWith({
+      token: (response) => {
+        resolve();
+        setTimeout(() => json({ access_token: "a", token_type: "Bearer" })(response), late);
+      },
+      profile: (response) => {
+        if (response.req.url === "/userinfo") setTimeout(() => json({ id: 1, login: "ada" })(response), late);
+      },
     });
   });
   const signIn = signInExternally(new Visitor(server.url)).catch(() => null);
@@ -104,12 +147,11 @@ test("SIGTERM while a provider takes too long: the process says so and ends with
   await signIn;
 });
 
-test("SIGTERM while a client does not read its answer: the client is disconnected, exit 0 within ten seconds", async () => {
+test("SIGTERM while a client does not read its answer: the client is disconnected, exit 0", async () => {
   await using fixture = await createFixture();
   const server = await fixture.server();
-  const [name] = (await readdir("public/build/_shared")).filter((file) => file.startsWith("password-strength.client-"));
   const socket = net.connect(server.port, "localhost").on("error", () => {});
-  socket.pause().write(`GET /build/_shared/${name} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(16));
+  socket.pause().write(`GET ${largeAsset()} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(16));
   await new Promise((resolve) => socket.once("readable", resolve));
   expect(await server.stop()).toBe(0);
   socket.destroy();

@@ -90,5 +90,6 @@ test("processes that start simultaneously on an empty database migrate it once a
   const servers = await Promise.all([fixture.server(), fixture.server(), fixture.server()]);
   for (const { url } of servers) expect(await new Visitor(url).get("/readyz")).toMatchObject({ status: 200 });
   expect(await fixture.query("select name from mikro_orm_migrations group by name having count(*) > 1")).toEqual([]);
+  expect(await Promise.all(servers.map((server) => server.stop()))).toEqual([0, 0, 0]);
   expect(servers.map((server) => server.output()).join("")).not.toMatch(/error/i);
 });

@@ -72,6 +72,7 @@ test("after kill -9 with the most concurrent mails in flight and one waiting, al
   expect(sent.token).toMatch(/^[0-9a-f]{64}$/);
   sent.answer({ kind: "accept" });
   await Promise.all(running.map(async (email) => (await mailService.held(email)).answer({ kind: "accept" })));
+  expect(await server.stop()).toBe(0);
   expect(server.output()).not.toContain("a-secret-value");
 }, 120_000);
 

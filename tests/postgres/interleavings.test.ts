@@ -144,6 +144,25 @@ test("a logout from a browser that holds several sessions of a user, while all o
   expect(await latchkey.execute("select id from sessions where user_id = ?", [userId])).toEqual([]);
 });
 
+test("a sign-in while the least recently used of fifty sessions is used ends the next one", async () => {
+  const userId = await createUser(latchkey.em());
+  await latchkey.execute(
+    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+     select gen_random_uuid(), n, ?, now(), now() - interval '1 day' * (51 - n), now() from generate_series(1, 50) n`,
+    [userId],
+  );
+  const verified = await authenticate(email, goodPassword);
+  if (!verified) throw new Error("The password is right.");
+  await latchkey.em().transactional(async (em) => {
+    await em.execute("update sessions set last_seen_at = now() where token_hash = '1'");
+    expect(await logIn(verified, [], unknownBrowser, null, "en")).not.toBeNull();
+  });
+  const left = await latchkey.execute<{ token_hash: string }>("select token_hash from sessions");
+  expect(left).toHaveLength(50);
+  expect(left.map(({ token_hash }) => token_hash)).toContain("1");
+  expect(left.map(({ token_hash }) => token_hash)).not.toContain("2");
+});
+
 /** Runs `first` and, while its transaction is not committed, `second`, whose statements must wait for locks of it. */
 async function during<First, Second>(
   first: () => Promise<First>,

@@ -403,14 +403,22 @@ describe("when it was not the owner", () => {
       const mailed = await link(newEmail, thief);
       const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
       const bobs = await link("robert@example.com", bob);
-      const [session] = await latchkey.execute<{ id: string }>(
-        `select id from sessions where token_hash = '${sha256(thief.replace("session=", ""))}'`,
-      );
+      const [session] = await latchkey.execute<{ id: string }>("select id from sessions where token_hash = ?", [
+        sha256(thief.replace("session=", "")),
+      ]);
       expect((await act(intent, intent === "end-session" ? { sessionId: session?.id ?? "" } : {})).status).toBe(200);
       await expectInvalid(mailed, thief);
       expect((await confirm(bobs, bob)).location).toBe("/dashboard");
     },
   );
+
+  test("a refused end-session changes nothing: the mailed link works", async () => {
+    const mailed = await link();
+    for (const sessionId of [crypto.randomUUID(), "x"]) {
+      expect((await act("end-session", { sessionId })).status).toBe(422);
+    }
+    expect((await confirm(mailed, cookie)).location).toBe("/dashboard");
+  });
 
   test("ending the session that asked stops a mail that still waits in the queue", async () => {
     const thief = await signedIn(latchkey.em(), ada);

@@ -200,10 +200,13 @@ describe("end-session", () => {
     expect(log.events()).toEqual([{ event: "session.ended", reason: "ended_by_user" }]);
   });
 
-  test("with the current session logs out", async () => {
+  test.each([
+    ["", (id: string) => id],
+    [", in capital letters,", (id: string) => id.toUpperCase()],
+  ])("with the current session%s logs out", async (_how, written) => {
     const id = await createUser(latchkey.em());
     const cookie = await signedIn(latchkey.em(), id);
-    const out = await act(cookie, "end-session", { sessionId: await sessionIdOf(id) });
+    const out = await act(cookie, "end-session", { sessionId: written(await sessionIdOf(id)) });
     expect(out).toMatchObject({ status: 302, location: "/login" });
     expect(out.cookies).toEqual({ session: "" });
     expect(await latchkey.execute("select * from sessions")).toEqual([]);

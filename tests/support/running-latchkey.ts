@@ -60,7 +60,7 @@ export function runLatchkey(
 
   const visit = (address?: string) => new Visitor(server.url, address);
 
-  /** Resolves when everything logged so far is in the output, because a pipe keeps the order. */
+  /** Resolves when everything printed so far is in the output, because a pipe keeps the order. */
   async function flushed(): Promise<void> {
     const path = `/nowhere/${crypto.randomUUID()}`;
     await visit().get(path);
@@ -70,7 +70,11 @@ export function runLatchkey(
   return {
     url: () => server.url,
     port: () => server.port,
-    pid: () => server.process.pid,
+    pid(): number {
+      const { pid } = server.process;
+      if (pid === undefined) throw new Error("The server did not start.");
+      return pid;
+    },
     databaseUrl: () => server.databaseUrl,
     output: () => server.output(),
     waitFor: (pattern: RegExp) => server.waitFor(pattern),

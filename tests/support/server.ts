@@ -62,12 +62,11 @@ export function freePort(): Promise<number> {
 export function watchProcess(child: ChildProcess): RunningProcess {
   let output = "";
   const listeners = new Set<() => void>();
-  const collect = (chunk: Buffer) => {
-    output += chunk.toString();
+  const collect = (chunk: string) => {
+    output += chunk;
     for (const listener of listeners) listener();
   };
-  child.stdout?.on("data", collect);
-  child.stderr?.on("data", collect);
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", collect);
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
     child.once("close", (code, signal) => resolve(code ?? signal));
   });
@@ -109,10 +108,13 @@ export function watchProcess(child: ChildProcess): RunningProcess {
   };
 }
 
+/** A shell's words that run a command with one pipe for both its outputs, so that what was printed last is read last. */
+const withOnePipe = ["-c", 'exec "$0" "$@" 2>&1'];
+
 /** Starts the production build as a child process with `settings` and PATH as its environment. */
 export async function spawnServer(settings: Record<string, string>, build = "build/index.js"): Promise<RunningServer> {
   const port = Number(settings.PORT ?? (await freePort()));
-  const child = spawn(process.execPath, ["server/serve.js", build], {
+  const child = spawn("sh", [...withOnePipe, process.execPath, "server/serve.js", build], {
     env: { PATH: process.env.PATH, NODE_ENV: "production", PORT: String(port), ...recordedCoverage, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });

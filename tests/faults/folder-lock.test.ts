@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { claimFolder } from "#server/database/folder-lock";
 
-const claiming = "tests/http/claiming-process.ts";
+const claiming = "tests/faults/claiming-process.ts";
 
 test("of ten processes that claim a data folder at once exactly one gets it, also after the owner was killed", async () => {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-lock-"));
