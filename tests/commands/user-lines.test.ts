@@ -31,6 +31,7 @@ test.each([
   ["an id", { email, idpId: "auth0|5f7" }, undefined],
   ["a number as the id", { email, idpId: 42 }, { email, idpId: "42" }],
   ["the time of disconnecting", { email, idpBlockedAt: "2026-02-28T23:59:59.999Z" }, undefined],
+  ["the earliest time", { email, idpBlockedAt: "1970-01-01T00:00:00.000Z" }, undefined],
   [
     "the time of disconnecting in seconds",
     { email, idpBlockedAt: "2026-02-28T23:59:59Z" },
