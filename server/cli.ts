@@ -51,7 +51,8 @@ async function main(words: string[]): Promise<0 | 1 | 2> {
 }
 
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
-  if (code !== "EPIPE") console.error(`Standard output cannot be written: ${code}.`);
+  if (code !== "EPIPE")
+    console.error(`Standard output cannot be written: ${code}. The command may have done its work.`);
   process.exit(1);
 });
 

@@ -6,13 +6,19 @@ import { countEvent } from "./metrics";
 
 const correlation = new AsyncLocalStorage<{ requestId: string } | { jobId: string } | { actor: "cli" }>();
 
-/** JSON lines; in development, lines for people. */
-function openOutput(destination: number): { write(line: string): void } {
-  if (process.env.NODE_ENV !== "development") return pino.destination(destination);
-  return pino.transport({ target: "pino-pretty", options: { ignore: "requestId,jobId", destination } });
+type OutputStream = NodeJS.WriteStream & { fd: number };
+
+/**
+ * JSON lines; in development, lines for people. A line that cannot be written is lost: the service outlives a full disk.
+ * With pino's own destination it ended, and waited forever for the disk (sonic-boom 4.2).
+ */
+function openOutput(stream: OutputStream): { write(line: string): void } {
+  if (process.env.NODE_ENV !== "development") return stream.on("error", () => {});
+  const options = { ignore: "requestId,jobId", destination: stream.fd };
+  return pino.transport({ target: "pino-pretty", options });
 }
 
-let fileDescriptor = 1;
+let stream: OutputStream = process.stdout;
 let output: ReturnType<typeof openOutput> | undefined;
 
 export const log = pino(
@@ -23,7 +29,7 @@ export const log = pino(
   },
   {
     write(line: string) {
-      output ??= openOutput(fileDescriptor);
+      output ??= openOutput(stream);
       output.write(line);
     },
   },
@@ -41,7 +47,7 @@ export function duringJob<T>(jobId: string, work: () => T): T {
 
 /** Logs on standard error from here on, and marks every line that `work` logs as an operator's doing. */
 export function duringCommand<T>(work: () => T): T {
-  fileDescriptor = 2;
+  stream = process.stderr;
   return correlation.run({ actor: "cli" }, work);
 }
 

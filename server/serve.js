@@ -3,7 +3,7 @@ import "./environment.js";
 import cluster from "node:cluster";
 import { setFlagsFromString } from "node:v8";
 
-process.env.PORT ||= "3000";
+if (!process.env.PORT?.trim()) process.env.PORT = "3000";
 process.argv[2] ??= "build/index.js";
 
 // Most objects live as long as one request. Without this, V8 lets the heap grow to several times the live size (measured).

@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
 import { type Config, loadConfig, provideConfig } from "../config";
+import { hasNoDatabase } from "../database/embedded";
 import { type Database, openDatabase } from "../database/orm";
 import { provideOrm } from "../database/unit-of-work";
 import { isPrepared } from "../features/schema.server";
@@ -16,8 +16,9 @@ function readConfig(): Config {
 
 /** An embedded database that does not exist would be created: in the wrong folder, where a command finds no account. */
 function assertExists(databaseUrl: string): void {
-  const folder = /^pglite:(.+)$/.exec(databaseUrl)?.[1];
-  if (folder && !existsSync(folder)) throw new CommandError(`There is no database in the folder ${folder}.`);
+  if (!databaseUrl.startsWith("pglite:")) return;
+  const folder = databaseUrl.slice("pglite:".length);
+  if (hasNoDatabase(folder)) throw new CommandError(`There is no database in the folder ${folder}.`);
 }
 
 async function open<T>(databaseUrl: string, work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> {

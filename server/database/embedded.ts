@@ -1,10 +1,11 @@
+import { accessSync } from "node:fs";
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import type net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { StartError } from "../errors";
-import { claimFolder } from "./folder-lock";
+import { claimFolder, databaseFolder } from "./folder-lock";
 
 export interface EmbeddedDatabase {
   /** The folder of its Unix socket, as node-postgres takes it for a host; it serves one connection at a time. */
@@ -38,22 +39,34 @@ async function makePrivate(folder: string): Promise<void> {
   await Promise.all(files.map(({ parentPath, name }) => chmod(join(parentPath, name), 0o600)));
 }
 
+/** Whether there is no database in the folder. One that this user may not read counts as a database. */
+export function hasNoDatabase(folder: string): boolean {
+  try {
+    accessSync(join(folder, databaseFolder, "PG_VERSION"));
+    return false;
+  } catch (error) {
+    return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+  }
+}
+
 async function open(folder: string): Promise<PGlite> {
   const { PGlite } = await import("@electric-sql/pglite");
   process.umask(0o077); // for the files that PGlite creates from here on
-  const database = await PGlite.create(join(folder, "pglite")).catch(({ message, errno }: NodeJS.ErrnoException) => {
+  const files = join(folder, databaseFolder);
+  const database = await PGlite.create(files).catch(({ message, errno }: NodeJS.ErrnoException) => {
     const reason = message?.split("\n")[0] ?? `errno ${errno}`; // Emscripten's file errors have no message
     const causes = "it is damaged, unreadable or of another version, or the disk is full";
     throw new StartError(`The database in ${folder} cannot be opened (${reason}): ${causes}.`);
   });
-  await makePrivate(folder);
+  await makePrivate(files);
   return database;
 }
 
 /**
  * PostgreSQL in this process (PGlite), its data under `folder`.
  *
- * @throws StartError when the folder cannot be written, another process has it open, or what it holds cannot be read
+ * @throws StartError when the folder cannot be written, holds other files, another process has it open, or the database
+ * cannot be read
  */
 export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedDatabase> {
   const { home, lock } = await claimFolder(folder);

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { chmod, type FileHandle, mkdir, open, realpath, stat } from "node:fs/promises";
+import { chmod, type FileHandle, mkdir, open, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StartError } from "../errors";
 
@@ -52,15 +52,28 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
+/** The folder of PostgreSQL's files in the data folder. */
+export const databaseFolder = "pglite";
+
+/** Others would lose their rights to the files of a folder that is given by mistake, such as /var/lib. */
+async function assertNoOtherFiles(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  const others = names.filter((name) => !/^(\..*|lock|lost\+found)$/s.test(name));
+  if (others.length === 0 || others.includes(databaseFolder)) return;
+  throw new StartError(`The folder ${folder} holds other files than a database's: name one that is new or empty.`);
+}
+
 /**
  * Makes the folder and locks it until the returned file is closed.
  *
- * @throws StartError when the folder cannot be written or another process has it open, or the system has no locks
+ * @throws StartError when the folder cannot be written, holds other files or another process has it open, or the system
+ * has no locks
  */
 export async function claimFolder(folder: string): Promise<{ home: string; lock: FileHandle }> {
   const tryLock = await loadTryLock();
   try {
     await makeFolder(folder);
+    await assertNoOtherFiles(folder);
     await chmod(folder, 0o700);
     const home = await realpath(folder);
     return { home, lock: await lockFolder(home, tryLock) };

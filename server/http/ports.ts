@@ -20,7 +20,8 @@ function assertPortIsFree(port: number, host: string | undefined, name: string):
  * @throws StartError
  */
 export async function assertPortsAreFree({ port, metrics }: Config): Promise<void> {
-  await assertPortIsFree(port, process.env.HOST, `Port ${port}`);
+  const { HOST } = process.env;
+  await assertPortIsFree(port, HOST, HOST ? `Port ${port} on HOST ${HOST}` : `Port ${port}`);
   if (metrics) {
     await assertPortIsFree(metrics.port, metrics.host, `METRICS_PORT ${metrics.port} on ${metrics.host}`);
   }

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { latchkey } from "../support/command";
 import { createEmptyDatabase, freePort, startServer } from "../support/server";
@@ -106,9 +107,32 @@ test("an embedded database that does not exist is not created", async () => {
   expect(existsSync(missing)).toBe(false);
 });
 
+test("a folder without a database is refused, and what is in it keeps its rights", async () => {
+  const other = join(folder, "other");
+  const file = join(other, "file");
+  await mkdir(other);
+  await chmod(other, 0o755);
+  const settings = { DATABASE_URL: `pglite:${other}` };
+  const none = { status: 1, stdout: "", stderr: `There is no database in the folder ${other}.\n`, events: [] };
+  expect(await latchkey(["user", "export"], settings)).toEqual(none);
+  expect(await readdir(other)).toEqual([]);
+  await writeFile(file, "");
+  await chmod(file, 0o755);
+  expect(await latchkey(["user", "export"], settings)).toEqual(none);
+  expect(await latchkey(["database", "migrate"], settings)).toEqual({
+    ...none,
+    stderr: `The folder ${other} holds other files than a database's: name one that is new or empty.\n`,
+  });
+  expect(await readdir(other)).toEqual(["file"]);
+  for (const path of [other, file]) expect((await stat(path)).mode & 0o777).toBe(0o755);
+});
+
 test("a database without the migrations is refused until `database migrate` has run", async () => {
   const database = await createEmptyDatabase();
-  if (database.url.startsWith("pglite:")) await mkdir(database.url.slice("pglite:".length), { recursive: true });
+  if (database.url.startsWith("pglite:")) {
+    const empty = await PGlite.create(join(database.url.slice("pglite:".length), "pglite"));
+    await empty.close();
+  }
   const settings = { DATABASE_URL: database.url };
   expect(await latchkey(["user", "export"], settings)).toEqual({
     status: 1,

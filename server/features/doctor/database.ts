@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { hasNoDatabase } from "../../database/embedded";
 import { hasNewerMigration, missingMigrations } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
@@ -72,7 +71,7 @@ function mendOf(reason: string): string {
 /** The database of the configuration: it is reached, not too old, has every migration, and has our time. */
 export async function checkDatabase(databaseUrl: string): Promise<Examined> {
   const folder = databaseUrl.startsWith("pglite:") ? databaseUrl.slice("pglite:".length) : null;
-  if (folder !== null && !existsSync(join(folder, "pglite"))) {
+  if (folder !== null && hasNoDatabase(folder)) {
     const none = database.warn(`there is no database in ${folder}`, "the first start of the service makes it");
     return { checks: [none], installationId: null };
   }

@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { createEmptyDatabase, freePort } from "../support/server";
+import { until } from "../support/until";
+
+const database = await createEmptyDatabase("embedded");
+
+afterAll(() => database.drop());
+
+/** Starts a program of Latchkey whose standard output or error, or both, are on a full disk. */
+async function startOnFullDisk(words: string[], settings: Record<string, string>, outputs: ("stdout" | "stderr")[]) {
+  const full = await open("/dev/full", "w");
+  const child = spawn(process.execPath, words, {
+    env: { PATH: process.env.PATH, NODE_ENV: "production", DATABASE_URL: database.url, ...settings },
+    stdio: ["ignore", ...(["stdout", "stderr"] as const).map((name) => (outputs.includes(name) ? full.fd : "pipe"))],
+  });
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await full.close();
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (chunk: string) => {
+      printed += chunk;
+    });
+  }
+  const ended = once(child, "close").then(([status]) => ({ status, printed }));
+  return { child, ended };
+}
+
+const command = async (words: string[], ...outputs: ("stdout" | "stderr")[]) =>
+  (await startOnFullDisk(["server/cli.js", ...words], {}, outputs)).ended;
+
+test("the service whose log cannot be written answers, and ends with status 0", async () => {
+  const PORT = String(await freePort());
+  const { child, ended } = await startOnFullDisk(["server/serve.js"], { PORT }, ["stdout", "stderr"]);
+  const ask = (path: string) =>
+    fetch(`http://localhost:${PORT}${path}`).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  await until(async () => (await ask("/readyz")) === 200, "the service answers");
+  for (let count = 0; count < 20; count++) expect(await ask("/login")).toBe(200);
+  child.kill("SIGTERM");
+  expect((await ended).status).toBe(0);
+});
+
+test("a command whose log cannot be written does its work, and ends", async () => {
+  const created = await command(["user", "create", "ada@example.com"], "stderr");
+  expect(created).toEqual({ status: 0, printed: expect.stringMatching(/^https?:.*token=[0-9a-f]{64}$/m) });
+  const file = join(tmpdir(), `latchkey-${process.pid}.jsonl`);
+  onTestFinished(() => rm(file));
+  await writeFile(file, '{"email":"bob@example.com"}\n');
+  expect(await command(["user", "import", file], "stderr")).toMatchObject({ status: 0 });
+  expect(await command(["user", "delete", "ada@example.com", "--yes"], "stderr")).toMatchObject({ status: 0 });
+});
+
+test("a command whose result cannot be written says that it may have done its work, with status 1", async () => {
+  expect(await command(["user", "create", "eve@example.com"], "stdout")).toEqual({
+    status: 1,
+    printed: expect.stringMatching(
+      /^Standard output cannot be written: ENOSPC\. The command may have done its work\.$/m,
+    ),
+  });
+});
