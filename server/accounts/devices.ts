@@ -52,8 +52,9 @@ export async function rememberDevice(em: EntityManager, userId: string, token: s
   }
   const others = await em.count(Device, { user: userId });
   const newToken = mintToken();
-  await em.insert(Device, { tokenHash: sha256(newToken), user: userId, createdAt: now, lastSeenAt: now });
-  if (others >= mostDevices) await keepMostRecent(em, "devices", userId, mostDevices);
+  const tokenHash = sha256(newToken);
+  await em.insert(Device, { tokenHash, user: userId, createdAt: now, lastSeenAt: now });
+  if (others >= mostDevices) await keepMostRecent(em, "devices", userId, tokenHash, mostDevices);
   return { token: newToken, isUnknown: others > 0 };
 }
 

@@ -81,8 +81,9 @@ export async function startSession(em: EntityManager, userId: string, browser: B
   const token = mintToken();
   const now = new Date();
   const expiresAt = new Date(now.getTime() + absoluteLifetime);
+  const id = crypto.randomUUID();
   await em.insert(Session, {
-    id: crypto.randomUUID(),
+    id,
     tokenHash: sha256(token),
     user: userId,
     userAgent: browser.userAgent?.slice(0, 512) ?? null,
@@ -90,7 +91,7 @@ export async function startSession(em: EntityManager, userId: string, browser: B
     lastSeenAt: now,
     expiresAt,
   });
-  const endedCount = await keepMostRecent(em, "sessions", userId, mostSessions);
+  const endedCount = await keepMostRecent(em, "sessions", userId, id, mostSessions);
   return { token, expiresAt, userId, replacedUserIds, endedCount };
 }
 

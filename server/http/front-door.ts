@@ -85,7 +85,7 @@ const waitsForClient = ({ socket, req, writableEnded, writableNeedDrain }: Serve
 
 export interface FrontDoor {
   /**
-   * Closes each connection after its answer; resolves when every answer is sent. A client that has not sent or read
+   * Closes each connection after its next answer, without those to requests that it has pipelined; resolves when every answer is sent. A client that has not sent or read
    * everything after five seconds, or any second later, is disconnected.
    */
   close(): Promise<void>;
@@ -149,8 +149,7 @@ export function openFrontDoor(config: Config, findUser: FindUser, routeOf: Route
       new Promise((resolve) => {
         closing = resolve;
         if (open.size === 0) resolve();
-        const lastOfConnections = new Map([...open].map((response) => [response.req.socket, response])).values();
-        for (const response of lastOfConnections) {
+        for (const response of open) {
           if (!response.headersSent) response.setHeader("Connection", "close");
         }
         const disconnectClients = () => {

@@ -1,9 +1,11 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import net from "node:net";
 import { expect, test } from "vitest";
 import { isRefused } from "../support/connections";
 import { leave, signInExternally } from "../support/external-sign-in";
 import { largeAsset } from "../support/large-asset";
+import { sendBytes } from "../support/raw-http";
 import { ada, json } from "../support/scripted-provider";
 import { twice } from "../support/twice";
 import { until } from "../support/until";
@@ -122,6 +124,33 @@ test("SIGTERM while a client has sent a part of its second request: its first is
   expect(answers).toMatch(/^HTTP\/1\.1 302 .*\r\nLocation: \/dashboard\r\n/is);
 });
 
+test("SIGTERM while a client waits for four answers on one connection: the first is sent, the others are not begun, exit 0", async () => {
+  await using fixture = await createFixture();
+  const provider = await fixture.provider();
+  const server = await fixture.server(provider.settings.google);
+  let answerToken = () => {};
+  const asked = new Promise<void>((resolve) => {
+    provider.answerWith({
+      token: (response) => {
+        answerToken = () => json({ access_token: "a", token_type: "Bearer" })(response);
+        resolve();
+      },
+    });
+  });
+  const visitor = new Visitor(server.url);
+  const state = (await leave(visitor)).get("state");
+  const get = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\nCookie: ${visitor.cookie}\r\n\r\n`;
+  const requests = get(`/auth/idp/callback?code=code&state=${state}`) + get("/login").repeat(3);
+  const answers = sendBytes(server.port, requests);
+  await asked;
+  const ended = server.stop();
+  await until(() => isRefused(server.port), "new connections are refused");
+  answerToken();
+  expect(await ended).toBe(0);
+  expect((await answers).match(/^HTTP\/1\.1 \d+|^Connection: .*$/gim)).toEqual(["HTTP/1.1 302", "Connection: close"]);
+});
+
 test("SIGTERM while a provider takes too long: the process says so and ends with status 1 within ten seconds", async () => {
   await using fixture = await createFixture();
   const provider = await fixture.provider();
@@ -149,12 +178,25 @@ test("SIGTERM while a provider takes too long: the process says so and ends with
   await signIn;
 });
 
+/** The bytes that a server's connection has not sent yet (proc_net_tcp(5)). */
+async function unsent(serverPort: number, clientPort = 0): Promise<number> {
+  const [server, client] = [serverPort, clientPort].map((port) => port.toString(16).padStart(4, "0").toUpperCase());
+  const connections = (await readFile("/proc/net/tcp", "latin1")) + (await readFile("/proc/net/tcp6", "latin1"));
+  const [, bytes = "0"] = new RegExp(`:${server} \\w+:${client} \\w+ (\\w+):`).exec(connections) ?? [];
+  return Number.parseInt(bytes, 16);
+}
+
 test("SIGTERM while a client does not read its answer: the client is disconnected, exit 0", async () => {
   await using fixture = await createFixture();
   const server = await fixture.server();
   const socket = net.connect(server.port, "localhost").on("error", () => {});
   socket.pause().write(`GET ${largeAsset()} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(16));
-  await new Promise((resolve) => socket.once("readable", resolve));
+  await once(socket, "readable");
+  await until(async () => {
+    const before = await unsent(server.port, socket.localPort);
+    for (let count = 0; count < 20; count++) await fetch(`${server.url}/healthz`);
+    return before > 0 && (await unsent(server.port, socket.localPort)) === before;
+  }, "an answer that waits for the client");
   expect(await server.stop()).toBe(0);
   socket.destroy();
 });

@@ -144,7 +144,8 @@ test("a logout from a browser that holds several sessions of a user, while all o
   expect(await latchkey.execute("select id from sessions where user_id = ?", [userId])).toEqual([]);
 });
 
-test("a sign-in while the least recently used of fifty sessions is used ends the next one", async () => {
+/** A user with fifty sessions, whose token hashes are their numbers: the first is the least recently used. */
+async function userWithFiftySessions() {
   const userId = await createUser(latchkey.em());
   await latchkey.execute(
     `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
@@ -153,6 +154,36 @@ test("a sign-in while the least recently used of fifty sessions is used ends the
   );
   const verified = await authenticate(email, goodPassword);
   if (!verified) throw new Error("The password is right.");
+  return verified;
+}
+
+test("a sign-in while the purge removes fifty expired sessions keeps the new one", async () => {
+  const verified = await userWithFiftySessions();
+  await latchkey.em().transactional(async (em) => {
+    await em.execute("delete from sessions");
+    expect(await logIn(verified, [], unknownBrowser, null, "en")).not.toBeNull();
+  });
+  expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
+});
+
+test("a sign-in while an operation removes every device of the user keeps the new one", async () => {
+  const userId = await createUser(latchkey.em());
+  await latchkey.execute(
+    `insert into devices (token_hash, user_id, created_at, last_seen_at)
+     select n, ?, now(), now() from generate_series(1, 50) n`,
+    [userId],
+  );
+  const verified = await authenticate(email, goodPassword);
+  if (!verified) throw new Error("The password is right.");
+  await latchkey.em().transactional(async (em) => {
+    await em.execute("delete from devices");
+    expect(await logIn(verified, [], unknownBrowser, null, "en")).not.toBeNull();
+  });
+  expect(await latchkey.execute("select * from devices")).toHaveLength(1);
+});
+
+test("a sign-in while the least recently used of fifty sessions is used ends the next one", async () => {
+  const verified = await userWithFiftySessions();
   await latchkey.em().transactional(async (em) => {
     await em.execute("update sessions set last_seen_at = now() where token_hash = '1'");
     expect(await logIn(verified, [], unknownBrowser, null, "en")).not.toBeNull();
