@@ -7,11 +7,11 @@ import { renderToString } from "react-dom/server";
 import { disconnectSignal } from "#server/http/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
-import { contentSecurityPolicy, formTargetHeader } from "./content-security-policy";
-import { fileAnswer } from "./files.server";
-import { NonceContext } from "./nonce";
-import { PageProvider } from "./page-context";
-import { pageOf } from "./page-context.server";
+import { contentSecurityPolicy, formTargetHeader } from "./page/content-security-policy";
+import { fileAnswer } from "./page/files.server";
+import { NonceContext } from "./page/nonce";
+import { PageProvider } from "./page/page-context";
+import { pageOf } from "./page/page-context.server";
 import { routeNames } from "./route-names";
 
 // `<Scripts />` preloads the chunks that a route imports, about ten small ones. On a slow connection they would compete
@@ -20,7 +20,7 @@ for (const route of Object.values(manifest.routes)) delete route.imports;
 
 await start(routeNames(manifest.routes));
 
-/** The body of a plain-text answer that a loader threw (`app/responses.ts`); `null` for a page. */
+/** The body of a plain-text answer that a loader threw (`app/request/responses.ts`); `null` for a page. */
 function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
   if (!headers.get("Content-Type")?.startsWith("text/plain")) return null;
   const [error] = Object.values(errors ?? {});

@@ -1,16 +1,16 @@
 import type { HeadersFunction, LinksFunction } from "@remix-run/node";
 import { isRouteErrorResponse, Links, LiveReload, Outlet, ScrollRestoration, useRouteError } from "@remix-run/react";
 import type { ReactNode } from "react";
-import { BrandHead } from "./brand";
 import { ErrorPage } from "./components/error-page";
 import { LanguageSwitch } from "./components/language-switch";
-import { useFocusOnArrival } from "./focus";
-import { useDocumentLanguage } from "./language";
-import { useNonce } from "./nonce";
-import { PageForBrowser, TextsPreload } from "./page-context";
-import { PageScripts } from "./page-scripts";
+import { BrandHead } from "./page/brand";
+import { useFocusOnArrival } from "./page/focus";
+import { useDocumentLanguage } from "./page/language";
+import { useNonce } from "./page/nonce";
+import { PageForBrowser, TextsPreload } from "./page/page-context";
+import { PageScripts } from "./page/page-scripts";
+import { useDocumentTitle, useSearchListing } from "./page/title";
 import styles from "./styles/latchkey.css";
-import { useDocumentTitle, useSearchListing } from "./title";
 
 export const links: LinksFunction = () => [{ rel: "stylesheet", href: styles }];
 

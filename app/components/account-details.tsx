@@ -1,4 +1,4 @@
-import { useTexts } from "~/language";
+import { useTexts } from "~/page/language";
 import { EmailField } from "./field";
 import { ProtectedAction } from "./protected-action";
 

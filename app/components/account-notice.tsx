@@ -1,4 +1,4 @@
-import { useTexts } from "~/language";
+import { useTexts } from "~/page/language";
 import { Notice } from "./notice";
 
 /** Says how an attempt to connect the provider ended. */

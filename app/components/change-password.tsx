@@ -1,4 +1,4 @@
-import { useTexts } from "~/language";
+import { useTexts } from "~/page/language";
 import { ActionForm } from "./action-form";
 import { NewPasswordFields } from "./new-password-fields";
 import { PasswordField } from "./password-field";

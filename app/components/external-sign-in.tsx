@@ -1,5 +1,5 @@
-import { useTexts } from "~/language";
-import { withReturnTo } from "~/return-to";
+import { useTexts } from "~/page/language";
+import { withReturnTo } from "~/request/return-to";
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
 export function ExternalSignIn({ provider, returnTo }: { provider: string | null; returnTo: string | null }) {

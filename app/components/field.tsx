@@ -1,5 +1,5 @@
 import { type InputHTMLAttributes, type ReactNode, useId } from "react";
-import { useTexts } from "~/language";
+import { useTexts } from "~/page/language";
 
 export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   label: string;

@@ -1,6 +1,6 @@
 import { Link } from "@remix-run/react";
 import { linkLifetimeMinutes } from "#server/rules";
-import { useTexts } from "~/language";
+import { useTexts } from "~/page/language";
 import { EmailForm } from "./email-form";
 import { Notice } from "./notice";
 

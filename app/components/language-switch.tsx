@@ -1,7 +1,7 @@
 import { useLocation } from "@remix-run/react";
 import { languages } from "#server/languages/languages";
-import { BrandLinks } from "~/brand";
-import { useDocumentLanguage, useTexts } from "~/language";
+import { BrandLinks } from "~/page/brand";
+import { useDocumentLanguage, useTexts } from "~/page/language";
 
 /** Offers each language by its own name. A plain form, so that the whole page is loaded again. */
 export function LanguageSwitch() {

@@ -1,6 +1,6 @@
 import { useActionData, useLoaderData } from "@remix-run/react";
-import type { LinkParameters, LinkRefusal } from "~/mailed-link.server";
-import { withReturnTo } from "~/return-to";
+import type { LinkParameters, LinkRefusal } from "~/request/mailed-link.server";
+import { withReturnTo } from "~/request/return-to";
 import { InvalidLink } from "./invalid-link";
 import { NewPasswordForm } from "./new-password-form";
 import { Page } from "./page";

@@ -1,5 +1,5 @@
 import { Form } from "@remix-run/react";
-import { returnToName } from "~/return-to";
+import { returnToName } from "~/request/return-to";
 import { EmailField } from "./field";
 import { NewPasswordFields } from "./new-password-fields";
 import { SubmitButton } from "./submit-button";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { useBrand } from "~/brand";
+import { useBrand } from "~/page/brand";
 import { Logo } from "./logo";
 
 interface PageProps {

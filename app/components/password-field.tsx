@@ -1,7 +1,7 @@
 import { useNavigation } from "@remix-run/react";
 import { type KeyboardEvent, useState } from "react";
-import { useHydrated } from "~/hydrated";
-import { useTexts } from "~/language";
+import { useHydrated } from "~/page/hydrated";
+import { useTexts } from "~/page/language";
 import { Field, type FieldProps } from "./field";
 
 type PasswordFieldProps = Omit<FieldProps, "type" | "end" | "label"> & {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { passwordLength } from "#server/rules";
-import { useBrand } from "~/brand";
-import { useTexts } from "~/language";
+import { useBrand } from "~/page/brand";
+import { useTexts } from "~/page/language";
 
 /** Says how hard a password is to guess while it is typed. The estimator is loaded with the first character. */
 export function PasswordStrength({ password, email }: { password: string; email: string }) {
@@ -13,7 +13,7 @@ export function PasswordStrength({ password, email }: { password: string; email:
   useEffect(() => {
     let current = true;
     const estimate = async () => {
-      const { strengthOf } = await import("~/password-strength.client");
+      const { strengthOf } = await import("~/components/password-strength.client");
       if (current) setScore(strengthOf(password, email, name));
     };
     if (password !== "") estimate().catch(() => setScore(null));

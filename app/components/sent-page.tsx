@@ -1,5 +1,5 @@
 import { Link, useSearchParams } from "@remix-run/react";
-import { Text, useTexts } from "~/language";
+import { Text, useTexts } from "~/page/language";
 import { EmailForm } from "./email-form";
 import { Notice } from "./notice";
 import { Page } from "./page";

@@ -1,4 +1,4 @@
-import { Text, useTexts } from "~/language";
+import { Text, useTexts } from "~/page/language";
 import { ActionForm } from "./action-form";
 
 export interface SessionItem {

@@ -1,5 +1,5 @@
 import { recentSignInMinutes } from "#server/rules";
-import { useTexts } from "~/language";
+import { useTexts } from "~/page/language";
 
 /** Says before a form is filled in that it will lead to the login page. */
 export function SignInAgain({ needed }: { needed: boolean }) {

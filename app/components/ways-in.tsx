@@ -1,4 +1,4 @@
-import { Text, useTexts } from "~/language";
+import { Text, useTexts } from "~/page/language";
 import { ActionForm } from "./action-form";
 import { ChangePassword } from "./change-password";
 import { ProtectedAction } from "./protected-action";

@@ -1,6 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { isUnreadable } from "~/request";
-import { methodNotAllowed } from "~/responses";
+import { methodNotAllowed } from "~/request/responses";
 
 export function loader({ request }: LoaderFunctionArgs) {
   throw new Response(null, { status: isUnreadable(request) ? 400 : 404 });

@@ -1,6 +1,6 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { requireGuest } from "~/request";
-import { respond } from "~/responses";
+import { respond } from "~/request/responses";
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {

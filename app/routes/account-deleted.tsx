@@ -1,8 +1,8 @@
 import { Link, useLoaderData } from "@remix-run/react";
 import { Page } from "~/components/page";
-import { useTexts } from "~/language";
-import { registrationMode } from "~/mailed-link-features";
-import { titled } from "~/title";
+import { useTexts } from "~/page/language";
+import { titled } from "~/page/title";
+import { registrationMode } from "~/request";
 
 export const handle = titled("deleted.title");
 

@@ -6,10 +6,10 @@ import { EmailField } from "~/components/field";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { SubmitButton } from "~/components/submit-button";
-import { Text, useTexts } from "~/language";
+import { Text, useTexts } from "~/page/language";
+import { titled } from "~/page/title";
 import { getUser, type LinkRefusal, languageOf, linkParameters, readLink, textsFor } from "~/request";
-import { respond, unprocessable } from "~/responses";
-import { titled } from "~/title";
+import { respond, unprocessable } from "~/request/responses";
 
 export const handle = titled("confirmEmail.title");
 

@@ -4,9 +4,9 @@ import {
   logExternalSignInFailure,
   startExternalSignIn,
 } from "#server/features/external-sign-in.server";
-import { redirectUri, signInCookies } from "~/oauth-attempt.server";
 import { returnToOf } from "~/request";
-import { methodNotAllowed, plainText } from "~/responses";
+import { redirectUri, signInCookies } from "~/request/oauth-attempt.server";
+import { methodNotAllowed, plainText } from "~/request/responses";
 
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt

@@ -8,6 +8,7 @@ import {
   verifyIssuer,
 } from "#server/features/external-sign-in.server";
 import { connectProvider } from "#server/features/provider-link.server";
+import { browserOf, getUser, languageOf, signIn } from "~/request";
 import {
   attemptReturnTo,
   clearedAttemptCookies,
@@ -16,9 +17,8 @@ import {
   isConnecting,
   isOwnState,
   redirectUri,
-} from "~/oauth-attempt.server";
-import { browserOf, getUser, languageOf, signIn } from "~/request";
-import { methodNotAllowed } from "~/responses";
+} from "~/request/oauth-attempt.server";
+import { methodNotAllowed } from "~/request/responses";
 
 /** RFC 6749, section 3.1: no parameter comes twice. */
 function isRepeated(parameters: URLSearchParams): boolean {

@@ -1,6 +1,6 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { getUser, isCrossSite } from "~/request";
-import { methodNotAllowed, respond } from "~/responses";
+import { methodNotAllowed, respond } from "~/request/responses";
 
 /**
  * Who is signed in, for scripts of this origin. Another origin gets nothing: it could otherwise read it where a browser

@@ -4,8 +4,8 @@ import { Fragment } from "react";
 import { consentOrigin, providerLabel } from "#server/features/external-sign-in.server";
 import { momentIn } from "#server/features/language.server";
 import { activeSessions, browserName } from "#server/features/sessions.server";
-import { accountForm, type Intent, type Refusal } from "~/account-action.server";
-import { runAccountAction } from "~/account-actions.server";
+import { runAccountAction } from "~/account/actions.server";
+import { accountForm, type Intent, type Refusal } from "~/account/answers.server";
 import { AccountDetails } from "~/components/account-details";
 import { AccountNotice } from "~/components/account-notice";
 import { DeleteAccount } from "~/components/delete-account";
@@ -14,11 +14,11 @@ import { Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
 import { SubmitButton } from "~/components/submit-button";
 import { WaysIn } from "~/components/ways-in";
-import { formTargetHeader } from "~/content-security-policy";
-import { useTexts } from "~/language";
+import { formTargetHeader } from "~/page/content-security-policy";
+import { useTexts } from "~/page/language";
+import { titled } from "~/page/title";
 import { languageOf, mustSignInAgain, readForm, requireUser } from "~/request";
-import { respond, unprocessable } from "~/responses";
-import { titled } from "~/title";
+import { respond, unprocessable } from "~/request/responses";
 
 export const handle = titled("common.accountTitle");
 

@@ -5,11 +5,10 @@ import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { useTexts } from "~/language";
-import { requestPasswordReset } from "~/mailed-link-features";
-import { clientOf, languageOf, readFields } from "~/request";
-import { respond } from "~/responses";
-import { titled } from "~/title";
+import { useTexts } from "~/page/language";
+import { titled } from "~/page/title";
+import { clientOf, languageOf, readFields, requestPasswordReset } from "~/request";
+import { respond } from "~/request/responses";
 
 export const handle = titled("common.forgotPassword", { description: "forgot.description", listed: true });
 

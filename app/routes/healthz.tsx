@@ -1,7 +1,7 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { selfReport } from "#server/features/health.server";
 import { clientOf, isClientForwarded, originOf } from "#server/http/request-facts.server";
-import { plainText } from "~/responses";
+import { plainText } from "~/request/responses";
 
 /** Whether the process answers. `latchkey doctor` asks with `?doctor` how this request is seen. */
 export function loader({ request }: LoaderFunctionArgs) {

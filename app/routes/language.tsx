@@ -1,7 +1,7 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
 import { allowedPath } from "#server/features/return-to.server";
 import { readFields, withLanguage } from "~/request";
-import { methodNotAllowed } from "~/responses";
+import { methodNotAllowed } from "~/request/responses";
 
 export function loader() {
   throw methodNotAllowed("POST");

@@ -10,8 +10,8 @@ import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
-import { Text, useTexts } from "~/language";
-import { registrationMode } from "~/mailed-link-features";
+import { Text, useTexts } from "~/page/language";
+import { titled } from "~/page/title";
 import {
   browserOf,
   clientOf,
@@ -19,6 +19,7 @@ import {
   formTarget,
   languageOf,
   readForm,
+  registrationMode,
   requesterOf,
   requireGuest,
   returnToOf,
@@ -27,9 +28,8 @@ import {
   textsFor,
   withDevice,
 } from "~/request";
-import { minutesIn, respond, unprocessable } from "~/responses";
-import { withReturnTo } from "~/return-to";
-import { titled } from "~/title";
+import { minutesIn, respond, unprocessable } from "~/request/responses";
+import { withReturnTo } from "~/request/return-to";
 
 export const handle = titled("common.logIn", { description: "login.description", listed: true });
 

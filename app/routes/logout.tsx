@@ -1,6 +1,6 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { readFields, signOut } from "~/request";
-import { methodNotAllowed, respond } from "~/responses";
+import { methodNotAllowed, respond } from "~/request/responses";
 
 export function loader() {
   throw methodNotAllowed("POST");

@@ -1,5 +1,5 @@
 import { isReady } from "#server/features/health.server";
-import { plainText } from "~/responses";
+import { plainText } from "~/request/responses";
 
 /** Whether the database answers and is migrated. */
 export async function loader() {

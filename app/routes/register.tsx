@@ -7,12 +7,19 @@ import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { Text, useTexts } from "~/language";
-import { registrationMode, requestRegistration } from "~/mailed-link-features";
-import { clientOf, languageOf, readFields, requireGuest, returnToOf } from "~/request";
-import { respond } from "~/responses";
-import { withReturnTo } from "~/return-to";
-import { titled } from "~/title";
+import { Text, useTexts } from "~/page/language";
+import { titled } from "~/page/title";
+import {
+  clientOf,
+  languageOf,
+  readFields,
+  registrationMode,
+  requestRegistration,
+  requireGuest,
+  returnToOf,
+} from "~/request";
+import { respond } from "~/request/responses";
+import { withReturnTo } from "~/request/return-to";
 
 export const handle = titled("register.title", { description: "register.description", listed: true });
 

@@ -2,25 +2,27 @@ import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@r
 import { data, useLoaderData } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { formTargetHeader } from "~/content-security-policy";
-import { useTexts } from "~/language";
-import { completeRegistration, isRegistrationLinkValid, registrationMode } from "~/mailed-link-features";
-import { passwordMessage } from "~/password-messages";
+import { formTargetHeader } from "~/page/content-security-policy";
+import { useTexts } from "~/page/language";
+import { titled } from "~/page/title";
 import {
   browserOf,
+  completeRegistration,
   formTarget,
+  isRegistrationLinkValid,
   type LinkRefusal,
   linkParameters,
   readLinkForm,
+  registrationMode,
   requesterOf,
   returnToOf,
   signIn,
   textsFor,
   withDevice,
 } from "~/request";
-import { respond } from "~/responses";
-import { returnToName } from "~/return-to";
-import { titled } from "~/title";
+import { passwordMessage } from "~/request/password-messages";
+import { respond } from "~/request/responses";
+import { returnToName } from "~/request/return-to";
 
 export const handle = titled("complete.title");
 

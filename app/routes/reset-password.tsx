@@ -2,20 +2,21 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { redirect } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { useTexts } from "~/language";
-import { isResetLinkValid, resetPassword } from "~/mailed-link-features";
-import { passwordMessage } from "~/password-messages";
+import { useTexts } from "~/page/language";
+import { titled } from "~/page/title";
 import {
+  isResetLinkValid,
   type LinkRefusal,
   languageOf,
   linkParameters,
   readLinkForm,
   requesterOf,
+  resetPassword,
   textsFor,
   withDevice,
 } from "~/request";
-import { respond, unprocessable } from "~/responses";
-import { titled } from "~/title";
+import { passwordMessage } from "~/request/password-messages";
+import { respond, unprocessable } from "~/request/responses";
 
 export const handle = titled("reset.title", { description: "forgot.description" });
 

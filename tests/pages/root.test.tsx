@@ -4,9 +4,9 @@ import { useParams } from "@remix-run/react";
 import { createRemixStub } from "@remix-run/testing";
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import { useNonce } from "~/nonce";
+import { useNonce } from "~/page/nonce";
+import { titled, useDocumentTitle } from "~/page/title";
 import App, { ErrorBoundary, headers, links } from "~/root";
-import { titled, useDocumentTitle } from "~/title";
 import { English } from "./render-page";
 
 afterEach(cleanup);

@@ -1,6 +1,7 @@
 import nock from "nock";
 import { describe, expect, test } from "vitest";
-import { formTargetHeader } from "~/content-security-policy";
+import { formTargetHeader } from "~/page/content-security-policy";
+import { requireUser } from "~/request/session.server";
 import * as index from "~/routes/_index";
 import * as authorize from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
@@ -8,7 +9,6 @@ import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
-import { requireUser } from "~/session.server";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, type Outcome, post } from "../support/route-calls";

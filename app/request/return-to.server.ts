@@ -1,7 +1,7 @@
 import { redirect, redirectDocument } from "@remix-run/node";
 import { afterSignIn, allowedReturn } from "#server/features/return-to.server";
 import { originOf } from "#server/http/request-facts.server";
-import { formTargetHeader } from "./content-security-policy";
+import { formTargetHeader } from "~/page/content-security-policy";
 import { returnToName } from "./return-to";
 
 const accountPage = "/dashboard";

@@ -1,6 +1,6 @@
 import { useLocation, useMatches } from "@remix-run/react";
+import { errorTitle } from "~/components/error-page";
 import { useBrand } from "./brand";
-import { errorTitle } from "./components/error-page";
 import { type PageText, type PlainPageText, useTexts } from "./language";
 
 type Description = Extract<PageText, `${string}.description`>;

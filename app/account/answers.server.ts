@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { SignedIn } from "#server/features/sessions.server";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
-import { formProblem } from "./form.server";
+import { formProblem } from "~/request/form.server";
 
 const intents = [
   "end-session",

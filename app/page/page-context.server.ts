@@ -1,6 +1,6 @@
 import { pageBrand } from "#server/features/branding.server";
 import { pageTextsIn, textsPath } from "#server/features/language.server";
-import { languageOf } from "./language.server";
+import { languageOf } from "~/request/language.server";
 import type { PageContent } from "./page-context";
 
 /** The language, the texts and the brand of a request's page. */

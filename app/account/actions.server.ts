@@ -9,6 +9,10 @@ import { requestPasswordReset } from "#server/features/password-reset.server";
 import { unlinkProvider } from "#server/features/provider-link.server";
 import { endOtherSessions, endSession, type SignedIn } from "#server/features/sessions.server";
 import { clientOf } from "#server/http/request-facts.server";
+import { languageOf, textsFor } from "~/request/language.server";
+import { connectCookies, redirectUri } from "~/request/oauth-attempt.server";
+import { minutesIn } from "~/request/responses";
+import { requireRecentSignIn, signOut } from "~/request/session.server";
 import {
   type AccountForm,
   type ActionContext,
@@ -17,12 +21,8 @@ import {
   refused,
   sessionEnded,
   throttled,
-} from "./account-action.server";
+} from "./answers.server";
 import { changeOwnEmail, changeOwnPassword } from "./credential-actions.server";
-import { languageOf, textsFor } from "./language.server";
-import { connectCookies, redirectUri } from "./oauth-attempt.server";
-import { minutesIn } from "./responses";
-import { requireRecentSignIn, signOut } from "./session.server";
 
 async function endOneSession({ request, t, signedIn, form }: ActionContext) {
   const { sessionId } = form;

@@ -4,12 +4,12 @@ import { changePassword, verifyCurrentPassword } from "#server/features/password
 import { passwordProblem } from "#server/features/password-policy.server";
 import { clientOf, requesterOf } from "#server/http/request-facts.server";
 import { linkLifetimeMinutes } from "#server/rules";
-import { type ActionContext, done, refused, sessionEnded, throttled } from "./account-action.server";
-import { deviceToken } from "./device.server";
-import { languageOf } from "./language.server";
-import { passwordMessage } from "./password-messages";
-import { minutesIn } from "./responses";
-import { getUser, requireRecentSignIn } from "./session.server";
+import { deviceToken } from "~/request/device.server";
+import { languageOf } from "~/request/language.server";
+import { passwordMessage } from "~/request/password-messages";
+import { minutesIn } from "~/request/responses";
+import { getUser, requireRecentSignIn } from "~/request/session.server";
+import { type ActionContext, done, refused, sessionEnded, throttled } from "./answers.server";
 
 export async function changeOwnPassword({ request, t, signedIn, form }: ActionContext) {
   await requireRecentSignIn(request, signedIn);

@@ -1,0 +1,26 @@
+// What routes import of the server. Remix replaces a `*.server.ts` file by an empty CommonJS module, which
+// the bundler must keep: a chunk, and a request at the first load, for each set of routes that imports it. This file has
+// no side effect, so the bundler drops it with all that it imports.
+
+export { isResetLinkValid, requestPasswordReset, resetPassword } from "#server/features/password-reset.server";
+export {
+  completeRegistration,
+  isRegistrationLinkValid,
+  registrationMode,
+  requestRegistration,
+} from "#server/features/registration.server";
+export { clientOf, isCrossSite, isUnreadable, requesterOf } from "#server/http/request-facts.server";
+export { deviceToken, withDevice } from "./device.server";
+export { readFields, readForm, text } from "./form.server";
+export { languageOf, textsFor, withLanguage } from "./language.server";
+export { type LinkRefusal, linkParameters, readLink, readLinkForm } from "./mailed-link.server";
+export { formTarget, returnToOf } from "./return-to.server";
+export {
+  browserOf,
+  getUser,
+  mustSignInAgain,
+  requireGuest,
+  requireUser,
+  signIn,
+  signOut,
+} from "./session.server";
