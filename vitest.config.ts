@@ -25,11 +25,12 @@ export default defineConfig({
         typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
       }),
       project("pages", ["pages"]),
-      project("routes", ["routes", "jobs", "properties", ...(onPostgres ? ["postgres"] : [])], {
-        globalSetup: [template],
-      }),
+      project("routes", ["routes", "jobs", "properties"], { globalSetup: [template] }),
       project("http", ["http"], { globalSetup: [freshBuild, template], ...startsProcesses }),
       project("commands", ["commands"], { globalSetup: [freshBuild, template], ...startsProcesses }),
+      ...(onPostgres
+        ? [project("postgres", ["postgres"], { globalSetup: [freshBuild, template], ...startsProcesses })]
+        : []),
     ],
     setupFiles: ["tests/support/setup.ts"],
     testTimeout: 30_000,

@@ -1,17 +1,11 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
-import { recordedCoverage } from "../coverage/processes";
 import { latchkey } from "../support/command";
-import { connect, PostgresCluster } from "../support/postgres-cluster";
 import type { TestDatabase } from "../support/server";
 import { createDatabase } from "../support/template-copy";
-import { until } from "../support/until";
 
 let database: TestDatabase;
 let folder: string;
@@ -133,31 +127,6 @@ test("a file whose reading fails is one line", async () => {
   });
 });
 
-test("an import is refused while another one runs, and changes nothing when its accounts are changed meanwhile; each is one line", async () => {
-  const cluster = await PostgresCluster.start();
-  onTestFinished(() => cluster.remove());
-  const DATABASE_URL = await cluster.createDatabase();
-  await latchkey(["database", "migrate"], { DATABASE_URL });
-  const [other, observer] = await Promise.all([connect(DATABASE_URL), connect(DATABASE_URL)]);
-  onTestFinished(async () => void (await Promise.all([other.end(), observer.end()])));
-  await other.query("begin");
-  await other.query(`insert into users (id, email, idp_id, idp_issuer, created_at)
-    values (gen_random_uuid(), 'linus@example.com', '42', 'github', now())`);
-  const imported = latchkey(["user", "import", await fileOf(users)], { ...settings(), DATABASE_URL });
-  const waits = "select from pg_stat_activity where wait_event_type = 'Lock'";
-  await until(async () => (await observer.query(waits)).rowCount === 1, "the import waits");
-  expect(await latchkey(["user", "import", await fileOf([])], { DATABASE_URL })).toMatchObject({
-    status: 1,
-    stderr: "Nothing was imported: another import is running.\n",
-  });
-  await other.query("commit");
-  expect(await imported).toMatchObject({
-    status: 1,
-    stderr: "Nothing was imported: others changed the same accounts at the same time. Run it again.\n",
-  });
-  expect((await other.query("select email from users")).rows).toEqual([{ email: "linus@example.com" }]);
-});
-
 /** The ids that an export with these settings has, by address. */
 async function exportedIds(url: string, provider: Record<string, string>): Promise<Record<string, string>> {
   const { stdout } = await latchkey(["user", "export"], { ...provider, DATABASE_URL: url });
@@ -197,33 +166,4 @@ test("a file that cannot be read is one line, and status 1", async () => {
   ] as const) {
     expect(await latchkey(["user", "import", path], settings())).toEqual({ status: 1, stdout: "", stderr, events: [] });
   }
-});
-
-/** Runs a command on a terminal. */
-async function onTerminal(words: string[]): Promise<{ status: number; output: string }> {
-  const command = [process.execPath, "server/cli.js", ...words].join(" ");
-  const env = { ...recordedCoverage, ...settings(), NODE_ENV: "production" as const, PATH: process.env.PATH };
-  const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], { env });
-  const ended = once(child, "close");
-  const output = await text(child.stdout);
-  const [status] = await ended;
-  return { status, output };
-}
-
-/** What stays on the screen: of each line, what follows the last erasure. */
-const screen = (output: string) =>
-  output
-    .split("\r\n")
-    .map((line) => line.split("\r\u001b[K").at(-1))
-    .join("\n");
-
-test("on a terminal a bar shows the progress and is removed; a wrong line has a line of its own", async () => {
-  const before = await execute("select count(*)::int from users");
-  const wrong = await onTerminal(["user", "import", await fileOf(["{", { email: "bar@example.com" }, "["])]);
-  expect(wrong.output).toMatch(/^\rImporting \[#{15}\.{15}\] {2}50 %/);
-  expect({ ...wrong, output: screen(wrong.output) }).toEqual({
-    status: 1,
-    output: "Line 1: is no JSON.\nLine 3: is no JSON.\nNothing was imported: 2 lines are wrong.\n",
-  });
-  expect(await execute("select count(*)::int from users")).toEqual(before);
 });

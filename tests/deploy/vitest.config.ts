@@ -5,7 +5,12 @@ export default defineConfig({
   root,
   test: {
     include: ["tests/deploy/**/*.test.ts"],
-    globalSetup: ["tests/support/fresh-build.ts", "tests/deploy/production-dependencies.ts"],
+    provide: { programs: ["caddy", "chromium", "curl", "initdb", "nginx", "postfix", "systemd-analyze"] },
+    globalSetup: [
+      "tests/support/programs.ts",
+      "tests/support/fresh-build.ts",
+      "tests/deploy/production-dependencies.ts",
+    ],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 2,

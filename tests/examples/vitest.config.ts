@@ -5,7 +5,8 @@ export default defineConfig({
   root,
   test: {
     include: ["tests/examples/*.test.ts"],
-    globalSetup: ["tests/support/fresh-build.ts"],
+    provide: { programs: ["caddy", "chromium", "nginx", "python3"] },
+    globalSetup: ["tests/support/programs.ts", "tests/support/fresh-build.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 1,

@@ -6,7 +6,8 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ["tests/faults/*.test.ts"],
-    globalSetup: ["tests/support/fresh-build.ts"],
+    provide: { programs: ["initdb"] },
+    globalSetup: ["tests/support/programs.ts", "tests/support/fresh-build.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     fileParallelism: false,

@@ -24,7 +24,7 @@ export default defineConfig({
     include: [
       "tests/{routes,jobs,contract}/**/*.test.ts",
       "tests/commands/user-lines.test.ts",
-      ...(onPostgres ? ["tests/postgres/*.test.ts"] : []),
+      ...(onPostgres ? ["tests/postgres/interleavings.test.ts"] : []),
     ],
     exclude: ["tests/routes/{start,races}.test.ts", "tests/contract/{configuration,dependencies,mail,smtp}.test.ts"],
     globalSetup: ["tests/support/template-database.ts"],

@@ -1,7 +1,5 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import forge from "node-forge";
 
 export interface Certificate {
   key: string;
@@ -16,36 +14,51 @@ export interface Authority {
   sign(name: string, days?: number): Certificate;
 }
 
-const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+type Extension = { name: string; [value: string]: unknown };
+
+const dayInMs = 86_400_000;
+
+function createKeys() {
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  return { key: privateKey, public: forge.pki.publicKeyFromPem(publicKey) };
+}
+
+type Keys = ReturnType<typeof createKeys>;
+
+interface Signer {
+  name: string;
+  key: string;
+}
+
+function certify(subject: string, keys: Keys, signer: Signer, days: number, extension: Extension): string {
+  const certificate = forge.pki.createCertificate();
+  certificate.publicKey = keys.public;
+  certificate.serialNumber = `01${forge.util.bytesToHex(forge.random.getBytesSync(8))}`;
+  certificate.validity.notBefore = new Date(Date.now() - 2 * dayInMs);
+  certificate.validity.notAfter = new Date(Date.now() + days * dayInMs);
+  certificate.setSubject([{ shortName: "CN", value: subject }]);
+  certificate.setIssuer([{ shortName: "CN", value: signer.name }]);
+  certificate.setExtensions([extension]);
+  certificate.sign(forge.pki.privateKeyFromPem(signer.key), forge.md.sha256.create());
+  return forge.pki.certificateToPem(certificate);
+}
+
+function alternativeName(name: string): Extension {
+  const [kind, value] = name.split(/:(.*)/s);
+  return { name: "subjectAltName", altNames: [kind === "IP" ? { type: 7, ip: value } : { type: 2, value }] };
+}
+
+const signed = createKeys();
 
 export function createAuthority(): Authority {
-  const inFolder = <T>(work: (folder: string) => T): T => {
-    const folder = mkdtempSync(join(tmpdir(), "latchkey-ca-"));
-    try {
-      return work(folder);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  };
-  const openssl = (folder: string, ...more: string[]) => execFileSync("openssl", more, { cwd: folder, stdio: "pipe" });
-  const read = (folder: string, file: string) => readFileSync(join(folder, file), "utf8");
-
-  const [caKey, ca] = inFolder((folder) => {
-    openssl(folder, "req", "-x509", ...newKey, "-keyout", "key", "-out", "cert", "-days", "2", "-subj", "/CN=Test CA");
-    return [read(folder, "key"), read(folder, "cert")];
-  });
-
+  const own = createKeys();
+  const signer = { name: `Test CA ${randomUUID()}`, key: own.key };
   return {
-    ca,
-    sign: (name, days = 2) =>
-      inFolder((folder) => {
-        writeFileSync(join(folder, "ca.key"), caKey);
-        writeFileSync(join(folder, "ca"), ca);
-        writeFileSync(join(folder, "extensions"), `subjectAltName=${name}\n`);
-        openssl(folder, "req", "-new", ...newKey, "-keyout", "key", "-out", "request", "-subj", "/CN=Test");
-        const signed = ["-in", "request", "-CA", "ca", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "extensions"];
-        openssl(folder, "x509", "-req", ...signed, "-out", "cert", "-days", String(days));
-        return { key: read(folder, "key"), cert: read(folder, "cert") };
-      }),
+    ca: certify(signer.name, own, signer, 2, { name: "basicConstraints", cA: true, critical: true }),
+    sign: (name, days = 2) => ({ key: signed.key, cert: certify("Test", signed, signer, days, alternativeName(name)) }),
   };
 }

@@ -1,25 +1,18 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import pg from "pg";
 import type { Certificate } from "./certificates";
 import { childrenOf } from "./child-processes";
+import { findProgram } from "./programs";
 import { freePort } from "./server";
-
-const programs = "/usr/lib/postgresql";
 
 /** PostgreSQL refuses to run as root. Root starts it as the user that its package creates. */
 function runAs(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
-}
-
-function programFolder(): string {
-  const versions = existsSync(programs) ? readdirSync(programs) : [];
-  const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
-  return newest ? join(programs, newest, "bin") : "";
 }
 
 /** `fast` closes connections cleanly, `immediate` needs recovery at the next start, `kill` is like a power failure. */
@@ -32,6 +25,7 @@ interface ClusterOptions {
   passwordOf?: string;
   /** Clients over TCP must use TLS. */
   certificate?: Certificate;
+  settings?: Record<string, string | number>;
 }
 
 /** A PostgreSQL cluster for one test file that can be stopped, started, frozen and killed. */
@@ -39,13 +33,20 @@ export class PostgresCluster {
   readonly port: number;
   readonly #home: string;
   readonly #user = runAs();
-  readonly #bin = programFolder();
+  readonly #bin = dirname(findProgram("initdb") ?? "");
+  readonly #settings: Record<string, string | number>;
   #server: ChildProcess | undefined;
   #databases = 0;
 
-  private constructor(port: number, { passwordOf, certificate }: ClusterOptions) {
+  private constructor(port: number, { passwordOf, certificate, settings }: ClusterOptions) {
     this.port = port;
     this.#home = mkdtempSync(join(tmpdir(), "latchkey-cluster-"));
+    this.#settings = {
+      port,
+      listen_addresses: "127.0.0.1",
+      unix_socket_directories: this.#home,
+      ...settings,
+    };
     const { uid, gid } = this.#user;
     if (uid !== undefined && gid !== undefined) chownSync(this.#home, uid, gid);
     const options = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync"];
@@ -84,8 +85,7 @@ export class PostgresCluster {
 
   /** Resolves when it accepts connections. */
   async start(): Promise<void> {
-    const settings = { port: this.port, listen_addresses: "127.0.0.1", unix_socket_directories: this.#home };
-    const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const options = Object.entries(this.#settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const server = spawn(join(this.#bin, "postgres"), ["-D", join(this.#home, "data"), ...options], {
       ...this.#user,
       cwd: this.#home,

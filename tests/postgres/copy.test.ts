@@ -1,23 +1,29 @@
 import { randomUUID } from "node:crypto";
+import { cp } from "node:fs/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { entityTables } from "#server/database/copy-rows";
 import { openDatabase } from "#server/database/orm";
 import { latchkey } from "../support/command";
 import { signInExternally } from "../support/external-sign-in";
 import { type MailService, startMailService } from "../support/mail-service";
-import { connect, PostgresCluster } from "../support/postgres-cluster";
+import { connect } from "../support/postgres-cluster";
 import { ada, startScriptedProvider } from "../support/scripted-provider";
-import { createEmptyDatabase, freePort, startServer } from "../support/server";
-import { createDatabase } from "../support/template-copy";
+import { createEmptyDatabase, freePort, startServer, type TestDatabase } from "../support/server";
 import { twice } from "../support/twice";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
+import { createDatabases } from "./databases";
 
-let cluster: PostgresCluster;
+const cluster = createDatabases();
+let migrated: TestDatabase;
+
 beforeAll(async () => {
-  cluster = await PostgresCluster.start();
+  migrated = await createEmptyDatabase("embedded");
+  const service = await startServer({ DATABASE_URL: migrated.url });
+  await service.stop();
 });
-afterAll(() => cluster.remove());
+
+afterAll(() => migrated.drop());
 
 type Rows = Record<string, unknown[]>;
 
@@ -49,9 +55,11 @@ async function relations(url: string): Promise<unknown[]> {
   }
 }
 
+/** A migrated embedded database. */
 async function sourceDatabase(): Promise<string> {
-  const { url, drop } = await createDatabase();
+  const { url, drop } = await createEmptyDatabase("embedded");
   onTestFinished(drop);
+  await cp(migrated.url.slice("pglite:".length), url.slice("pglite:".length), { recursive: true });
   return url;
 }
 

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { latchkey } from "../support/command";
 import { type MailService, startMailService } from "../support/mail-service";
-import { connect, PostgresCluster } from "../support/postgres-cluster";
+import { connect } from "../support/postgres-cluster";
 import { type RunningServer, startServer } from "../support/server";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
+import { createDatabases } from "./databases";
 
-let cluster: PostgresCluster;
+const cluster = createDatabases();
 let mailService: MailService;
 let service: RunningServer;
 let settings: Record<string, string>;
 
 beforeAll(async () => {
-  cluster = await PostgresCluster.start();
   mailService = await startMailService();
   settings = { ...mailService.settings, DATABASE_URL: await cluster.createDatabase() };
   service = await startServer(settings);
@@ -23,7 +23,6 @@ beforeEach(() => query("delete from pgboss.job"));
 afterAll(async () => {
   await service.kill();
   await mailService.stop();
-  await cluster.remove();
 });
 
 async function query<Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> {

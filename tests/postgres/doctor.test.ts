@@ -9,15 +9,15 @@ import type { Check } from "#server/features/doctor/check";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { type Authority, createAuthority } from "../support/certificates";
 import { latchkey } from "../support/command";
-import { PostgresCluster } from "../support/postgres-cluster";
 import { type ReverseProxy, startReverseProxy } from "../support/reverse-proxy";
 import { createEmptyDatabase, freePort, type RunningServer, startServer } from "../support/server";
 import { login, startScriptedServer, startSmtpServer } from "../support/smtp-service";
+import { createDatabases } from "./databases";
 
 type Settings = Record<string, string>;
 type Rewrite = Parameters<typeof startReverseProxy>[1];
 
-let cluster: PostgresCluster;
+const cluster = createDatabases();
 let authority: Authority;
 let folder: string;
 let database: string;
@@ -33,7 +33,6 @@ const setEvery: Rewrite = (headers, { proto, host, client }) => {
 };
 
 beforeAll(async () => {
-  cluster = await PostgresCluster.start();
   authority = createAuthority();
   folder = await mkdtemp(join(tmpdir(), "latchkey-doctor-"));
   await writeFile(join(folder, "ca.pem"), authority.ca);
@@ -52,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([service.stop(), other.stop()]);
   await proxy.stop();
-  await cluster.remove();
   await rm(folder, { recursive: true });
 });
 
