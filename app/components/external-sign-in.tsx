@@ -1,5 +1,6 @@
 import { useTexts } from "~/page/language";
 import { withReturnTo } from "~/request/return-to";
+import { ProviderMark } from "./provider-mark";
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
 export function ExternalSignIn({ provider, returnTo }: { provider: string | null; returnTo: string | null }) {
@@ -9,6 +10,7 @@ export function ExternalSignIn({ provider, returnTo }: { provider: string | null
       <p className="or">{t("common.or")}</p>
       <p>
         <a href={withReturnTo("/auth/idp", returnTo)} className="button quiet">
+          <ProviderMark provider={provider} />
           {t("common.continueWith", { provider: provider ?? "" })}
         </a>
       </p>

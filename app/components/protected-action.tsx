@@ -30,7 +30,7 @@ export function ProtectedAction({
   after,
 }: ProtectedActionProps) {
   return (
-    <Disclosure label={label} open={open}>
+    <Disclosure label={label} open={open} danger={danger}>
       {how && <p>{how}</p>}
       <SignInAgain needed={signInAgain} />
       <ActionForm fields={{ intent }} submit={submit} danger={danger}>

@@ -1,4 +1,6 @@
-import { Text, useTexts } from "~/page/language";
+import { localMomentIn } from "#server/languages/translate";
+import { useHydrated } from "~/page/hydrated";
+import { Text, useDocumentLanguage, useTexts } from "~/page/language";
 import { ActionForm } from "./action-form";
 
 export interface SessionItem {
@@ -9,14 +11,23 @@ export interface SessionItem {
   current: boolean;
 }
 
-/** When something was, in UTC and in words of the page's language. */
+/** When something was: in ISO 8601, and in words of the page's language how long ago, and exactly in UTC. */
 interface Moment {
   at: string;
-  moment: string;
+  ago: string;
+  exact: string;
 }
 
-function Line({ of, at, moment }: Moment & { of: "sessions.since" | "sessions.lastSeen" }) {
-  return <Text of={of} values={{ moment }} parts={{ time: (text) => <time dateTime={at}>{text}</time> }} />;
+/** A script knows the visitor's time zone: the exact time changes to it after hydration. */
+function Line({ of, at, ago, exact }: Moment & { of: "sessions.since" | "sessions.lastSeen" }) {
+  const { lang } = useDocumentLanguage();
+  const title = useHydrated() ? localMomentIn(lang, new Date(at)) : exact;
+  const time = (text: string) => (
+    <time dateTime={at} title={title}>
+      {text}
+    </time>
+  );
+  return <Text of={of} values={{ moment: ago }} parts={{ time }} />;
 }
 
 /** The user's sessions, each with a button that ends it. */

@@ -2,7 +2,7 @@ import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@r
 import { data, Form, useActionData, useLoaderData, useLocation } from "@remix-run/react";
 import { Fragment } from "react";
 import { consentOrigin, providerLabel } from "#server/features/external-sign-in.server";
-import { momentIn } from "#server/features/language.server";
+import { agoIn, momentIn } from "#server/features/language.server";
 import { activeSessions, browserName } from "#server/features/sessions.server";
 import { runAccountAction } from "~/account/actions.server";
 import { accountForm, type Intent, type Refusal } from "~/account/answers.server";
@@ -30,7 +30,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const signedIn = await requireUser(request, "/login");
     const { user, sessionId } = signedIn;
     const language = languageOf(request);
-    const moment = (at: Date) => ({ at: at.toISOString(), moment: momentIn(language, at) });
+    const moment = (at: Date) => ({ at: at.toISOString(), ago: agoIn(language, at), exact: momentIn(language, at) });
     const sessions = await activeSessions(user.id);
     const provider = providerLabel(language);
     const origin = user.isLinked ? null : consentOrigin();
@@ -51,7 +51,7 @@ export function loader({ request }: LoaderFunctionArgs) {
           id,
           browser: browserName(userAgent, language),
           since: moment(createdAt),
-          lastSeen: moment(lastSeenAt),
+          lastSeen: moment(id === sessionId ? new Date() : lastSeenAt),
           current: id === sessionId,
         })),
       },

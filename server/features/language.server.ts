@@ -25,6 +25,21 @@ export function chooseLanguage(chosen: string | null, acceptLanguage: string | n
   return best !== undefined && isLanguage(best) ? best : defaultLanguage;
 }
 
+const units = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+/** How long ago it was, rounded down: "now" within the first minute. @param now in ms */
+export function agoIn(language: Language, at: Date, now = Date.now()): string {
+  const seconds = (now - at.getTime()) / 1000;
+  const [unit, length] = units.find(([, length]) => seconds >= length) ?? ["second", Number.POSITIVE_INFINITY];
+  const numeric = unit === "second" ? "auto" : "always"; // "yesterday" depends on the reader's time zone
+  const format = new Intl.RelativeTimeFormat(languages[language].locale, { numeric });
+  return format.format(-Math.floor(seconds / length), unit);
+}
+
 /** What the components show, in this language. */
 export const pageTextsIn = (language: Language) => texts[language].pages;
 

@@ -46,19 +46,19 @@ function oncePerLanguage<T>(make: (locale: string) => T): (language: Language) =
 
 const pluralRules = oncePerLanguage((locale) => new Intl.PluralRules(locale));
 const numberFormat = oncePerLanguage((locale) => new Intl.NumberFormat(locale));
-const momentFormat = oncePerLanguage(
-  (locale) =>
-    new Intl.DateTimeFormat(locale, {
-      day: "numeric",
-      month: "long",
-      year: "numeric",
-      hour: "2-digit",
-      minute: "2-digit",
-      hourCycle: "h23",
-      timeZone: "UTC",
-      timeZoneName: "short",
-    }),
-);
+const momentFormat = (locale: string, timeZone?: string) =>
+  new Intl.DateTimeFormat(locale, {
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    timeZone,
+    timeZoneName: "short",
+  });
+const utcFormat = oncePerLanguage((locale) => momentFormat(locale, "UTC"));
+const localFormat = oncePerLanguage((locale) => momentFormat(locale));
 
 function selectForm(language: Language, text: string | Plural, count: string | number | undefined): string {
   if (typeof text === "string") return text;
@@ -89,4 +89,7 @@ export function translator<Texts extends Sections>(language: Language, texts: Tr
 }
 
 /** Date and time in UTC: the server does not know the reader's time zone. */
-export const momentIn = (language: Language, at: Date): string => momentFormat(language).format(at);
+export const momentIn = (language: Language, at: Date): string => utcFormat(language).format(at);
+
+/** Date and time in the time zone of this computer: the reader's, in a browser. */
+export const localMomentIn = (language: Language, at: Date): string => localFormat(language).format(at);

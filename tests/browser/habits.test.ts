@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { register } from "./registration";
 import { arrive, startSite } from "./site";
 
 const site = startSite();
@@ -267,4 +268,33 @@ test("the page after the request says that mails are in the server's output, and
   await page.getByRole("button", { name: "Send the link" }).click();
   await page.getByText("No mail leaves this server: it is in the server’s output.").waitFor();
   expect(await page.locator("a[href='/dev/mails']").count()).toBe(0);
+});
+
+test.each([
+  [true, /^\d+ \w+ \d{4} at \d\d:\d\d GMT\+9$/],
+  [false, /^\d+ \w+ \d{4} at \d\d:\d\d UTC$/],
+])(
+  "with scripts (%s) the account page says how long ago, and the exact time in a known zone",
+  async (scripts, exact) => {
+    const page = await site.visit({ javaScriptEnabled: scripts, timezoneId: "Asia/Tokyo" });
+    await register(site, page, `${crypto.randomUUID()}@example.com`);
+    const time = page.getByText("Signed in").locator("time").first();
+    expect(await time.textContent()).toMatch(/^(?:now|1 minute ago)$/);
+    if (scripts) await page.locator("time[title$='GMT+9']").first().waitFor();
+    expect(await time.getAttribute("title")).toMatch(exact);
+  },
+);
+
+test("the link to delete the account has the danger colour, in both themes", async () => {
+  const page = await site.visit();
+  await register(site, page, `${crypto.randomUUID()}@example.com`);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const [link, button] = await page.evaluate(() =>
+      ["#delete-account ~ details summary", "#delete-account ~ details button"].map(
+        (selector) => getComputedStyle(document.querySelector(selector) as Element).color,
+      ),
+    );
+    expect(link).toBe(button);
+  }
 });

@@ -7,14 +7,14 @@ import { renderPage } from "./render-page";
 const own = {
   id: "1",
   browser: "Firefox on Linux",
-  since: { at: "2026-11-20T10:30:00.000Z", moment: "20 November 2026 at 10:30 UTC" },
-  lastSeen: { at: "2026-11-21T07:05:00.000Z", moment: "21 November 2026 at 07:05 UTC" },
+  since: { at: "2026-11-20T10:30:00.000Z", ago: "20 hours ago", exact: "20 November 2026 at 10:30 UTC" },
+  lastSeen: { at: "2026-11-21T07:05:00.000Z", ago: "now", exact: "21 November 2026 at 07:05 UTC" },
 };
 const other = {
   id: "2",
   browser: "Safari on iOS",
-  since: { at: "2026-11-01T23:59:00.000Z", moment: "1 November 2026 at 23:59 UTC" },
-  lastSeen: { at: "2026-11-02T00:00:00.000Z", moment: "2 November 2026 at 00:00 UTC" },
+  since: { at: "2026-11-01T23:59:00.000Z", ago: "19 days ago", exact: "1 November 2026 at 23:59 UTC" },
+  lastSeen: { at: "2026-11-02T00:00:00.000Z", ago: "18 days ago", exact: "2 November 2026 at 00:00 UTC" },
 };
 
 const ada = {
@@ -44,8 +44,14 @@ test("the account page shows the profile, the sign-in methods and the sessions w
   expect(ways.map((way) => way.querySelector("p")?.textContent)).toEqual(["Email and password", "Google"]);
   const sessions = section("Where you are signed in").getAllByRole("listitem");
   expect(sessions.map((session) => session.querySelector("p")?.textContent)).toEqual([
-    "Firefox on Linux · this browserSigned in 20 November 2026 at 10:30 UTCLast seen 21 November 2026 at 07:05 UTC",
-    "Safari on iOSSigned in 1 November 2026 at 23:59 UTCLast seen 2 November 2026 at 00:00 UTC",
+    "Firefox on Linux · this browserSigned in 20 hours agoLast seen now",
+    "Safari on iOSSigned in 19 days agoLast seen 18 days ago",
+  ]);
+  expect([...document.querySelectorAll("time")].map(({ dateTime }) => dateTime)).toEqual([
+    own.since.at,
+    own.lastSeen.at,
+    other.since.at,
+    other.lastSeen.at,
   ]);
 });
 

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { screen } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
+import { providers } from "#server/identity-provider/providers";
 import Login from "~/routes/login";
 import { english, renderPage } from "./render-page";
 
@@ -20,6 +21,17 @@ test("the provider's button is a plain link", async () => {
   await renderPage("/login", Login, { loaded });
   expect(screen.getByRole("link", { name: "Continue with Google" }).getAttribute("href")).toBe("/auth/idp");
 });
+
+test.each([...Object.values(providers).flatMap(({ label }) => label ?? []), "single sign-on"])(
+  "the button of %s has the provider's mark where there is one, which says nothing to a screen reader",
+  async (provider) => {
+    await renderPage("/login", Login, { loaded: { ...loaded, provider } });
+    const marks = screen.getByRole("link", { name: `Continue with ${provider}` }).querySelectorAll("svg");
+    expect([...marks].map((mark) => mark.getAttribute("aria-hidden"))).toEqual(
+      provider === "single sign-on" ? [] : ["true"],
+    );
+  },
+);
 
 test("idpEnabled false hides the provider's button", async () => {
   await renderPage("/login", Login, { loaded: { idpEnabled: false, provider: null, notice: null } });

@@ -29,7 +29,7 @@ function unbracketed(): string[] {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const shown: string[] = [];
   for (let node = walker.nextNode(); node; node = walker.nextNode()) shown.push(node.textContent ?? "");
-  for (const element of document.querySelectorAll("[aria-label], [alt], [placeholder], [title]")) {
+  for (const element of document.querySelectorAll("[aria-label], [alt], [placeholder], [title]:not(time)")) {
     for (const name of ["aria-label", "alt", "placeholder", "title"]) shown.push(element.getAttribute(name) ?? "");
   }
   const outside = shown.map((text) => text.replace(/⟦[^⟦⟧]*(?:⟦[^⟦⟧]*⟧[^⟦⟧]*)*⟧/g, ""));
@@ -39,7 +39,7 @@ function unbracketed(): string[] {
 const link = { email: "⟦ada@example.com⟧", token: "f".repeat(64) };
 const guest = { idpEnabled: true, provider: "⟦Google⟧", notice: null, returnTo: null };
 const asked = { email: link.email, isMailLogged: true, linkMinutes: 60, registration: "open" };
-const moment = { at: "2026-11-20T10:30:00.000Z", moment: "⟦20 November 2026⟧" };
+const moment = { at: "2026-11-20T10:30:00.000Z", ago: "⟦20 days ago⟧", exact: "" };
 const session = { browser: "⟦Firefox⟧", since: moment, lastSeen: moment };
 const account = {
   user: { name: "⟦Ada⟧", email: link.email, picture: null, password: true, linked: true },

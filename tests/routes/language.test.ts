@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chooseLanguage } from "#server/features/language.server";
+import { agoIn, chooseLanguage } from "#server/features/language.server";
 import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
 import * as dashboard from "~/routes/dashboard";
@@ -143,9 +143,31 @@ describe("an answer", () => {
     expect(data.sessions).toMatchObject([
       {
         browser: "Firefox unter Linux",
-        since: { at: "2026-11-01T09:05:00.000Z", moment: expect.stringMatching(/^1\. November 2026 .*09:05 UTC$/) },
+        since: {
+          at: "2026-11-01T09:05:00.000Z",
+          ago: expect.stringMatching(/^vor \d+ Tagen$/),
+          exact: expect.stringMatching(/^1\. November 2026 .*09:05 UTC$/),
+        },
+        lastSeen: { ago: "jetzt" },
       },
     ]);
+  });
+
+  test.each([
+    ["en", 0, "now"],
+    ["en", 59, "now"],
+    ["en", -5, "now"], // the database's clock may be ahead
+    ["en", 60, "1 minute ago"],
+    ["en", 3_599, "59 minutes ago"],
+    ["de", 3_600, "vor 1 Stunde"],
+    ["de", 172_799, "vor 1 Tag"], // not "gestern": the server does not know when the reader's day began
+    ["fr", 180, "il y a 3 minutes"],
+    ["es", 180, "hace 3 minutos"],
+    ["ja", 2_592_000, "30 日前"],
+    ["ar", 180, "قبل 3 دقائق"],
+  ] as const)("in %s calls what was %i seconds ago %j", (tag, seconds, words) => {
+    const at = new Date("2026-11-01T09:05:00Z");
+    expect(agoIn(tag, at, at.getTime() + seconds * 1000)).toBe(words);
   });
 });
 
