@@ -7,6 +7,8 @@ import { type MailServer, startMailServer } from "./mail-server";
 
 const email = "ada@example.com";
 
+const onPostgres = ["install", "settings", "create the database", "use PostgreSQL"];
+
 async function createMachine(smtp: MailServer, postgres?: PostgresCluster): Promise<Machine> {
   const surroundings = { smtpUrl: smtp.url, production: inject("production") };
   const machine = await Machine.create(postgres ? { ...surroundings, postgres: postgres.port } : surroundings);
@@ -90,10 +92,10 @@ describe("PostgreSQL", () => {
 
   afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));
 
-  test("install, run commands, back up while it runs, restore elsewhere, rotate the password", async () => {
+  test("install, run commands, back up while it runs, restore elsewhere and in place, rotate the password", async () => {
     const smtp = await startMailServer();
     const machine = await createMachine(smtp, clusters[0]);
-    for (const name of ["install", "settings", "postgresql"]) machine.run(name);
+    for (const name of onPostgres) machine.run(name);
     await machine.runUntilReady("start");
     const arranged = await arrange(machine, smtp);
     expect(machine.run("command")).toContain(email);
@@ -103,7 +105,12 @@ describe("PostgreSQL", () => {
 
     const elsewhere = await createMachine(smtp, clusters[1]);
     elsewhere.takeBackups(machine);
-    for (const name of ["install", "settings", "postgresql"]) elsewhere.run(name);
+    for (const name of onPostgres) elsewhere.run(name);
+    await elsewhere.runUntilReady("restore PostgreSQL");
+    await expectSession(elsewhere, arranged);
+    await expectResetLink(elsewhere, arranged);
+
+    elsewhere.run("empty the database");
     await elsewhere.runUntilReady("restore PostgreSQL");
     await expectSession(elsewhere, arranged);
     await expectResetLink(elsewhere, arranged);
@@ -128,7 +135,8 @@ describe("PostgreSQL", () => {
     expect(() => machine.run("copy to PostgreSQL")).toThrow("Nothing was copied: the database TO is not empty.");
     await client.query("drop table other");
     expect(machine.run("copy to PostgreSQL")).toMatch(/^users +1$/m);
-    await machine.runUntilReady("switch to PostgreSQL");
+    machine.run("use PostgreSQL");
+    await machine.runUntilReady("start");
     expect((await client.query("select email from users")).rows).toEqual([{ email }]);
     await client.end();
     await expectSession(machine, arranged);

@@ -16,9 +16,9 @@ const copied = [
   ...["biome.json", "package.json", "remix.config.js", "remix.env.d.ts", "tsconfig.json"],
 ];
 
-/** The files that README shows under "Build behind the door": each names its path in its first line. */
+/** The files that docs/extending.md shows under "Build behind the door": each names its path in its first line. */
 async function documentedFiles(): Promise<{ path: string; text: string }[]> {
-  const [, chapter = ""] = (await readFile("README.md", "utf8")).split("\n## Build behind the door\n");
+  const [, chapter = ""] = (await readFile("docs/extending.md", "utf8")).split("\n## Build behind the door\n");
   const [section = ""] = chapter.split("\n## ");
   return [...section.matchAll(/^```tsx?\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)].map(([, path = "", text = ""]) => ({
     path,
@@ -77,7 +77,7 @@ async function register(visitor: Visitor, loginPage: string) {
   return { email, done: await visitor.post("/register/complete", { ...fields, ...twice("a quiet harbour town") }) };
 }
 
-test("README shows a page, an entity, its migration, a feature and a second page", () => {
+test("docs/extending.md shows a page, an entity, its migration, a feature and a second page", () => {
   expect(paths).toEqual([
     "app/routes/hello.tsx",
     "server/database/own/note.ts",

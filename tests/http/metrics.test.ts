@@ -264,9 +264,9 @@ describe("every metric and label that a query names is in a scrape", () => {
     await expectInScrape(queries);
   });
 
-  test("docs/operation.md", async () => {
-    const text = await readFile("docs/operation.md", "utf8");
-    const [, monitoring = ""] = /\n## Monitoring\n(.*?)\n## /s.exec(text) ?? [];
+  test("docs/monitoring.md", async () => {
+    const text = await readFile("docs/monitoring.md", "utf8");
+    const [, monitoring = ""] = /\n## Alerts\n(.*?)\n## /s.exec(text) ?? [];
     const queries = [...monitoring.replace(/```.*?```/s, "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
     const alerts = queries.filter((code) => / (?:==|>) /.test(code));
     expect(alerts.length).toBeGreaterThan(10);

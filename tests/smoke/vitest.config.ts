@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ["tests/smoke/*.test.ts"],
     globalSetup: ["tests/smoke/build.ts"],
+    fileParallelism: false,
     setupFiles: ["tests/support/setup.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -1,0 +1,84 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+/**
+ * Says which document is over its size, which link or anchor leads nowhere, and which command of README nothing runs.
+ * Sizes are in lines; README's also in bytes.
+ */
+
+const problems: string[] = [];
+
+const documents = [...readdirSync(".").map((name) => name), ...readdirSync("docs").map((name) => join("docs", name))]
+  .concat("examples/README.md")
+  .filter((path) => path.endsWith(".md"));
+
+const mostLines: Record<string, number> = {
+  "README.md": 220,
+  "SECURITY.md": 120,
+  "CHANGELOG.md": Number.POSITIVE_INFINITY,
+  "docs/asvs.md": Number.POSITIVE_INFINITY, // generated from the tests
+  "docs/decisions.md": 350,
+  "docs/operation.md": 300,
+  "docs/performance.md": 240,
+};
+const mostLinesOfOthers = 250;
+const mostBytesOfReadme = 14_336;
+
+const textOf = (path: string) => readFileSync(path, "utf8");
+const withoutCode = (text: string) => text.replace(/^( *)```[\s\S]*?^\1```/gm, "").replace(/`[^`\n]*`/g, "code");
+
+for (const path of documents) {
+  const most = mostLines[path] ?? mostLinesOfOthers;
+  const lines = textOf(path).split("\n").length - 1;
+  if (lines > most) problems.push(`${path}: ${lines} lines, ${most} allowed`);
+}
+if (Buffer.byteLength(textOf("README.md")) > mostBytesOfReadme) problems.push("README.md: over 14 KB");
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(path: string): Set<string> {
+  const headings = [
+    ...textOf(path)
+      .replace(/^( *)```[\s\S]*?^\1```/gm, "")
+      .matchAll(/^#+ (.*)$/gm),
+  ];
+  return new Set(
+    headings.map(([, title = ""]) =>
+      title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+        .replace(/\s/g, "-"),
+    ),
+  );
+}
+
+for (const path of documents) {
+  for (const [, target = ""] of withoutCode(textOf(path)).matchAll(/\]\(([^)\s]+)\)/g)) {
+    if (/^[a-z]+:/.test(target)) continue;
+    const [file = "", anchor] = target.split("#", 2);
+    const linked = file === "" ? path : relative(".", join(dirname(path), file));
+    if (!existsSync(linked)) problems.push(`${path}: ${target} leads nowhere`);
+    else if (anchor && linked.endsWith(".md") && !anchorsOf(linked).has(anchor)) {
+      problems.push(`${path}: ${target} names no heading`);
+    }
+  }
+}
+
+/** The commands in README: of its blocks, and between backticks. */
+function commandsOfReadme(): string[] {
+  const readme = textOf("README.md");
+  const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) => block.split(/\n|&&/));
+  const inline = [...readme.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code);
+  const commands = [...blocks, ...inline].map((command) => command.trim());
+  return [...new Set(commands.filter((command) => /^(?:npm |npx |node |examples\/run )/.test(command)))];
+}
+
+const isCode = (name: string) => /\.(?:ts|js)$/.test(name);
+const testFiles = readdirSync("tests", { recursive: true, encoding: "utf8" }).filter(isCode);
+const runs = [".ci/run", ...testFiles.map((file) => join("tests", file))].map(textOf).join("\n");
+
+for (const command of commandsOfReadme()) {
+  if (!runs.includes(command)) problems.push(`README.md: nothing in .ci/run or tests/ runs \`${command}\``);
+}
+
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;

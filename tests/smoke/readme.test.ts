@@ -1,0 +1,47 @@
+import { execFileSync, spawn } from "node:child_process";
+import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freePort } from "../support/server";
+import { until } from "../support/until";
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "latchkey-readme-"));
+  const files = execFileSync("git", ["ls-files", "-z"], { encoding: "utf8" }).split("\0").filter(Boolean);
+  const copied = [...new Set(files.map((file) => file.split("/", 1)[0] ?? ""))];
+  for (const name of copied) await cp(name, join(folder, name), { recursive: true });
+  await symlink(resolve("node_modules"), join(folder, "node_modules"));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const answers = (url: string) =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+test.each([
+  { command: "npm start", pages: ["/login"] },
+  { command: "npm run dev", pages: ["/login", "/dev/mails"] },
+  { command: "npm run demo", pages: ["/login", "http://localhost:4000/.well-known/openid-configuration"] },
+])("README: $command starts Latchkey", async ({ command, pages }) => {
+  const port = await freePort();
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, PORT: String(port), DATABASE_URL: `pglite:${join(folder, "data", command)}` };
+  const program = spawn("sh", ["-c", `exec ${command}`], { cwd: folder, env, detached: true, stdio: "ignore" });
+  const ended = new Promise((resolve) => program.once("exit", resolve));
+  try {
+    for (const page of pages) {
+      const url = new URL(page, `http://localhost:${port}`).href;
+      await until(() => answers(url), `${command} answers ${url}`, 90_000);
+    }
+    expect(program.exitCode).toBeNull();
+  } finally {
+    process.kill(-(program.pid ?? 0), "SIGTERM");
+    await ended;
+  }
+});
