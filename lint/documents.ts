@@ -69,7 +69,7 @@ function commandsOfReadme(): string[] {
   const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) => block.split(/\n|&&/));
   const inline = [...readme.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code);
   const commands = [...blocks, ...inline].map((command) => command.trim());
-  return [...new Set(commands.filter((command) => /^(?:npm |npx |node |examples\/run )/.test(command)))];
+  return [...new Set(commands.filter((command) => /^(?:npm|npx|node) /.test(command)))];
 }
 
 const isCode = (name: string) => /\.(?:ts|js)$/.test(name);

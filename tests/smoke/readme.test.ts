@@ -30,9 +30,9 @@ test.each([
   { command: "npm run demo", pages: ["/login", "http://localhost:4000/.well-known/openid-configuration"] },
 ])("README: $command starts Latchkey", async ({ command, pages }) => {
   const port = await freePort();
-  const { PATH, HOME } = process.env;
-  const env = { PATH, HOME, PORT: String(port), DATABASE_URL: `pglite:${join(folder, "data", command)}` };
-  const program = spawn("sh", ["-c", `exec ${command}`], { cwd: folder, env, detached: true, stdio: "ignore" });
+  const env = { ...process.env, PORT: String(port), DATABASE_URL: `pglite:${join(folder, "data", command)}` };
+  const shell = ["-u", "NODE_ENV", "sh", "-c", `exec ${command}`];
+  const program = spawn("env", shell, { cwd: folder, env, detached: true, stdio: "ignore" });
   const ended = new Promise((resolve) => program.once("exit", resolve));
   try {
     for (const page of pages) {

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { advisories } from "./advisories";
+import { reasons } from "./reasons";
+import { chapters, sections } from "./requirements";
+
+/**
+ * Writes docs/asvs.md: each requirement with the tests that name it (`{ meta: { asvs: ["6.2.4"] } }`), or with the reason
+ * why it has none. With `--check` it only says whether the page is up to date.
+ */
+
+interface NamedTest {
+  file: string;
+  name: string;
+  asvs: string[];
+  advisories: string[];
+}
+
+const stringsOf = (node: ts.Node | undefined) =>
+  node && ts.isArrayLiteralExpression(node) ? node.elements.filter(ts.isStringLiteral).map(({ text }) => text) : [];
+
+function propertyOf(node: ts.Expression | undefined, name: string): ts.Expression | undefined {
+  if (!node || !ts.isObjectLiteralExpression(node)) return undefined;
+  const property = node.properties.find((each) => each.name?.getText() === name);
+  return property && ts.isPropertyAssignment(property) ? property.initializer : undefined;
+}
+
+/** The tests of a file that name a requirement or an advisory. */
+function namedTests(file: string): NamedTest[] {
+  const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true);
+  const found: NamedTest[] = [];
+  const visit = (node: ts.Node) => {
+    if (ts.isCallExpression(node)) {
+      const [title, options] = node.arguments;
+      const meta = propertyOf(options, "meta");
+      if (title && meta) {
+        const name = ts.isStringLiteralLike(title) ? title.text : title.getText().slice(1, -1);
+        const [asvs, advisories] = ["asvs", "advisories"].map((key) => stringsOf(propertyOf(meta, key)));
+        found.push({ file: file.replace(/^tests./, ""), name, asvs: asvs ?? [], advisories: advisories ?? [] });
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+const testFiles = readdirSync("tests", { recursive: true, encoding: "utf8" }).filter((file) =>
+  /\.test\.tsx?$/.test(file),
+);
+const tests = testFiles.sort().flatMap((file) => namedTests(join("tests", file)));
+const requirements = Object.entries(sections).flatMap(([section, { level1, level2 }]) =>
+  [...level1.map((number) => ({ number, level: 1 })), ...level2.map((number) => ({ number, level: 2 }))]
+    .sort((a, b) => a.number - b.number)
+    .map(({ number, level }) => ({ id: `${section}.${number}`, section, level })),
+);
+
+const problems: string[] = [];
+const known = new Set(requirements.map(({ id }) => id));
+for (const { file, asvs, advisories: named } of tests) {
+  for (const id of asvs) if (!known.has(id)) problems.push(`tests/${file}: ${id} is no requirement of level 1 or 2`);
+  for (const id of named)
+    if (!(id in advisories)) problems.push(`tests/${file}: ${id} is not in lint/evidence/advisories.ts`);
+}
+
+const testLines = (found: NamedTest[]) => found.map(({ file, name }) => `  - ${file}: ${name}`);
+
+function requirementLines({ id, section, level }: (typeof requirements)[number]): string[] {
+  const shown = tests.filter(({ asvs }) => asvs.includes(id));
+  const reason = reasons[id] ?? reasons[section] ?? reasons[section.split(".", 1)[0] ?? ""];
+  if (shown.length > 0) return [`- **${id}** (level ${level})`, ...testLines(shown)];
+  if (!reason) problems.push(`${id} has neither a test nor a reason`);
+  return [`- **${id}** (level ${level}): ${reason}`];
+}
+
+function advisoryLines([id, what]: [string, string]): string[] {
+  const shown = tests.filter(({ advisories: named }) => named.includes(id));
+  if (shown.length === 0) problems.push(`${id} has no test`);
+  return [`- **${id}**, ${what}`, ...testLines(shown)];
+}
+
+const chapterLines = Object.entries(chapters).flatMap(([chapter, name]) => [
+  "",
+  `## ${chapter} ${name}`,
+  "",
+  ...requirements.filter(({ id }) => id.startsWith(`${chapter}.`)).flatMap(requirementLines),
+]);
+
+const page = [
+  "# Requirements and their tests",
+  "",
+  "Every requirement of [OWASP ASVS 5.0.0](https://github.com/OWASP/ASVS), levels 1 and 2, with the tests below `tests/` that",
+  "show it, or the reason why none does. `npm run evidence` writes this page.",
+  ...chapterLines,
+  "",
+  "## Advisories of other products",
+  "",
+  ...Object.entries(advisories).flatMap(advisoryLines),
+  "",
+].join("\n");
+
+if (process.argv.includes("--check")) {
+  if (readFileSync("docs/asvs.md", "utf8") !== page) problems.push("docs/asvs.md is out of date: npm run evidence");
+} else {
+  writeFileSync("docs/asvs.md", page);
+}
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;
