@@ -33,6 +33,12 @@ export const onOneHost = async (proxy: ProxyName): Promise<Installation> => ({
   settings: { APP_URL: "http://localhost:8080", TRUST_PROXY: "1" },
 });
 
+/** Takes the `#` off the lines for applications that answer CORS preflights. */
+export const withPreflights = (text: string) =>
+  text.replace(/(# .*CORS preflights.*\n)((?: *\t*# .*\n)+)/g, (_, comment: string, lines: string) => {
+    return comment + lines.replaceAll(/^(\s*)# /gm, "$1");
+  });
+
 /** What README shows of an application on a sibling host. Caddy signs the certificates itself. */
 export async function onSiblingHosts(): Promise<Installation> {
   const readme = await readFile("README.md", "utf8");

@@ -13,6 +13,7 @@ import {
   type StartApplication,
   startApplication,
   startExample,
+  withPreflights,
 } from "./example";
 
 /** An application that answers with the headers it has got, and takes each offer of another protocol. */
@@ -60,7 +61,8 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   let visitor: Visitor;
 
   beforeAll(async () => {
-    example = await startExample(await onOneHost(proxy), startRecorder);
+    const { configuration, ...others } = await onOneHost(proxy);
+    example = await startExample({ ...others, configuration: withPreflights(configuration) }, startRecorder);
     visitor = await register(example, "client@example.com");
   });
 
@@ -74,6 +76,16 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     const head = [`GET ${target} HTTP/1.1`, `Host: ${host}`, `Cookie: ${cookie}`];
     return gotOf(await exchange(Number(port), [...head, ...lines]));
   }
+
+  test("with the lines for CORS preflights, OPTIONS reaches the application without a user, and nothing else does", async () => {
+    const preflight = { Origin: "https://app.example", "Access-Control-Request-Method": "PUT", "Remote-User": "root" };
+    const got = gotOf(await send(example.url, "/notes", { method: "OPTIONS", headers: preflight }));
+    expect(got.status).toBe(200);
+    expect(named(got, /^(?:remote|origin)/i)).toEqual([["Origin", "https://app.example"]]);
+    for (const method of ["GET", "POST", "PUT"]) {
+      expect((await send(example.url, "/notes", { method, headers: preflight })).status).toBe(401);
+    }
+  });
 
   test.each([
     ["none", {}],

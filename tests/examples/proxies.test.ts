@@ -101,9 +101,10 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       expect((await send(example.url, path, { headers: { [name]: value } })).status).toBe(401);
     });
 
-    test("without a session, a script and a form get 401, and no login page", async () => {
+    test("without a session, a script, a form and a preflight get 401, and no login page", async () => {
       expect((await send(example.url, path, { headers: { Accept: "application/json" } })).status).toBe(401);
       expect((await send(example.url, path, { headers: navigation, form: { note: "x" } })).status).toBe(401);
+      expect((await send(example.url, path, { method: "OPTIONS" })).status).toBe(401);
     });
 
     test.each([

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
+import { withPreflights } from "./example";
 
 // Traefik itself is in no Debian package. This knows the options that the file uses, by the names of Traefik 3's reference
 // of the file provider, and refuses every other one.
@@ -18,7 +19,8 @@ const options = z.strictObject({
     ),
     middlewares: named(
       z.strictObject({
-        forwardAuth: z.strictObject({ address: z.url(), authResponseHeadersRegex: z.string() }),
+        forwardAuth: z.strictObject({ address: z.url(), authResponseHeadersRegex: z.string() }).optional(),
+        headers: z.strictObject({ customRequestHeaders: named(z.literal("")) }).optional(),
       }),
     ),
     services: named(
@@ -29,8 +31,12 @@ const options = z.strictObject({
 
 const read = (name: string) => readFile(`examples/${name}`, "utf8");
 
-test("the options are known, and every service and middleware is there", async () => {
-  const { http } = options.parse(parse(await read("traefik.yaml")));
+test.each([
+  ["as it is", ["latchkey", "application"], (text: string) => text],
+  ["with the lines for CORS preflights", ["latchkey", "application", "preflight"], withPreflights],
+])("the options are known, and every service and middleware is there: %s", async (_how, routers, change) => {
+  const { http } = options.parse(parse(change(await read("traefik.yaml"))));
+  expect(Object.keys(http.routers)).toEqual(routers);
   for (const { service, middlewares = [] } of Object.values(http.routers)) {
     expect(Object.keys(http.services)).toContain(service);
     for (const name of middlewares) expect(Object.keys(http.middlewares)).toContain(name);
@@ -47,7 +53,7 @@ test("the application gets no Remote-* header but those of Latchkey's answer", a
       forwardAuth: { address: "http://127.0.0.1:3000/auth/verify", authResponseHeadersRegex: expect.any(String) },
     },
   });
-  const names = new RegExp(http.middlewares["sign-in"]?.forwardAuth.authResponseHeadersRegex ?? "");
+  const names = new RegExp(http.middlewares["sign-in"]?.forwardAuth?.authResponseHeadersRegex ?? "");
   const removed = ["Remote-User", "Remote-Email", "Remote-Name", "Remote-Role", "Remote_user", "Remote.user"];
   expect([...removed, "X-Remote-User", "Set-Cookie"].filter((name) => names.test(name))).toEqual(removed);
 });

@@ -102,6 +102,10 @@ test("the page of twenty lines sends a visitor to the login page, and the sign-i
   const page = await visitor.get("/hello?from=mail");
   expect(page.status).toBe(200);
   expect(page.body).toContain(`Hello, ${email}`);
+  const [, logout = ""] =
+    /<form method="post" action="([^"]+)"[^>]*><button type="submit">Log out</.exec(page.body) ?? [];
+  expect(await visitor.post(logout)).toMatchObject({ status: 302, location: "/login" });
+  expect((await visitor.get("/hello")).status).toBe(302);
 });
 
 test("a nested page tells the browser of the index pages above it, and of no other page", async () => {
