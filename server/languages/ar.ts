@@ -317,6 +317,7 @@ export const ar: Texts = {
       logIn: "تسجيل الدخول",
       privacy: "الخصوصية",
       resetPassword: "إعادة ضبط كلمة المرور",
+      sentBy: "أُرسلت هذه الرسالة من {brand}.",
       terms: "الشروط",
       yourAccount: "حسابك",
     },

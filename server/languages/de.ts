@@ -278,6 +278,7 @@ export const de: Texts = {
       logIn: "Anmelden",
       privacy: "Datenschutz",
       resetPassword: "Passwort zurücksetzen",
+      sentBy: "Diese E-Mail wurde von {brand} gesendet.",
       terms: "Nutzungsbedingungen",
       yourAccount: "Ihr Konto",
     },

@@ -279,6 +279,7 @@ export const en = {
       logIn: "Log in",
       privacy: "Privacy",
       resetPassword: "Reset your password",
+      sentBy: "This mail was sent by {brand}.",
       terms: "Terms",
       yourAccount: "Your account",
     },

@@ -277,6 +277,7 @@ export const es: Texts = {
       logIn: "Iniciar sesión",
       privacy: "Privacidad",
       resetPassword: "Restablecer la contraseña",
+      sentBy: "Este correo lo ha enviado {brand}.",
       terms: "Condiciones",
       yourAccount: "Tu cuenta",
     },

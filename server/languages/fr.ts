@@ -279,6 +279,7 @@ export const fr: Texts = {
       logIn: "Se connecter",
       privacy: "Confidentialité",
       resetPassword: "Réinitialiser le mot de passe",
+      sentBy: "Cet e-mail a été envoyé par {brand}.",
       terms: "Conditions d’utilisation",
       yourAccount: "Votre compte",
     },

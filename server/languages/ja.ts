@@ -256,6 +256,7 @@ export const ja: Texts = {
       logIn: "ログイン",
       privacy: "プライバシー",
       resetPassword: "パスワードを再設定",
+      sentBy: "このメールは {brand} から送信されています。",
       terms: "利用規約",
       yourAccount: "アカウント",
     },

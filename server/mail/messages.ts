@@ -32,9 +32,10 @@ function footerOf(language: Language): { lines: string[]; blocks: string[] } {
   };
 }
 
-function write(language: Language, subject: string, parts: Part[]): Message {
-  const text = parts.map((part) => ("say" in part ? part.say : "small" in part ? part.small : part.url));
+function write(language: Language, subject: string, content: Part[]): Message {
   const { name, color } = config().brand;
+  const parts = [...content, { small: mailTextsIn(language)("common.sentBy", { brand: name }) }];
+  const text = parts.map((part) => ("say" in part ? part.say : "small" in part ? part.small : part.url));
   const colors = brandColors(color ?? defaultColor);
   const footer = footerOf(language);
   if (footer.lines.length > 0) text.push(`-- \n${footer.lines.join("\n")}`); // RFC 3676, section 4.3

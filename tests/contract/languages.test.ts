@@ -146,6 +146,14 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
     }
   });
 
+  test("says in a sentence of both parts who sent it", () => {
+    const sentence = mailTextsIn(language)("common.sentBy", { brand: "Latchkey" });
+    for (const { text, html } of Object.values(written())) {
+      expect(text).toContain(`\n\n${sentence}\n`);
+      expect(html).toContain(`>${sentence}<`);
+    }
+  });
+
   test("has the same links as in English", () => {
     const linksOf = (text: string) => text.match(/https:\S+/g);
     const inEnglish = messages.resetMail("en", app, "ada@example.com", "f".repeat(64));

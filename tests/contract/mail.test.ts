@@ -24,6 +24,8 @@ ${resetUrl}
 This link expires in 60 minutes.
 
 If you did not ask for this, you can ignore this mail.
+
+This mail was sent by Latchkey.
 `;
 
 /** The whole HTML of that mail. */

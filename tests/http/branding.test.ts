@@ -78,6 +78,7 @@ test("mails have the brand's name, colour and links; the fixed parts of the rese
   expect(before).toMatch(
     /^Reset your password:\n\nhttps:\/\/login\.cheese\.example\/reset-password\?email=grace%40example\.com&token=[0-9a-f]{64}\n\nThis link expires in 60 minutes\.\n\n/,
   );
+  expect(before.endsWith(`\n\nThis mail was sent by ${name}.`)).toBe(true);
   expect(footer?.trimEnd()).toBe(
     "Help: help+us@cheese.example\nTerms: https://cheese.example/terms?a=1&b=2\nPrivacy: http://127.0.0.1:8080/privacy",
   );

@@ -116,7 +116,7 @@ describe("a mailed link", () => {
     const { link, text } = await latchkey.mailTo(newEmail, "Confirm your new email address");
     const token = link?.searchParams.get("token") ?? "";
     expect(text).toBe(
-      `Confirm your new email address:\n\nhttps://latchkey.example/account/email?email=moved%40example.com&token=${token}\n\nThis link expires in 60 minutes.\n\nIf you did not ask for this, do not confirm it: somebody else’s account would get your address.`,
+      `Confirm your new email address:\n\nhttps://latchkey.example/account/email?email=moved%40example.com&token=${token}\n\nThis link expires in 60 minutes.\n\nIf you did not ask for this, do not confirm it: somebody else’s account would get your address.\n\nThis mail was sent by Latchkey.`,
     );
     expect((await latchkey.mailTo(email, "Your email address is being changed")).text).not.toMatch(secrets);
     for (const path of ["/reset-password", "/register/complete"]) {

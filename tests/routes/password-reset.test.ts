@@ -137,7 +137,7 @@ describe("asking for a link", () => {
     expect(mail).toMatchObject({ to: "ada+1@example.com", subject: "Reset your password" });
     const link = `https://latchkey.example/reset-password?email=ada%2B1%40example.com&token=${token}`;
     expect(mail?.text).toBe(
-      `Reset your password:\n\n${link}\n\nThis link expires in 60 minutes.\n\nIf you did not ask for this, you can ignore this mail.`,
+      `Reset your password:\n\n${link}\n\nThis link expires in 60 minutes.\n\nIf you did not ask for this, you can ignore this mail.\n\nThis mail was sent by Latchkey.`,
     );
   });
 

@@ -58,7 +58,7 @@ describe("asking for a link", () => {
       {
         to: "grace+1@example.com",
         subject: "Finish creating your account",
-        text: `Finish creating your account:\n\nhttps://latchkey.example/register/complete?email=grace%2B1%40example.com&token=${token}\n\nThis link expires in 60 minutes.\n\nIf you did not ask for this, you can ignore this mail.`,
+        text: `Finish creating your account:\n\nhttps://latchkey.example/register/complete?email=grace%2B1%40example.com&token=${token}\n\nThis link expires in 60 minutes.\n\nIf you did not ask for this, you can ignore this mail.\n\nThis mail was sent by Latchkey.`,
       },
     ]);
     const rows = await latchkey.execute<{ expires_at: string }>("select * from registrations");
