@@ -464,7 +464,7 @@ describe("when it was not the owner", () => {
     await confirm(await link(newEmail, thief), thief);
     await latchkey.drain();
     expect(textTo(oldEmail)).toBe(
-      `The email address of your account was changed from ${oldEmail} to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\nIf it was not you, log in at once, with ${newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password, and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard\n\nIf you cannot log in, tell the people who run this service.`,
+      `The email address of your account was changed from ${oldEmail} to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\nIf it was not you, log in at once, with ${newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password, and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard\n\nIf you cannot log in, tell the people who run this service.\n\nThis mail was sent by Latchkey.`,
     );
     const owner = `session=${(await logIn(newEmail)).cookies.session}`;
     expect((await confirm(await link(oldEmail, owner), owner)).location).toBe("/dashboard");
@@ -484,7 +484,7 @@ describe("when it was not the owner", () => {
     await confirm(await link(newEmail, stranger));
     await latchkey.drain();
     expect(textTo(newEmail)).toBe(
-      `The email address of your account was changed from eve@example.com to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\nIf it was not you, somebody can read your mail: change the password of your mailbox, and then reset the password of this account:\n\nhttp://localhost:3000/forgot-password\n\nThen log in and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard`,
+      `The email address of your account was changed from eve@example.com to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\nIf it was not you, somebody can read your mail: change the password of your mailbox, and then reset the password of this account:\n\nhttp://localhost:3000/forgot-password\n\nThen log in and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard\n\nThis mail was sent by Latchkey.`,
     );
     const fields = { ...(await resetLink(latchkey, newEmail)), ...twice("the owner's own password") };
     expect((await call(resetPassword.action, post("/reset-password", fields))).status).toBe(302);

@@ -129,7 +129,7 @@ describe("a change", () => {
     expect((await change({}, thief)).status).toBe(200);
     await latchkey.drain();
     expect(latchkey.mails()[0]?.text).toBe(
-      "The password of your account was changed on its account page, and every other browser was signed out.\n\nIf it was not you, reset your password now:\n\nhttp://localhost:3000/forgot-password\n\nThen log in and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard",
+      "The password of your account was changed on its account page, and every other browser was signed out.\n\nIf it was not you, reset your password now:\n\nhttp://localhost:3000/forgot-password\n\nThen log in and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard\n\nThis mail was sent by Latchkey.",
     );
     const fields = { ...(await resetLink(latchkey)), ...twice("the owner's own password") };
     expect((await call(resetPassword.action, post("/reset-password", fields))).status).toBe(302);
