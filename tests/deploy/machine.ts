@@ -159,6 +159,12 @@ export class Machine {
     runAsRoot(`cp -a ${from.#root}/var/backups/. ${this.#root}/var/backups/`, { PATH: "/usr/bin:/bin" });
   }
 
+  emptyDataFolder(): void {
+    runAsRoot(`${this.#root}/bin/systemctl stop latchkey; rm -r ${this.#root}/var/lib/latchkey`, {
+      PATH: "/usr/bin:/bin",
+    });
+  }
+
   async remove(): Promise<void> {
     runAsRoot(`${this.#root}/bin/systemctl stop latchkey; rm -rf ${this.#root}/*`, { PATH: "/usr/bin:/bin" });
     await this.#remove();

@@ -16,12 +16,18 @@ async function createMachine(smtp: MailServer, postgres?: PostgresCluster): Prom
   return machine;
 }
 
-/** Registers, and requests a reset link. */
-async function arrange({ url }: Machine, { token }: MailServer) {
+async function register({ url }: Machine, { token }: MailServer, email: string): Promise<Visitor> {
   const visitor = new Visitor(url);
   await visitor.post("/register", { email });
-  const claim = { email, token: await token("Finish creating your account") };
+  const claim = { email, token: await token("Finish creating your account", email) };
   await visitor.post("/register/complete", { ...claim, ...twice("correct horse battery staple") });
+  return visitor;
+}
+
+/** Registers, and requests a reset link. */
+async function arrange(machine: Machine, smtp: MailServer) {
+  const { token } = smtp;
+  const visitor = await register(machine, smtp, email);
   await visitor.post("/forgot-password", { email });
   return { visitor, reset: { email, token: await token("Reset your password") } };
 }
@@ -36,12 +42,24 @@ async function expectSession({ url }: Machine, { visitor }: Arranged): Promise<v
   expect(page.body).toContain(email);
 }
 
+/** Runs a statement in Latchkey's database on the cluster. */
+async function execute({ port }: PostgresCluster, statement: string): Promise<object[]> {
+  const client = await connect(`postgresql://postgres@127.0.0.1:${port}/latchkey`);
+  const { rows } = await client.query(statement);
+  await client.end();
+  return rows;
+}
+
+const usersOf = (cluster: PostgresCluster) => execute(cluster, "select email from users order by email");
+const waitingMailsOf = (cluster: PostgresCluster) =>
+  execute(cluster, "select data from pgboss.job where data ->> 'email' is not null");
+
 async function expectResetLink({ url }: Machine, { reset }: Arranged): Promise<void> {
   const answer = await new Visitor(url).post("/reset-password", { ...reset, ...twice("another good password") });
   expect(answer).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
 }
 
-test("the embedded database: install, upgrade, go back, rotate, find out about mails, back up, and restore elsewhere", async () => {
+test("the embedded database: install, upgrade, go back, rotate, find out about mails, back up, restore elsewhere and in place", async () => {
   const smtp = await startMailServer();
   const machine = await createMachine(smtp);
   machine.run("install");
@@ -74,6 +92,10 @@ test("the embedded database: install, upgrade, go back, rotate, find out about m
   await expectResetLink(elsewhere, arranged);
   await expectSession(machine, arranged);
 
+  machine.emptyDataFolder();
+  await machine.runUntilReady("restore the embedded database");
+  await expectSession(machine, arranged);
+
   const newSmtp = await startMailServer();
   machine.useSmtp(newSmtp.url);
   await machine.runUntilReady("rotate the SMTP login");
@@ -101,7 +123,12 @@ describe("PostgreSQL", () => {
     expect(machine.run("command")).toContain(email);
     machine.run("export");
     expect(machine.run("import")).toBe("0 accounts created, 1 skipped because the address has an account.\n");
+    const gone = "gone@example.com";
+    const leaver = await register(machine, smtp, gone);
+    const waiting = `'latchkey', '{ "task": "mail_registration", "email": "eve@example.com" }', now() + interval '1 day'`;
+    await execute(clusters[0], `insert into pgboss.job (name, data, start_after) values (${waiting})`);
     machine.run("back up PostgreSQL");
+    await leaver.post("/dashboard", { intent: "delete-account", email: gone });
 
     const elsewhere = await createMachine(smtp, clusters[1]);
     elsewhere.takeBackups(machine);
@@ -110,15 +137,16 @@ describe("PostgreSQL", () => {
     await expectSession(elsewhere, arranged);
     await expectResetLink(elsewhere, arranged);
 
-    elsewhere.run("empty the database");
-    await elsewhere.runUntilReady("restore PostgreSQL");
-    await expectSession(elsewhere, arranged);
-    await expectResetLink(elsewhere, arranged);
+    expect(() => machine.run("restore PostgreSQL")).toThrow('schema "pgboss" already exists');
+    machine.run("empty the database");
+    await machine.runUntilReady("restore PostgreSQL");
+    expect(await usersOf(clusters[1])).toEqual([{ email }, { email: gone }]);
+    expect(await usersOf(clusters[0])).toEqual([{ email }]);
+    for (const cluster of clusters.slice(0, 2)) expect(await waitingMailsOf(cluster)).toEqual([]);
+    await expectSession(machine, arranged);
 
     // The tables of a newer version: this one is then the version before.
-    const client = await connect(`postgresql://postgres@127.0.0.1:${clusters[0].port}/latchkey`);
-    await client.query("insert into mikro_orm_migrations (name) values ('Migration29990101000000')");
-    await client.end();
+    await execute(clusters[0], "insert into mikro_orm_migrations (name) values ('Migration29990101000000')");
     await machine.runUntilReady("rotate the database password");
     await expectSession(machine, arranged);
   });
@@ -130,15 +158,13 @@ describe("PostgreSQL", () => {
     await machine.runUntilReady("start");
     const arranged = await arrange(machine, smtp);
     machine.run("create the database");
-    const client = await connect(`postgresql://postgres@127.0.0.1:${clusters[2].port}/latchkey`);
-    await client.query("create table other ()");
+    await execute(clusters[2], "create table other ()");
     expect(() => machine.run("copy to PostgreSQL")).toThrow("Nothing was copied: the database TO is not empty.");
-    await client.query("drop table other");
+    await execute(clusters[2], "drop table other");
     expect(machine.run("copy to PostgreSQL")).toMatch(/^users +1$/m);
     machine.run("use PostgreSQL");
     await machine.runUntilReady("start");
-    expect((await client.query("select email from users")).rows).toEqual([{ email }]);
-    await client.end();
+    expect(await usersOf(clusters[2])).toEqual([{ email }]);
     await expectSession(machine, arranged);
     await expectResetLink(machine, arranged);
   });
