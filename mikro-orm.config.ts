@@ -5,11 +5,28 @@ import { connectionFor } from "#server/database/connection";
 import { migrationOptions } from "#server/database/migrations";
 import { ormOptions } from "#server/database/orm";
 
+const lineWidth = 120; // biome.json
+
 /** A migration imports its base class when it runs, so that a start without migrations does not load it. */
 class MigrationGenerator extends TSMigrationGenerator {
-  override generateMigrationFile(...description: Parameters<TSMigrationGenerator["generateMigrationFile"]>): string {
-    const file = super.generateMigrationFile(...description);
-    return file.replace(/^import .*;/, 'const { Migration } = await import("@mikro-orm/migrations");');
+  override createStatement(sql: string, indent: number): string {
+    const space = " ".repeat(indent);
+    const text = `\`${sql.replace(/[`\\]|\$(?=\{)/g, "\\$&")}\``;
+    const line = `${space}this.addSql(${text});`;
+    return line.length <= lineWidth ? line : `${space}this.addSql(\n${space}  ${text},\n${space});`;
+  }
+
+  override generateMigrationFile(className: string, diff: Record<"up" | "down", string[]>): string {
+    const methods = (["up", "down"] as const).map((name) => {
+      const statements = diff[name].filter((sql) => sql !== "").map((sql) => this.createStatement(sql, 4));
+      return [`  override ${name}(): void {`, ...statements, "  }"].join("\n");
+    });
+    return `const { Migration } = await import("@mikro-orm/migrations");
+
+export class ${className} extends Migration {
+${methods.join("\n\n")}
+}
+`;
   }
 }
 

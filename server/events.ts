@@ -32,6 +32,7 @@ export type ExternalSignInFailure =
 export type SessionEnd =
   | "logout"
   | "ended_by_user"
+  | "ended_by_operator"
   | "replaced"
   | "too_many"
   | "password_reset"

@@ -18,7 +18,9 @@ function readConfig(): Config {
 function assertExists(databaseUrl: string): void {
   if (!databaseUrl.startsWith("pglite:")) return;
   const folder = databaseUrl.slice("pglite:".length);
-  if (hasNoDatabase(folder)) throw new CommandError(`There is no database in the folder ${folder}.`);
+  if (hasNoDatabase(folder)) {
+    throw new CommandError(`There is no database in the folder ${folder}: \`latchkey database migrate\` makes one.`);
+  }
 }
 
 async function open<T>(databaseUrl: string, work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> {

@@ -123,7 +123,8 @@ async function endSessions(actor: Actor, end: (em: EntityManager) => Promise<num
   const ended = await unitOfWork(async (em) => {
     return (await lockOwner(em, actor)) ? end(em) : null;
   });
-  if (ended !== null) logSessionEnd(actor.userId, "ended_by_user", ended);
+  const reason = actor.sessionId === null ? "ended_by_operator" : "ended_by_user";
+  if (ended !== null) logSessionEnd(actor.userId, reason, ended);
   return ended;
 }
 

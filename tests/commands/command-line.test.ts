@@ -101,7 +101,7 @@ test("an embedded database that does not exist is not created", async () => {
   expect(await latchkey(["user", "export"], { DATABASE_URL: `pglite:${missing}` })).toEqual({
     status: 1,
     stdout: "",
-    stderr: `There is no database in the folder ${missing}.\n`,
+    stderr: `There is no database in the folder ${missing}: \`latchkey database migrate\` makes one.\n`,
     events: [],
   });
   expect(existsSync(missing)).toBe(false);
@@ -113,7 +113,8 @@ test("a folder without a database is refused, and what is in it keeps its rights
   await mkdir(other);
   await chmod(other, 0o755);
   const settings = { DATABASE_URL: `pglite:${other}` };
-  const none = { status: 1, stdout: "", stderr: `There is no database in the folder ${other}.\n`, events: [] };
+  const stderr = `There is no database in the folder ${other}: \`latchkey database migrate\` makes one.\n`;
+  const none = { status: 1, stdout: "", stderr, events: [] };
   expect(await latchkey(["user", "export"], settings)).toEqual(none);
   expect(await readdir(other)).toEqual([]);
   await writeFile(file, "");

@@ -174,7 +174,7 @@ test("`end-sessions` signs the account out everywhere", async () => {
     status: 0,
     stdout: "2 sessions ended.\n",
     stderr: "",
-    events: [{ event: "session.ended", ...logged, reason: "ended_by_user", count: 2 }],
+    events: [{ event: "session.ended", ...logged, reason: "ended_by_operator", count: 2 }],
   });
   expect(await fixture.execute("select from sessions")).toEqual([]);
 });
