@@ -9,7 +9,7 @@ startTransition(() => {
   hydrateRoot(
     document,
     <StrictMode>
-      <PageProvider value={content}>
+      <PageProvider content={content}>
         <RemixBrowser />
       </PageProvider>
     </StrictMode>,

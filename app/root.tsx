@@ -2,14 +2,12 @@ import type { HeadersFunction, LinksFunction } from "@remix-run/node";
 import { isRouteErrorResponse, Links, LiveReload, Outlet, ScrollRestoration, useRouteError } from "@remix-run/react";
 import type { ReactNode } from "react";
 import { ErrorPage } from "./components/error-page";
-import { LanguageSwitch } from "./components/language-switch";
-import { BrandHead } from "./page/brand";
+import { Footer } from "./components/footer";
 import { useFocusOnArrival } from "./page/focus";
 import { useDocumentLanguage } from "./page/language";
-import { useNonce } from "./page/nonce";
-import { PageForBrowser, TextsPreload } from "./page/page-context";
-import { PageScripts } from "./page/page-scripts";
-import { useDocumentTitle, useSearchListing } from "./page/title";
+import { lowPriority, PageForBrowser, usePage } from "./page/page-context";
+import { useHead } from "./page/title";
+import { PageScripts } from "./remix-internals";
 import styles from "./styles/latchkey.css";
 
 export const links: LinksFunction = () => [{ rel: "stylesheet", href: styles }];
@@ -19,10 +17,9 @@ const statusOf = (error: unknown) => (isRouteErrorResponse(error) ? error.status
 export const headers: HeadersFunction = ({ errorHeaders }) => errorHeaders ?? {};
 
 export function Layout({ children }: { children: ReactNode }) {
-  const nonce = useNonce();
   const error = useRouteError() ?? null; // null or undefined without an error
-  const errorStatus = error === null ? null : statusOf(error);
-  const { description, listed } = useSearchListing(errorStatus);
+  const { title, description, listed } = useHead(error === null ? null : statusOf(error));
+  const { brand, textsPath, nonce } = usePage();
   return (
     <html {...useDocumentLanguage()}>
       <head>
@@ -31,16 +28,22 @@ export function Layout({ children }: { children: ReactNode }) {
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#fff" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#1a201e" media="(prefers-color-scheme: dark)" />
-        <title>{useDocumentTitle(errorStatus)}</title>
+        <title>{title}</title>
         {!listed && <meta name="robots" content="noindex" />}
-        {description !== null && <meta name="description" content={description} />}
+        {description && <meta name="description" content={description} />}
         <Links />
-        <BrandHead />
-        <TextsPreload />
+        {brand.logo ? (
+          <link rel="icon" href={brand.logo} />
+        ) : (
+          <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+        )}
+        {brand.colors && <link rel="stylesheet" href={brand.colors} />}
+        {/* The browser loads the texts beside the scripts. */}
+        <link rel="preload" as="fetch" href={textsPath} crossOrigin="anonymous" {...lowPriority} />
       </head>
       <body>
         {children}
-        <LanguageSwitch />
+        <Footer />
         <PageForBrowser />
         <ScrollRestoration nonce={nonce} />
         <PageScripts />

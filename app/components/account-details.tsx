@@ -1,19 +1,18 @@
 import { useTexts } from "~/page/language";
+import { ProtectedAction, useRefusal } from "./account-action";
 import { EmailField } from "./field";
-import { ProtectedAction } from "./protected-action";
 
 interface AccountDetailsProps {
   name: string | null;
   email: string;
   picture: string | null;
-  emailError: string | undefined;
-  typedEmail: string | undefined;
   signInAgain: boolean;
 }
 
 /** Who the account belongs to. */
-export function AccountDetails({ name, email, picture, emailError, typedEmail, signInAgain }: AccountDetailsProps) {
+export function AccountDetails({ name, email, picture, signInAgain }: AccountDetailsProps) {
   const t = useTexts();
+  const refused = useRefusal("change-email");
   return (
     <section aria-labelledby="details">
       <h2 id="details">{t("account.details")}</h2>
@@ -40,15 +39,14 @@ export function AccountDetails({ name, email, picture, emailError, typedEmail, s
         intent="change-email"
         submit={t("account.changeEmailSend")}
         signInAgain={signInAgain}
-        open={emailError !== undefined}
       >
         <EmailField
           label={t("account.newEmail")}
           required
           autoComplete="email"
           enterKeyHint="send"
-          defaultValue={typedEmail}
-          error={emailError}
+          defaultValue={refused?.typed.email}
+          error={refused?.errors.email}
         />
       </ProtectedAction>
     </section>

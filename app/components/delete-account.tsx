@@ -1,15 +1,10 @@
 import { useTexts } from "~/page/language";
+import { ProtectedAction, useRefusal } from "./account-action";
 import { EmailField } from "./field";
-import { ProtectedAction } from "./protected-action";
 
-interface DeleteAccountProps {
-  error: string | undefined;
-  typed: string | undefined;
-  signInAgain: boolean;
-}
-
-export function DeleteAccount({ error, typed, signInAgain }: DeleteAccountProps) {
+export function DeleteAccount({ signInAgain }: { signInAgain: boolean }) {
   const t = useTexts();
+  const refused = useRefusal("delete-account");
   return (
     <section aria-labelledby="delete-account">
       <h2 id="delete-account">{t("account.deleteTitle")}</h2>
@@ -20,9 +15,14 @@ export function DeleteAccount({ error, typed, signInAgain }: DeleteAccountProps)
         submit={t("account.deleteForGood")}
         danger
         signInAgain={signInAgain}
-        open={error !== undefined}
       >
-        <EmailField label={t("account.deleteConfirm")} required autoComplete="off" defaultValue={typed} error={error} />
+        <EmailField
+          label={t("account.deleteConfirm")}
+          required
+          autoComplete="off"
+          defaultValue={refused?.typed.email}
+          error={refused?.errors.email}
+        />
       </ProtectedAction>
     </section>
   );

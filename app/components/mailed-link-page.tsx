@@ -1,9 +1,14 @@
-import { useActionData, useLoaderData } from "@remix-run/react";
+import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
+import { linkLifetimeMinutes } from "#server/rules";
+import { useTexts } from "~/page/language";
 import type { LinkParameters, LinkRefusal } from "~/request/mailed-link.server";
-import { withReturnTo } from "~/request/return-to";
-import { InvalidLink } from "./invalid-link";
-import { NewPasswordForm } from "./new-password-form";
+import { returnToName, withReturnTo } from "~/request/return-to";
+import { EmailForm } from "./email-form";
+import { EmailField } from "./field";
+import { NewPasswordFields } from "./new-password-fields";
+import { Notice } from "./notice";
 import { Page } from "./page";
+import { SubmitButton } from "./submit-button";
 
 interface MailedLinkPageProps {
   title: string;
@@ -15,22 +20,35 @@ interface MailedLinkPageProps {
 
 /** The page behind a mailed link: the form for a new password, or the form for a new link. */
 export function MailedLinkPage({ title, action, submit, again }: MailedLinkPageProps) {
+  const t = useTexts();
   const link = useLoaderData<LinkParameters>();
   const refused = useActionData<LinkRefusal>();
   const { email, token, return_to: returnTo } = { ...link, ...refused?.typed };
+  if (!refused?.invalidLink) {
+    return (
+      <Page title={title}>
+        <Form method="post" action={action}>
+          <input type="hidden" name="token" value={token} />
+          {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
+          <EmailField value={email} readOnly error={refused?.errors?.email} />
+          <NewPasswordFields email={email} errors={refused?.errors ?? {}} />
+          <SubmitButton>{submit}</SubmitButton>
+        </Form>
+      </Page>
+    );
+  }
   return (
     <Page title={title}>
-      {refused?.invalidLink ? (
-        <InvalidLink message={refused.invalidLink} again={again && withReturnTo(again, returnTo)} email={email} />
+      <Notice role="alert">{refused.invalidLink}</Notice>
+      {again ? (
+        <>
+          <p>{t("link.invalidHelp", { count: linkLifetimeMinutes })}</p>
+          <EmailForm action={withReturnTo(again, returnTo)} email={email} submit={t("link.sendNew")} />
+        </>
       ) : (
-        <NewPasswordForm
-          action={action}
-          email={email}
-          token={token}
-          returnTo={returnTo}
-          errors={refused?.errors}
-          submit={submit}
-        />
+        <p className="aside">
+          <Link to="/login">{t("common.backToLogin")}</Link>
+        </p>
       )}
     </Page>
   );

@@ -1,10 +1,43 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { passwordLength } from "#server/rules";
+import { usePage } from "~/page/page-context";
 import { PasswordField } from "./password-field";
-import { PasswordStrength } from "./password-strength";
 
-/** The new password twice, with its strength. `email` is the address of the account. */
-export function NewPasswordFields({ email, errors }: { email: string; errors: Record<string, string> }) {
+interface Account {
+  /** The address of the account. */
+  email: string;
+}
+
+/** Says how hard a password is to guess while it is typed. The estimator is loaded with the first character. */
+function PasswordStrength({ password, email }: Account & { password: string }) {
+  const { t, brand } = usePage();
+  const [score, setScore] = useState<0 | 1 | 2 | 3 | 4 | null>(null);
+  const count = passwordLength.minimum;
+
+  useEffect(() => {
+    let current = true;
+    const estimate = async () => {
+      const { strengthOf } = await import("~/components/password-strength.client");
+      if (current) setScore(strengthOf(password, email, brand.name));
+    };
+    if (password !== "") estimate().catch(() => setScore(null));
+    return () => {
+      current = false;
+    };
+  }, [password, email, brand.name]);
+
+  if (password === "" || score === null) return t("strength.use", { count });
+  const tooShort = [...password].length < count;
+  return (
+    <span data-score={tooShort ? 0 : score}>
+      <span className="strength" aria-hidden="true" />
+      {tooShort ? t("strength.tooShort", { count }) : t(`strength.score${score}`)}
+    </span>
+  );
+}
+
+/** The new password twice, with its strength. */
+export function NewPasswordFields({ email, errors }: Account & { errors: Record<string, string> }) {
   const [password, setPassword] = useState("");
   return (
     <>

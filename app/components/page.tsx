@@ -1,6 +1,16 @@
 import type { ReactNode } from "react";
-import { useBrand } from "~/page/brand";
-import { Logo } from "./logo";
+import { usePage } from "~/page/page-context";
+
+/** The logo: a key in the form of an L. */
+const logo = (
+  <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+    <rect width="32" height="32" rx="8" fill="currentColor" />
+    <g fill="none" stroke="var(--pico-primary-inverse)" strokeWidth="2.75" strokeLinecap="round" strokeLinejoin="round">
+      <circle cx="13" cy="10.5" r="4.25" />
+      <path d="M13 14.75V25.5h8M13 20h5" />
+    </g>
+  </svg>
+);
 
 interface PageProps {
   title: string;
@@ -12,14 +22,14 @@ interface PageProps {
 
 /** The layout of every page: the logo, one heading and the content. */
 export function Page({ title, wide, aside, children }: PageProps) {
-  const { name, logo } = useBrand();
+  const { brand } = usePage();
   const heading = <h1 tabIndex={-1}>{title}</h1>;
   return (
     <>
       <header>
         <a href="/" className="logo">
-          {logo ? <img src={logo} alt="" /> : <Logo />}
-          {name}
+          {brand.logo ? <img src={brand.logo} alt="" /> : logo}
+          {brand.name}
         </a>
       </header>
       <main className={wide ? "wide" : undefined}>

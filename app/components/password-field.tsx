@@ -1,7 +1,7 @@
 import { useNavigation } from "@remix-run/react";
 import { type KeyboardEvent, useState } from "react";
-import { useHydrated } from "~/page/hydrated";
-import { useTexts } from "~/page/language";
+
+import { useHydrated, usePage } from "~/page/page-context";
 import { Field, type FieldProps } from "./field";
 
 type PasswordFieldProps = Omit<FieldProps, "type" | "end" | "label"> & {
@@ -17,7 +17,7 @@ const labels = {
 
 /** A password field that can show its text and warns of Caps Lock. The text is hidden again before it is sent. */
 export function PasswordField({ of, hint, ...input }: PasswordFieldProps) {
-  const t = useTexts();
+  const { t } = usePage();
   const [shown, setShown] = useState(false);
   const [capsLock, setCapsLock] = useState(false);
   const hydrated = useHydrated();

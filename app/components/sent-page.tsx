@@ -1,4 +1,5 @@
 import { Link, useSearchParams } from "@remix-run/react";
+import { linkLifetimeMinutes } from "#server/rules";
 import { Text, useTexts } from "~/page/language";
 import { EmailForm } from "./email-form";
 import { Notice } from "./notice";
@@ -11,11 +12,10 @@ interface SentPageProps {
   again: string;
   login: string;
   isMailLogged: boolean;
-  linkMinutes: number;
 }
 
 /** The page after a link was asked for. It is the same whether or not the address has an account. */
-export function SentPage({ sent, outcome, again, login, isMailLogged, linkMinutes }: SentPageProps) {
+export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPageProps) {
   const t = useTexts();
   const askedAgain = useSearchParams()[0].has("again");
   const address = sent.email || t("sent.thatAddress");
@@ -28,7 +28,7 @@ export function SentPage({ sent, outcome, again, login, isMailLogged, linkMinute
           values={{ address }}
           parts={{ address: (text) => (sent.email ? <strong dir="ltr">{text}</strong> : text) }}
         />{" "}
-        {t("sent.works", { count: linkMinutes })}
+        {t("sent.works", { count: linkLifetimeMinutes })}
       </Notice>
       {isMailLogged && (
         <p className="muted">

@@ -1,7 +1,14 @@
 import { localMomentIn } from "#server/languages/translate";
-import { useHydrated } from "~/page/hydrated";
-import { Text, useDocumentLanguage, useTexts } from "~/page/language";
-import { ActionForm } from "./action-form";
+import { Text } from "~/page/language";
+import { useHydrated, usePage } from "~/page/page-context";
+import { ActionForm } from "./account-action";
+
+/** When something was: in ISO 8601, and in the page's language how long ago and exactly, in UTC. */
+interface Moment {
+  at: string;
+  ago: string;
+  exact: string;
+}
 
 export interface SessionItem {
   id: string;
@@ -11,28 +18,19 @@ export interface SessionItem {
   current: boolean;
 }
 
-/** When something was: in ISO 8601, and in words of the page's language how long ago, and exactly in UTC. */
-interface Moment {
-  at: string;
-  ago: string;
-  exact: string;
-}
-
-/** A script knows the visitor's time zone: the exact time changes to it after hydration. */
-function Line({ of, at, ago, exact }: Moment & { of: "sessions.since" | "sessions.lastSeen" }) {
-  const { lang } = useDocumentLanguage();
-  const title = useHydrated() ? localMomentIn(lang, new Date(at)) : exact;
-  const time = (text: string) => (
-    <time dateTime={at} title={title}>
-      {text}
-    </time>
-  );
-  return <Text of={of} values={{ moment: ago }} parts={{ time }} />;
-}
-
-/** The user's sessions, each with a button that ends it. */
+/** The user's sessions, each with a button that ends it. A script knows the visitor's time zone, the server does not. */
 export function SessionList({ sessions }: { sessions: SessionItem[] }) {
-  const t = useTexts();
+  const { t, language } = usePage();
+  const hydrated = useHydrated();
+  const line = (of: "sessions.since" | "sessions.lastSeen", { at, ago, exact }: Moment) => {
+    const title = hydrated ? localMomentIn(language, new Date(at)) : exact;
+    const time = (text: string) => (
+      <time dateTime={at} title={title}>
+        {text}
+      </time>
+    );
+    return <Text of={of} values={{ moment: ago }} parts={{ time }} />;
+  };
   return (
     <section aria-labelledby="sessions">
       <h2 id="sessions">{t("sessions.title")}</h2>
@@ -44,16 +42,16 @@ export function SessionList({ sessions }: { sessions: SessionItem[] }) {
               {current && <strong> · {t("sessions.thisBrowser")}</strong>}
               <br />
               <small className="muted">
-                <Line of="sessions.since" {...since} />
+                {line("sessions.since", since)}
                 <br />
-                <Line of="sessions.lastSeen" {...lastSeen} />
+                {line("sessions.lastSeen", lastSeen)}
               </small>
             </p>
-            {!current && <ActionForm fields={{ intent: "end-session", sessionId: id }} submit={t("sessions.end")} />}
+            {!current && <ActionForm intent="end-session" sessionId={id} submit={t("sessions.end")} />}
           </li>
         ))}
       </ul>
-      {sessions.length > 1 && <ActionForm fields={{ intent: "end-other-sessions" }} submit={t("sessions.endOthers")} />}
+      {sessions.length > 1 && <ActionForm intent="end-other-sessions" submit={t("sessions.endOthers")} />}
     </section>
   );
 }

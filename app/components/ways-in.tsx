@@ -1,21 +1,54 @@
 import { Text, useTexts } from "~/page/language";
-import { ActionForm } from "./action-form";
-import { ChangePassword } from "./change-password";
-import { ProtectedAction } from "./protected-action";
+import { ActionForm, ProtectedAction, useRefusal } from "./account-action";
+import { NewPasswordFields } from "./new-password-fields";
+import { PasswordField } from "./password-field";
 
-interface WaysInProps {
+interface ChangePasswordProps {
   email: string;
+  signInAgain: boolean;
+}
+
+/** The form for a new password, and the way by mail for who has forgotten the current one. */
+function ChangePassword({ email, signInAgain }: ChangePasswordProps) {
+  const t = useTexts();
+  const errors = useRefusal("change-password")?.errors ?? {};
+  return (
+    <ProtectedAction
+      label={t("account.changePassword")}
+      intent="change-password"
+      submit={t("account.savePassword")}
+      signInAgain={signInAgain}
+      after={
+        <>
+          <p className="muted">{t("account.forgotCurrentPassword")}</p>
+          <ActionForm intent="send-password-link" submit={t("account.mailPasswordLink")} />
+        </>
+      }
+    >
+      {/* Not sent: password managers take it for the user name. */}
+      <input type="email" autoComplete="username" value={email} readOnly hidden />
+      <PasswordField
+        of="Current"
+        name="currentPassword"
+        autoComplete="current-password"
+        enterKeyHint="next"
+        error={errors.currentPassword}
+      />
+      <NewPasswordFields email={email} errors={errors} />
+      <p className="muted">{t("account.otherSessionsEnd")}</p>
+    </ProtectedAction>
+  );
+}
+
+interface WaysInProps extends ChangePasswordProps {
   password: boolean;
   linked: boolean;
   canConnect: boolean;
   provider: string;
-  signInAgain: boolean;
-  /** What was wrong with the new password, or with the current one. */
-  passwordErrors: Record<string, string>;
 }
 
 /** How the user signs in; the provider can be disconnected only where a password remains. */
-export function WaysIn({ email, password, linked, canConnect, provider, signInAgain, passwordErrors }: WaysInProps) {
+export function WaysIn({ email, password, linked, canConnect, provider, signInAgain }: WaysInProps) {
   const t = useTexts();
   return (
     <section aria-labelledby="ways-in">
@@ -24,7 +57,7 @@ export function WaysIn({ email, password, linked, canConnect, provider, signInAg
         {password && (
           <li>
             <p>{t("account.emailAndPassword")}</p>
-            <ChangePassword email={email} errors={passwordErrors} signInAgain={signInAgain} />
+            <ChangePassword email={email} signInAgain={signInAgain} />
           </li>
         )}
         {linked && (
@@ -51,14 +84,14 @@ export function WaysIn({ email, password, linked, canConnect, provider, signInAg
                 parts={{ muted: (text) => <span className="muted">{text}</span> }}
               />
             </p>
-            <ActionForm fields={{ intent: "connect-provider" }} submit={t("account.connect", { provider })} />
+            <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
           </li>
         )}
       </ul>
       {!password && (
         <>
           <p className="muted">{t("account.onlyProvider", { provider })}</p>
-          <ActionForm fields={{ intent: "send-password-link" }} submit={t("account.setPassword")} />
+          <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
         </>
       )}
     </section>

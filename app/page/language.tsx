@@ -1,7 +1,7 @@
 import { createElement, Fragment, type ReactNode } from "react";
-import { type Language, languages } from "#server/languages/languages";
+import { languages } from "#server/languages/languages";
 import type { PageTexts } from "#server/languages/texts";
-import { fill, type TextKey, type Translate, templateOf, translator, type Values } from "#server/languages/translate";
+import { fill, type TextKey, templateOf, type Values } from "#server/languages/translate";
 import { usePage } from "./page-context";
 
 export type PageText = TextKey<PageTexts>;
@@ -10,16 +10,13 @@ export type PageText = TextKey<PageTexts>;
 export type PlainPageText = { [Key in PageText]: Values<PageTexts, Key> extends [] ? Key : never }[PageText];
 
 /** `lang` and `dir` of the page. */
-export function useDocumentLanguage(): { lang: Language; dir: "ltr" | "rtl" } {
+export function useDocumentLanguage() {
   const { language } = usePage();
   return { lang: language, dir: languages[language].direction };
 }
 
 /** Turns keys into texts of the page's language. */
-export function useTexts(): Translate<PageTexts> {
-  const { language, texts } = usePage();
-  return translator<PageTexts>(language, texts);
-}
+export const useTexts = () => usePage().t;
 
 interface TextProps<Key extends PageText> {
   of: Key;

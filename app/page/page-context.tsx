@@ -1,9 +1,8 @@
-import { createContext, useContext } from "react";
+import { createContext, type ReactNode, useContext, useSyncExternalStore } from "react";
 import type { PageBrand } from "#server/features/branding.server";
 import type { Language } from "#server/languages/languages";
 import type { PageTexts } from "#server/languages/texts";
-import type { Translated } from "#server/languages/translate";
-import { lowPriority } from "./low-priority";
+import { type Translate, type Translated, translator } from "#server/languages/translate";
 
 /** What every page needs besides its route's data. In a context, because the error pages have no loader's data. */
 export interface PageContent {
@@ -12,13 +11,23 @@ export interface PageContent {
   textsPath: string;
   texts: Translated<PageTexts>;
   brand: PageBrand;
+  /** The nonce of the page's policy. Empty in a browser, which hides it from scripts. */
+  nonce: string;
 }
 
-const PageContext = createContext<PageContent | null>(null);
+interface Page extends PageContent {
+  /** Turns keys into texts of the page's language. */
+  t: Translate<PageTexts>;
+}
 
-export const PageProvider = PageContext.Provider;
+const PageContext = createContext<Page | null>(null);
 
-export function usePage(): PageContent {
+export function PageProvider({ content, children }: { content: PageContent; children: ReactNode }) {
+  const t = translator<PageTexts>(content.language, content.texts);
+  return <PageContext.Provider value={{ ...content, t }}>{children}</PageContext.Provider>;
+}
+
+export function usePage(): Page {
   const page = useContext(PageContext);
   if (!page) throw new Error("The page has no content.");
   return page;
@@ -32,16 +41,24 @@ export function PageForBrowser() {
   return <data id={elementId} value={JSON.stringify({ language, textsPath, brand })} hidden />;
 }
 
-/** Lets the browser load the texts beside the scripts. */
-export function TextsPreload() {
-  return <link rel="preload" as="fetch" href={usePage().textsPath} crossOrigin="anonymous" {...lowPriority} />;
-}
-
 /** The content of the page that the server sent. */
 export async function pageOfDocument(): Promise<PageContent> {
   const value = document.getElementById(elementId)?.getAttribute("value") ?? "";
-  const content: Omit<PageContent, "texts"> = JSON.parse(value);
+  const content: Omit<PageContent, "texts" | "nonce"> = JSON.parse(value);
   const answer = await fetch(content.textsPath);
   if (!answer.ok) throw new Error("The texts cannot be loaded; the page goes on without scripts.");
-  return { ...content, texts: await answer.json() };
+  return { ...content, texts: await answer.json(), nonce: "" };
 }
+
+/** Attributes of a `<link>` whose file is not needed to show the page. React 18 does not know `fetchPriority`. */
+export const lowPriority: object = { fetchpriority: "low" };
+
+const never = () => () => {};
+
+/** False in the server's HTML and during hydration, true afterwards. Without JavaScript it stays false. */
+export const useHydrated = () =>
+  useSyncExternalStore(
+    never,
+    () => true,
+    () => false,
+  );

@@ -14,7 +14,7 @@ export { deviceToken, withDevice } from "./device.server";
 export { readFields, readForm, text } from "./form.server";
 export { languageOf, textsFor, withLanguage } from "./language.server";
 export { type LinkRefusal, linkParameters, readLink, readLinkForm } from "./mailed-link.server";
-export { formTarget, returnToOf } from "./return-to.server";
+export { formTarget, formTargetHeader, returnToOf } from "./return-to.server";
 export {
   browserOf,
   getUser,

@@ -1,8 +1,16 @@
+import type { HeadersFunction } from "@remix-run/node";
 import { data } from "@remix-run/react";
 import { DatabaseUnavailable, HashingOverloaded } from "#server/errors";
 
 /** A refused form: its page again, with what is wrong. */
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });
+
+/** The headers of a page: its action's, and its loader's where the action says nothing else. */
+export const pageHeaders: HeadersFunction = ({ loaderHeaders, actionHeaders }) => {
+  const headers = new Headers(actionHeaders);
+  for (const [name, value] of loaderHeaders) if (!actionHeaders.has(name)) headers.append(name, value);
+  return headers;
+};
 
 /** A wait, rounded up to minutes. */
 export const minutesIn = (seconds: number) => Math.ceil(seconds / 60);

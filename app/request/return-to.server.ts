@@ -1,8 +1,10 @@
 import { redirect, redirectDocument } from "@remix-run/node";
 import { afterSignIn, allowedReturn } from "#server/features/return-to.server";
 import { originOf } from "#server/http/request-facts.server";
-import { formTargetHeader } from "~/page/content-security-policy";
 import { returnToName } from "./return-to";
+
+/** A header by which a route names the origin that a form of its page is redirected to. It is not sent. */
+export const formTargetHeader = "Latchkey-Form-Target";
 
 const accountPage = "/dashboard";
 

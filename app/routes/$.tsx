@@ -2,6 +2,8 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { isUnreadable } from "~/request";
 import { methodNotAllowed } from "~/request/responses";
 
+export { default } from "~/page/no-page";
+
 export function loader({ request }: LoaderFunctionArgs) {
   throw new Response(null, { status: isUnreadable(request) ? 400 : 404 });
 }
@@ -10,9 +12,4 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action(args: ActionFunctionArgs) {
   if (args.request.method !== "POST") throw methodNotAllowed("GET, HEAD");
   return loader(args);
-}
-
-/** Only for the page of the error. */
-export default function NotFound() {
-  return null;
 }

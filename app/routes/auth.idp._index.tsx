@@ -8,6 +8,8 @@ import { returnToOf } from "~/request";
 import { redirectUri, signInCookies } from "~/request/oauth-attempt.server";
 import { methodNotAllowed, plainText } from "~/request/responses";
 
+export { default } from "~/page/no-page";
+
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt
   if (!isExternalSignInOn()) throw plainText("External sign-in is not configured.\n", 400);
@@ -22,9 +24,4 @@ export async function loader({ request }: LoaderFunctionArgs) {
 
 export function action() {
   throw methodNotAllowed("GET");
-}
-
-/** Only for the page of a refused method. */
-export default function StartExternalSignIn() {
-  return null;
 }

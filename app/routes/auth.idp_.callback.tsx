@@ -20,6 +20,8 @@ import {
 } from "~/request/oauth-attempt.server";
 import { methodNotAllowed } from "~/request/responses";
 
+export { default } from "~/page/no-page";
+
 /** RFC 6749, section 3.1: no parameter comes twice. */
 function isRepeated(parameters: URLSearchParams): boolean {
   return ["state", "iss", "error", "code"].some((name) => parameters.getAll(name).length > 1);
@@ -62,9 +64,4 @@ export async function loader({ request }: LoaderFunctionArgs) {
 
 export function action() {
   throw methodNotAllowed("GET");
-}
-
-/** Only for the page of a refused method. */
-export default function Callback() {
-  return null;
 }

@@ -1,29 +1,26 @@
-import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, useActionData, useLoaderData, useLocation } from "@remix-run/react";
 import { Fragment } from "react";
 import { consentOrigin, providerLabel } from "#server/features/external-sign-in.server";
 import { agoIn, momentIn } from "#server/features/language.server";
 import { activeSessions, browserName } from "#server/features/sessions.server";
 import { runAccountAction } from "~/account/actions.server";
-import { accountForm, type Intent, type Refusal } from "~/account/answers.server";
+import { accountForm, type Refusal } from "~/account/answers.server";
 import { AccountDetails } from "~/components/account-details";
-import { AccountNotice } from "~/components/account-notice";
 import { DeleteAccount } from "~/components/delete-account";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
 import { SubmitButton } from "~/components/submit-button";
 import { WaysIn } from "~/components/ways-in";
-import { formTargetHeader } from "~/page/content-security-policy";
 import { useTexts } from "~/page/language";
 import { titled } from "~/page/title";
-import { languageOf, mustSignInAgain, readForm, requireUser } from "~/request";
+import { formTargetHeader, languageOf, mustSignInAgain, readForm, requireUser } from "~/request";
 import { respond, unprocessable } from "~/request/responses";
 
-export const handle = titled("common.accountTitle");
+export { pageHeaders as headers } from "~/request/responses";
 
-export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
-  new Headers([...loaderHeaders, ...actionHeaders]);
+export const handle = titled("common.accountTitle");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
@@ -70,10 +67,15 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
-/** The errors of one form, and what was typed into it. */
-function refusalOf(result: Partial<Refusal> | undefined, intent: Intent) {
-  const isRefused = result?.intent === intent;
-  return { errors: (isRefused && result.errors) || {}, typed: (isRefused && result.typed) || {} };
+/** The form that logs out, beside the heading. */
+function LogOut() {
+  return (
+    <Form method="post" action="/logout">
+      <SubmitButton className="quiet" action="/logout">
+        {useTexts()("account.logOut")}
+      </SubmitButton>
+    </Form>
+  );
 }
 
 export default function Dashboard() {
@@ -83,38 +85,20 @@ export default function Dashboard() {
   const { key } = useLocation();
   const result = useActionData<{ done?: string } & Partial<Refusal>>();
   const errors = result?.errors ?? {};
-  const problem = errors.intent ?? errors.sessionId ?? errors.passwordLink ?? errors.provider;
-  const emailChange = refusalOf(result, "change-email");
-  const deletion = refusalOf(result, "delete-account");
-  const logOut = (
-    <Form method="post" action="/logout">
-      <SubmitButton className="quiet" action="/logout">
-        {t("account.logOut")}
-      </SubmitButton>
-    </Form>
-  );
+  const connected = !result && notice === "idp_connected" && t("account.connected", { provider });
+  const failed = !result && notice === "idp_failed" && t("account.connectFailed", { provider });
+  const done = result?.done ?? connected;
+  const problem = errors.intent ?? errors.sessionId ?? errors.passwordLink ?? errors.provider ?? failed;
   return (
-    <Page title={t("common.accountTitle")} wide aside={logOut}>
-      {!result && <AccountNotice notice={notice} provider={provider} />}
-      {result?.done && <Notice role="status">{result.done}</Notice>}
+    <Page title={t("common.accountTitle")} wide aside={<LogOut />}>
+      {done && <Notice role="status">{done}</Notice>}
       {problem && <Notice role="alert">{problem}</Notice>}
       {/* A new key after each action: the forms are closed and empty again, as after a page load. */}
       <Fragment key={key}>
-        <WaysIn
-          {...user}
-          provider={provider}
-          canConnect={canConnect}
-          signInAgain={signInAgain}
-          passwordErrors={refusalOf(result, "change-password").errors}
-        />
+        <WaysIn {...user} provider={provider} canConnect={canConnect} signInAgain={signInAgain} />
         <SessionList sessions={sessions} />
-        <AccountDetails
-          {...user}
-          signInAgain={signInAgain}
-          emailError={emailChange.errors.email}
-          typedEmail={emailChange.typed.email}
-        />
-        <DeleteAccount signInAgain={signInAgain} error={deletion.errors.email} typed={deletion.typed.email} />
+        <AccountDetails {...user} signInAgain={signInAgain} />
+        <DeleteAccount signInAgain={signInAgain} />
       </Fragment>
     </Page>
   );

@@ -1,7 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { isMailLogged } from "#server/features/mail-preview.server";
-import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
@@ -16,7 +15,6 @@ export function loader({ request }: LoaderFunctionArgs) {
   return {
     email: new URL(request.url).searchParams.get("email") ?? "",
     isMailLogged: isMailLogged(),
-    linkMinutes: linkLifetimeMinutes,
   };
 }
 
@@ -30,18 +28,11 @@ export function action({ request }: ActionFunctionArgs) {
 
 export default function ForgotPassword() {
   const t = useTexts();
-  const { email, isMailLogged, linkMinutes } = useLoaderData<typeof loader>();
+  const { email, isMailLogged } = useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   if (sent) {
     return (
-      <SentPage
-        sent={sent}
-        outcome="forgot.sent"
-        again="/forgot-password"
-        login="/login"
-        isMailLogged={isMailLogged}
-        linkMinutes={linkMinutes}
-      />
+      <SentPage sent={sent} outcome="forgot.sent" again="/forgot-password" login="/login" isMailLogged={isMailLogged} />
     );
   }
   return (

@@ -3,6 +3,8 @@ import { allowedPath } from "#server/features/return-to.server";
 import { readFields, withLanguage } from "~/request";
 import { methodNotAllowed } from "~/request/responses";
 
+export { default } from "~/page/no-page";
+
 export function loader() {
   throw methodNotAllowed("POST");
 }
@@ -12,9 +14,4 @@ export async function action({ request }: ActionFunctionArgs) {
   const { fields } = await readFields(request, ["language", "page"]);
   const { language = "", page = "" } = fields;
   return withLanguage(request, redirect(allowedPath(page) ?? "/"), language);
-}
-
-/** Only for the page of a refused method. */
-export default function LanguagePage() {
-  return null;
 }

@@ -1,4 +1,4 @@
-import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
@@ -31,10 +31,9 @@ import {
 import { minutesIn, respond, unprocessable } from "~/request/responses";
 import { withReturnTo } from "~/request/return-to";
 
-export const handle = titled("common.logIn", { description: "login.description", listed: true });
+export { pageHeaders as headers } from "~/request/responses";
 
-export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
-  new Headers([...loaderHeaders, ...actionHeaders]);
+export const handle = titled("common.logIn", { description: "login.description", listed: true });
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
@@ -50,13 +49,6 @@ export function loader({ request }: LoaderFunctionArgs) {
   });
 }
 
-function tooManyAttempts(typed: Record<string, string>, message: string, wait: number) {
-  return data(
-    { typed, errors: {}, wrongPassword: false, message },
-    { status: 429, headers: { "Retry-After": String(wait) } },
-  );
-}
-
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const form = await readForm(request, z.object({ email: text, password: text }));
@@ -69,7 +61,8 @@ export function action({ request }: ActionFunctionArgs) {
     const counted = await countLogin(email, { client: clientOf(request), deviceToken: device });
     if (counted.wait !== null) {
       const message = t("login.tooMany", { count: minutesIn(counted.wait) });
-      return tooManyAttempts(typed, message, counted.wait);
+      const headers = { "Retry-After": String(counted.wait) };
+      return data({ typed, errors: {}, wrongPassword: false, message }, { status: 429, headers });
     }
 
     const user = await authenticate(email, password, requesterOf(request), counted.counters);
@@ -87,15 +80,12 @@ interface LoginNoticeProps {
 
 function LoginNotice({ notice, provider, returnTo }: LoginNoticeProps) {
   const t = useTexts();
-  if (notice === "password_reset") {
-    return <Notice role="status">{t("login.passwordReset")}</Notice>;
-  }
-  if (notice === "email_changed") {
-    return <Notice role="status">{t("login.emailChanged")}</Notice>;
-  }
-  if (notice === "sign_in_again") {
-    return <Notice role="status">{t("login.signInAgain", { count: recentSignInMinutes })}</Notice>;
-  }
+  const done = {
+    password_reset: t("login.passwordReset"),
+    email_changed: t("login.emailChanged"),
+    sign_in_again: t("login.signInAgain", { count: recentSignInMinutes }),
+  };
+  if (notice && Object.hasOwn(done, notice)) return <Notice role="status">{done[notice as keyof typeof done]}</Notice>;
   if (notice !== "idp_failed") return null;
   return (
     <Notice role="alert">

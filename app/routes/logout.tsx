@@ -2,6 +2,8 @@ import type { ActionFunctionArgs } from "@remix-run/node";
 import { readFields, signOut } from "~/request";
 import { methodNotAllowed, respond } from "~/request/responses";
 
+export { default } from "~/page/no-page";
+
 export function loader() {
   throw methodNotAllowed("POST");
 }
@@ -12,9 +14,4 @@ export function action({ request }: ActionFunctionArgs) {
     await readFields(request, []);
     return signOut(request);
   });
-}
-
-/** Only for the page of a refused method. */
-export default function Logout() {
-  return null;
 }

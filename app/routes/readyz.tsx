@@ -1,12 +1,9 @@
 import { isReady } from "#server/features/health.server";
 import { plainText } from "~/request/responses";
 
+export { default } from "~/page/no-page";
+
 /** Whether the database answers and is migrated. */
 export async function loader() {
   throw (await isReady()) ? plainText("ready\n", 200) : plainText("not ready\n", 503);
-}
-
-/** Only for the page of a refused method. */
-export default function Readiness() {
-  return null;
 }

@@ -2,7 +2,6 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { isMailLogged } from "#server/features/mail-preview.server";
-import { linkLifetimeMinutes } from "#server/rules";
 import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
@@ -36,7 +35,6 @@ export function loader({ request }: LoaderFunctionArgs) {
       email,
       returnTo,
       isMailLogged: isMailLogged(),
-      linkMinutes: linkLifetimeMinutes,
     };
   });
 }
@@ -53,8 +51,7 @@ export function action({ request }: ActionFunctionArgs) {
 
 export default function Register() {
   const t = useTexts();
-  const { idpEnabled, provider, registration, email, returnTo, isMailLogged, linkMinutes } =
-    useLoaderData<typeof loader>();
+  const { idpEnabled, provider, registration, email, returnTo, isMailLogged } = useLoaderData<typeof loader>();
   const sent = useActionData<typeof action>();
   const logIn = (
     <p className="aside">
@@ -80,7 +77,6 @@ export default function Register() {
         again={withReturnTo("/register", returnTo)}
         login={withReturnTo("/login", returnTo)}
         isMailLogged={isMailLogged}
-        linkMinutes={linkMinutes}
       />
     );
   }

@@ -1,8 +1,7 @@
-import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, useLoaderData } from "@remix-run/react";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { formTargetHeader } from "~/page/content-security-policy";
 import { useTexts } from "~/page/language";
 import { titled } from "~/page/title";
 import {
@@ -24,10 +23,9 @@ import { passwordMessage } from "~/request/password-messages";
 import { respond } from "~/request/responses";
 import { returnToName } from "~/request/return-to";
 
-export const handle = titled("complete.title");
+export { pageHeaders as headers } from "~/request/responses";
 
-export const headers: HeadersFunction = ({ loaderHeaders, actionHeaders }) =>
-  actionHeaders.has(formTargetHeader) ? actionHeaders : loaderHeaders;
+export const handle = titled("complete.title");
 
 export function loader({ request }: LoaderFunctionArgs) {
   const returnTo = returnToOf(request);

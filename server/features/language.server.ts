@@ -3,6 +3,7 @@ import { config } from "../config";
 import { byPath, type HashedFile, hashedFile } from "../hashed-file";
 import { isLanguage, type Language, languages } from "../languages/languages";
 import { texts } from "../languages/texts";
+import { oncePerLanguage } from "../languages/translate";
 
 export { answersIn } from "../languages/texts";
 export { momentIn } from "../languages/translate";
@@ -31,13 +32,15 @@ const units = [
   ["minute", 60],
 ] as const;
 
+const relativeFormat = oncePerLanguage((locale) => new Intl.RelativeTimeFormat(locale));
+const nowIn = oncePerLanguage((locale) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(0, "second"));
+
 /** How long ago it was, rounded down: "now" within the first minute. @param now in ms */
 export function agoIn(language: Language, at: Date, now = Date.now()): string {
   const seconds = (now - at.getTime()) / 1000;
-  const [unit, length] = units.find(([, length]) => seconds >= length) ?? ["second", Number.POSITIVE_INFINITY];
-  const numeric = unit === "second" ? "auto" : "always"; // "yesterday" depends on the reader's time zone
-  const format = new Intl.RelativeTimeFormat(languages[language].locale, { numeric });
-  return format.format(-Math.floor(seconds / length), unit);
+  const [unit, length] = units.find(([, length]) => seconds >= length) ?? [];
+  if (!unit) return nowIn(language);
+  return relativeFormat(language).format(-Math.floor(seconds / length), unit);
 }
 
 /** What the components show, in this language. */

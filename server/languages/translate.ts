@@ -35,7 +35,7 @@ export type Values<Texts, Key> = [ValueName<Entry<Texts, Key>>] extends [never]
 export type Translate<Texts> = <Key extends TextKey<Texts>>(key: Key, ...values: Values<Texts, Key>) => string;
 
 /** Makes each of `Intl`'s objects once: that costs more than using it. */
-function oncePerLanguage<T>(make: (locale: string) => T): (language: Language) => T {
+export function oncePerLanguage<T>(make: (locale: string) => T): (language: Language) => T {
   const made = new Map<Language, T>();
   return (language) => {
     const one = made.get(language) ?? make(languages[language].locale);
@@ -85,7 +85,10 @@ export function fill(language: Language, template: string, values: Record<string
 }
 
 export function translator<Texts extends Sections>(language: Language, texts: Translated<Texts>): Translate<Texts> {
-  return (key, ...[values]) => fill(language, templateOf(language, texts as Sections, key, values), values);
+  return (key, ...[values]) => {
+    const template = templateOf(language, texts as Sections, key, values);
+    return values ? fill(language, template, values) : template;
+  };
 }
 
 /** Date and time in UTC: the server does not know the reader's time zone. */

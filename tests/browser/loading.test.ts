@@ -26,17 +26,6 @@ test.each(pages)("the first load of %s stays under 100 KiB of JavaScript", async
   expect(total).toBeLessThan(mostScript);
 });
 
-test.each(pages)("%s preloads React and the modules of its routes only, with low priority", async (path) => {
-  const page = await site.visit({ javaScriptEnabled: false });
-  await page.goto(path);
-  const links = await page.locator("link[rel=modulepreload]").all();
-  const preloads = await Promise.all(links.map(async (link) => (await link.getAttribute("href")) ?? ""));
-  expect(preloads.filter((module) => module.startsWith("/build/_shared/"))).toHaveLength(2);
-  expect(preloads.filter((module) => !module.startsWith("/build/_shared/"))).toHaveLength(3);
-  expect(await page.locator("link:is([rel=modulepreload], [rel=preload])[fetchpriority=low]").count()).toBe(6);
-  expect(await page.locator("link:is([rel=modulepreload], [rel=preload])").count()).toBe(6);
-});
-
 test.each(pages)("%s has no layout shift while it loads", async (path) => {
   const page = await site.visit({ viewport: { width: 375, height: 740 } });
   await page.goto(path, { waitUntil: "networkidle" });

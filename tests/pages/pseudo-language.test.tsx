@@ -4,7 +4,7 @@ import type { ComponentType } from "react";
 import { expect, test } from "vitest";
 import { texts } from "#server/languages/texts";
 import { ErrorPage } from "~/components/error-page";
-import { LanguageSwitch } from "~/components/language-switch";
+import { Footer } from "~/components/footer";
 import type { PageContent } from "~/page/page-context";
 import ConfirmEmail from "~/routes/account.email";
 import AccountDeleted from "~/routes/account-deleted";
@@ -114,7 +114,7 @@ function PageWithSwitch() {
   return (
     <>
       <h1>⟦⟧</h1>
-      <LanguageSwitch />
+      <Footer />
     </>
   );
 }

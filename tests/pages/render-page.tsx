@@ -14,10 +14,11 @@ export const english: PageContent = {
   texts: texts.en.pages,
   brand: { name: "Latchkey", logo: null, colors: null, termsUrl: null, privacyUrl: null, supportEmail: null },
   textsPath: "/__files/texts-en.json",
+  nonce: "",
 };
 
 export function English({ children }: { children: ReactNode }) {
-  return <PageProvider value={english}>{children}</PageProvider>;
+  return <PageProvider content={english}>{children}</PageProvider>;
 }
 
 interface Answers {
@@ -48,7 +49,7 @@ export async function renderPage(
     { path: pathname, Component: FocusedPage, loader: () => Response.json(loaded), action },
   ]);
   render(
-    <PageProvider value={content}>
+    <PageProvider content={content}>
       <Stub initialEntries={[path]} />
     </PageProvider>,
   );

@@ -4,15 +4,15 @@ import { useParams } from "@remix-run/react";
 import { createRemixStub } from "@remix-run/testing";
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import { useNonce } from "~/page/nonce";
-import { titled, useDocumentTitle } from "~/page/title";
+import { usePage } from "~/page/page-context";
+import { titled, useHead } from "~/page/title";
 import App, { ErrorBoundary, headers, links } from "~/root";
 import { English } from "./render-page";
 
 afterEach(cleanup);
 
 function NonceText() {
-  return <h1>{`nonce: ${useNonce()}.`}</h1>;
+  return <h1>{`nonce: ${usePage().nonce}.`}</h1>;
 }
 
 function renderApp(loader: LoaderFunction) {
@@ -37,7 +37,7 @@ test("a response that a route throws is rendered as the error page of its status
 
 function Title() {
   const { status } = useParams();
-  return <h1>{useDocumentTitle(status === "null" ? null : Number(status))}</h1>;
+  return <h1>{useHead(status === "null" ? null : Number(status)).title}</h1>;
 }
 
 test.each([

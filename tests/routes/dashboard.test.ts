@@ -4,7 +4,7 @@ import { authenticate } from "#server/features/login.server";
 import { changePassword } from "#server/features/password-change.server";
 import { unlinkProvider } from "#server/features/provider-link.server";
 import { endOtherSessions, endSession } from "#server/features/sessions.server";
-import { formTargetHeader } from "~/page/content-security-policy";
+import { formTargetHeader } from "~/request";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import { createUser, goodPassword, signedIn } from "../support/accounts";

@@ -136,7 +136,6 @@ describe("asking for a link", () => {
       email: "grace@example.com",
       returnTo: null,
       isMailLogged: true,
-      linkMinutes: 60,
     });
   });
 

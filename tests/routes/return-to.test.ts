@@ -1,6 +1,6 @@
 import nock from "nock";
 import { describe, expect, test } from "vitest";
-import { formTargetHeader } from "~/page/content-security-policy";
+import { formTargetHeader } from "~/request";
 import { requireUser } from "~/request/session.server";
 import * as index from "~/routes/_index";
 import * as authorize from "~/routes/auth.idp._index";

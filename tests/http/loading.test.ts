@@ -30,3 +30,28 @@ test("a file is found by its exact path only", async () => {
     expect([other, status, headers.get("Cache-Control")]).toEqual([other, 404, "no-store"]);
   }
 });
+
+const pages = ["/login", "/forgot-password", "/register", "/reset-password", "/register/complete", "/nowhere"];
+
+test.each(pages)("%s preloads React and the modules of its routes only, with low priority", async (path) => {
+  const { body } = await latchkey.send(path);
+  const links = body.match(/<link rel="(?:modulepreload|preload)"[^>]+>/g) ?? [];
+  expect(links.filter((link) => link.includes("/build/_shared/"))).toHaveLength(2);
+  expect(links).toHaveLength(6); // besides: the entry, the root, the route, the texts
+  for (const link of links) expect(link).toContain('fetchpriority="low"');
+});
+
+test("a page is sent with its length, and with the data and the manifest of its own routes only", async () => {
+  const { headers, body } = await latchkey.send("/forgot-password?email=ada%40example.com", {
+    headers: { "Accept-Encoding": "identity" },
+  });
+  expect(headers.get("Content-Length")).toBe(String(Buffer.byteLength(body)));
+  expect(body.match(/streamController\.enqueue\(/g)).toHaveLength(1);
+  expect(body).toMatch(/streamController\.enqueue\("[^<]*ada@example\.com[^<]*"\);<\/script>/);
+  const [, manifest = ""] = /__remixManifest = (\{[\s\S]*?\n\});/.exec(body) ?? [];
+  expect(Object.keys(JSON.parse(manifest).routes).toSorted()).toEqual([
+    "root",
+    "routes/_index",
+    "routes/forgot-password",
+  ]);
+});

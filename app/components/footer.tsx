@@ -1,17 +1,24 @@
 import { useLocation } from "@remix-run/react";
 import { languages } from "#server/languages/languages";
-import { BrandLinks } from "~/page/brand";
-import { useDocumentLanguage, useTexts } from "~/page/language";
+import { usePage } from "~/page/page-context";
 
-/** Offers each language by its own name. A plain form, so that the whole page is loaded again. */
-export function LanguageSwitch() {
-  const t = useTexts();
-  const { lang } = useDocumentLanguage();
+const mailto = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
+
+/** The brand's links, and each language by its own name. A plain form, so that the whole page is loaded again. */
+export function Footer() {
+  const { t, language, brand } = usePage();
+  const { termsUrl, privacyUrl, supportEmail } = brand;
   const { pathname, search } = useLocation();
   const page = pathname.startsWith("//") ? "/" : pathname + search; // no redirect leads to the former
   return (
     <footer>
-      <BrandLinks />
+      {(termsUrl || privacyUrl || supportEmail) && (
+        <p className="links">
+          {termsUrl && <a href={termsUrl}>{t("common.terms")}</a>}
+          {privacyUrl && <a href={privacyUrl}>{t("common.privacy")}</a>}
+          {supportEmail && <a href={mailto(supportEmail)}>{t("common.help")}</a>}
+        </p>
+      )}
       <form method="post" action="/language" aria-label={t("common.language")} className="languages">
         <input type="hidden" name="page" value={page} />
         {Object.entries(languages).map(([tag, { name, direction }]) => (
@@ -22,7 +29,7 @@ export function LanguageSwitch() {
             value={tag}
             lang={tag}
             dir={direction}
-            aria-current={tag === lang || undefined}
+            aria-current={tag === language || undefined}
           >
             {name}
           </button>
