@@ -3,7 +3,7 @@ import manifest from "@remix-run/dev/assets-manifest";
 import type { EntryContext, HandleErrorFunction } from "@remix-run/node";
 import { isRouteErrorResponse, RemixServer } from "@remix-run/react";
 import { renderToString } from "react-dom/server";
-import { disconnectSignal } from "#server/http/request-facts.server";
+import { hasGone } from "#server/http/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
 import { contentSecurityPolicy, fileAnswer, pageOf } from "./page/page.server";
@@ -57,5 +57,5 @@ export function handleDataRequest(response: Response): Response {
 
 export const handleError: HandleErrorFunction = (error) => {
   const refused = isRouteErrorResponse(error) && error.status < 500;
-  if (!refused && !disconnectSignal()?.aborted) logUnexpected(error);
+  if (!refused && !hasGone()) logUnexpected(error);
 };

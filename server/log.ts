@@ -1,10 +1,14 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { pino } from "pino";
+import { context } from "./context";
 import { ErrorWithReason } from "./errors";
 import type { AuthenticationEvent } from "./events";
 import { countEvent } from "./metrics";
 
-const correlation = new AsyncLocalStorage<{ requestId: string } | { jobId: string } | { actor: "cli" }>();
+/** What tells the lines of this asynchronous context from others. */
+function correlation(): { requestId: string } | { jobId: string } | { actor: "cli" } | undefined {
+  const current = context.getStore();
+  return current && "requestId" in current ? { requestId: current.requestId } : current;
+}
 
 type OutputStream = NodeJS.WriteStream & { fd: number };
 
@@ -25,7 +29,7 @@ export const log = pino(
   {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    mixin: () => ({ ...correlation.getStore() }),
+    mixin: () => ({ ...correlation() }),
   },
   {
     write(line: string) {
@@ -35,20 +39,15 @@ export const log = pino(
   },
 );
 
-/** Adds the request's id to every line that this asynchronous context logs from here on. */
-export function enterRequest(requestId: string): void {
-  correlation.enterWith({ requestId });
-}
-
 /** Adds the job's id to every line that `work` logs. */
 export function duringJob<T>(jobId: string, work: () => T): T {
-  return correlation.run({ jobId }, work);
+  return context.run({ jobId }, work);
 }
 
 /** Logs on standard error from here on, and marks every line that `work` logs as an operator's doing. */
 export function duringCommand<T>(work: () => T): T {
   stream = process.stderr;
-  return correlation.run({ actor: "cli" }, work);
+  return context.run({ actor: "cli" }, work);
 }
 
 export function logEvent(event: AuthenticationEvent): void {

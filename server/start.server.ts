@@ -2,18 +2,17 @@ import cluster from "node:cluster";
 import { existsSync } from "node:fs";
 import { hashesWaiting } from "./accounts/password-hashing";
 import { type Config, loadConfig, provideConfig } from "./config";
-import { type Database, openDatabase, poolUse } from "./database/orm";
+import { openDatabase, poolUse } from "./database/orm";
 import { provideOrm } from "./database/unit-of-work";
 import { StartError } from "./errors";
 import { readInstallationId } from "./features/health.server";
 import { prepareSchema } from "./features/schema.server";
 import { resumeSession } from "./features/sessions.server";
-import { answerPrimary } from "./http/cluster-metrics";
 import type { FindUser } from "./http/forward-authentication";
 import { openFrontDoor } from "./http/front-door";
 import { openMetrics } from "./http/metrics-registry";
 import { openMetricsServer } from "./http/metrics-server";
-import { assertPortsAreFree } from "./http/ports";
+import { assertPortIsFree } from "./http/ports";
 import type { RouteOf } from "./http/request-durations";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
@@ -21,7 +20,6 @@ import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
 import { processValue } from "./process-value";
 import { randomDelay } from "./queue/delay";
 import { JobQueue, provideQueue } from "./queue/job-queue";
-import type { MetricsConfig } from "./settings/metrics";
 import { onStopSignal, shutdownLimit } from "./stop-signals";
 
 const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; afterwards they fail and are retried
@@ -43,21 +41,25 @@ function stopOnSignal(stop: () => Promise<void>): void {
   });
 }
 
-function logStart({ appUrl, mail, identityProvider }: Config): void {
-  const externalSignIn = identityProvider ? identityProvider.provider : "off";
-  log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
+/** The last lines of a start, for a person at a terminal. */
+export function welcome({ appUrl, mail, registration }: Pick<Config, "appUrl" | "mail" | "registration">): string {
+  const open = registration.mode !== "closed";
+  return [
+    `Latchkey is at ${appUrl}`,
+    open ? `Create an account: ${appUrl}/register` : `Log in: ${appUrl}/login`,
+    mail.driver === "log" ? "Mails and their links appear here." : `Mails are sent by ${mail.driver}.`,
+    "",
+  ].join("\n");
 }
 
-/** Counts from now on. A worker's metrics are read by the primary process, whose port has those of all. */
-async function startMetrics(
-  metrics: MetricsConfig,
-  { orm }: Database,
-  queue: JobQueue,
-): Promise<(() => Promise<void>) | null> {
-  const registry = await openMetrics({ hashesWaiting, pool: () => poolUse(orm), jobs: () => queue.waiting() });
-  if (!cluster.isWorker) return openMetricsServer(metrics, registry);
-  answerPrimary(() => registry.getMetricsAsJSON());
-  return null;
+function announce(config: Config): void {
+  const { appUrl, mail, identityProvider } = config;
+  if (process.stdout.isTTY && !cluster.isWorker) {
+    process.stdout.write(welcome(config));
+    return;
+  }
+  const externalSignIn = identityProvider ? identityProvider.provider : "off";
+  log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
 }
 
 async function startService(routeOf: RouteOf): Promise<void> {
@@ -65,7 +67,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
   const config = loadConfig(process.env);
   provideConfig(config);
   provideMailer(createMailer(config.mail));
-  if (cluster.isPrimary) await assertPortsAreFree(config);
+  if (cluster.isPrimary) await assertPortIsFree(config.port);
   const findUser: FindUser = async (token) => (await resumeSession(token))?.user ?? null;
   const frontDoor = openFrontDoor(config, findUser, routeOf);
   const database = await openDatabase(config.databaseUrl);
@@ -74,16 +76,20 @@ async function startService(routeOf: RouteOf): Promise<void> {
   provideOrm(database.orm);
   provideQueue(queue);
   await readInstallationId();
-  const closeMetrics = config.metrics && (await startMetrics(config.metrics, database, queue));
+  if (config.metrics) {
+    const pool = () => poolUse(database.orm);
+    const registry = await openMetrics({ hashesWaiting, pool, jobs: () => queue.waiting() });
+    if (!cluster.isWorker) await openMetricsServer(config.metrics, registry);
+  }
   queue.work();
   stopOnSignal(async () => {
     const overdue = setTimeout(closeMailer, mailLimit);
-    await Promise.all([frontDoor.close(), queue.stop(), closeMetrics?.()]);
+    await Promise.all([frontDoor.close(), queue.stop()]);
     clearTimeout(overdue);
     await closeMailer();
     await database.close();
   });
-  logStart(config);
+  void frontDoor.listening.then(() => announce(config));
   process.send?.("started"); // to server/processes.ts
 }
 

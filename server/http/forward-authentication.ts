@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config";
 import { DatabaseUnavailable } from "../errors";
 import { logUnexpected } from "../log";
-import { connectionUrl, isEncrypted } from "./connection";
+import { connectionUrl, isEncrypted } from "./forwarded";
 import { cookieOf, sessionCookieName } from "./request-facts.server";
 import { parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";

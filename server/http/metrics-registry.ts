@@ -1,6 +1,7 @@
+import cluster from "node:cluster";
+import { setTimeout } from "node:timers/promises";
 import { DatabaseUnavailable } from "../errors";
 import { type Counters, mailOutcomes, provideCounters } from "../metrics";
-import { sharingPending } from "./sharing-pending";
 
 /** The values that are read at a scrape. */
 export interface Readings {
@@ -49,18 +50,23 @@ function createCounters({ Counter, Histogram }: Prometheus, registry: Registry):
 
 /** Resolves as `read` does, or with `null` when the database is not available or takes longer than the limit. */
 async function withinLimit<T>(read: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, statementLimit, null);
-  });
   try {
-    return await Promise.race([read, late]);
+    return await Promise.race([read, setTimeout(statementLimit, null, { ref: false })]);
   } catch (error) {
     if (error instanceof DatabaseUnavailable) return null;
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
+}
+
+/** Returns a function that calls `read`, unless the promise of its last call is pending: then it returns that. */
+function sharingPending<T>(read: () => Promise<T>): () => Promise<T> {
+  let pending: Promise<T> | undefined;
+  return () => {
+    pending ??= read().finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  };
 }
 
 /** Creates the gauges that are read at a scrape. */
@@ -86,9 +92,7 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
       },
     });
 
-  // While the database hangs, further scrapes do not wait for connections.
-  const statement = sharingPending(readings.jobs);
-  const jobs = sharingPending(() => withinLimit(statement()));
+  const jobs = sharingPending(() => withinLimit(readings.jobs()));
   const ofJobs = async (field: "waiting" | "oldest") =>
     Object.fromEntries(Object.entries((await jobs()) ?? {}).map(([state, values]) => [state, values[field]]));
 
@@ -107,12 +111,16 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
   gauge("job_oldest_seconds", "Time since the oldest job that waits was enqueued.", "max", () => ofJobs("oldest"));
 }
 
-/** Counts from now on. prom-client is read from the disk here: a start without metrics does not load it. */
+/** Counts from now on; a worker answers the primary process. prom-client is read from the disk here: a start without metrics does not load it. */
 export async function openMetrics(readings: Readings): Promise<Registry> {
   const prometheus = await import("prom-client");
   const registry = new prometheus.Registry();
   prometheus.collectDefaultMetrics({ register: registry });
   createGauges(prometheus, registry, readings);
   provideCounters(createCounters(prometheus, registry));
+  if (cluster.isWorker) {
+    prometheus.AggregatorRegistry.setRegistries([registry]);
+    new prometheus.AggregatorRegistry(); // listens to the primary process
+  }
   return registry;
 }

@@ -27,25 +27,16 @@ async function answer(exposition: Exposition, request: IncomingMessage, response
 }
 
 /**
- * Answers `GET /metrics` on a port of its own.
+ * Answers `GET /metrics` on a port of its own, until the process ends.
  *
- * @returns a function that closes the port
  * @throws StartError when the port cannot be used
  */
-export async function openMetricsServer(
-  { host, port }: MetricsConfig,
-  exposition: Exposition,
-): Promise<() => Promise<void>> {
+export function openMetricsServer({ host, port }: MetricsConfig, exposition: Exposition): Promise<void> {
   const server = new MetricsServer((request, response) => void answer(exposition, request, response));
-  await new Promise<void>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     server.once("error", ({ code }: NodeJS.ErrnoException) => {
       reject(new StartError(`METRICS_PORT ${port} on ${host} cannot be used: ${code}.`));
     });
     server.listen(port, host, resolve);
   });
-  return () =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
 }

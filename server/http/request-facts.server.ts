@@ -1,43 +1,52 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-import type { ServerResponse } from "node:http";
 import { parse } from "cookie";
 import { config } from "../config";
+import { currentRequest, type RequestFacts } from "../context";
 
-/**
- * The headers in which the front door hands facts about a request to the routes. It removes what a client sends under
- * these names.
- */
-export const factHeaders = {
-  origin: "latchkey-origin",
-  client: "latchkey-client",
-  clientForwarded: "latchkey-client-forwarded",
-  crossSite: "latchkey-cross-site",
-  unreadable: "latchkey-unreadable",
-} as const;
+/** @throws Error for a request that the front door has not seen */
+function factsOf(request: Request): RequestFacts {
+  const facts = currentRequest();
+  if (!facts) throw new Error(`Nothing is known about this ${request.method} request.`);
+  return facts;
+}
 
 /** Scheme and authority that the browser used, e.g. `https://example.org`. */
-export function originOf(request: Request): string {
-  return request.headers.get(factHeaders.origin) ?? new URL(request.url).origin;
-}
+export const originOf = (request: Request) => factsOf(request).origin;
 
 /** The client's address; of an IPv6 address the /64, which one subscriber has. */
-export function clientOf(request: Request): string {
-  return request.headers.get(factHeaders.client) ?? "unknown";
-}
+export const clientOf = (request: Request) => factsOf(request).client;
 
 /** Whether a trusted proxy named the client's address; otherwise it is that of the connection. */
-export function isClientForwarded(request: Request): boolean {
-  return request.headers.has(factHeaders.clientForwarded);
-}
+export const isClientForwarded = (request: Request) => factsOf(request).clientForwarded;
 
 /** Whether the browser says that a page of another site sent this. */
-export function isCrossSite(request: Request): boolean {
-  return request.headers.has(factHeaders.crossSite);
-}
+export const isCrossSite = (request: Request) => factsOf(request).crossSite;
 
 /** Whether the request's target could not be read. */
-export function isUnreadable(request: Request): boolean {
-  return request.headers.has(factHeaders.unreadable);
+export const isUnreadable = (request: Request) => factsOf(request).unreadable;
+
+/** Whether the client of this context's request has gone, or has its answer. */
+export const hasGone = () => currentRequest()?.response.closed === true;
+
+/** Made once: an exception's stack trace costs more than the rest of the signal. */
+const gone = new DOMException("The client has gone, or has its answer.", "AbortError");
+
+/** Who waits for the answer to a request. */
+export interface Requester {
+  client: string;
+  /** Aborted when the client waits no longer. */
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * The signal is not `request.signal`: undici holds the controllers between two Requests by weak references, so that a
+ * garbage collection cuts them off.
+ */
+export function requesterOf(request: Request): Requester {
+  const { client, response } = factsOf(request);
+  const controller = new AbortController();
+  if (response.closed) controller.abort(gone);
+  else response.once("close", () => controller.abort(gone));
+  return { client, signal: controller.signal };
 }
 
 /**
@@ -64,30 +73,3 @@ export function sessionCookieName(https: boolean): string {
   if (!https) return "session";
   return config().sessionDomain === null ? hostSessionCookie : "__Secure-session";
 }
-
-const disconnect = new AsyncLocalStorage<AbortSignal>();
-
-/** Made once: an exception's stack trace costs more than the rest of the watch. */
-const disconnected = new DOMException("The client has gone, or has its answer.", "AbortError");
-
-/** Watches the connection of the request that this asynchronous context belongs to. */
-export function watchDisconnect(response: ServerResponse): void {
-  const controller = new AbortController();
-  response.once("close", () => controller.abort(disconnected));
-  disconnect.enterWith(controller.signal);
-}
-
-/**
- * Aborted when the client of this request closes its connection, or has its answer. Not `request.signal`: undici holds
- * the controllers between two Requests by weak references, so that a garbage collection cuts them off.
- */
-export const disconnectSignal = (): AbortSignal | undefined => disconnect.getStore();
-
-/** Who waits for the answer to a request. */
-export interface Requester {
-  client: string;
-  /** Aborted when the client waits no longer. */
-  signal: AbortSignal | undefined;
-}
-
-export const requesterOf = (request: Request): Requester => ({ client: clientOf(request), signal: disconnectSignal() });

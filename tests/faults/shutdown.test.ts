@@ -1,12 +1,8 @@
-import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import net from "node:net";
 import { expect, test } from "vitest";
 import { isRefused } from "../support/connections";
-import { leave, signInExternally } from "../support/external-sign-in";
-import { largeAsset } from "../support/large-asset";
-import { sendBytes } from "../support/raw-http";
-import { ada, json } from "../support/scripted-provider";
+import { signInExternally } from "../support/external-sign-in";
+import { json } from "../support/scripted-provider";
 import { twice } from "../support/twice";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
@@ -87,70 +83,6 @@ test("SIGTERM while a client does not finish its request: the client is disconne
   expect(await fixture.connections()).toBe(0);
 });
 
-test("SIGTERM while a client has sent a part of its second request: its first is answered, exit 0", async () => {
-  await using fixture = await createFixture();
-  const provider = await fixture.provider();
-  const server = await fixture.server(provider.settings.google);
-  const { host, origin } = new URL(server.url);
-  const form = "Content-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: 10";
-  const unfinished = `POST /login HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${origin}\r\n${form}\r\n\r\n`;
-  const late = net.connect(server.port, "localhost").on("error", () => {});
-  late.write(unfinished);
-  await once(late, "data"); // 100 Continue: the request has begun
-
-  const clientsAreDisconnected = once(late, "close");
-  const asked = new Promise<void>((resolve) => {
-    provider.answerWith({
-      token: (response) => {
-        resolve();
-        // Of the 5 s of each call; the clients are disconnected 5 s after the signal.
-        setTimeout(() => json({ access_token: "a", token_type: "Bearer" })(response), 3_000);
-      },
-      profile: (response) => void clientsAreDisconnected.then(() => json(ada)(response)),
-    });
-  });
-  const visitor = new Visitor(server.url);
-  const state = (await leave(visitor)).get("state");
-  const callback = `GET /auth/idp/callback?code=code&state=${state} HTTP/1.1\r\nHost: ${host}\r\nCookie: ${visitor.cookie}\r\n\r\n`;
-  const client = net.connect(server.port, "localhost");
-  let answers = "";
-  client.on("data", (chunk) => {
-    answers += chunk;
-  });
-  client.write(callback + unfinished);
-  await asked;
-
-  expect(await server.stop()).toBe(0);
-  expect(answers).toMatch(/^HTTP\/1\.1 302 .*\r\nLocation: \/dashboard\r\n/is);
-});
-
-test("SIGTERM while a client waits for four answers on one connection: the first is sent, the others are not begun, exit 0", async () => {
-  await using fixture = await createFixture();
-  const provider = await fixture.provider();
-  const server = await fixture.server(provider.settings.google);
-  let answerToken = () => {};
-  const asked = new Promise<void>((resolve) => {
-    provider.answerWith({
-      token: (response) => {
-        answerToken = () => json({ access_token: "a", token_type: "Bearer" })(response);
-        resolve();
-      },
-    });
-  });
-  const visitor = new Visitor(server.url);
-  const state = (await leave(visitor)).get("state");
-  const get = (path: string) =>
-    `GET ${path} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\nCookie: ${visitor.cookie}\r\n\r\n`;
-  const requests = get(`/auth/idp/callback?code=code&state=${state}`) + get("/login").repeat(3);
-  const answers = sendBytes(server.port, requests);
-  await asked;
-  const ended = server.stop();
-  await until(() => isRefused(server.port), "new connections are refused");
-  answerToken();
-  expect(await ended).toBe(0);
-  expect((await answers).match(/^HTTP\/1\.1 \d+|^Connection: .*$/gim)).toEqual(["HTTP/1.1 302", "Connection: close"]);
-});
-
 test("SIGTERM while a provider takes too long: the process says so and ends with status 1 within ten seconds", async () => {
   await using fixture = await createFixture();
   const provider = await fixture.provider();
@@ -176,39 +108,6 @@ test("SIGTERM while a provider takes too long: the process says so and ends with
     '"msg":"The service is ended: requests or jobs still run 9 seconds after the signal."',
   );
   await signIn;
-});
-
-/** The bytes that a server's connection has not sent yet (proc_net_tcp(5)). */
-async function unsent(serverPort: number, clientPort = 0): Promise<number> {
-  const [server, client] = [serverPort, clientPort].map((port) => port.toString(16).padStart(4, "0").toUpperCase());
-  const connections = (await readFile("/proc/net/tcp", "latin1")) + (await readFile("/proc/net/tcp6", "latin1"));
-  const [, bytes = "0"] = new RegExp(`:${server} \\w+:${client} \\w+ (\\w+):`).exec(connections) ?? [];
-  return Number.parseInt(bytes, 16);
-}
-
-test("SIGTERM while a client does not read its answer: the client is disconnected, exit 0", async () => {
-  await using fixture = await createFixture();
-  const server = await fixture.server();
-  const socket = net.connect(server.port, "localhost").on("error", () => {});
-  socket.pause().write(`GET ${largeAsset()} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(16));
-  await once(socket, "readable");
-  await until(async () => {
-    const before = await unsent(server.port, socket.localPort);
-    for (let count = 0; count < 20; count++) await fetch(`${server.url}/healthz`);
-    return before > 0 && (await unsent(server.port, socket.localPort)) === before;
-  }, "an answer that waits for the client");
-  expect(await server.stop()).toBe(0);
-  socket.destroy();
-});
-
-test("a client that pipelined requests and hung up does not hold up the end: exit 0", async () => {
-  await using fixture = await createFixture();
-  const server = await fixture.server();
-  const socket = net.connect(server.port, "localhost").on("error", () => {});
-  socket.write(`GET /login HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(16));
-  await new Promise((resolve) => socket.once("data", resolve));
-  socket.resetAndDestroy();
-  expect(await server.stop()).toBe(0);
 });
 
 test("the process exits with an idle connection open", async () => {

@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { parseAddress } from "#server/accounts/email-address";
 import { isLinkValid, issueLink } from "#server/accounts/mailed-links";
 import { mintToken } from "#server/accounts/tokens";
+import { currentRequest } from "#server/context";
 import { PasswordReset, Registration } from "#server/database/entities";
 import { openFrontDoor } from "#server/http/front-door";
-import { originOf } from "#server/http/request-facts.server";
 import { providers } from "#server/identity-provider/providers";
 import { sha256 } from "#server/sha256";
 import * as idp from "~/routes/auth.idp._index";
@@ -565,10 +565,9 @@ describe("the front door", () => {
       () => "none",
     );
     const server = createServer((request, response) => {
-      const { host, "latchkey-origin": origin, "latchkey-client": client } = request.headers;
-      const url = new URL(`http://${host}${request.url}`);
-      const seen = new Request(url, { headers: { "latchkey-origin": String(origin) } });
-      response.end(JSON.stringify({ origin: originOf(seen), client, host: url.host }));
+      const { origin, client } = currentRequest() ?? {};
+      const { host } = new URL(`http://${request.headers.host}${request.url}`);
+      response.end(JSON.stringify({ origin, client, host }));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
     const { port } = server.address() as AddressInfo;
@@ -600,8 +599,6 @@ describe("the front door", () => {
         ),
         "X-Forwarded-Host": authority,
         "X-Forwarded-Proto": fc.oneof(printable, fc.constantFrom("http", "https")),
-        "Latchkey-Client": printable,
-        "Latchkey-Origin": printable,
       },
       { requiredKeys: [] },
     );

@@ -1,4 +1,7 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
+import { context, type RequestFacts } from "#server/context";
 
 const origin = "http://localhost:3000";
 
@@ -38,9 +41,23 @@ export interface Outcome {
 
 type RouteFunction = (args: LoaderFunctionArgs & ActionFunctionArgs) => unknown;
 
+/** What the front door would know; a test states it in headers, which only this function reads. */
+const factsOf = ({ headers, method, url }: Request): RequestFacts => ({
+  requestId: crypto.randomUUID(),
+  method,
+  path: new URL(url).pathname,
+  origin: headers.get("latchkey-origin") ?? new URL(url).origin,
+  client: headers.get("latchkey-client") ?? "unknown",
+  clientForwarded: false,
+  crossSite: headers.has("latchkey-cross-site"),
+  unreadable: headers.has("latchkey-unreadable"),
+  response: new ServerResponse(new IncomingMessage(new Socket())),
+});
+
 async function settle(route: RouteFunction, request: Request): Promise<unknown> {
   try {
-    return await route({ request, params: {}, context: {} } as LoaderFunctionArgs & ActionFunctionArgs);
+    const args = { request, params: {}, context: {} } as LoaderFunctionArgs & ActionFunctionArgs;
+    return await context.run(factsOf(request), () => route(args));
   } catch (thrown) {
     if (thrown instanceof Response) return thrown;
     throw thrown;

@@ -1,0 +1,37 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { ServerResponse } from "node:http";
+import { processValue } from "./process-value";
+
+/** What the front door knows of a request. No header carries it to the routes, so no client can forge it. */
+export interface RequestFacts {
+  requestId: string;
+  /** As the client sent it. */
+  method: string;
+  /** As it is logged. */
+  path: string;
+  /** Scheme and authority that the browser used, e.g. `https://example.org`. */
+  origin: string;
+  /** The client's address; of an IPv6 address the /64, which one subscriber has. */
+  client: string;
+  /** Whether a trusted proxy named the client's address; otherwise it is that of the connection. */
+  clientForwarded: boolean;
+  /** Whether the browser says that a page of another site sent this. */
+  crossSite: boolean;
+  /** Whether the request's target could not be read. */
+  unreadable: boolean;
+  response: ServerResponse;
+}
+
+type Context = RequestFacts | { jobId: string } | { actor: "cli" };
+
+const storage = processValue<AsyncLocalStorage<Context>>("context");
+storage.current ??= new AsyncLocalStorage();
+
+/** What the work of an asynchronous context is for: a request, a job or an operator's command. */
+export const context = storage.current;
+
+/** The request of this asynchronous context. */
+export function currentRequest(): RequestFacts | undefined {
+  const current = context.getStore();
+  return current && "requestId" in current ? current : undefined;
+}

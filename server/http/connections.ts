@@ -1,0 +1,87 @@
+import diagnostics from "node:diagnostics_channel";
+import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from "node:http";
+import { MetricsServer } from "./metrics-server";
+
+/** ms. A head ends within 20 seconds and a request within 30, the interval between two checks included. */
+export const timeLimits = {
+  headersTimeout: 18_000,
+  requestTimeout: 28_000,
+  connectionsCheckingInterval: 1_000,
+  timeout: 60_000, // without a byte in either direction, for clients that do not read their answer
+};
+
+/** Answers a request, or passes it on to the server's own listener. */
+export type TakeRequest = (request: IncomingMessage, response: ServerResponse, pass: () => void) => void;
+
+export interface Connections {
+  /** Resolves when a server listens, after its own listeners have run. */
+  listening: Promise<void>;
+  /**
+   * Closes each connection after its next answer, and resolves when every answer is sent. A client that has not sent
+   * or read everything after five seconds, or any second later, is disconnected.
+   */
+  close(): Promise<void>;
+}
+
+const clientLimit = 5_000; // ms of the shutdown limit
+const clientInterval = 1_000; // ms
+
+/** Whether the client has the next step: to send the rest of its form, or to read the answer. */
+const waitsForClient = ({ req, writableEnded, writableNeedDrain }: ServerResponse) =>
+  !req.complete || writableEnded || writableNeedDrain;
+
+/**
+ * Takes the requests of each HTTP server of the process, and limits the time that a slow client holds a connection.
+ * remix-serve has no middleware and creates its server itself; Node publishes each server on this channel before it
+ * listens, which is when it reads the interval.
+ */
+export function takeRequests(take: TakeRequest, limits = timeLimits): Connections {
+  const open = new Set<ServerResponse>();
+  let closing: (() => void) | undefined;
+
+  function onRequest(this: Server, listener: RequestListener, request: IncomingMessage, response: ServerResponse) {
+    // Pipelined (RFC 9112, section 9.3.2): an earlier response has the socket. Browsers, nginx and Caddy do not do it.
+    if (response.socket === null) {
+      response.writeHead(503, { Connection: "close", "Content-Length": 0 }).end();
+      return;
+    }
+    open.add(response);
+    response.once("close", () => {
+      open.delete(response);
+      if (open.size === 0) closing?.();
+    });
+    // Node drops the rest of the packet after an `Upgrade` that nothing takes: the next packet of a form would be read
+    // as a request.
+    if (closing || request.headers.upgrade) response.setHeader("Connection", "close");
+    take(request, response, () => listener.call(this, request, response));
+  }
+
+  const listening = new Promise<void>((resolve) => {
+    diagnostics.subscribe("tracing:net.server.listen:asyncStart", (message) => {
+      const { server } = message as { server: unknown };
+      if (!(server instanceof Server)) return;
+      Object.assign(server, limits);
+      if (server instanceof MetricsServer) return;
+      const [listener] = server.listeners("request") as [RequestListener];
+      server.removeAllListeners("request").on("request", onRequest.bind(server, listener));
+      server.once("listening", resolve);
+    });
+  });
+
+  return {
+    listening,
+    close: () =>
+      new Promise((resolve) => {
+        closing = resolve;
+        if (open.size === 0) resolve();
+        for (const response of open) {
+          if (!response.headersSent) response.setHeader("Connection", "close");
+        }
+        const disconnectClients = () => {
+          for (const response of [...open].filter(waitsForClient)) response.req.socket.destroy();
+          setTimeout(disconnectClients, clientInterval).unref();
+        };
+        setTimeout(disconnectClients, clientLimit).unref();
+      }),
+  };
+}
