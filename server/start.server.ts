@@ -18,7 +18,6 @@ import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
 import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
 import { processValue } from "./process-value";
-import { randomDelay } from "./queue/delay";
 import { JobQueue, provideQueue } from "./queue/job-queue";
 import { onStopSignal, shutdownLimit } from "./stop-signals";
 
@@ -71,7 +70,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
   const findUser: FindUser = async (token) => (await resumeSession(token))?.user ?? null;
   const frontDoor = openFrontDoor(config, findUser, routeOf);
   const database = await openDatabase(config.databaseUrl);
-  const queue = new JobQueue(database.orm, handleJob, randomDelay);
+  const queue = new JobQueue(database.orm, handleJob, { delayed: true });
   await prepareSchema(database, queue);
   provideOrm(database.orm);
   provideQueue(queue);

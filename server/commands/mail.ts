@@ -1,4 +1,4 @@
-import { failedMails, retryFailedMails } from "../features/failed-mails.server";
+import { givenUpMails, retryGivenUpMails } from "../queue/given-up-mails";
 import { type Command, CommandError, defineCommand, jsonOption } from "./command";
 import { withDatabase } from "./open-database";
 
@@ -11,7 +11,7 @@ const failed = defineCommand({
     "Lists the mails that the mail service refused for good, and those whose last retry failed: id, time, task, address\n" +
     "and last error. They are kept for 14 days. `latchkey mail retry` sends them again.",
   async run(_operands, { json }) {
-    const mails = await withDatabase(failedMails);
+    const mails = await withDatabase(givenUpMails);
     if (json) return void process.stdout.write(`${JSON.stringify(mails, null, 2)}\n`);
     if (mails.length === 0) return void process.stdout.write("No mail was given up.\n");
     for (const { id, at, task, email, error } of mails) {
@@ -29,7 +29,7 @@ const retry = defineCommand({
     "Lets the running service send the mails of `latchkey mail failed` again, within seconds and with every retry; a\n" +
     "service that does not run sends them after its next start. A link in such a mail is a new one.",
   async run([id]) {
-    const count = await withDatabase(() => retryFailedMails(id ?? null));
+    const count = await withDatabase(() => retryGivenUpMails(id ?? null));
     if (id !== undefined && count === 0) {
       throw new CommandError(`No mail that was given up has the id ${id}: \`latchkey mail failed\` lists them.`);
     }

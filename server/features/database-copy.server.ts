@@ -4,7 +4,7 @@ import { hasNewerMigration, migrateWithin, startLock } from "../database/migrate
 import type { Database } from "../database/orm";
 import { runStatement } from "../database/run-statement";
 import { serverVersion } from "../database/server-version";
-import { createQueueSchema, unfinishedJobs } from "../queue/queue-schema";
+import { createQueueSchema, unfinishedJobs } from "../queue/boss";
 
 export interface CopiedTable {
   table: string;

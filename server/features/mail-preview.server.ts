@@ -1,6 +1,6 @@
 import { config } from "../config";
+import { previewedMails } from "../mail/log-mailer";
 import type { Mail } from "../mail/mail";
-import { previewedMails } from "../mail/preview";
 
 /** Whether mails are only written to standard output: the `log` driver. */
 export function isMailLogged(): boolean {

@@ -5,6 +5,7 @@ import { notLive } from "../accounts/sessions";
 import { Device, EmailChange, PasswordReset, RateLimit, Registration, Session } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
+import { reportEndedMails } from "../queue/given-up-mails";
 import { enqueue } from "../queue/job-queue";
 
 const batch = 5_000; // rows of each table in one job: one transaction locks no more, and the queue is free in between
@@ -26,8 +27,9 @@ function remove<Entity extends object>(
   });
 }
 
-/** Removes rows that can no longer be used, and enqueues another job while there may be more. */
+/** Removes rows that can no longer be used, and enqueues another job while there may be more. Logs mails that ended. */
 export async function purgeExpired(): Promise<void> {
+  await reportEndedMails();
   const now = new Date();
   const sessions = await remove(Session, "id", notLive(now));
   if (sessions > 0) logEvent({ event: "session.ended", reason: "expired", count: sessions });

@@ -1,20 +1,24 @@
-import type { Mailer } from "./mail";
-import { addToPreview } from "./preview";
+import { processValue } from "../process-value";
+import type { Mail, Mailer } from "./mail";
+
+const mostPreviewed = 50;
+
+/** The mails that the development server shows, the last first. They are in memory only. */
+const previewed = processValue<readonly Mail[]>("mail-preview");
+
+export const previewedMails = (): readonly Mail[] => previewed.current ?? [];
+
+export function addToPreview(mail: Mail): void {
+  previewed.current = [mail, ...previewedMails()].slice(0, mostPreviewed);
+}
 
 /** Writes each mail to standard output, for development: no other place prints a raw token. */
 export function logMailer(from: string): Mailer {
   return {
     async send(mail) {
-      const lines = [
-        "--- mail ---",
-        `To: ${mail.to}`,
-        `From: ${from}`,
-        `Subject: ${mail.subject}`,
-        "",
-        mail.text.trimEnd(),
-        "--- end mail ---",
-      ];
-      process.stdout.write(`${lines.join("\n")}\n`);
+      const { to, subject, text } = mail;
+      const head = `To: ${to}\nFrom: ${from}\nSubject: ${subject}`;
+      process.stdout.write(`--- mail ---\n${head}\n\n${text.trimEnd()}\n--- end mail ---\n`);
       if (process.env.NODE_ENV === "development") addToPreview(mail);
     },
     async verify() {},

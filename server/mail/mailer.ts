@@ -2,11 +2,10 @@ import { MailRefused } from "../errors";
 import { countMail } from "../metrics";
 import { processValue } from "../process-value";
 import type { MailConfig } from "../settings/mail";
+import { httpMailer } from "./http-mailer";
 import { logMailer } from "./log-mailer";
 import type { Mailer, Message } from "./mail";
-import { postmarkMailer } from "./postmark-mailer";
 import { RecentCalls } from "./recent-calls";
-import { resendMailer } from "./resend-mailer";
 import { smtpMailer } from "./smtp-mailer";
 
 export function createMailer(config: MailConfig): Mailer {
@@ -16,9 +15,8 @@ export function createMailer(config: MailConfig): Mailer {
     case "smtp":
       return smtpMailer(config);
     case "resend":
-      return resendMailer(config);
     case "postmark":
-      return postmarkMailer(config);
+      return httpMailer(config);
   }
 }
 

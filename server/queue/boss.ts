@@ -1,6 +1,11 @@
 import type { Knex } from "@mikro-orm/postgresql";
-import type PgBoss from "pg-boss";
+import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
+
+export const queue = "latchkey";
+
+// Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
+const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
 
 const names = new Map<string, string>();
 
@@ -19,3 +24,18 @@ export function bossDatabase(knex: Knex): PgBoss.Db {
     },
   };
 }
+
+export const createQueue = (boss: PgBoss) => boss.createQueue(queue, { name: queue, ...retries });
+
+/** Creates the queue's schema within a transaction. pg-boss's script has a transaction of its own, which is cut off. */
+export async function createQueueSchema(transaction: Knex.Transaction): Promise<void> {
+  const statements = /^\s*BEGIN;(.*);\s*COMMIT;\s*$/s.exec(PgBoss.getConstructionPlans())?.[1];
+  if (statements === undefined) throw new Error("pg-boss's script is not one transaction.");
+  await runStatement(transaction, { text: statements });
+  // The script's limit for its own transaction.
+  await runStatement(transaction, { text: "set local idle_in_transaction_session_timeout = 0" });
+  await createQueue(new PgBoss({ db: bossDatabase(transaction), schedule: false, supervise: false }));
+}
+
+/** The jobs that have not been done: those that wait, run or are retried, and those that were given up. */
+export const unfinishedJobs = { table: "pgboss.job", where: "state <> 'completed'" };

@@ -5,20 +5,26 @@ import { namingUnavailability } from "../database/unavailable";
 import { MailRefused, SimulatedFailure } from "../errors";
 import { duringJob, errorFields, log, logEvent } from "../log";
 import { processValue } from "../process-value";
-import { bossDatabase } from "./boss";
-import { type Delay, noDelay, startAfter } from "./delay";
+import { bossDatabase, createQueue, queue } from "./boss";
+import { givenUpKept } from "./given-up-mails";
 import type { Job, JobHandler } from "./jobs";
 
-export const queue = "latchkey";
 export const concurrency = 20; // jobs at a time, and so calls to the mail service; its connections must not be fewer
 export const databaseConcurrency = 4; // of them, those in the database; the embedded one is a single connection
 const pollInterval = 5_000; // ms, for retries and for the jobs that another instance left
 const purgeInterval = 600_000; // ms
 
-// Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
-export const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
+/**
+ * How long a job waits before it starts, in ms: a random time between the two. A job for a known address does more work
+ * than one for an unknown one. Started at once, it would slow down the answer to its own request, or to the next one.
+ */
+const randomDelay = { from: 50, to: 450 };
 
-export const givenUpJobsKept = 14 * 24 * 3_600; // seconds, for an operator to retry them; other jobs are removed when they end
+/** Before now: pg-boss fetches jobs that were due earlier, and PGlite's clock has a resolution of one millisecond. */
+const noDelay = { from: -1, to: -1 };
+
+/** As pg-boss's interval text: as a number, pg-boss takes a negative one for none. */
+const startAfter = (delay: number) => `${delay / 1000}`;
 
 interface WaitingJobs {
   state: "created" | "retry";
@@ -48,7 +54,7 @@ export class JobQueue {
   readonly #boss: PgBoss;
   readonly #knex: Knex;
   readonly #handle: JobHandler;
-  readonly #delay: Delay;
+  readonly #delay: typeof noDelay;
   readonly #running = new Set<Promise<void>>();
   #poll: NodeJS.Timeout | undefined;
   #free = concurrency;
@@ -57,16 +63,16 @@ export class JobQueue {
   #fetching = false;
   #stopped = true;
 
-  constructor(orm: MikroORM, handle: JobHandler, delay: Delay = noDelay) {
+  constructor(orm: MikroORM, handle: JobHandler, { delayed = false } = {}) {
     this.#knex = orm.em.getKnex();
     this.#handle = handle;
-    this.#delay = delay;
+    this.#delay = delayed ? randomDelay : noDelay;
     this.#boss = new PgBoss({
       db: bossDatabase(this.#knex),
       schedule: false,
       supervise: true,
       maintenanceIntervalSeconds: 30,
-      archiveCompletedAfterSeconds: givenUpJobsKept,
+      archiveCompletedAfterSeconds: givenUpKept,
       deleteAfterSeconds: 60,
     });
     this.#boss.on("error", (error) => log.error(errorFields(error), "The maintenance of the job queue failed."));
@@ -75,7 +81,7 @@ export class JobQueue {
   /** Creates or migrates the queue's schema. No job is worked yet. */
   async open(): Promise<void> {
     await this.#boss.start();
-    await this.#boss.createQueue(queue, { name: queue, ...retries });
+    await createQueue(this.#boss);
   }
 
   /** Whether `open` has run on this database. */

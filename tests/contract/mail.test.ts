@@ -3,10 +3,9 @@ import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "#server/config";
 import type { MailRefusal } from "#server/events";
+import type { PostmarkEmail, ResendEmail } from "#server/mail/http-mailer";
 import { sendMail } from "#server/mail/mailer";
 import { passwordChangedMail, resetMail } from "#server/mail/messages";
-import type { PostmarkEmail } from "#server/mail/postmark-mailer";
-import type { ResendEmail } from "#server/mail/resend-mailer";
 import { configure } from "../support/configure";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
 

@@ -3,8 +3,7 @@ import type { z } from "zod";
 import { tokenResponse } from "#server/identity-provider/client";
 import { providerMetadata } from "#server/identity-provider/discovery";
 import { claims, discordUser, githubEmails, githubUser } from "#server/identity-provider/providers";
-import { postmarkAnswer } from "#server/mail/postmark-mailer";
-import { resendAnswer } from "#server/mail/resend-mailer";
+import { postmarkAnswer, resendAnswer } from "#server/mail/http-mailer";
 
 test.each<[string, z.ZodType, Record<string, unknown>]>([
   ["token response", tokenResponse, { access_token: "a", token_type: "Bearer" }],

@@ -2,8 +2,7 @@ import { expectTypeOf, test } from "vitest";
 import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/identity-provider/client";
 import type { ProviderMetadata } from "#server/identity-provider/discovery";
 import type { Claims, DiscordUser, GithubEmails, GithubUser, Profile } from "#server/identity-provider/providers";
-import type { PostmarkAnswer, PostmarkEmail } from "#server/mail/postmark-mailer";
-import type { ResendAnswer, ResendEmail } from "#server/mail/resend-mailer";
+import type { PostmarkAnswer, PostmarkEmail, ResendAnswer, ResendEmail } from "#server/mail/http-mailer";
 
 test("the requests to a provider have the types of RFC 6749", () => {
   expectTypeOf<AuthorizationRequest>().toEqualTypeOf<{

@@ -1,11 +1,14 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { orm } from "#server/database/unit-of-work";
-import { retryGivenUpMails } from "#server/queue/given-up-jobs";
+import { purgeExpired } from "#server/features/purge.server";
+import { givenUpMails, retryGivenUpMails } from "#server/queue/given-up-mails";
 import { handleNoJob, JobQueue } from "#server/queue/job-queue";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { until } from "../support/until";
 
 const latchkey = startLatchkey();
+const logged = recordLog();
 
 afterEach(() => {
   vi.useRealTimers();
@@ -49,10 +52,31 @@ test("a retry has 14 days, however often it was retried before", async () => {
      values ('latchkey', 'failed', '{"task": "mail_registration", "email": "ada@example.com"}',
        now() - interval '4 days', now() - interval '3 days')`,
   );
-  expect(await retryGivenUpMails(latchkey.em(), null)).toBe(1);
+  expect(await retryGivenUpMails(null)).toBe(1);
   expect(
     await latchkey.execute(
       "select state::text, keep_until - now() > interval '13 days 23 hours' as kept from pgboss.job",
     ),
   ).toEqual([{ state: "created", kept: true }]);
+});
+
+test("a mail whose process ended during its last retry is reported once", async () => {
+  await latchkey.execute("delete from pgboss.job");
+  const active = `insert into pgboss.job (name, state, data, retry_limit, retry_count, started_on, expire_in)
+    values ('latchkey', 'active', ?, 14, 14, now() - interval '2 minutes', interval '1 minute')`;
+  await latchkey.execute(active, ['{"task": "mail_registration", "email": "ada@example.com", "language": "en"}']);
+  await latchkey.execute(active, ['{"task": "purge_expired"}']);
+  await latchkey.execute("update pgboss.version set maintained_on = null");
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  const queue = new JobQueue(orm(), handleNoJob);
+  await queue.open();
+  vi.advanceTimersByTime(maintenanceInterval);
+  const failed = () => latchkey.execute("select id from pgboss.job where state = 'failed'");
+  await until(async () => (await failed()).length === 2, "the maintenance has run");
+  await queue.stop();
+
+  await purgeExpired();
+  await purgeExpired();
+  expect(logged.events()).toEqual([{ event: "mail.failed", reason: "retries_exhausted" }]);
+  expect(await givenUpMails()).toMatchObject([{ email: "ada@example.com", error: "ProcessEnded" }]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addToPreview } from "#server/mail/preview";
+import { addToPreview } from "#server/mail/log-mailer";
 import * as mails from "~/routes/dev.mails._index";
 import * as mailHtml from "~/routes/dev.mails.$position";
 import { startLatchkey } from "../support/latchkey";

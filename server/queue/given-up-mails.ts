@@ -1,0 +1,77 @@
+import { query } from "../database/unit-of-work";
+import { type ErrorFields, logEvent } from "../log";
+import { queue } from "./boss";
+import type { Job } from "./jobs";
+
+export const givenUpKept = 14 * 24 * 3_600; // seconds, for an operator to retry them; other jobs are removed when they end
+
+/** A mail that was given up. */
+export interface GivenUpMail {
+  id: string;
+  task: Job["task"];
+  /** To whom. */
+  email: string;
+  at: Date;
+  /** Names, reasons and codes; no text of the mail service. */
+  error: string;
+}
+
+interface Row {
+  id: string;
+  task: Job["task"];
+  email: string;
+  at: number; // ms
+  error: Partial<ErrorFields> | null;
+}
+
+// pg-boss has no list of jobs.
+const givenUp = "name = ? and state in ('failed', 'cancelled') and data ->> 'email' is not null";
+
+/** The mails of the last 14 days that were given up, the last first. */
+export async function givenUpMails(): Promise<GivenUpMail[]> {
+  const rows = await query((em) =>
+    em.execute<Row[]>(
+      `select id, data ->> 'task' as task, data ->> 'email' as email, output as error,
+         floor(extract(epoch from completed_on) * 1000)::float8 as at
+       from pgboss.job where ${givenUp} order by completed_on desc, id`,
+      [queue],
+    ),
+  );
+  return rows.map(({ at, error, ...mail }) => {
+    const words = [error?.error, error?.reason, error?.code].filter((word) => word != null);
+    return { ...mail, at: new Date(at), error: words.join(" ") };
+  });
+}
+
+/**
+ * Lets the service send given-up mails again at its next poll, as new: with every retry.
+ *
+ * @param id of one mail; `null` for all
+ * @returns how many
+ */
+export async function retryGivenUpMails(id: string | null): Promise<number> {
+  const jobs = await query((em) =>
+    em.execute<unknown[]>(
+      `update pgboss.job set state = 'created', retry_count = 0, start_after = now(), started_on = null,
+         completed_on = null, output = null, keep_until = now() + ${givenUpKept} * interval '1 second'
+       where ${givenUp} and (id::text = lower(?::text) or ?::text is null) returning id`,
+      [queue, id, id],
+    ),
+  );
+  return jobs.length;
+}
+
+/**
+ * Logs the mails whose process ended during the last retry. pg-boss's maintenance gives them up without an error of ours;
+ * the statement names one, so that each is logged once.
+ */
+export async function reportEndedMails(): Promise<void> {
+  const jobs = await query((em) =>
+    em.execute<unknown[]>(
+      `update pgboss.job set output = '{"error": "ProcessEnded"}'
+       where ${givenUp} and state = 'failed' and output ->> 'error' is null returning id`,
+      [queue],
+    ),
+  );
+  for (const _ of jobs) logEvent({ event: "mail.failed", reason: "retries_exhausted" });
+}
