@@ -33,26 +33,6 @@ describe("the page of a refused form", () => {
     await page.getByText("This field is missing, or was sent twice.").waitFor();
     await survey(page, "error-422");
   });
-
-  test("429 shows when to try again", async () => {
-    const page = await site.visit(surveyed);
-    for (let attempt = 0; attempt < 10; attempt++) {
-      await page.request.post("/login", { headers: { Origin: site.url() }, form: { email, password: "wrong" } });
-    }
-    const answer = await answerTo(page, [
-      ["email", email],
-      ["password", "wrong"],
-    ]);
-    expect(answer?.status()).toBe(429);
-    expect(Number(answer?.headers()["retry-after"])).toBeGreaterThan(0);
-    await arrive(page, "Log in");
-    await page.getByRole("alert").getByText("Too many attempts. Try again in 15 minutes").waitFor();
-    expect(await page.getByLabel("Email").inputValue()).toBe(email);
-    await survey(page, "error-429");
-    await page.getByRole("link", { name: "Forgot your password?" }).click();
-    await arrive(page, "Forgot your password?");
-    expect(await page.getByLabel("Email").inputValue()).toBe(email);
-  });
 });
 
 describe("the page of a database failure, whose link works when the database is back", () => {

@@ -97,22 +97,6 @@ describe.each(visitors)("$who", ({ options }) => {
     await logOut(page);
   });
 
-  test("an invalid link offers a new one, with the address filled in", async () => {
-    const email = newAddress();
-    const page = await site.visit(options);
-    await register(site, page, email);
-    await page.goto(`/reset-password?${new URLSearchParams({ email, token: "0".repeat(64) })}`);
-    await sendPassword(page, "another quiet evening", "Change the password");
-    await page.getByRole("alert").waitFor();
-    expect(await page.getByRole("alert").textContent()).toBe("This reset link is invalid or has expired.");
-    expect(await page.getByLabel("Email").inputValue()).toBe(email);
-    await page.getByRole("button", { name: "Send a new link" }).click();
-    await arrive(page, "Check your mail");
-    await page.goto(linkIn(await site.mail(email, "Reset your password")));
-    await sendPassword(page, "another quiet evening", "Change the password");
-    await arrive(page, "Log in");
-  });
-
   test("external sign-in creates a user, and signs the same user in again", async () => {
     const email = newAddress();
     const page = await site.visit(options);
@@ -140,39 +124,6 @@ describe.each(visitors)("$who", ({ options }) => {
     await page.getByRole("link", { name: "Try again" }).click();
     await signInAtProvider(page, newAddress());
     await arrive(page, "Your account");
-  });
-
-  test("a password account is linked, keeps its password, is disconnected and deleted", async () => {
-    const email = newAddress();
-    const page = await site.visit(options);
-    await register(site, page, email);
-    await logOut(page);
-    await page.getByRole("link", { name: "Continue with single sign-on" }).click();
-    await signInAtProvider(page, email);
-    await arrive(page, "Your account");
-
-    const assertNoReload = await watchReloads(page, options);
-    await page.getByText("Disconnect", { exact: true }).click();
-    await page.getByRole("button", { name: "Disconnect single sign-on" }).click();
-    await page.getByText("The external sign-in was disconnected, and every other session was ended.").waitFor();
-    await page.getByRole("button", { name: "Connect single sign-on" }).waitFor();
-
-    await page.getByText("Change the password", { exact: true }).click();
-    await page.getByRole("button", { name: "Change the password by mail" }).click();
-    await page.getByText(`A link to set the password is on its way to ${email}.`).waitFor();
-    await site.mail(email, "Reset your password");
-
-    await page.getByText("Delete my account", { exact: true }).click();
-    await page.getByLabel("Type your email address to confirm").fill("somebody@example.com");
-    await page.getByRole("button", { name: "Delete my account for good" }).click();
-    await page.getByText("Type the email address of this account.").waitFor();
-    await page.getByLabel("Type your email address to confirm").fill(email);
-    await page.getByRole("button", { name: "Delete my account for good" }).click();
-    await arrive(page, "Your account was deleted");
-    await assertNoReload();
-    await page.goto("/login");
-    await logIn(page, email);
-    expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
   });
 
   test("the password and the address are changed on the account page", async () => {

@@ -115,10 +115,3 @@ test("neither a page, nor its data, nor a refused form tells the origin that its
     expect([...answer.headers.keys()].filter((name) => name.startsWith("latchkey"))).toEqual([]);
   }
 });
-
-test("a sign-in over https that leads to a sibling host sets the cookie for the domain", async () => {
-  const search = "?return_to=https://notes.shop.example/last";
-  const done = await register(guest(), "grace@example.com", search);
-  expect(done).toMatchObject({ status: 302, location: "https://notes.shop.example/last" });
-  expect(done.setCookies[0]).toMatch(/^__Secure-session=[0-9a-f]{64}; Domain=shop\.example; /);
-});

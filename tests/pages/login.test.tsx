@@ -120,13 +120,3 @@ test("the error of a missing field is its accessible description", async () => {
   expect(email.getAttribute("aria-describedby")).toBe(error.id);
   expect(document.activeElement).toBe(email);
 });
-
-test("the password is shown and hidden by its button", async () => {
-  const { user } = await renderPage("/login", Login, { loaded });
-  const password = screen.getByLabelText<HTMLInputElement>("Password");
-  expect(password.type).toBe("password");
-  await user.click(screen.getByRole("button", { name: "Show password" }));
-  expect(password.type).toBe("text");
-  await user.click(screen.getByRole("button", { name: "Hide password" }));
-  expect(password.type).toBe("password");
-});

@@ -75,22 +75,6 @@ describe.each([
     const button = screen.getByRole<HTMLButtonElement>("button", { name: "Send a new link" });
     expect(button.form?.getAttribute("action")).toBe(again);
   });
-
-  test("shows the strength of the new password as text", async () => {
-    const { user } = await renderPage(path, Page, { loaded });
-    expect(screen.getByText("Use at least 8 characters.")).toBeTruthy();
-    await user.type(field("New password"), "pass");
-    await screen.findByText("Too short: use at least 8 characters.", {}, { timeout: 20_000 });
-    await user.type(field("New password"), "word");
-    await screen.findByText("Very easy to guess: add words.");
-    await user.clear(field("New password"));
-    await user.type(field("New password"), loaded.email);
-    await screen.findByText("Very easy to guess: add words.");
-    await user.clear(field("New password"));
-    await screen.findByText("Use at least 8 characters.");
-    await user.type(field("New password"), "quiet lamps over the harbour");
-    await screen.findByText("Very strong.");
-  });
 });
 
 describe("/account/email", () => {

@@ -225,13 +225,6 @@ describe("a registration", () => {
     await latchkey.drain();
     expect(latchkey.mails().at(-1)?.text).toContain(`\nhttp://localhost:3000/login?${query(app)}\n`);
   });
-
-  test("with the longest target is mailed, opened and completed", async () => {
-    const longest = `/${"%".repeat(2_047)}`;
-    const link = await mailedLink(`?${query(longest)}`);
-    const done = await finish({ ...fieldsOf(link), ...twice("a brand new password") });
-    expect(done.location).toBe(longest);
-  });
 });
 
 describe("an external sign-in", () => {
