@@ -20,7 +20,7 @@ export function ActionForm({ intent, sessionId, submit, danger, children }: Acti
       <input type="hidden" name="intent" value={intent} />
       {sessionId && <input type="hidden" name="sessionId" value={sessionId} />}
       {children}
-      <SubmitButton className={danger ? "danger" : "quiet"} sends={{ intent, ...(sessionId && { sessionId }) }}>
+      <SubmitButton className={danger ? "danger" : "quiet"} intent={intent} sessionId={sessionId}>
         {submit}
       </SubmitButton>
     </Form>

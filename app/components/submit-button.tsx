@@ -3,26 +3,22 @@ import { useNavigation } from "@remix-run/react";
 interface SubmitButtonProps {
   children: string;
   className?: "quiet" | "danger";
-  /** Distinguishes its form from the others of the page: the form's action, or the fields that it sends. */
-  action?: string;
-  sends?: Record<string, string>;
+  /** The fields that distinguish its form from the others of the page. */
+  intent?: string;
+  sessionId?: string | undefined;
 }
 
 /** Submits its form. While any form of the page is being submitted, a click does nothing. */
-export function SubmitButton({ children, className, action, sends = {} }: SubmitButtonProps) {
-  const { formAction, formData } = useNavigation();
-  const waiting = formData !== undefined;
-  const busy =
-    waiting &&
-    (action ?? formAction) === formAction &&
-    Object.entries(sends).every(([name, value]) => formData.get(name) === value);
+export function SubmitButton({ children, className, ...fields }: SubmitButtonProps) {
+  const { formData } = useNavigation();
+  const isSent = (name: keyof typeof fields) => formData?.get(name) === (fields[name] ?? null);
   return (
     <button
       type="submit"
       className={className}
-      aria-busy={busy}
-      aria-disabled={waiting}
-      onClick={(click) => waiting && click.preventDefault()}
+      aria-busy={(isSent("intent") && isSent("sessionId")) || undefined}
+      aria-disabled={formData !== undefined || undefined}
+      onClick={(click) => formData && click.preventDefault()}
     >
       {children}
     </button>

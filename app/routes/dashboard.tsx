@@ -6,8 +6,7 @@ import { agoIn, momentIn } from "#server/features/language.server";
 import { activeSessions, browserName } from "#server/features/sessions.server";
 import { runAccountAction } from "~/account/actions.server";
 import { accountForm, type Refusal } from "~/account/answers.server";
-import { AccountDetails } from "~/components/account-details";
-import { DeleteAccount } from "~/components/delete-account";
+import { AccountDetails, DeleteAccount } from "~/components/account-details";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
@@ -71,9 +70,7 @@ export function action({ request }: ActionFunctionArgs) {
 function LogOut() {
   return (
     <Form method="post" action="/logout">
-      <SubmitButton className="quiet" action="/logout">
-        {useTexts()("account.logOut")}
-      </SubmitButton>
+      <SubmitButton className="quiet">{useTexts()("account.logOut")}</SubmitButton>
     </Form>
   );
 }

@@ -246,7 +246,7 @@ test.each([
 );
 
 test("the link to delete the account has the danger colour, in both themes", async () => {
-  const page = await site.visit();
+  const page = await site.visit({ reducedMotion: "reduce" });
   await register(site, page, `${crypto.randomUUID()}@example.com`);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });

@@ -226,7 +226,7 @@ test("while an action is being sent only its button is busy, and no other action
   await user.click(button("End this session"));
   await vi.waitFor(() => expect(button("End this session").getAttribute("aria-busy")).toBe("true"));
   for (const name of ["Log out", "End every other session", "Change the password by mail"]) {
-    expect(button(name).getAttribute("aria-busy")).toBe("false");
+    expect(button(name).getAttribute("aria-busy")).toBeNull();
     expect(button(name).getAttribute("aria-disabled")).toBe("true");
     await user.click(button(name));
   }
