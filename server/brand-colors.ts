@@ -1,13 +1,4 @@
-import {
-  contrast,
-  formatColor,
-  leastContrast,
-  moveLightness,
-  parseColor,
-  type Rgb,
-  readableOn,
-  textOn,
-} from "./contrast";
+import { darken, getContrast, lighten, mix, toHex } from "color2k";
 
 export const defaultColor = "#0b6355";
 
@@ -29,25 +20,39 @@ export interface BrandColors {
   textOnHover: { light: string; dark: string };
 }
 
-/** Away from the text on the button, so that its contrast grows; towards it where there is no room. */
-function hoverOf(fill: Rgb, text: Rgb): Rgb {
-  const away = text[0] === 0 ? 0.15 : -0.15;
-  const moved = moveLightness(fill, away);
-  const hasRoom = contrast(moved, fill) > 1.1;
-  return hasRoom || contrast(moveLightness(fill, -away), text) < leastContrast ? moved : moveLightness(fill, -away);
+const [black, white] = ["#000000", "#ffffff"];
+
+/** WCAG 2.2, success criterion 1.4.3. */
+const isReadable = (text: string, ground: string) => getContrast(text, ground) >= 4.5;
+
+/** The colour, its lightness moved in steps of 1 % until it is readable on each ground. */
+function readableOn(color: string, grounds: readonly string[], move: typeof lighten): string {
+  let text = color;
+  for (let step = 1; !grounds.every((ground) => isReadable(text, ground)); step++)
+    text = toHex(move(color, step / 100));
+  return text;
 }
 
-/** What `BRAND_COLOR` becomes. */
+/** Towards the text on the button while that stays readable, else away from it. */
+function hoverOf(fill: string, text: string): string {
+  const towards = toHex(mix(fill, text, 0.15));
+  return isReadable(text, towards) ? towards : toHex(mix(fill, text === black ? white : black, 0.15));
+}
+
+/**
+ * What `BRAND_COLOR` becomes.
+ *
+ * @param color `#rrggbb` in lower case
+ */
 export function brandColors(color: string): BrandColors {
-  const fill = parseColor(color);
-  const onFill = textOn(fill);
-  const light = readableOn(fill, grounds.light.map(parseColor));
-  const dark = readableOn(fill, grounds.dark.map(parseColor));
+  const onFill = getContrast(black, color) > getContrast(white, color) ? black : white;
+  const light = readableOn(color, grounds.light, darken);
+  const dark = readableOn(color, grounds.dark, lighten);
   return {
-    fill: formatColor(fill),
-    fillOnHover: formatColor(hoverOf(fill, onFill)),
-    onFill: formatColor(onFill),
-    text: { light: formatColor(light), dark: formatColor(dark) },
-    textOnHover: { light: formatColor(moveLightness(light, -0.2)), dark: formatColor(moveLightness(dark, 0.2)) },
+    fill: color,
+    fillOnHover: hoverOf(color, onFill),
+    onFill,
+    text: { light, dark },
+    textOnHover: { light: toHex(mix(light, black, 0.2)), dark: toHex(mix(dark, white, 0.2)) },
   };
 }

@@ -1,6 +1,6 @@
 import { type BrandColors, brandColors } from "../brand-colors";
 import { config } from "../config";
-import { byPath, type FilesByPath, type HashedFile, hashedFile } from "../hashed-file";
+import { type AssetsByPath, byPath, type FingerprintedAsset, fingerprinted } from "../fingerprinted-asset";
 import { processValue } from "../process-value";
 import type { BrandConfig } from "../settings/branding";
 
@@ -18,21 +18,21 @@ export interface PageBrand {
 
 interface Branding {
   page: PageBrand;
-  files: FilesByPath;
+  files: AssetsByPath;
 }
 
 /** Replaces the colours of `app/styles/theme.css`. */
-function stylesheetOf(colors: BrandColors): HashedFile {
+function stylesheetOf(colors: BrandColors): FingerprintedAsset {
   const rules = (theme: "light" | "dark") => {
     const [text, hover] = [colors.text[theme], colors.textOnHover[theme]];
     return `:root:not([data-theme]){--pico-primary:${text};--pico-primary-hover:${hover};--pico-primary-underline:${text}80;--pico-primary-focus:${text};--pico-primary-background:${colors.fill};--pico-primary-hover-background:${colors.fillOnHover};--pico-primary-inverse:${colors.onFill}}`;
   };
   const css = `${rules("light")}@media (prefers-color-scheme:dark){${rules("dark")}}`;
-  return hashedFile("colors", ".css", "text/css; charset=utf-8", Buffer.from(css));
+  return fingerprinted("colors", ".css", "text/css; charset=utf-8", Buffer.from(css));
 }
 
 function brandingOf({ name, logo, color, termsUrl, privacyUrl, supportEmail }: BrandConfig): Branding {
-  const logoFile = logo && hashedFile("logo", logo.type === "image/png" ? ".png" : ".svg", logo.type, logo.content);
+  const logoFile = logo && fingerprinted("logo", logo.type === "image/png" ? ".png" : ".svg", logo.type, logo.content);
   const colorsFile = color === null ? null : stylesheetOf(brandColors(color));
   return {
     page: {
@@ -57,4 +57,4 @@ function branding(): Branding {
 
 export const pageBrand = (): PageBrand => branding().page;
 
-export const brandFiles = (): FilesByPath => branding().files;
+export const brandFiles = (): AssetsByPath => branding().files;

@@ -1,6 +1,6 @@
 import Negotiator from "negotiator";
 import { config } from "../config";
-import { byPath, type HashedFile, hashedFile } from "../hashed-file";
+import { byPath, type FingerprintedAsset, fingerprinted } from "../fingerprinted-asset";
 import { isLanguage, type Language, languages } from "../languages/languages";
 import { texts } from "../languages/texts";
 import { oncePerLanguage } from "../languages/translate";
@@ -46,12 +46,12 @@ export function agoIn(language: Language, at: Date, now = Date.now()): string {
 /** What the components show, in this language. */
 export const pageTextsIn = (language: Language) => texts[language].pages;
 
-const fileOf = (language: Language): HashedFile =>
-  hashedFile(`texts-${language}`, ".json", "application/json", Buffer.from(JSON.stringify(pageTextsIn(language))));
+const fileOf = (language: Language): FingerprintedAsset =>
+  fingerprinted(`texts-${language}`, ".json", "application/json", Buffer.from(JSON.stringify(pageTextsIn(language))));
 
 const files = Object.fromEntries(
   Object.keys(languages).map((language) => [language, fileOf(language as Language)]),
-) as Record<Language, HashedFile>;
+) as Record<Language, FingerprintedAsset>;
 
 export const textFiles = byPath(Object.values(files));
 

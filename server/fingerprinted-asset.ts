@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** A file that browsers may keep for ever, because its path changes with its content. */
-export interface HashedFile {
+export interface FingerprintedAsset {
   /** Of its URL. */
   path: string;
   type: string;
@@ -9,11 +9,11 @@ export interface HashedFile {
 }
 
 /** @param extension with its dot */
-export function hashedFile(stem: string, extension: string, type: string, content: Buffer): HashedFile {
+export function fingerprinted(stem: string, extension: string, type: string, content: Buffer): FingerprintedAsset {
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
   return { path: `/__files/${stem}-${hash}${extension}`, type, content };
 }
 
-export type FilesByPath = ReadonlyMap<string, HashedFile>;
+export type AssetsByPath = ReadonlyMap<string, FingerprintedAsset>;
 
-export const byPath = (files: HashedFile[]): FilesByPath => new Map(files.map((file) => [file.path, file]));
+export const byPath = (files: FingerprintedAsset[]): AssetsByPath => new Map(files.map((file) => [file.path, file]));
