@@ -20,17 +20,12 @@ function wholePaths(routes: Record<string, ManifestRoute>) {
   }));
 }
 
-/**
- * A function that names the route of a path, by its id in Remix; `build` is any file of the browser's bundle. Most
- * requests are for a path without a parameter, which is looked up: matching costs Remix a tenth of a page's time.
- */
+/** A function that names the route of a path, by its id in Remix; `build` is any file of the browser's bundle. */
 export function routeNames(routes: Record<string, ManifestRoute>): (path: string) => string {
   const all = wholePaths(routes);
-  const literal = all.filter(({ path }) => !/[:*?]/.test(path)).sort((a, b) => Number(a.index) - Number(b.index));
-  const byPath = new Map(literal.map(({ path, id }) => [path, id]));
   return (requested) => {
     if (requested.startsWith("/build/")) return "build";
     const path = requested === "/_root.data" ? "/" : requested.replace(/\.data$/, "");
-    return byPath.get(path) ?? matchRoutes(all, path)?.at(-1)?.route.id ?? "none";
+    return matchRoutes(all, path)?.at(-1)?.route.id ?? "none";
   };
 }

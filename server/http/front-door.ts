@@ -28,40 +28,35 @@ function setTarget(request: IncomingMessage, target: Target | null, unreadable: 
   request.url = !target || unreadable || (manifest && refused) ? "/unreadable" : target.path + target.query;
 }
 
-function factsOf(
+/** Prepares a request for remix-serve. */
+function prepare(
   request: IncomingMessage,
   response: ServerResponse,
   target: Target | null,
-  url: URL,
   config: Config,
 ): RequestFacts {
+  const { headers, method = "", url: sentTarget = "" } = request;
+  const url = connectionUrl(request, target?.authority, config);
   const client = clientOf(request, config);
+  const crossSite = comesFromAnotherSite(request, url.origin);
+  const unreadable = !target || !isReadable(target);
+  for (const name of ignoredHeaders) delete headers[name];
+  if (method !== "POST") delete headers["content-type"]; // on loaders it says that a form was refused
+  if (crossSite) delete headers.origin; // Remix answers it with an empty 500; readForm answers `crossSite` with a page
+  headers.host = url.host;
+  setTarget(request, target, unreadable);
+  setSecurityHeaders(request, response, url.protocol === "https:");
   return {
     requestId: randomUUID(),
-    method: request.method ?? "",
-    path: loggedPath(target?.path ?? request.url ?? ""),
+    method,
+    path: loggedPath(target?.path ?? sentTarget),
     origin: url.origin,
     client: client.address,
     clientForwarded: client.forwarded,
-    crossSite: comesFromAnotherSite(request, url.origin),
-    unreadable: !target || !isReadable(target),
+    crossSite,
+    unreadable,
     response,
   };
-}
-
-/** Prepares a request for remix-serve. */
-function prepare(request: IncomingMessage, response: ServerResponse, target: Target | null, config: Config) {
-  const { headers } = request;
-  const url = connectionUrl(request, target?.authority, config);
-  const facts = factsOf(request, response, target, url, config);
-  for (const name of ignoredHeaders) delete headers[name];
-  if (request.method !== "POST") delete headers["content-type"]; // on loaders it says that a form was refused
-  headers.host = url.host;
-  // Remix answers a foreign `Origin` with an empty 500; readForm answers `crossSite` with a 403 page.
-  if (facts.crossSite) delete headers.origin;
-  setTarget(request, target, facts.unreadable);
-  setSecurityHeaders(request, response, url.protocol === "https:");
-  return facts;
 }
 
 /**

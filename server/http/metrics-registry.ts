@@ -3,16 +3,15 @@ import { setTimeout } from "node:timers/promises";
 import { DatabaseUnavailable } from "../errors";
 import { type Counters, mailOutcomes, provideCounters } from "../metrics";
 
+/** The jobs that wait, by state, and the seconds since the oldest of them was enqueued. */
+type Jobs = Record<string, { waiting: number; oldest: number }>;
+
 /** The values that are read at a scrape. */
 export interface Readings {
   hashesWaiting(): number;
   pool(): { used: number; free: number; waiting: number };
-  /**
-   * The jobs that wait, by state, and the seconds since the oldest of them was enqueued.
-   *
-   * @throws DatabaseUnavailable
-   */
-  jobs(): Promise<Record<string, { waiting: number; oldest: number }>>;
+  /** @throws DatabaseUnavailable */
+  jobs(): Promise<Jobs>;
 }
 
 const statementLimit = 2_000; // ms; Prometheus gives a scrape 10 s
@@ -48,35 +47,11 @@ function createCounters({ Counter, Histogram }: Prometheus, registry: Registry):
   return { events, mails, requests };
 }
 
-/** Resolves as `read` does, or with `null` when the database is not available or takes longer than the limit. */
-async function withinLimit<T>(read: Promise<T>): Promise<T | null> {
-  try {
-    return await Promise.race([read, setTimeout(statementLimit, null, { ref: false })]);
-  } catch (error) {
-    if (error instanceof DatabaseUnavailable) return null;
-    throw error;
-  }
-}
-
-/** Returns a function that calls `read`, unless the promise of its last call is pending: then it returns that. */
-function sharingPending<T>(read: () => Promise<T>): () => Promise<T> {
-  let pending: Promise<T> | undefined;
-  return () => {
-    pending ??= read().finally(() => {
-      pending = undefined;
-    });
-    return pending;
-  };
-}
-
 /** Creates the gauges that are read at a scrape. */
 function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readings): void {
   type Values = number | Record<string, number>;
 
-  /**
-   * @param aggregator makes one value of those of several processes
-   * @param read resolves with the value, or with one for each state
-   */
+  /** `read` resolves with the value, or with one for each state; `aggregator` joins those of several processes. */
   const gauge = (name: string, help: string, aggregator: "sum" | "min" | "max", read: () => Values | Promise<Values>) =>
     new Gauge({
       name: `latchkey_${name}`,
@@ -92,7 +67,19 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
       },
     });
 
-  const jobs = sharingPending(() => withinLimit(readings.jobs()));
+  let pending: Promise<Jobs | null> | undefined;
+  /** Reads the jobs once for the gauges of a scrape; `null` when the database is not available, or late. */
+  const jobs = () => {
+    pending ??= Promise.race([readings.jobs(), setTimeout(statementLimit, null, { ref: false })])
+      .catch((error: unknown) => {
+        if (error instanceof DatabaseUnavailable) return null;
+        throw error;
+      })
+      .finally(() => {
+        pending = undefined;
+      });
+    return pending;
+  };
   const ofJobs = async (field: "waiting" | "oldest") =>
     Object.fromEntries(Object.entries((await jobs()) ?? {}).map(([state, values]) => [state, values[field]]));
 
@@ -101,17 +88,15 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
     const { used, free } = readings.pool();
     return { used, free };
   });
-  gauge("database_acquires_waiting", "Callers that wait for a connection of the pool.", "max", () => {
-    return readings.pool().waiting;
-  });
-  gauge("database_up", "1 when the database answered this scrape within 2 seconds, else 0.", "min", async () => {
-    return (await jobs()) ? 1 : 0;
-  });
+  const acquires = () => readings.pool().waiting;
+  gauge("database_acquires_waiting", "Callers that wait for a connection of the pool.", "max", acquires);
+  const up = async () => ((await jobs()) ? 1 : 0);
+  gauge("database_up", "1 when the database answered this scrape within 2 seconds, else 0.", "min", up);
   gauge("jobs_waiting", "Jobs that wait: created ones, and those to retry.", "max", () => ofJobs("waiting"));
   gauge("job_oldest_seconds", "Time since the oldest job that waits was enqueued.", "max", () => ofJobs("oldest"));
 }
 
-/** Counts from now on; a worker answers the primary process. prom-client is read from the disk here: a start without metrics does not load it. */
+/** Counts from now on. prom-client is read from the disk here: a start without metrics does not load it. */
 export async function openMetrics(readings: Readings): Promise<Registry> {
   const prometheus = await import("prom-client");
   const registry = new prometheus.Registry();
@@ -120,7 +105,7 @@ export async function openMetrics(readings: Readings): Promise<Registry> {
   provideCounters(createCounters(prometheus, registry));
   if (cluster.isWorker) {
     prometheus.AggregatorRegistry.setRegistries([registry]);
-    new prometheus.AggregatorRegistry(); // listens to the primary process
+    new prometheus.AggregatorRegistry(); // answers the primary process
   }
   return registry;
 }

@@ -4,7 +4,7 @@ import { open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { createEmptyDatabase, freePort } from "../support/server";
+import { createEmptyDatabase, freePort, watchProcess } from "../support/server";
 import { until } from "../support/until";
 
 const database = await createEmptyDatabase("embedded");
@@ -66,4 +66,26 @@ test("a command whose result cannot be written says that it may have done its wo
       /^Standard output cannot be written: ENOSPC\. The command may have done its work\.$/m,
     ),
   });
+});
+
+test("at a terminal a start ends with the address, where to register, and where the mails appear", async () => {
+  const port = await freePort();
+  const program = `exec ${process.execPath} server/serve.js`;
+  const child = spawn("script", ["--quiet", "--return", "--command", program, "/dev/null"], {
+    env: { PATH: process.env.PATH, NODE_ENV: "production", DATABASE_URL: database.url, PORT: String(port) },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const terminal = watchProcess(child);
+  await terminal.waitFor(/appear here\.\r\n/);
+  const lines = terminal.output().split("\r\n");
+  const origin = `http://localhost:${port}`;
+  expect(lines.slice(lines.findIndex((line) => line.startsWith("[remix-serve]")))).toEqual([
+    expect.stringMatching(/^\[remix-serve\] http/),
+    `Latchkey is at ${origin}`,
+    `Create an account: ${origin}/register`,
+    "Mails and their links appear here.",
+    "",
+  ]);
+  child.stdin?.write("\x03"); // Ctrl-C
+  expect(await terminal.ended).toBe(0);
 });

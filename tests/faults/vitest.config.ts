@@ -6,7 +6,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ["tests/faults/*.test.ts"],
-    provide: { programs: ["initdb"] },
+    provide: { programs: ["initdb", "script"] },
     globalSetup: ["tests/support/programs.ts", "tests/support/fresh-build.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
+import { loadConfig } from "#server/config";
+import { welcome } from "#server/start.server";
 import { createEmptyDatabase, freePort, spawnServer, startServer, type TestDatabase } from "../support/server";
 
 let database: TestDatabase | undefined;
@@ -190,6 +192,29 @@ describe("a failed start: one line and exit status 1", () => {
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
     expect(await first.stop()).toBe(0);
   });
+});
+
+test.each([
+  [
+    {},
+    [
+      "Latchkey is at http://localhost:3000",
+      "Create an account: http://localhost:3000/register",
+      "Mails and their links appear here.",
+    ],
+  ],
+  [
+    {
+      APP_URL: "https://id.example",
+      REGISTRATION: "closed",
+      MAIL_DRIVER: "smtp",
+      MAIL_FROM: "a@id.example",
+      SMTP_URL: "smtps://u:p@id.example",
+    },
+    ["Latchkey is at https://id.example", "Log in: https://id.example/login", "Mails are sent by smtp."],
+  ],
+] as [Record<string, string>, string[]][])("the lines for a person at a terminal, with %j", (settings, lines) => {
+  expect(welcome(loadConfig(settings))).toBe(`${lines.join("\n")}\n`);
 });
 
 test("the files of the embedded database are accessible to their owner only", async () => {
