@@ -5,10 +5,8 @@ import { describe, expect, test } from "vitest";
 import { sendBytes, statusOf } from "../support/raw-http";
 import { runLatchkey } from "../support/running-latchkey";
 import { until } from "../support/until";
-import { Visitor } from "../support/visitor";
 
 const latchkey = runLatchkey({ TRUST_PROXY: "false", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "s3cret" });
-const proxied = runLatchkey({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "s3cret" });
 
 const ownHost = "Host: localhost\r\nConnection: close\r\n";
 const form = "Content-Type: application/x-www-form-urlencoded\r\n";
@@ -27,7 +25,6 @@ describe("request lines", () => {
     ["the absolute-form without a path", "GET http://evil.example HTTP/1.1", 302],
     ["the absolute-form with credentials", "GET http://user:pass@evil.example/login HTTP/1.1", 200],
     ["another scheme", "GET ftp://evil.example/login HTTP/1.1", 400],
-    ["the asterisk-form", "OPTIONS * HTTP/1.1", 405],
     ["GET in asterisk-form", "GET * HTTP/1.1", 400],
     ["two slashes and a host", "GET //evil.example HTTP/1.1", 404],
     ["two slashes and a page", "GET //evil.example/login HTTP/1.1", 404],
@@ -43,10 +40,6 @@ describe("request lines", () => {
     ["a path of 512 characters", `GET /${"a".repeat(511)} HTTP/1.1`, 404],
     ["a path of 513 characters", `GET /${"a".repeat(512)} HTTP/1.1`, 400],
     ["a path of 20,000 characters", `GET /${"a".repeat(20_000)} HTTP/1.1`, 431],
-    ["TRACE", "TRACE /login HTTP/1.1", 405],
-    ["PUT", "PUT /login HTTP/1.1", 405],
-    ["DELETE", "DELETE /dashboard HTTP/1.1", 405],
-    ["OPTIONS of a page", "OPTIONS /login HTTP/1.1", 405],
     ["an unknown method", "BREW /login HTTP/1.1", 400],
     ["HTTP/1.0", "GET /login HTTP/1.0", 200],
     ["HTTP/9.9", "GET /login HTTP/9.9", 400],
@@ -70,21 +63,6 @@ describe("request lines", () => {
     const refused = await send(`POST /login HTTP/1.1\r\n${ownHost}${form}Expect: the-impossible\r\n${email}`);
     expect(statusOf(refused)).toBe(417);
   });
-
-  test("the answer to a refused method has Allow (RFC 9110, section 15.5.6)", async () => {
-    expect(await send(`PUT /login HTTP/1.1\r\n${ownHost}\r\n`)).toMatch(/\r\nAllow: GET, HEAD, POST\r\n/i);
-    expect(await send(post("/healthz", ""))).toMatch(/\r\nAllow: GET, HEAD\r\n/i);
-    expect(await send(get("/logout"))).toMatch(/\r\nAllow: POST\r\n/i);
-  });
-
-  test.each(["/healthz", "/healthz/", "/HEALTHZ", "/%68ealthz", "/readyz", "/auth/idp", "/auth/idp/"])(
-    "POST %s is answered 405 with a page",
-    async (path) => {
-      const answer = await send(post(path, "a=b"));
-      expect(statusOf(answer)).toBe(405);
-      expect(answer).toContain("<!DOCTYPE html>");
-    },
-  );
 });
 
 describe("Host", () => {
@@ -120,39 +98,6 @@ describe("Host", () => {
     const answer = await send(`GET http://a.example/auth/idp HTTP/1.1\r\nHost: b.example\r\nConnection: close\r\n\r\n`);
     expect(redirectUri(answer)).toBe("http://a.example/auth/idp/callback");
   });
-
-  test("forwarded headers are ignored without a trusted proxy", async () => {
-    const forged = "X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Port: 1\r\n";
-    const more = "Forwarded: host=evil.example;proto=https\r\nX-Original-Host: evil.example\r\n";
-    const answer = await leave(`Host: localhost:${latchkey.port()}\r\n${forged}${more}`);
-    expect(redirectUri(answer)).toBe(configured());
-    expect(answer).not.toMatch(/strict-transport-security|; Secure/i);
-  });
-
-  test("of a list of forwarded values the trusted proxy's own is used", async () => {
-    const visitor = proxied.visit();
-    const answer = await visitor.get("/auth/idp", {
-      "X-Forwarded-Host": "evil.example, front.example",
-      "X-Forwarded-Proto": "http, https",
-    });
-    const asked = new URL(answer.location ?? "");
-    expect(asked.searchParams.get("redirect_uri")).toBe("https://front.example/auth/idp/callback");
-    expect(answer.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
-    expect(answer.headers.getSetCookie()[0]).toMatch(/; Secure(?:;|$)/);
-  });
-
-  test.each(["javascript", "", "https:", "https evil"])("the forwarded scheme %j is read as http", async (scheme) => {
-    const answer = await proxied.visit().get("/auth/idp", { "X-Forwarded-Proto": scheme });
-    expect(new URL(answer.location ?? "").searchParams.get("redirect_uri")).toMatch(/^http:/);
-  });
-
-  test.each(["unknown", "1.2.3.4.5", "fe80::1%eth0", "::ffff:10.0.0.1", "[::1]:80", "0x7f.1", "a".repeat(9000)])(
-    "a request with the forwarded client address %.20s is answered 200",
-    async (address) => {
-      const answer = await new Visitor(proxied.url(), address).post("/forgot-password", { email: "f@example.com" });
-      expect(answer.status).toBe(200);
-    },
-  );
 });
 
 describe("a slow client", () => {
@@ -187,6 +132,9 @@ describe("a form from another origin", () => {
     ["a host that begins with the service's host", { Origin: "http://localhost.evil.example" }],
     ["a malformed origin", { Origin: "localhost" }],
     ["Fetch Metadata alone", { "Sec-Fetch-Site": "cross-site" }],
+    ["another host of the site", { "Sec-Fetch-Site": "same-site" }],
+    ["an unknown Sec-Fetch-Site", { "Sec-Fetch-Site": "other" }],
+    ["an empty Sec-Fetch-Site", { "Sec-Fetch-Site": "" }],
   ];
   const forms = [
     "/login",
@@ -217,22 +165,15 @@ describe("a form from another origin", () => {
     expect(latchkey.output()).not.toContain("cross@example.com");
   });
 
-  test("ends no session and enqueues no job", async () => {
-    const visitor = await proxied.register("csrf@example.com");
-    const evil = { Origin: "https://evil.example" };
-    const events = await proxied.eventsOf(async () => {
-      expect((await visitor.post("/logout", {}, evil)).status).toBe(403);
-      expect((await visitor.post("/dashboard", { intent: "send-password-link" }, evil)).status).toBe(403);
-      expect(
-        (await visitor.post("/dashboard", { intent: "delete-account", email: "csrf@example.com" }, evil)).status,
-      ).toBe(403);
-    });
-    expect(events).toEqual([]);
-    expect((await visitor.get("/dashboard")).status).toBe(200);
-  });
+  test.each([{}, { "Sec-Fetch-Site": "same-origin" }, { "Sec-Fetch-Site": "none" }])(
+    "with no Origin and %j is taken",
+    async (headers) => {
+      expect((await posted("/login", headers)).status).toBe(422);
+    },
+  );
 
   test("a method override header is ignored", async () => {
-    const visitor = await proxied.register("override@example.com");
+    const visitor = await latchkey.register("override@example.com");
     const overridden = { "X-HTTP-Method-Override": "POST", "X-Method-Override": "POST" };
     expect((await visitor.get("/logout?_method=POST", overridden)).status).toBe(405);
     expect((await visitor.get("/dashboard")).status).toBe(200);
@@ -338,7 +279,7 @@ describe("a Content-Type on GET", () => {
   test.each(["/login", "/register"])(
     "of %s is ignored: a signed-in user is redirected to the dashboard",
     async (path) => {
-      const visitor = await proxied.register(`typed-${path.slice(1)}@example.com`);
+      const visitor = await latchkey.register(`typed-${path.slice(1)}@example.com`);
       for (const type of ["application/x-www-form-urlencoded", "text/html", "x"]) {
         expect(await visitor.get(path, { "Content-Type": type })).toMatchObject({
           status: 302,
@@ -350,7 +291,7 @@ describe("a Content-Type on GET", () => {
   );
 
   test("a refused form of a signed-in user is answered 422 with its page", async () => {
-    const visitor = await proxied.register("typed-form@example.com");
+    const visitor = await latchkey.register("typed-form@example.com");
     expect((await visitor.post("/login", { email: "a@example.com", password: "x" })).status).toBe(422);
   });
 });
@@ -393,15 +334,6 @@ describe("Remix's own URLs", () => {
     expect(statusOf(await send(get(`/__manifest?version=${version}&${query}`)))).toBe(status);
   });
 
-  test("a notice named like an Object.prototype property is ignored", async () => {
-    const content = async (path: string) => /<main[\s\S]*<\/main>/.exec((await latchkey.visit().get(path)).body)?.[0];
-    const plain = await content("/login");
-    expect(plain).toContain("Log in");
-    for (const notice of ["constructor", "toString", "__proto__", "hasOwnProperty", "<b>"]) {
-      expect(await content(`/login?notice=${encodeURIComponent(notice)}`)).toBe(plain);
-    }
-  });
-
   test("the account's page data without a session is a redirect to the login page", async () => {
     const answer = await send(get("/dashboard.data?_routes=routes/dashboard"));
     expect(statusOf(answer)).toBe(202);
@@ -410,89 +342,14 @@ describe("Remix's own URLs", () => {
   });
 });
 
-describe("every answer", () => {
-  const everywhere = {
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-  };
-  const bare = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-  const page =
-    /^default-src 'self'; script-src 'self' 'nonce-[\w+/]{22}=='; style-src 'self'; img-src 'self' https: data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/;
-
-  const asset = async () =>
-    /\/build\/root-\w+\.css|\/build\/[\w-]+\.js/.exec((await proxied.visit().get("/login")).body)?.[0];
-
-  test.each([
-    ["/login", 200, page],
-    ["/register", 200, page],
-    ["/register/complete", 200, page],
-    ["/forgot-password", 200, page],
-    ["/reset-password?email=a%40example.com&token=x", 200, page],
-    ["/account-deleted", 200, page],
-    ["/nowhere", 404, page],
-    ["/logout", 405, page],
-    ["/%E0%A4%A", 400, page],
-    ["/build/nowhere.js", 404, page],
-    ["/", 302, bare],
-    ["/dashboard", 302, bare],
-    ["/auth/idp", 302, bare],
-    ["/auth/idp/callback", 302, bare],
-    ["/.well-known/change-password", 302, bare],
-    ["/login.data", 200, bare],
-    ["/healthz", 200, bare],
-    ["/readyz", 200, bare],
-  ])("%s: %i with every header", async (path, status, policy) => {
-    const answer = await latchkey.visit().get(path);
-    expect(answer.status).toBe(status);
-    expect(Object.fromEntries(answer.headers)).toMatchObject(everywhere);
-    expect(answer.headers.get("Content-Security-Policy")).toMatch(policy);
-    expect(answer.headers.get("Cache-Control")).toBe("no-store");
-    expect(answer.headers.get("X-Powered-By")).toBeNull();
-    expect(answer.headers.get("Server")).toBeNull();
-  });
-
-  test("an asset is cacheable and has the same headers", async () => {
-    const answer = await latchkey.visit().get((await asset()) ?? "");
-    expect(answer.status).toBe(200);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
-      ...everywhere,
-      "cache-control": "public, max-age=31536000, immutable",
-    });
-  });
-
-  test("HSTS is sent over https only", async () => {
-    const https = await proxied.visit().get("/login", { "X-Forwarded-Proto": "https" });
-    expect(https.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
-    expect((await proxied.visit().get("/login")).headers.get("Strict-Transport-Security")).toBeNull();
-  });
-
-  test.each([
-    "/login",
-    "/reset-password?email=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&token=%3C/script%3E",
-    "/nowhere",
-  ])("%s: every script has the nonce of its answer, and no style or handler is inline", async (path) => {
-    const [first, second] = [await latchkey.visit().get(path), await latchkey.visit().get(path)];
-    const nonceOf = ({ headers }: typeof first) =>
-      /'nonce-([^']+)'/.exec(headers.get("Content-Security-Policy") ?? "")?.[1];
-    expect(nonceOf(first)).not.toBe(nonceOf(second));
-    const scripts = [...first.body.matchAll(/<script\b[^>]*>/g)].map(([tag]) => tag);
-    expect(scripts.length).toBeGreaterThan(0);
-    for (const tag of scripts) expect(tag).toContain(`nonce="${nonceOf(first)}"`);
-    expect(first.body).not.toMatch(/<style\b|\sstyle=|\son\w+=|javascript:|<script>alert/i);
-  });
-
-  test.each(["Range: bytes=999999-", 'If-Match: "other"', "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT"])(
-    "an asset requested with %s is sent completely",
-    async (header) => {
-      expect(statusOf(await send(get("/favicon.svg", `${header}\r\n`)))).toBe(200);
-      await latchkey.flushed();
-      expect(latchkey.output()).not.toMatch(/^\s+at /m);
-    },
-  );
-});
+test.each(["Range: bytes=999999-", 'If-Match: "other"', "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT"])(
+  "an asset requested with %s is sent completely",
+  async (header) => {
+    expect(statusOf(await send(get("/favicon.svg", `${header}\r\n`)))).toBe(200);
+    await latchkey.flushed();
+    expect(latchkey.output()).not.toMatch(/^\s+at /m);
+  },
+);
 
 describe("logs", () => {
   test("contain no query string, in any spelling, and no cookie", async () => {

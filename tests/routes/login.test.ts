@@ -173,11 +173,15 @@ describe("too many failed logins", () => {
     expect(elsewhere.status).toBe(302);
   });
 
-  test("successful logins are not counted", async () => {
+  test("successful logins are not counted, and those to another account do not reset the count", async () => {
     await createUser(latchkey.em());
     for (let count = 0; count < 12; count++) {
       expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
     }
+    await failTimes(5, () => "bob@example.com");
+    expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
+    await failTimes(5, () => "bob@example.com");
+    expect((await logIn("bob@example.com", "wrong")).status).toBe(429);
     await failTimes(10, () => "ada@example.com");
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(429);
   });
