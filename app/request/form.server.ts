@@ -21,9 +21,8 @@ export type Form<Values> = { typed: Record<string, string> } & (
   | { ok: false; errors: Record<string, string> }
 );
 
-function refuse(status: 403 | 413 | 415, statusText: string): Response {
-  return new Response(null, { status, statusText, headers: status === 413 ? { Connection: "close" } : {} });
-}
+const refuse = (status: 403 | 413 | 415, statusText: string) =>
+  new Response(null, { status, statusText, headers: status === 413 ? { Connection: "close" } : {} });
 
 async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const stated = Number(request.headers.get("Content-Length"));
@@ -61,9 +60,8 @@ export const formProblem = (key: FormProblem): FormProblem => key;
 const isPassword = (name: string) => /password/i.test(name);
 
 /**
- * Reads the named fields of a form. A field that is repeated, or a file, counts as missing.
- *
- * @throws Response 403 from another site, 405 for another method, 413 over 16 KiB, 415 for another content type
+ * Reads the named fields of a form. A field that is repeated, or a file, counts as missing. Throws a Response: 403 from
+ * another site, 405 for another method, 413 over 16 KiB, 415 for another content type.
  */
 export async function readFields(request: Request, names: string[]): Promise<Fields> {
   const form = await readFormData(request);
@@ -78,11 +76,7 @@ export async function readFields(request: Request, names: string[]): Promise<Fie
   return { fields, typed };
 }
 
-/**
- * Reads a form's fields and parses them.
- *
- * @throws Response as {@link readFields} does
- */
+/** Reads a form's fields, as {@link readFields} does, and parses them. */
 export async function readForm<Shape extends z.ZodRawShape>(
   request: Request,
   schema: z.ZodObject<Shape>,

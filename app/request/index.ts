@@ -1,6 +1,6 @@
-// What routes import of the server. Remix replaces a `*.server.ts` file by an empty CommonJS module, which
-// the bundler must keep: a chunk, and a request at the first load, for each set of routes that imports it. This file has
-// no side effect, so the bundler drops it with all that it imports.
+// The one barrel: what several routes import of the server. Remix replaces a `*.server.ts` file by an empty CommonJS
+// module, which the bundler keeps: a chunk, and a request at the first load, for each set of routes that imports it.
+// This file has no side effect, so it is dropped with all that it imports.
 
 export { isResetLinkValid, requestPasswordReset, resetPassword } from "#server/features/password-reset.server";
 export {
@@ -13,7 +13,7 @@ export { clientOf, isCrossSite, isUnreadable, requesterOf } from "#server/http/r
 export { deviceToken, withDevice } from "./device.server";
 export { readFields, readForm, text } from "./form.server";
 export { languageOf, textsFor, withLanguage } from "./language.server";
-export { type LinkRefusal, linkParameters, readLink, readLinkForm } from "./mailed-link.server";
+export { type LinkRefusal, linkParameters, readLinkForm } from "./mailed-link.server";
 export { formTarget, formTargetHeader, returnToOf } from "./return-to.server";
 export {
   browserOf,

@@ -1,4 +1,3 @@
-import type { NewPassword } from "#server/features/password-policy.server";
 import { allowedReturn } from "#server/features/return-to.server";
 import { readFields } from "./form.server";
 import { returnToName } from "./return-to";
@@ -16,25 +15,11 @@ export function linkParameters(request: Request): LinkParameters {
   return { email: searchParams.get("email") ?? "", token: searchParams.get("token") ?? "" };
 }
 
-/** Reads the form behind a link that asks for nothing else. A missing or malformed field makes the link invalid. */
-export async function readLink(request: Request): Promise<Pick<LinkForm, "link" | "typed">> {
-  const { fields, typed } = await readFields(request, ["email", "token"]);
-  const { email = "", token = "" } = fields;
-  return { link: { email, token }, typed };
-}
-
-interface LinkForm {
-  link: LinkParameters;
-  newPassword: NewPassword;
-  typed: Record<string, string>;
-  returnTo: string | null;
-}
-
 /**
  * Reads the form behind a mailed link. It refuses no field: a missing or malformed one makes the link invalid, or
  * breaks a rule for passwords, in this order.
  */
-export async function readLinkForm(request: Request): Promise<LinkForm> {
+export async function readLinkForm(request: Request) {
   const names = ["email", "token", "password", "passwordConfirmation", returnToName];
   const { fields, typed: sent } = await readFields(request, names);
   const { email = "", token = "", password = "", passwordConfirmation = "" } = fields;

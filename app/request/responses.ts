@@ -28,22 +28,16 @@ export function plainText(text: string, status: number): Response {
   return new Response(text, { status, headers: { "Content-Type": "text/plain; charset=utf-8" } });
 }
 
-const overloadEnds = 2; // seconds; 64 waiting hashes take less
+const overloadEnds = "2"; // seconds; 64 waiting hashes take less
 
-const unavailable = (headers: Record<string, string> = {}) =>
-  new Response(null, { status: 503, statusText: "Service Unavailable", headers });
-
-/**
- * Runs a loader or an action.
- *
- * @throws Response 503 when the database is unavailable, or too many passwords wait to be hashed
- */
+/** Runs a loader or an action; throws 503 when the database is unavailable, or too many passwords wait to be hashed. */
 export async function respond<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof DatabaseUnavailable) throw unavailable();
-    if (error instanceof HashingOverloaded) throw unavailable({ "Retry-After": String(overloadEnds) });
-    throw error;
+    const overloaded = error instanceof HashingOverloaded;
+    if (!overloaded && !(error instanceof DatabaseUnavailable)) throw error;
+    const headers = overloaded ? { "Retry-After": overloadEnds } : {};
+    throw new Response(null, { status: 503, statusText: "Service Unavailable", headers });
   }
 }

@@ -8,7 +8,7 @@ import { Page } from "~/components/page";
 import { SubmitButton } from "~/components/submit-button";
 import { Text, useTexts } from "~/page/language";
 import { titled } from "~/page/title";
-import { getUser, type LinkRefusal, languageOf, linkParameters, readLink, textsFor } from "~/request";
+import { getUser, type LinkRefusal, languageOf, linkParameters, readLinkForm, textsFor } from "~/request";
 import { respond, unprocessable } from "~/request/responses";
 
 export const handle = titled("confirmEmail.title");
@@ -19,7 +19,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { link, typed } = await readLink(request);
+    const { link, typed } = await readLinkForm(request);
     const signedIn = await getUser(request);
 
     const userId = await changeEmail(link, signedIn?.sessionId ?? null, languageOf(request));

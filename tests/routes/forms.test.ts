@@ -53,49 +53,61 @@ async function statusWithoutCookies(action: unknown, request: Request): Promise<
 
 const urlencoded = "application/x-www-form-urlencoded";
 
-describe.each(forms)("the form of %s", (path, action) => {
-  test("from another site is refused and changes nothing", async () => {
-    const { cookie, fields } = await acceptableFields();
-    const before = await latchkey.snapshot();
-    const foreign = post(path, fields, { cookie, headers: { "latchkey-cross-site": "true" } });
-    expect(await statusWithoutCookies(action, foreign)).toBe(403);
-    expect(await latchkey.snapshot()).toEqual(before);
-  });
+type Make = (path: string, fields: Record<string, string>, cookie: string) => Request;
 
-  test.each(["text/plain", "application/json", "application/x-www-form-urlencodedx", "text/html", "", null])(
-    "of the type %j is refused and changes nothing",
-    async (type) => {
-      const { cookie, fields } = await acceptableFields();
-      const before = await latchkey.snapshot();
-      const body = new TextEncoder().encode(new URLSearchParams(fields).toString());
-      expect(await statusWithoutCookies(action, raw(path, body, type, cookie))).toBe(415);
-      expect(await latchkey.snapshot()).toEqual(before);
+const encoded = (fields: Record<string, string>) => new TextEncoder().encode(new URLSearchParams(fields).toString());
+
+/** The fields, and 16,385 bytes in all. */
+function tooLong(fields: Record<string, string>): Uint8Array<ArrayBuffer> {
+  const body = new Uint8Array(16_385).fill(0x78);
+  body.set(encoded({ ...fields, filler: "" }));
+  return body;
+}
+
+const refusals: [how: string, status: number, make: Make][] = [
+  [
+    "from another site",
+    403,
+    (path, fields, cookie) => post(path, fields, { cookie, headers: { "latchkey-cross-site": "true" } }),
+  ],
+  ...["text/plain", "application/json", "application/x-www-form-urlencodedx", "text/html", "", null].map(
+    (type): (typeof refusals)[number] => [
+      `of the type ${type}`,
+      415,
+      (path, fields, cookie) => raw(path, encoded(fields), type, cookie),
+    ],
+  ),
+  [
+    "over 16 KiB with Content-Length",
+    413,
+    (path, fields, cookie) => {
+      const request = raw(path, tooLong(fields), urlencoded, cookie);
+      request.headers.set("Content-Length", "16385");
+      return request;
     },
-  );
+  ],
+  [
+    "over 16 KiB in a stream that does not end",
+    413,
+    (path, fields, cookie) => {
+      const part = tooLong(fields).slice(0, 4096);
+      return raw(path, new ReadableStream({ pull: (stream) => stream.enqueue(part) }), urlencoded, cookie);
+    },
+  ],
+  ...["PUT", "PATCH", "DELETE"].map((method): (typeof refusals)[number] => [
+    `by ${method}`,
+    405,
+    (path, fields, cookie) => raw(path, encoded(fields), urlencoded, cookie, method),
+  ]),
+];
 
-  test("over 16 KiB is refused and changes nothing, with and without Content-Length", async () => {
+describe.each(forms)("the form of %s", (path, action) => {
+  test("is refused from another site, of another type, over 16 KiB and by another method, and changes nothing", async () => {
     const { cookie, fields } = await acceptableFields();
     const before = await latchkey.snapshot();
-    const start = new TextEncoder().encode(`${new URLSearchParams(fields)}&filler=`);
-    const body = new Uint8Array(16_385).fill(0x78);
-    body.set(start);
-    const declared = raw(path, body, urlencoded, cookie);
-    declared.headers.set("Content-Length", "16385");
-    expect(await statusWithoutCookies(action, declared)).toBe(413);
-    const stream = new ReadableStream({
-      pull(controller) {
-        controller.enqueue(body.slice(0, 4096)); // The stream is never closed.
-      },
-    });
-    expect(await statusWithoutCookies(action, raw(path, stream, urlencoded, cookie))).toBe(413);
-    expect(await latchkey.snapshot()).toEqual(before);
-  });
-
-  test.each(["PUT", "PATCH", "DELETE"])("by %s is answered 405 and changes nothing", async (method) => {
-    const { cookie, fields } = await acceptableFields();
-    const before = await latchkey.snapshot();
-    const refused = raw(path, new URLSearchParams(fields).toString(), urlencoded, cookie, method);
-    expect(await statusWithoutCookies(action, refused)).toBe(405);
+    for (const [how, status, make] of refusals) {
+      expect([how, await statusWithoutCookies(action, make(path, fields, cookie))]).toEqual([how, status]);
+    }
     expect(await latchkey.snapshot()).toEqual(before);
   });
 });
