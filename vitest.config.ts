@@ -25,7 +25,10 @@ export default defineConfig({
         typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
       }),
       project("pages", ["pages"]),
-      project("routes", ["routes", "jobs", "properties"], { globalSetup: [template] }),
+      project("routes", ["routes", "jobs", "properties"], {
+        globalSetup: [template],
+        setupFiles: ["tests/support/cheap-argon2.ts"],
+      }),
       project("http", ["http"], { globalSetup: [freshBuild, template], ...startsProcesses }),
       project("commands", ["commands"], { globalSetup: [freshBuild, template], ...startsProcesses }),
       ...(onPostgres
@@ -38,6 +41,7 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     maxWorkers: "100%",
+    reporters: ["default", "./tests/support/slowest-files.ts"],
     // createRemixStub cannot set React Router's flag v7_startTransition, as Remix's own router does; each file warns of it.
     onConsoleLog: (log) => !log.includes("v7_startTransition"),
     coverage: {

@@ -1,5 +1,4 @@
 import { inject } from "vitest";
-import "./cheap-argon2";
 
 // Stryker's state is global, and a kept thread still has that of the last run: its mutant must not be active while this
 // run's modules are evaluated, and its coverage is not this run's.

@@ -28,7 +28,7 @@ export default defineConfig({
     ],
     exclude: ["tests/routes/{start,races}.test.ts", "tests/contract/{configuration,dependencies,mail,smtp}.test.ts"],
     globalSetup: ["tests/support/template-database.ts"],
-    setupFiles: ["tests/mutation/setup.ts", "tests/support/setup.ts"],
+    setupFiles: ["tests/mutation/setup.ts", "tests/support/setup.ts", "tests/support/cheap-argon2.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     restoreMocks: true,

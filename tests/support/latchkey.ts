@@ -44,7 +44,8 @@ export function startLatchkey(environment: Environment = {}) {
   });
 
   beforeEach(async () => {
-    await database.orm.em.fork().execute(`truncate ${tables.join(", ")} cascade`);
+    // In the embedded database, emptying small tables by `truncate` takes 55 ms of CPU, by `delete` 5.
+    await database.orm.em.fork().execute(tables.map((table) => `delete from ${table}`).join(";"));
     configure(environment);
     output = "";
     vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
