@@ -1,48 +1,29 @@
-import { CommandError, overviewOf, quoted, runCommand, selectCommand, UsageError, usageOf } from "./commands/command";
-import { databaseCommands } from "./commands/database";
-import { doctorCommands } from "./commands/doctor";
-import { mailCommands } from "./commands/mail";
-import { userCommands } from "./commands/user";
-import { userFileCommands } from "./commands/user-files";
+import { CommanderError } from "commander";
+import { addDatabaseCommands } from "./commands/database";
+import { addDoctor } from "./commands/doctor/doctor";
+import { addMailCommands } from "./commands/mail";
+import { CommandError, createProgram } from "./commands/program";
+import { addUserCommands } from "./commands/user";
+import { addUserFileCommands } from "./commands/user-files";
 import { DatabaseUnavailable, StartError } from "./errors";
 import { duringCommand, logUnexpected } from "./log";
 import { printable } from "./printable";
 
-const commands = [...doctorCommands, ...userCommands, ...userFileCommands, ...mailCommands, ...databaseCommands];
-
-const helpWords = new Set(["--help", "-h", "help"]);
-
-/** The commands of a noun, or all of them. */
-function commandsOf(noun: string | undefined) {
-  const some = commands.filter(({ name }) => name.split(" ", 1)[0] === noun);
-  return some.length > 0 ? some : commands;
-}
-
-function refuse(reason: string, usage: string): 2 {
-  console.error(`${printable(reason)}\n\n${usage.trimEnd()}`);
-  return 2;
-}
+const program = createProgram();
+addDoctor(program);
+const user = program.command("user");
+addUserCommands(user);
+addUserFileCommands(user);
+addMailCommands(program.command("mail"));
+addDatabaseCommands(program.command("database"));
 
 /** @returns the exit status */
 async function main(words: string[]): Promise<0 | 1 | 2> {
-  const selected = selectCommand(commands, words);
-  if (!selected) {
-    const overview = overviewOf(commandsOf(words[0]));
-    if (!words.some((word) => helpWords.has(word))) {
-      return refuse(
-        words.length > 0 ? `There is no command \`${words.map(quoted).join(" ")}\`.` : "A command is missing.",
-        overview,
-      );
-    }
-    process.stdout.write(overview);
-    return 0;
-  }
-  const { command, rest } = selected;
   try {
-    await runCommand(command, rest);
+    await program.parseAsync(words, { from: "user" });
     return 0;
   } catch (error) {
-    if (error instanceof UsageError) return refuse(error.message, usageOf(command));
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const expected = [CommandError, StartError, DatabaseUnavailable].some((kind) => error instanceof kind);
     if (expected) console.error(printable((error as Error).message));
     else logUnexpected(error);

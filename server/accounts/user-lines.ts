@@ -5,21 +5,9 @@ import { parseAddress } from "./email-address";
 import { hashProblem } from "./imported-hashes";
 import { parseName } from "./names";
 
-/** A user as a line of `user import` and `user export` has it. */
-export interface UserLine {
-  email: string;
-  name?: string | null | undefined;
-  passwordHash?: string | null | undefined;
-  idpId?: string | null | undefined;
-  /** When the owner disconnected the provider, as `Date.toISOString` has it. */
-  idpBlockedAt?: string | null | undefined;
-}
-
-const required = (value: unknown) => (value === undefined ? "is missing" : "is no text");
-
 /** Text that `parse` makes something of. */
 const parsed = (parse: (text: string) => string | null, problem: string) =>
-  z.string({ error: ({ input }) => required(input) }).transform((text, context) => {
+  z.string({ error: ({ input }) => (input === undefined ? "is missing" : "is no text") }).transform((text, context) => {
     const value = parse(text);
     if (value !== null) return value;
     context.addIssue(problem);
@@ -47,37 +35,45 @@ const time = z.iso
   .refine((at) => at.getTime() >= 0, badTime)
   .transform((at) => at.toISOString());
 
-const userLine = z.strictObject(
-  {
-    email: parsed(parseAddress, "is no email address"),
-    name: parsed(parseName, "is empty, longer than 255 characters, or has control characters").nullish(),
-    passwordHash: passwordHash.nullish(),
-    idpId: idpId.optional(),
-    idpBlockedAt: time.nullish(),
-  },
-  {
-    error: (issue) =>
-      issue.code === "unrecognized_keys"
-        ? `has unknown fields: ${printable(JSON.stringify(issue.keys))}`
-        : "is no JSON object",
-  },
-);
+const userLine = z
+  .strictObject(
+    {
+      id: z.uuid("is no UUID").toLowerCase().nullish(),
+      email: parsed(parseAddress, "is no email address"),
+      name: parsed(parseName, "is empty, longer than 255 characters, or has control characters").nullish(),
+      passwordHash: passwordHash.nullish(),
+      idpId: idpId.optional(),
+      /** `IDP_ISSUER`, or the name of a provider. */
+      idpIssuer: z
+        .string("is no text")
+        .regex(/^[!-~]{1,255}$/, "is no issuer and no provider's name")
+        .nullish(),
+      /** When the owner disconnected the provider, as `Date.toISOString` has it. */
+      idpBlockedAt: time.nullish(),
+    },
+    {
+      error: (issue) =>
+        issue.code === "unrecognized_keys"
+          ? `has unknown fields: ${printable(JSON.stringify(issue.keys))}`
+          : "is no JSON object",
+    },
+  )
+  .refine(({ idpId, idpIssuer }) => !idpIssuer || idpId != null, { path: ["idpIssuer"], error: "has no idpId" });
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
+/** A user as a line of `user import` and `user export` has it. */
+export type UserLine = z.infer<typeof userLine>;
 
-/** @returns `undefined` for bytes that are no JSON */
-function parseJson(bytes: Buffer): unknown {
+function parseJson(line: string): unknown {
   try {
-    return JSON.parse(decoder.decode(bytes)); // RFC 8259: UTF-8
+    return JSON.parse(line);
   } catch {
     return undefined;
   }
 }
 
 /** The user of a line, or why the line is wrong. No reason quotes a value. */
-export function parseUserLine(bytes: Buffer | null): { user: UserLine } | { problem: string } {
-  if (bytes === null) return { problem: "is too long" };
-  const json = parseJson(bytes);
+export function parseUserLine(line: string): { user: UserLine } | { problem: string } {
+  const json = parseJson(line);
   if (json === undefined) return { problem: "is no JSON" };
   const { data, error } = userLine.safeParse(json);
   if (data) return { user: data };

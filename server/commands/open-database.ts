@@ -4,7 +4,7 @@ import { type Database, openDatabase } from "../database/orm";
 import { provideOrm } from "../database/unit-of-work";
 import { isPrepared } from "../features/schema.server";
 import { handleNoJob, JobQueue, provideQueue } from "../queue/job-queue";
-import { CommandError } from "./command";
+import { CommandError } from "./program";
 
 export const statementLimit = 60_000; // ms; nobody waits for a page
 

@@ -24,30 +24,24 @@ export async function isEmpty(knex: Knex): Promise<boolean> {
   return (await runStatement(knex, { text })).length === 0;
 }
 
-const rowsOf = ({ table, where = "true" }: Part) => `from ${table} as source where ${where}`;
-
-export async function countRows(from: Knex, part: Part): Promise<number> {
-  const [row] = await runStatement<{ rows: string }>(from, { text: `select count(*) as rows ${rowsOf(part)}` });
-  return Number(row?.rows);
-}
-
 /**
  * Copies rows from one transaction to another, into a table of the same columns. PostgreSQL's own JSON keeps every
  * value as it is: times to the microsecond, and integers that a JavaScript number would round.
  *
- * @param copied called after each batch with its number of rows
+ * @returns how many
  */
-export async function copyRows(from: Knex, to: Knex, part: Part, copied: (rows: number) => void): Promise<void> {
-  await runStatement(from, {
-    text: `declare copied_rows no scroll cursor for select row_to_json(source)::text as row ${rowsOf(part)}`,
-  });
+export async function copyRows(from: Knex, to: Knex, { table, where = "true" }: Part): Promise<number> {
+  const rows = `select row_to_json(source)::text as row from ${table} as source where ${where}`;
+  await runStatement(from, { text: `declare copied_rows no scroll cursor for ${rows}` });
   const fetch = () => runStatement<{ row: string }>(from, { text: `fetch ${batch} from copied_rows` });
+  let copied = 0;
   for (let rows = await fetch(); rows.length > 0; rows = await fetch()) {
     await runStatement(to, {
-      text: `insert into ${part.table} select * from json_populate_recordset(null::${part.table}, $1::json)`,
+      text: `insert into ${table} select * from json_populate_recordset(null::${table}, $1::json)`,
       values: [`[${rows.map(({ row }) => row).join(",")}]`],
     });
-    copied(rows.length);
+    copied += rows.length;
   }
   await runStatement(from, { text: "close copied_rows" });
+  return copied;
 }

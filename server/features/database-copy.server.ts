@@ -1,5 +1,5 @@
 import type { Knex } from "@mikro-orm/postgresql";
-import { copyRows, countRows, entityTables, isEmpty, type Part } from "../database/copy-rows";
+import { copyRows, entityTables, isEmpty, type Part } from "../database/copy-rows";
 import { hasNewerMigration, migrateWithin, startLock } from "../database/migrate";
 import type { Database } from "../database/orm";
 import { runStatement } from "../database/run-statement";
@@ -14,17 +14,9 @@ export interface CopiedTable {
 /** Why nothing was copied. */
 export type CopyRefusal = "source_is_newer" | "target_is_too_old" | "target_is_not_empty";
 
-async function copyTables(source: Knex, target: Knex, parts: Part[], show: (share: number) => void) {
+async function copyTables(source: Knex, target: Knex, parts: Part[]): Promise<CopiedTable[]> {
   const tables: CopiedTable[] = [];
-  for (const part of parts) tables.push({ table: part.table, rows: await countRows(source, part) });
-  const all = tables.reduce((sum, { rows }) => sum + rows, 0);
-  let done = 0;
-  for (const part of parts) {
-    await copyRows(source, target, part, (rows) => {
-      done += rows;
-      show(done / all);
-    });
-  }
+  for (const part of parts) tables.push({ table: part.table, rows: await copyRows(source, target, part) });
   return tables;
 }
 
@@ -33,13 +25,8 @@ async function copyTables(source: Knex, target: Knex, parts: Part[], show: (shar
  * in one snapshot; the target is changed in one transaction.
  *
  * @param source has every migration
- * @param show called with the share that is copied, from 0 to 1
  */
-export async function copyDatabase(
-  source: Database,
-  target: Database,
-  show: (share: number) => void,
-): Promise<CopiedTable[] | CopyRefusal> {
+export async function copyDatabase(source: Database, target: Database): Promise<CopiedTable[] | CopyRefusal> {
   if (await hasNewerMigration(source.orm.em.fork())) return "source_is_newer";
   if ((await serverVersion(target.orm.em.fork())).tooOld) return "target_is_too_old";
   const tables = entityTables();
@@ -54,7 +41,7 @@ export async function copyDatabase(
         await createQueueSchema(to);
         // Migrations insert rows, which come from the source too.
         await runStatement(to, { text: `truncate ${tables.map(({ table }) => table).join(", ")}` });
-        return copyTables(from, to, [...tables, unfinishedJobs], show);
+        return copyTables(from, to, [...tables, unfinishedJobs]);
       }),
     { isolationLevel: "repeatable read", readOnly: true },
   );

@@ -1,6 +1,6 @@
-import type { EntityManager, Knex } from "@mikro-orm/postgresql";
+import type { Knex } from "@mikro-orm/postgresql";
 import { kindInForce } from "../accounts/password-hashing";
-import { configuredIssuer, isLinked } from "../accounts/provider-identities";
+import { configuredIssuer } from "../accounts/provider-identities";
 import { kindOf } from "../accounts/stored-hashes";
 import { parseUserLine, type UserLine } from "../accounts/user-lines";
 import { User } from "../database/entities";
@@ -9,22 +9,15 @@ import { runStatement } from "../database/run-statement";
 import { query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
 
-const batch = 2_000; // lines, or users
+const batch = 10_000; // lines, or users
 const mostKinds = 4; // besides Latchkey's own
 
-/** One line of a file: its number, and its bytes, or `null` when it is too long. */
-interface Line {
-  number: number;
-  bytes: Buffer | null;
+export interface WrongLine {
+  line: number;
+  problem: string;
 }
 
-/** What an import tells while it runs. */
-export interface ImportReport {
-  /** A wrong line. Called in the order of the lines, after all were read. */
-  wrong(line: number, problem: string): void;
-  /** The lines that were written so far, of all. */
-  written(lines: number, all: number): void;
-}
+type NumberedUser = UserLine & { line: number };
 
 export interface Imported {
   created: number;
@@ -32,190 +25,138 @@ export interface Imported {
   skipped: number;
 }
 
-/** Why nothing was imported. */
-export type ImportRefusal = "lines_are_wrong" | "another_import_runs";
-
-interface Read {
-  number: number;
-  user: Partial<UserLine>;
-  problem: string | null;
-}
-
 /**
- * Each kind of hash costs a verification in every refused login (`verifyPassword`).
+ * Finds what is wrong with a line that is right by itself.
  *
- * @param stored the kinds of the accounts
+ * @param stored the kinds of hashes that the accounts have: each costs a verification in every refused login
  */
-function kindLimit(stored: string[]): (hash: string) => string | null {
+function conflictFinder(stored: string[]): (user: NumberedUser) => string | undefined {
   const kinds = new Set([...stored, kindInForce]);
-  return (hash) => {
-    const kind = kindOf(hash) ?? "";
-    if (kinds.size > mostKinds && !kinds.has(kind)) {
+  const lines = new Map<string, number>();
+  return ({ line, id, email, passwordHash, idpId, idpIssuer }) => {
+    if (idpId != null && idpIssuer == null) return "idpId needs an idpIssuer: no provider is configured";
+    const kind = passwordHash && kindOf(passwordHash);
+    if (kind && kinds.size > mostKinds && !kinds.has(kind)) {
       return `passwordHash is of one kind (algorithm and parameters) too many; all accounts may have ${mostKinds} besides Latchkey's own`;
     }
-    kinds.add(kind);
-    return null;
+    if (kind) kinds.add(kind);
+    const unique = { email, id, idpId: idpId == null ? null : `${idpIssuer} ${idpId}` };
+    for (const [field, value] of Object.entries(unique)) {
+      if (value == null) continue;
+      const first = lines.get(`${field} ${value}`);
+      if (first !== undefined) return `${field} is that of line ${first}`;
+      lines.set(`${field} ${value}`, line);
+    }
+    return undefined;
   };
 }
 
-const storedKinds = `with recursive ${passwordKinds} select kind from kinds where kind is not null`;
-
-async function* batchesOf(lines: AsyncIterable<Line>, stored: string[]): AsyncIterable<Read[]> {
-  const problemOfKind = kindLimit(stored);
-  let read: Read[] = [];
-  for await (const { number, bytes } of lines) {
-    if (bytes?.toString("latin1").trim() === "") continue;
-    const parsed = parseUserLine(bytes);
-    const user: Partial<UserLine> = "user" in parsed ? parsed.user : {};
-    const problem = "problem" in parsed ? parsed.problem : user.passwordHash ? problemOfKind(user.passwordHash) : null;
-    read.push({ number, user, problem });
-    if (read.length === batch) {
-      yield read;
-      read = [];
+function parseLines(lines: string[], stored: string[]): { users: NumberedUser[]; wrong: WrongLine[] } {
+  const conflictOf = conflictFinder(stored);
+  const issuer = configuredIssuer();
+  const users: NumberedUser[] = [];
+  const wrong: WrongLine[] = [];
+  for (const [index, text] of lines.entries()) {
+    if (text.trim() === "") continue;
+    const line = index + 1;
+    const parsed = parseUserLine(text);
+    if ("problem" in parsed) {
+      wrong.push({ line, problem: parsed.problem });
+      continue;
     }
+    const { idpId, idpIssuer } = parsed.user;
+    const user = { ...parsed.user, line, idpIssuer: idpId == null ? null : (idpIssuer ?? issuer) };
+    const problem = conflictOf(user);
+    if (problem === undefined) users.push(user);
+    else wrong.push({ line, problem });
   }
-  if (read.length > 0) yield read;
+  return { users, wrong };
 }
 
-// Without MikroORM: a file of any length is checked and written in the memory of one batch, and the database finds the
-// lines that do not go together. 100,000 lines took 4.6 s; MikroORM's `insertMany` alone took 4.5 s (PostgreSQL 15).
-type Run = <Row>(text: string, values?: unknown[]) => Promise<Row[]>;
+// Without MikroORM, whose `insertMany` alone took as long for 100,000 lines as all of this (4.5 s, PostgreSQL 15).
+const lines = `json_to_recordset($1::json) as lines (line integer, id uuid, email text, name text, "passwordHash" text,
+  "idpId" text, "idpIssuer" text, "idpBlockedAt" timestamptz)`;
 
-const runIn =
-  (em: EntityManager): Run =>
-  (text, values = []) =>
-    runStatement(em.getTransactionContext<Knex.Transaction>() ?? em.getKnex(), { text, values });
-
-const createStage = `create temporary table import_lines (
-  line integer primary key, email text, name text, password_hash text, idp_id text, idp_blocked_at timestamptz,
-  problem text) on commit drop`;
-
-const addToStage = `insert into import_lines
-  select * from unnest(
-    $1::integer[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])`;
-
-async function stage(run: Run, lines: AsyncIterable<Line>): Promise<void> {
-  await run(createStage);
-  const stored = await run<{ kind: string }>(storedKinds);
-  const kinds = stored.map(({ kind }) => kind);
-  for await (const read of batchesOf(lines, kinds)) {
-    const column = (value: (line: Read) => unknown) => read.map((line) => value(line) ?? null);
-    await run(addToStage, [
-      column(({ number }) => number),
-      column(({ user }) => user.email),
-      column(({ user }) => user.name),
-      column(({ user }) => user.passwordHash),
-      column(({ user }) => user.idpId),
-      column(({ user }) => user.idpBlockedAt),
-      column(({ problem }) => problem),
-    ]);
-  }
-  await run("analyze import_lines");
-}
-
-/** Marks the lines that repeat the value of an earlier one. */
-const markRepeated = (column: "email" | "idp_id", field: string) => `
-  update import_lines as later set problem = '${field} is that of line ' || first.line
-  from (select ${column}, min(line) as line from import_lines group by ${column} having count(*) > 1) as first
-  where later.${column} = first.${column} and later.line > first.line and later.problem is null`;
-
-const markTaken = `
-  update import_lines set problem = 'idpId is that of another account'
-  from users where users.idp_id = import_lines.idp_id and import_lines.problem is null
-    and ($1::text is null or users.idp_issuer is null or users.idp_issuer = $1)
-    and not exists (select from users as same where same.email = import_lines.email)`;
-
-async function reportWrong(run: Run, report: ImportReport): Promise<boolean> {
-  const wrong = `select line, problem from import_lines where problem is not null and line > $1 order by line limit ${batch}`;
-  let last = 0;
-  for (;;) {
-    const rows = await run<{ line: number; problem: string }>(wrong, [last]);
-    for (const { line, problem } of rows) report.wrong(line, problem);
-    last = rows.at(-1)?.line ?? last;
-    if (rows.length < batch) return last > 0;
-  }
-}
+const findTaken = `
+  select line, case when users.id = lines.id then 'id' else 'idpId' end || ' is that of another account' as problem
+  from ${lines} cross join lateral (
+    select id from users where users.id = lines.id
+    union
+    select id from users where idp_id = "idpId" and coalesce(idp_issuer, "idpIssuer") = "idpIssuer"
+    limit 1
+  ) as users
+  where not exists (select from users as same where same.email = lines.email)`;
 
 // A link that was mailed before must not set a password later. The addresses are not locked: there may be more of them
 // than a database has locks. The links go before the users come, as in the other flows, and the unique index decides.
-const removeRegistrations =
-  "delete from registrations using import_lines where registrations.email = import_lines.email";
+const removeRegistrations = `delete from registrations using ${lines} where registrations.email = lines.email`;
 
-const insertBatch = `
-  with created as (
-    insert into users (id, email, password_hash, idp_id, idp_issuer, idp_blocked_at, name, created_at)
-    select gen_random_uuid(), email, password_hash, idp_id, case when idp_id is not null then $1::text end, idp_blocked_at,
-      name, now()
-    from import_lines where line > $2 and line <= $3
-    on conflict (email) do nothing returning 1
-  ) select count(*)::integer as created from created`;
+const insertUsers = `
+  insert into users (id, email, name, password_hash, idp_id, idp_issuer, idp_blocked_at, created_at)
+  select coalesce(id, gen_random_uuid()), email, name, "passwordHash", "idpId", "idpIssuer", "idpBlockedAt", now()
+  from ${lines} on conflict (email) do nothing returning 1`;
 
-async function insertAll(run: Run, issuer: string | null, report: ImportReport): Promise<Imported> {
-  const [lines] = await run<{ all: number; last: number }>(
-    "select count(*)::integer as all, coalesce(max(line), 0) as last from import_lines",
-  );
-  const { all, last } = lines ?? { all: 0, last: 0 };
-  let created = 0;
-  for (let from = 0; from < last; from += batch) {
-    const [row] = await run<{ created: number }>(insertBatch, [issuer, from, from + batch]);
-    created += row?.created ?? 0;
-    report.written(Math.min(from + batch, last), last);
-  }
-  return { created, skipped: all - created };
-}
+const storedKinds = `with recursive ${passwordKinds} select kind from kinds where kind is not null`;
 
-const importLock = 4_701_983_362; // any number that other locks of the database do not use; `kindLimit` needs it
+const importLock = 4_701_983_362; // any number that other locks of the database do not use; the count of kinds needs it
 
 /**
- * Creates the users of a file of JSON lines, in one transaction. An address that has an account is skipped. A refused
- * import changes nothing.
+ * Creates the users of JSON lines, in one transaction. An address that has an account is skipped. When lines are wrong,
+ * or another import runs, nothing is changed.
+ *
+ * @param written called after each of several batches, with how many lines are done, of all
  */
-export async function importUsers(lines: AsyncIterable<Line>, report: ImportReport): Promise<Imported | ImportRefusal> {
-  const issuer = configuredIssuer();
+export async function importUsers(
+  lines: string[],
+  written: (done: number, all: number) => void,
+): Promise<Imported | WrongLine[] | "another_import_runs"> {
   const imported = await unitOfWork(async (em) => {
-    const run = runIn(em);
+    const run = <Row>(text: string, values: unknown[] = []) =>
+      runStatement<Row>(em.getTransactionContext<Knex.Transaction>() ?? em.getKnex(), { text, values });
     const [lock] = await run<{ free: boolean }>("select pg_try_advisory_xact_lock($1) as free", [importLock]);
     if (!lock?.free) return "another_import_runs";
-    await stage(run, lines);
-    await run(markRepeated("email", "email"));
-    await run(markRepeated("idp_id", "idpId"));
-    await run(markTaken, [issuer]);
-    if (await reportWrong(run, report)) return "lines_are_wrong";
-    await run(removeRegistrations);
-    return insertAll(run, issuer, report);
+    const stored = await run<{ kind: string }>(storedKinds);
+    const { users, wrong } = parseLines(
+      lines,
+      stored.map(({ kind }) => kind),
+    );
+    const batches: string[] = [];
+    for (let at = 0; at < users.length; at += batch) batches.push(JSON.stringify(users.slice(at, at + batch)));
+    for (const some of batches) wrong.push(...(await run<WrongLine>(findTaken, [some])));
+    if (wrong.length > 0) return wrong.sort((one, other) => one.line - other.line);
+    let created = 0;
+    for (const [index, some] of batches.entries()) {
+      await run(removeRegistrations, [some]);
+      created += (await run(insertUsers, [some])).length;
+      if (batches.length > 1) written(Math.min((index + 1) * batch, users.length), users.length);
+    }
+    return { created, skipped: users.length - created };
   });
-  if (typeof imported !== "string") logEvent({ event: "users.imported", count: imported.created });
+  if (typeof imported === "object" && "created" in imported) {
+    logEvent({ event: "users.imported", count: imported.created });
+  }
   return imported;
 }
 
 /**
- * Every user in the order of the addresses, as `importUsers` takes them. Of the ids only those of the configured provider:
- * an import takes each id for one of its own provider, so that another provider's person with that id would own the
- * account.
+ * Every user in the order of the addresses, as `importUsers` takes them. An id without an issuer counts as the configured
+ * provider's, and is left out without one: an import would take it for that of any provider.
  */
 export async function* exportUsers(): AsyncIterable<UserLine> {
-  const issuer = configuredIssuer();
+  const configured = configuredIssuer();
   let last = "";
   for (;;) {
     const users = await query((em) =>
-      em.find(
-        User,
-        { email: { $gt: last } },
-        {
-          fields: ["email", "name", "passwordHash", "idpId", "idpIssuer", "idpBlockedAt"],
-          orderBy: { email: "asc" },
-          limit: batch,
-          disableIdentityMap: true,
-        },
-      ),
+      em.find(User, { email: { $gt: last } }, { orderBy: { email: "asc" }, limit: batch, disableIdentityMap: true }),
     );
-    for (const { email, name, passwordHash, idpId, idpIssuer, idpBlockedAt } of users) {
-      const isOfProvider = issuer !== null && isLinked({ idpId, idpIssuer }, issuer);
+    for (const { id, email, name, passwordHash, idpId, idpBlockedAt, ...user } of users) {
+      const idpIssuer = user.idpIssuer ?? configured;
       yield {
+        id,
         email,
         ...(name !== null && { name }),
         ...(passwordHash !== null && { passwordHash }),
-        ...(isOfProvider && { idpId }),
+        ...(idpId !== null && idpIssuer !== null && { idpId, idpIssuer }),
         ...(idpBlockedAt && { idpBlockedAt: idpBlockedAt.toISOString() }),
       };
     }

@@ -18,11 +18,11 @@ afterAll(() => rm(folder, { recursive: true }));
 const commands = [
   ["doctor [--mail ADDRESS] [--json]", "find out what is wrong with this installation"],
   ["user show EMAIL [--json]", "show an account"],
-  ["user create EMAIL [--name NAME]", "create an account and print a reset link"],
+  ["user create EMAIL [--name NAME]", "create an account and print its id and a reset link"],
   ["user reset-link EMAIL", "print a reset link"],
   ["user end-sessions EMAIL", "sign an account out everywhere"],
   ["user unlink EMAIL", "disconnect an account from the identity provider"],
-  ["user delete EMAIL [--yes]", "delete an account (needs --yes)"],
+  ["user delete EMAIL --yes", "delete an account"],
   ["user import FILE", "create accounts from a file of JSON lines"],
   ["user export", "print every account as `user import` takes it"],
   ["mail failed [--json]", "list the mails that were given up"],
@@ -31,44 +31,51 @@ const commands = [
   ["database copy TO", "copy everything to an empty PostgreSQL database"],
 ];
 
+const inOneLine = (text: string) => text.replace(/\s+/g, " ");
+
 test("--help lists every command on standard output", async () => {
   const { status, stdout, stderr } = await latchkey(["--help"]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toMatch(/^Usage: latchkey COMMAND\n/);
-  const rows = stdout.split("\n").filter((line) => line.startsWith("  "));
-  expect(rows.map((row) => row.trim().split(/ {2,}/))).toEqual(commands);
+  expect(inOneLine(stdout)).toContain(`Commands: ${commands.map((command) => command.join(" ")).join(" ")} \`latchkey`);
 });
 
 test("the --help of a command says what it does and what its options are", async () => {
-  expect(await latchkey(["user", "create", "--help"])).toEqual({
-    status: 0,
-    stdout: `Usage: latchkey user create EMAIL [--name NAME]
-
-Creates an account without a password, and prints a link with which its owner chooses one. Nothing is mailed.
-It can be used once, for 60 minutes: hand it to nobody but the owner. Latchkey does not check that the address
-is the owner's: you do.
-
-Options:
-  --name NAME  the name that pages show
-  --help       print this text
-`,
-    stderr: "",
-    events: [],
-  });
+  const { status, stdout, stderr } = await latchkey(["user", "create", "--help"]);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(inOneLine(stdout)).toBe(
+    "Usage: latchkey user create EMAIL [--name NAME] " +
+      "Creates an account without a password, and prints its id and a link with which its owner chooses one. Nothing is " +
+      "mailed. The link can be used once, for 60 minutes: hand it to nobody but the owner. Latchkey does not check that " +
+      "the address is the owner's: you do. " +
+      "Options: --name <NAME> the name that pages show -h, --help print this text ",
+  );
 });
 
 test.each([
-  ["no command", [], "A command is missing.\n\nUsage: latchkey COMMAND\n"],
-  ["an unknown command", ["user", "rename"], "There is no command `user rename`.\n\nUsage: latchkey COMMAND\n"],
-  ["no operand", ["user", "show"], "EMAIL is missing.\n\nUsage: latchkey user show EMAIL [--json]\n"],
-  ["two operands", ["user", "unlink", "a", "b"], "Unexpected: b\n\nUsage: latchkey user unlink EMAIL\n"],
-  ["a URL", ["user", "export", "postgresql://ada:secret@h/x"], "Unexpected: postgresql:…\n\nUsage: latchkey user"],
-  ["a URL as a command", ["postgresql:ada:secret@h/x"], "There is no command `postgresql:…`.\n\nUsage: latchkey"],
-  ["an unknown option", ["user", "export", "--csv"], "Unknown option '--csv'\n\nUsage: latchkey user export\n"],
+  ["no command", [], "Usage: latchkey COMMAND\n"],
+  ["no command of a noun", ["user"], "Usage: latchkey user COMMAND\n"],
+  ["an unknown command", ["user", "forget"], "error: unknown command 'forget'\n\nUsage: latchkey user COMMAND\n"],
+  [
+    "no operand",
+    ["user", "show"],
+    "error: missing required argument 'EMAIL'\n\nUsage: latchkey user show EMAIL [--json]\n",
+  ],
+  [
+    "two operands",
+    ["user", "unlink", "a", "postgresql://ada:secret@h/x"],
+    "error: too many arguments for 'unlink'. Expected 1 argument but got 2.\n\nUsage: latchkey user unlink EMAIL\n",
+  ],
+  ["a URL as a command", ["postgresql:ada:se'cret@h/x"], "error: unknown command 'postgresql:…'\n\nUsage: latchkey"],
+  [
+    "a URL in an unknown option",
+    ["user", "export", "--to=postgresql://ada:secret@h/x"],
+    "error: unknown option '--to=postgresql:…'\n\nUsage: latchkey user export\n",
+  ],
   [
     "an unconfirmed deletion",
     ["user", "delete", "ada@example.com"],
-    "--yes is missing: it confirms that ada@example.com is to be deleted.\n\nUsage: latchkey user delete EMAIL [--yes]\n",
+    "error: required option '--yes' not specified\n\nUsage: latchkey user delete EMAIL --yes\n",
   ],
 ])("%s is answered with the usage on standard error and status 2", async (_what, words, printed) => {
   const { status, stdout, stderr } = await latchkey(words, { DATABASE_URL: "not used" });

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { parseUserLine } from "#server/accounts/user-lines";
-import { linesOf } from "#server/commands/lines";
 
 const salt = "LLzZnXxTbLrXwV4Hv2+KQQ";
 const output = "ZGDccf3bZGRbg5oDRr5DfuQHVWPlyW0VP2reNNdEnWs";
@@ -11,14 +10,20 @@ const base64 = (bytes: number) => Buffer.alloc(bytes, 1).toString("base64").repl
 const sized = (saltBytes: number, outputBytes: number) =>
   `$argon2id$v=19$m=64,t=1,p=1$${base64(saltBytes)}$${base64(outputBytes)}`;
 
-const parse = (line: unknown) => parseUserLine(Buffer.from(typeof line === "string" ? line : JSON.stringify(line)));
+const parse = (line: unknown) => parseUserLine(typeof line === "string" ? line : JSON.stringify(line));
 
 const email = "ada@example.com";
+const userId = "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a";
 
 test.each([
   ["an address", { email: " Ada@Example.COM " }, { email }],
   ["a name", { email, name: "  Ada L. " }, { email, name: "Ada L." }],
-  ["null for what is absent", { email, name: null, passwordHash: null, idpId: null, idpBlockedAt: null }, undefined],
+  [
+    "null for what is absent",
+    { id: null, email, name: null, passwordHash: null, idpId: null, idpIssuer: null, idpBlockedAt: null },
+    undefined,
+  ],
+  ["the user's id", { id: "5F0C7A7E-3d9c-4d2b-9c1a-0f1e2d3c4b5a", email }, { id: userId, email }],
   ["Argon2id", { email, passwordHash: argon2id("m=19456,t=2,p=1") }, undefined],
   ["Argon2id with the most work", { email, passwordHash: argon2id("m=131072,t=4,p=16") }, undefined],
   ["Argon2id with the least memory", { email, passwordHash: argon2id("m=8,t=1,p=1") }, undefined],
@@ -30,6 +35,7 @@ test.each([
   ["bcrypt $2y$", { email, passwordHash: bcrypt("$2y$13") }, undefined],
   ["an id", { email, idpId: "auth0|5f7" }, undefined],
   ["a number as the id", { email, idpId: 42 }, { email, idpId: "42" }],
+  ["an id and its issuer", { email, idpId: "42", idpIssuer: "https://issuer.example/a?b" }, undefined],
   ["the time of disconnecting", { email, idpBlockedAt: "2026-02-28T23:59:59.999Z" }, undefined],
   ["the earliest time", { email, idpBlockedAt: "1970-01-01T00:00:00.000Z" }, undefined],
   [
@@ -61,6 +67,15 @@ test.each([
   ["a name with a NUL", { email, name: "Ada\0" }, badName],
   ["a name with half a character", `{"email":"${email}","name":"\\ud800"}`, badName],
   ["a name that is too long", { email, name: "x".repeat(256) }, badName],
+  ["no UUID as the user's id", { email, id: "42" }, "id is no UUID"],
+  ["a number as the user's id", { email, id: 42 }, "id is no UUID"],
+  ["an issuer without an id", { email, idpIssuer: "github" }, "idpIssuer has no idpId"],
+  [
+    "an issuer with a space",
+    { email, idpId: "42", idpIssuer: "Git Hub" },
+    "idpIssuer is no issuer and no provider's name",
+  ],
+  ["an empty issuer", { email, idpId: "42", idpIssuer: "" }, "idpIssuer is no issuer and no provider's name"],
   ["an empty id", { email, idpId: "" }, badId],
   ["an id of white space", { email, idpId: "  " }, badId],
   ["a fraction as the id", { email, idpId: 1.5 }, badId],
@@ -109,42 +124,4 @@ test.each([
   ["bcrypt with unused bits set", { email, passwordHash: bcrypt("$2b$10").replace("8eC/", "8fC/") }, notAHash],
 ])("a line with %s is wrong", (_what, line, problem) => {
   expect(parse(line)).toEqual({ problem });
-});
-
-test("a line that is no UTF-8, or too long, is wrong", () => {
-  expect(parseUserLine(Buffer.from([0x22, 0xff, 0x22]))).toEqual({ problem: "is no JSON" });
-  expect(parseUserLine(null)).toEqual({ problem: "is too long" });
-});
-
-async function numbered(...chunks: string[]) {
-  async function* stream() {
-    for (const chunk of chunks) yield Buffer.from(chunk);
-  }
-  const lines: [number, string | null][] = [];
-  for await (const { number, bytes } of linesOf(stream())) lines.push([number, bytes?.toString() ?? null]);
-  return lines;
-}
-
-test("a stream is split at line feeds only, wherever its chunks end", async () => {
-  expect(await numbered("a\nb", "c\n\n", "\u2028d\r\ne")).toEqual([
-    [1, "a"],
-    [2, "bc"],
-    [3, ""],
-    [4, "\u2028d\r"],
-    [5, "e"],
-  ]);
-  expect(await numbered()).toEqual([]);
-  expect(await numbered("a\n")).toEqual([[1, "a"]]);
-});
-
-test("a line of more than 16 KiB is not held, and the next one is read", async () => {
-  const most = "x".repeat(16_384);
-  expect(await numbered(most.slice(1), "x\nb\n")).toEqual([
-    [1, most],
-    [2, "b"],
-  ]);
-  expect(await numbered(most, "x", `${most}\nb`)).toEqual([
-    [1, null],
-    [2, "b"],
-  ]);
 });

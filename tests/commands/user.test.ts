@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { latchkey } from "../support/command";
 import { mailsIn } from "../support/printed-mails";
-import { type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
 import { createDatabase } from "../support/template-copy";
 import { twice } from "../support/twice";
 import { Visitor } from "../support/visitor";
@@ -18,8 +18,8 @@ class Fixture implements AsyncDisposable {
 
   private constructor(readonly database: TestDatabase) {}
 
-  static async create(): Promise<Fixture> {
-    return new Fixture(await createDatabase());
+  static async create(make = createDatabase): Promise<Fixture> {
+    return new Fixture(await make());
   }
 
   /** The service. On PostgreSQL it keeps running beside the commands; on the embedded database it runs between them. */
@@ -64,16 +64,18 @@ class Fixture implements AsyncDisposable {
 
 /** The form of a printed reset link. */
 function claimOf(stdout: string): { email: string; token: string } {
-  const link = /^https:\/\/login\.example\.com\/reset-password\?email=ada%40example\.com&token=([0-9a-f]{64})\n$/;
+  const link = /^https:\/\/login\.example\.com\/reset-password\?email=ada%40example\.com&token=([0-9a-f]{64})\n$/m;
   return { email, token: link.exec(stdout)?.[1] ?? "no token" };
 }
 
-test("`create` prints a reset link with which the owner chooses a password, and mails nothing", async () => {
-  await using fixture = await Fixture.create();
+test("an application's tests: migrate, create, start and a password by the printed link make a signed-in user", async () => {
+  await using fixture = await Fixture.create(createEmptyDatabase);
+  expect(await fixture.run("database", "migrate")).toMatchObject({ status: 0 });
   const { stdout, events, ...created } = await fixture.run("user", "create", " Ada@Example.com", "--name", "Ada L.");
   expect(created).toEqual({ status: 0, stderr: "" });
   const [user] = await fixture.execute<{ id: string }>("select id, email, name, password_hash from users");
   expect(user).toEqual({ id: expect.any(String), email, name: "Ada L.", password_hash: null });
+  expect(stdout.split("\n", 1)).toEqual([`User id: ${user?.id}`]);
   expect(events).toEqual([
     { event: "registration.completed", actor: "cli", userId: user?.id },
     { event: "password_reset.requested", actor: "cli", userId: user?.id },
@@ -85,6 +87,8 @@ test("`create` prints a reset link with which the owner chooses a password, and 
   const reset = await visitor.post("/reset-password", { ...claimOf(stdout), ...twice(password) });
   expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
   expect(await visitor.post("/login", { email, password })).toMatchObject({ status: 302, location: "/dashboard" });
+  const verified = await visitor.get("/auth/verify");
+  expect([verified.status, verified.headers.get("Remote-User")]).toEqual([200, user?.id]);
 });
 
 test("`show` prints no character of a name that a terminal would not show as it is", async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SMTPServerOptions } from "smtp-server";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Check } from "#server/features/doctor/check";
+import type { Check } from "#server/commands/doctor/check";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { type Authority, createAuthority } from "../support/certificates";
 import { latchkey } from "../support/command";
@@ -94,7 +94,7 @@ const mailSettings = (SMTP_URL: string) => ({
   SMTP_URL,
 });
 
-test("a sound installation behind a proxy: every check is ok, the test mail arrives, the status is 0", async () => {
+test("a sound installation behind a proxy: no check fails, the test mail arrives, the status is 0", async () => {
   rewrite = setEvery;
   const provider = await startIdentityProvider(`https://localhost:${proxy.port}/auth/idp/callback`);
   onTestFinished(() => provider.stop());
@@ -107,6 +107,7 @@ test("a sound installation behind a proxy: every check is ok, the test mail arri
   const checks = await examine(settings, ["--mail", "you@example.org"]);
   expect(checks.map(({ status, name, found }) => [status, name, found])).toEqual([
     ["ok", "settings", "usable; production"],
+    ["warn", "registration", "anybody can register, and so enter what stands behind /auth/verify"],
     ["ok", "database", expect.stringMatching(/^PostgreSQL \d+/)],
     ["ok", "migrations", expect.stringMatching(/^all \d+ applied$/)],
     ["ok", "clock", "differs from the database's by 0 s"],
@@ -123,10 +124,10 @@ test("without --json each check is one line, with what to do", async () => {
   rewrite = setEvery;
   const { status, stdout } = await latchkey(["doctor"], { ...behindProxy(), IDP_CLIENT_ID: "", NODE_ENV: "test" });
   expect(stdout.split("\n").slice(-5)).toEqual([
-    "ok    mail         log: mails are written to standard output",
-    "ok    provider     off",
-    `ok    APP_URL      https://localhost:${proxy.port} leads to this service`,
-    "ok    proxy        sends what TRUST_PROXY expects",
+    "ok    mail          log: mails are written to standard output",
+    "ok    provider      off",
+    `ok    APP_URL       https://localhost:${proxy.port} leads to this service`,
+    "ok    proxy         sends what TRUST_PROXY expects",
     "",
   ]);
   expect(status).toBe(0);
@@ -246,19 +247,20 @@ describe("the embedded database", () => {
     ]);
   });
 
-  test("is held by the running service: one line says so, and the other checks run", async () => {
-    const { folder, settings } = await dataFolder();
+  test("is held by the running service: one line says so, and the service at HOST says which installation it is", async () => {
+    const { folder, settings: database } = await dataFolder();
+    const PORT = String(await freePort());
+    const settings = { ...database, PORT, HOST: "::1", APP_URL: `http://[::1]:${PORT}` };
     const running = await startServer(settings);
     onTestFinished(() => running.kill());
-    const PORT = String(running.port);
-    const checks = await examine({ ...settings, PORT });
+    const checks = await examine(settings);
     expect(checks.map(({ status, name, found }) => [status, name, found])).toEqual([
       ["ok", "settings", "usable; production"],
       ["ok", "data folder", `${folder}: mode 0700, no file is readable by others`],
       ["fail", "database", `The data folder ${folder} is in use by another process`],
       ["warn", "mail", "log: mails are written to standard output, with their links"],
       ["ok", "provider", "off"],
-      ["ok", "APP_URL", `http://localhost:${PORT} leads to this service`],
+      ["ok", "APP_URL", `${settings.APP_URL} leads to this service`],
       ["ok", "proxy", "none trusted; the service sees APP_URL"],
     ]);
   });
@@ -467,6 +469,26 @@ describe("APP_URL", () => {
       },
     ]);
   });
+
+  test.each<[string, () => string | Promise<string>, () => string]>([
+    ["missing", () => `pglite:${folder}/data`, () => `there is no database in ${folder}/data`],
+    ["not migrated", () => cluster.createDatabase(), () => "its database is not migrated"],
+    ["not reached", () => "postgresql://postgres@127.0.0.1:1/x", () => "its database cannot be opened"],
+  ])(
+    "leads to a service, but the own database is %s: the two are not compared, and no proxy is judged",
+    async (_what, url, reason) => {
+      const { url: APP_URL, port } = other;
+      const checks = await examine({ DATABASE_URL: await url(), APP_URL, PORT: String(port) });
+      expect(checks.filter(({ name }) => ["APP_URL", "proxy"].includes(name))).toEqual([
+        {
+          status: "warn",
+          name: "APP_URL",
+          found: `${APP_URL} leads to a Latchkey that cannot be compared with this installation: ${reason()}`,
+          mend: "mend the database check, then run this again",
+        },
+      ]);
+    },
+  );
 
   test("leads to another installation", async () => {
     expect(await check({ APP_URL: other.url })).toMatchObject([

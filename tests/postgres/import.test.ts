@@ -1,11 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { recordedCoverage } from "../coverage/processes";
 import { latchkey } from "../support/command";
 import { connect } from "../support/postgres-cluster";
 import { until } from "../support/until";
@@ -57,33 +53,4 @@ test("an import is refused while another one runs, and changes nothing when its 
     stderr: "Nothing was imported: others changed the same accounts at the same time. Run it again.\n",
   });
   expect(await accounts()).toEqual([{ email: "linus@example.com" }]);
-});
-
-/** Runs a command on a terminal. */
-async function onTerminal(words: string[]): Promise<{ status: number; output: string }> {
-  const command = [process.execPath, "server/cli.js", ...words].join(" ");
-  const env = { ...recordedCoverage, DATABASE_URL, NODE_ENV: "production" as const, PATH: process.env.PATH };
-  const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], { env });
-  const ended = once(child, "close");
-  const output = await text(child.stdout);
-  const [status] = await ended;
-  return { status, output };
-}
-
-/** What stays on the screen: of each line, what follows the last erasure. */
-const screen = (output: string) =>
-  output
-    .split("\r\n")
-    .map((line) => line.split("\r\u001b[K").at(-1))
-    .join("\n");
-
-test("on a terminal a bar shows the progress and is removed; a wrong line has a line of its own", async () => {
-  const before = await accounts();
-  const wrong = await onTerminal(["user", "import", await fileOf(["{", '{ "email": "bar@example.com" }', "["])]);
-  expect(wrong.output).toMatch(/^\rImporting \[#{15}\.{15}\] {2}50 %/);
-  expect({ ...wrong, output: screen(wrong.output) }).toEqual({
-    status: 1,
-    output: "Line 1: is no JSON.\nLine 3: is no JSON.\nNothing was imported: 2 lines are wrong.\n",
-  });
-  expect(await accounts()).toEqual(before);
 });

@@ -15,3 +15,15 @@ export const checksOf = (name: string) => ({
   warn: (found: string, mend: string): Check => ({ status: "warn", name, found, mend }),
   fail: (found: string, mend: string): Check => ({ status: "fail", name, found, mend }),
 });
+
+/** What is wrong, and what to do about it. */
+export type Trouble = readonly [found: string, mend: string];
+
+/** What a failure's words mean. `{name}` stands for a value; the last row takes every word. */
+export type Troubles = readonly (readonly [words: RegExp, ...Trouble])[];
+
+export function troubleOf(troubles: Troubles, words: string, values: Record<string, string>): Trouble {
+  const [, found = words, mend = ""] = troubles.find(([pattern]) => pattern.test(words)) ?? [];
+  const filled = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
+  return [filled(found), filled(mend)];
+}

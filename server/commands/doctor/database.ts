@@ -4,10 +4,10 @@ import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
 import { serverVersion } from "../../database/server-version";
 import { StartError } from "../../errors";
+import { installationIdOf } from "../../features/health.server";
+import { isPrepared } from "../../features/schema.server";
 import { handleNoJob, JobQueue } from "../../queue/job-queue";
-import { installationIdOf } from "../health.server";
-import { isPrepared } from "../schema.server";
-import { type Check, checksOf } from "./check";
+import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const database = checksOf("database");
 const migrations = checksOf("migrations");
@@ -15,10 +15,12 @@ const clock = checksOf("clock");
 
 const largestSkew = 5_000; // ms
 
+/** Which installation the database is of: its id; why it does not tell; or that a process on this machine holds it. */
+export type InstallationId = { id: string } | { unknown: string } | "held";
+
 interface Examined {
   checks: Check[];
-  /** `null` when the database does not tell. */
-  installationId: string | null;
+  installation: InstallationId;
 }
 
 async function checkVersion({ orm, connection }: Database): Promise<Check> {
@@ -60,20 +62,20 @@ async function checkClock({ orm }: Database): Promise<Check> {
   );
 }
 
-function mendOf(reason: string): string {
-  if (/in use/.test(reason)) return "stop the service to check its embedded database; its /readyz answers meanwhile";
-  if (/password|authentication|role/.test(reason)) return "correct the user and the password in DATABASE_URL";
-  if (/database ".*" does not exist/.test(reason)) return "create the database, or correct its name in DATABASE_URL";
-  if (/cannot be (?:opened|written)/.test(reason)) return "check the folder of DATABASE_URL, its owner and the disk";
-  return "start PostgreSQL, or correct host and port in DATABASE_URL";
-}
+const unopened: Troubles = [
+  [/in use/, "{reason}", "stop the service to check its embedded database; its /readyz answers meanwhile"],
+  [/password|authentication|role/, "{reason}", "correct the user and the password in DATABASE_URL"],
+  [/database ".*" does not exist/, "{reason}", "create the database, or correct its name in DATABASE_URL"],
+  [/cannot be (?:opened|written)/, "{reason}", "check the folder of DATABASE_URL, its owner and the disk"],
+  [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
+];
 
 /** The database of the configuration: it is reached, not too old, has every migration, and has our time. */
 export async function checkDatabase(databaseUrl: string): Promise<Examined> {
   const folder = databaseUrl.startsWith("pglite:") ? databaseUrl.slice("pglite:".length) : null;
   if (folder !== null && hasNoDatabase(folder)) {
     const none = database.warn(`there is no database in ${folder}`, "the first start of the service makes it");
-    return { checks: [none], installationId: null };
+    return { checks: [none], installation: { unknown: none.found } };
   }
   let opened: Database;
   try {
@@ -81,13 +83,17 @@ export async function checkDatabase(databaseUrl: string): Promise<Examined> {
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const reason = error.message.replace(/\.$/, "");
-    return { checks: [database.fail(reason, mendOf(reason))], installationId: null };
+    const held = /is in use by another process$/.test(reason);
+    return {
+      checks: [database.fail(...troubleOf(unopened, reason, { reason }))],
+      installation: held ? "held" : { unknown: "its database cannot be opened" },
+    };
   }
   try {
     const checks = [await checkVersion(opened), await checkMigrations(opened)];
     if (opened.connection.kind === "postgresql") checks.push(await checkClock(opened));
-    const installationId = await installationIdOf(opened.orm.em.fork()).catch(() => undefined);
-    return { checks, installationId: installationId ?? null };
+    const id = await installationIdOf(opened.orm.em.fork()).catch(() => undefined);
+    return { checks, installation: id ? { id } : { unknown: "its database is not migrated" } };
   } finally {
     await opened.close();
   }

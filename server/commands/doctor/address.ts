@@ -1,0 +1,115 @@
+import { isIPv6 } from "node:net";
+import * as z from "zod";
+import type { Config } from "../../config";
+import { forgedClient, type SelfReport } from "../../features/health.server";
+import { CallError, callJson } from "../../http/json-client";
+import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
+import type { InstallationId } from "./database";
+
+const address = checksOf("APP_URL");
+const proxy = checksOf("proxy");
+
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
+
+const selfReport: z.ZodType<SelfReport> = z.object({
+  installation: z.uuid().nullable(),
+  origin: z.string().refine(isOrigin),
+  client: z.enum(["connection", "proxy", "forged"]),
+});
+
+const ask = (origin: string, headers: Record<string, string> = {}) =>
+  callJson(`${origin}/healthz?doctor`, { method: "GET", headers }, selfReport);
+
+/** The id of this installation. Where a service holds the database, it is asked at its port on this machine. */
+async function expectedId(installation: InstallationId, { port }: Config): Promise<string | { unknown: string }> {
+  if (installation !== "held") return "id" in installation ? installation.id : installation;
+  const host = process.env.HOST || "localhost";
+  const report = await ask(`http://${isIPv6(host) ? `[${host}]` : host}:${port}`).catch(() => null);
+  return report?.installation ?? { unknown: "no service on this machine says which one it is" };
+}
+
+const leadsElsewhere = "{appUrl} does not lead to this service ({cause})";
+
+const unreached: Troubles = [
+  [
+    /^unreachable .*(?:CERT|SELF_SIGNED|ALTNAME|UNABLE_TO)/,
+    "the certificate of {appUrl} is not trusted ({cause})",
+    "mend the proxy's certificate and its chain; NODE_EXTRA_CA_CERTS=FILE trusts an authority of your own",
+  ],
+  [/^(?:unreachable|timeout)/, leadsElsewhere, "start the service and the proxy, or correct APP_URL and the DNS"],
+  [/^redirect/, leadsElsewhere, "set APP_URL to where the redirect leads: scheme, host and port that browsers use"],
+  [/^/, leadsElsewhere, "set APP_URL to the address of this service, and let the proxy pass on every path to it"],
+];
+
+type Row = readonly [isWrong: boolean, ...Trouble];
+
+/** What the service sees of a request without forwarded headers, and of one whose client forges them. */
+function proxyTroubles(seen: SelfReport, forged: SelfReport, { appUrl, trustedProxies }: Config): Row[] {
+  const differs = seen.origin !== appUrl;
+  const isHttps = appUrl.startsWith("https:");
+  const otherScheme = new URL(seen.origin).protocol !== new URL(appUrl).protocol;
+  const found = `the service sees ${seen.origin} instead of ${appUrl}`;
+  return [
+    [
+      differs && isHttps && trustedProxies === 0,
+      found,
+      "set TRUST_PROXY to the number of proxies, and let the proxy send X-Forwarded-Proto, -Host and -For",
+    ],
+    [otherScheme && isHttps, found, "let the proxy send X-Forwarded-Proto with the scheme that the browser used"],
+    [otherScheme, found, "set APP_URL to the https address that browsers use"],
+    [differs, found, "let the proxy send X-Forwarded-Host with the host that the browser used, or keep Host as it is"],
+    [
+      forged.origin !== seen.origin,
+      "a client can choose X-Forwarded-Proto or X-Forwarded-Host",
+      "let the proxy set both itself; without a proxy, set TRUST_PROXY=false",
+    ],
+    [
+      forged.client === "forged",
+      "a client can choose its own address with X-Forwarded-For",
+      "let the proxy add the client's address; TRUST_PROXY must not exceed the number of proxies",
+    ],
+    [
+      trustedProxies > 0 && forged.client === "connection",
+      "the proxy sends no X-Forwarded-For: all clients share one limit",
+      "let the proxy send X-Forwarded-For with the client's address",
+    ],
+  ];
+}
+
+async function checkProxy(seen: SelfReport, config: Config): Promise<Check> {
+  const { appUrl, trustedProxies } = config;
+  const forged = await ask(appUrl, {
+    "x-forwarded-for": forgedClient,
+    "x-forwarded-proto": appUrl.startsWith("https:") ? "http" : "https",
+    "x-forwarded-host": "forged.invalid",
+  });
+  const wrong = proxyTroubles(seen, forged, config).find(([isWrong]) => isWrong);
+  if (wrong) return proxy.fail(wrong[1], wrong[2]);
+  return proxy.ok(trustedProxies > 0 ? "sends what TRUST_PROXY expects" : "none trusted; the service sees APP_URL");
+}
+
+/** Whether `APP_URL` leads to this installation, and whether the proxy in front sends what `TRUST_PROXY` expects. */
+export async function checkAddress(config: Config, installation: InstallationId): Promise<Check[]> {
+  const { appUrl } = config;
+  try {
+    const report = await ask(appUrl);
+    const expected = await expectedId(installation, config);
+    if (typeof expected !== "string") {
+      const found = `${appUrl} leads to a Latchkey that cannot be compared with this installation: ${expected.unknown}`;
+      return [address.warn(found, "mend the database check, then run this again")];
+    }
+    if (report.installation !== expected) {
+      return [
+        address.fail(
+          `${appUrl} leads to another installation of Latchkey`,
+          "correct APP_URL, or DATABASE_URL if the service runs with another one",
+        ),
+      ];
+    }
+    return [address.ok(`${appUrl} leads to this service`), await checkProxy(report, config)];
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    const { reason, code } = error;
+    return [address.fail(...troubleOf(unreached, `${reason} ${code}`, { appUrl, cause: String(code ?? reason) }))];
+  }
+}

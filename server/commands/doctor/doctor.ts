@@ -1,0 +1,81 @@
+import type { Command } from "commander";
+import { type Config, ConfigurationError, type Environment, loadConfig, provideConfig } from "../../config";
+import { closeMailer, createMailer, provideMailer } from "../../mail/mailer";
+import { printable } from "../../printable";
+import { CommandError, jsonOption } from "../program";
+import { checkAddress } from "./address";
+import { type Check, checksOf } from "./check";
+import { checkDatabase } from "./database";
+import { checkFolder } from "./folder";
+import { checkMail, checkTestMail } from "./mail";
+import { checkProvider } from "./provider";
+
+const settings = checksOf("settings");
+
+/** One finding for each problem. */
+function readSettings(environment: Environment): Config | Check[] {
+  try {
+    return loadConfig(environment);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return error.problems.map((problem) => settings.fail(problem, "correct it, then run the doctor again"));
+  }
+}
+
+/** In front of an application, whoever may register may enter it. */
+function checkRegistration({ trustedProxies, returnOrigins }: Config, { REGISTRATION }: Environment): Check[] {
+  if (REGISTRATION || (trustedProxies === 0 && returnOrigins.length === 0)) return [];
+  const found = "anybody can register, and so enter what stands behind /auth/verify";
+  return [checksOf("registration").warn(found, "set REGISTRATION to closed or domains, or to open if that is meant")];
+}
+
+/**
+ * Looks for what is wrong with an installation, on the machine and with the settings of its service. Nothing is changed,
+ * except that an embedded database is opened as a start of the service opens it.
+ */
+async function* examine(environment: Environment, testAddress?: string): AsyncGenerator<Check> {
+  const config = readSettings(environment);
+  if (Array.isArray(config)) return yield* config;
+  provideConfig(config);
+  yield settings.ok(`usable; ${config.production ? "production" : "not production"}`);
+  yield* checkRegistration(config, environment);
+  const { databaseUrl } = config;
+  if (databaseUrl.startsWith("pglite:")) yield await checkFolder(databaseUrl.slice("pglite:".length));
+  const { checks, installation } = await checkDatabase(databaseUrl);
+  yield* checks;
+  provideMailer(createMailer(config.mail));
+  yield await checkMail(config);
+  if (testAddress !== undefined) yield await checkTestMail(config, testAddress);
+  await closeMailer();
+  yield await checkProvider(config);
+  yield* await checkAddress(config, installation);
+}
+
+const lineOf = ({ status, name, found, mend }: Check) =>
+  printable(`${status.padEnd(4)}  ${name.padEnd(12)}  ${found}${mend ? `. Mend: ${mend}` : ""}\n`);
+
+async function doctor({ mail, json }: { mail?: string; json?: true }): Promise<void> {
+  const checks: Check[] = [];
+  for await (const check of examine(process.env, mail)) {
+    checks.push(check);
+    if (!json) process.stdout.write(lineOf(check));
+  }
+  if (json) process.stdout.write(`${printable(JSON.stringify(checks, null, 2))}\n`);
+  const failed = checks.filter(({ status }) => status === "fail").length;
+  if (failed > 0) throw new CommandError(`${failed} ${failed === 1 ? "check" : "checks"} failed.`);
+}
+
+export function addDoctor(program: Command): void {
+  program
+    .command("doctor")
+    .option("--mail <ADDRESS>", "send a test mail there")
+    .option(...jsonOption)
+    .summary("find out what is wrong with this installation")
+    .description(
+      "Checks the settings, the data folder, the database, the mail service, the identity provider, APP_URL and the " +
+        "proxy in front, with one line for each: ok, warn or fail, what was found, and how to mend it. Run it where the " +
+        "service runs, as its user and with its settings, while it runs. The status is 1 when a check fails. A running " +
+        "service holds its embedded database, so the check of that one fails: stop the service for it.",
+    )
+    .action(doctor);
+}

@@ -1,0 +1,112 @@
+import { parseAddress } from "../../accounts/email-address";
+import type { Config } from "../../config";
+import { MailRefused } from "../../errors";
+import { CallError } from "../../http/json-client";
+import { errorFields } from "../../log";
+import { sendMail, verifyMailer } from "../../mail/mailer";
+import { testMail } from "../../mail/messages";
+import type { MailServiceConfig, SmtpConfig } from "../../settings/mail";
+import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
+
+const { ok, warn, fail } = checksOf("mail");
+const testChecks = checksOf("test mail");
+
+/** By the codes of the SMTP driver. */
+const smtpTroubles: Troubles = [
+  [
+    /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH/,
+    "{at} refuses the connection",
+    "correct host and port in SMTP_URL, or start the mail server",
+  ],
+  [/ENOTFOUND|EDNS|EAI_AGAIN/, "the host {host} cannot be found", "correct the host in SMTP_URL, or the DNS"],
+  [
+    /WRONG_VERSION_NUMBER|PACKET_LENGTH/,
+    "{at} does not start with TLS",
+    "use smtp:// (STARTTLS, port 587) in SMTP_URL",
+  ],
+  [
+    /^ETLS/,
+    "{at} does not offer STARTTLS",
+    "use smtps:// with port 465 in SMTP_URL, or switch STARTTLS on in the mail server",
+  ],
+  [
+    /^(?:ETIMEDOUT|ECONNECTION)/,
+    "{at} did not answer in time",
+    "open the port in the firewall; a port 465 needs smtps:// in SMTP_URL, a port 587 smtp://",
+  ],
+  [
+    /^EAUTH|53[0458]$/,
+    "{at} refuses the login ({code})",
+    "correct user and password in SMTP_URL; both are percent-encoded there",
+  ],
+  [
+    /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/,
+    "the certificate of {at} is not valid for {host} ({code})",
+    "use the name of the certificate in SMTP_URL; NODE_EXTRA_CA_CERTS=FILE trusts an authority of your own",
+  ],
+  [/^/, "{at} does not take mails ({code})", "look the code up in the log of the mail server"],
+];
+
+/** By the reason of a failed call. */
+const serviceTroubles: Troubles = [
+  [/^status 40[013]/, "{service} refuses the key ({cause})", "correct {setting}: the service's website has it"],
+  [
+    /^(?:unreachable|timeout)/,
+    "{service} cannot be reached ({cause})",
+    "allow outgoing https, or correct MAIL_API_URL",
+  ],
+  [/^/, "{service} answered: {cause}", "correct MAIL_API_URL, or see the service's status page"],
+];
+
+const services = {
+  resend: { service: "Resend", setting: "RESEND_API_KEY" },
+  postmark: { service: "Postmark", setting: "POSTMARK_SERVER_TOKEN" },
+};
+
+function mailTrouble(error: unknown, mail: SmtpConfig | MailServiceConfig): Trouble {
+  if (mail.driver === "smtp") {
+    const { host, port } = mail.server;
+    const code = String(errorFields(error).code ?? "");
+    return troubleOf(smtpTroubles, code, { at: `${host}:${port}`, host, code });
+  }
+  const { reason, code } = error instanceof CallError ? error : { reason: errorFields(error).error, code: undefined };
+  const cause = code === undefined ? reason : `${reason}, ${code}`;
+  return troubleOf(serviceTroubles, reason, { ...services[mail.driver], cause });
+}
+
+/** Whether the mail service would take a mail. */
+export async function checkMail({ mail, production }: Config): Promise<Check> {
+  if (mail.driver === "log") {
+    if (!production) return ok("log: mails are written to standard output");
+    return warn(
+      "log: mails are written to standard output, with their links",
+      "set MAIL_DRIVER to smtp, resend or postmark",
+    );
+  }
+  try {
+    await verifyMailer();
+    if (mail.driver !== "smtp") return ok(`${mail.driver}: the key is accepted`);
+    const { host, port, login } = mail.server;
+    return ok(`smtp: ${host}:${port} ${login ? "accepts the login" : "answers"}`);
+  } catch (error) {
+    return fail(...mailTrouble(error, mail));
+  }
+}
+
+/** Sends a test mail. */
+export async function checkTestMail({ mail, appUrl }: Config, typedAddress: string): Promise<Check> {
+  const address = parseAddress(typedAddress);
+  if (address === null) return testChecks.fail("the address is none", "give --mail an address such as you@example.org");
+  if (mail.driver === "log") return testChecks.warn("the driver log sends none", "set MAIL_DRIVER first");
+  try {
+    await sendMail(address, testMail(appUrl));
+    return testChecks.ok(`the mail service accepted the mail to ${address}`);
+  } catch (error) {
+    if (!(error instanceof MailRefused)) return testChecks.fail(...mailTrouble(error, mail));
+    const what = error.reason === "recipient_refused" ? "the recipient" : "the message or its sender";
+    return testChecks.fail(
+      `the mail service refuses ${what}`,
+      "check the address, and whether MAIL_FROM may send there",
+    );
+  }
+}

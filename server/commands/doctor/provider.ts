@@ -1,0 +1,67 @@
+import * as z from "zod";
+import type { Config } from "../../config";
+import { CallError, callJson } from "../../http/json-client";
+import { IdentityProvider } from "../../identity-provider/client";
+import { type Check, checksOf, type Troubles, troubleOf } from "./check";
+
+const { ok, warn, fail } = checksOf("provider");
+
+const causeOf = ({ reason, code }: CallError) => (code === undefined ? reason : `${reason}, ${code}`);
+
+/** No server answers, or it does not have this endpoint. Any other status is an answer to an incomplete request. */
+const silence = /^(?:timeout|unreachable|status (?:404|5\d\d))(?:,|$)/;
+
+/** What a call answers, or why it fails. */
+const answerOf = (call: Promise<string>) =>
+  call.catch((error: unknown) => {
+    if (error instanceof CallError) return causeOf(error);
+    throw error;
+  });
+
+/** RFC 6749, section 5.2, and GitHub's own: the code is wrong, the client is not. */
+const acceptance = /^(?:invalid_grant|bad_verification_code)$/;
+
+const tokenTroubles: Troubles = [
+  [
+    /^(?:invalid_client|unauthorized_client|incorrect_client_credentials|status 401.*)$/,
+    "the provider refuses the client's credentials ({answer})",
+    "copy IDP_CLIENT_ID and IDP_CLIENT_SECRET from the provider again",
+  ],
+  [/^redirect_uri_mismatch$/, "the redirect URI is not registered", "register {redirectUri} with the provider"],
+  [silence, "the token endpoint does not answer ({answer})", "correct IDP_TOKEN_URL, or allow outgoing https"],
+];
+
+/** Whether the identity provider is reached and knows the client, as far as it tells. */
+export async function checkProvider({ identityProvider, appUrl }: Config): Promise<Check> {
+  if (!identityProvider) return ok("off");
+  const provider = new IdentityProvider(identityProvider);
+  const redirectUri = `${appUrl}/auth/idp/callback`;
+  const name = identityProvider.provider;
+  const endpoints = await provider.endpoints().catch((error: unknown) => {
+    if (error instanceof CallError) return causeOf(error);
+    throw error;
+  });
+  if (typeof endpoints === "string") {
+    return fail(
+      `${name}: discovery at ${identityProvider.issuer} failed (${endpoints})`,
+      "correct IDP_ISSUER: it is exactly the issuer of the provider's discovery document",
+    );
+  }
+  for (const url of [endpoints.authorizeUrl, endpoints.profileUrl]) {
+    const answer = await answerOf(
+      callJson(
+        url,
+        { method: "GET" },
+        z.unknown().transform(() => "answers"),
+      ),
+    );
+    if (silence.test(answer)) {
+      return fail(`${name}: ${url} does not answer (${answer})`, "correct the endpoint, or allow outgoing https");
+    }
+  }
+  const answer = await answerOf(provider.tokenError(redirectUri));
+  if (acceptance.test(answer)) return ok(`${name}: the client id and secret are accepted`);
+  const [found, mend] = troubleOf(tokenTroubles, answer, { answer, redirectUri });
+  if (mend) return fail(`${name}: ${found}`, mend);
+  return warn(`${name}: the token endpoint answers ${answer}, which tells nothing of the secret`, "try a sign-in");
+}

@@ -1,0 +1,50 @@
+import { Command } from "commander";
+import { printable } from "../printable";
+
+/** A reason why a command could not do its work, in one line for the operator. Nothing was changed. */
+export class CommandError extends Error {
+  override name = "CommandError";
+}
+
+/** The option of every command that lists or shows. */
+export const jsonOption = ["--json", "print JSON instead of text"] as const;
+
+const leavesOf = (command: Command): Command[] =>
+  command.commands.length > 0 ? command.commands.flatMap(leavesOf) : [command];
+
+const wordsOf = (command: Command): string[] => (command.parent ? [...wordsOf(command.parent), command.name()] : []);
+
+/** The words of a command, with brackets around what may be left out: `user delete EMAIL --yes`. */
+function synopsisOf(command: Command): string {
+  const operands = command.registeredArguments.map((operand) => ({
+    words: operand.name(),
+    required: operand.required,
+  }));
+  const options = command.options.map(({ flags, mandatory }) => ({
+    words: flags.replace(/[<>]/g, ""),
+    required: mandatory,
+  }));
+  const rest = [...operands, ...options].map(({ words, required }) => (required ? words : `[${words}]`));
+  return [...wordsOf(command), ...(command.commands.length > 0 ? ["COMMAND"] : rest)].join(" ");
+}
+
+/** Of an argument in a message: what follows its first colon may be the password of a URL. */
+const quoted = (message: string) => message.replace(/('[^':]*):.*'/s, "$1:…'");
+
+/** The command line without its commands. They throw a `CommanderError` for wrong usage and for `--help`. */
+export const createProgram = () =>
+  new Command("latchkey")
+    .exitOverride()
+    .showHelpAfterError()
+    .helpOption("-h, --help", "print this text")
+    .configureOutput({ outputError: (message, write) => write(printable(quoted(message))) })
+    .configureHelp({
+      visibleCommands: (command) => command.commands.flatMap(leavesOf),
+      subcommandTerm: synopsisOf,
+      commandUsage: (command) => `latchkey ${synopsisOf(command)}`,
+    })
+    .addHelpText(
+      "after",
+      "\n`latchkey COMMAND --help` says more about one of them. `latchkey` is the script deploy/latchkey, or\n" +
+        "`node server/cli.js` or `npm run --silent latchkey --` in Latchkey's folder. The settings are those of the service.",
+    );

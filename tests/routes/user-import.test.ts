@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest";
+import { exportUsers, importUsers } from "#server/features/user-import.server";
+import { startLatchkey } from "../support/latchkey";
+
+const github = { IDP_PROVIDER: "github", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" };
+const latchkey = startLatchkey(github);
+
+const argon2id = "$argon2id$v=19$m=65536,t=3,p=4$LLzZnXxTbLrXwV4Hv2+KQQ$ZGDccf3bZGRbg5oDRr5DfuQHVWPlyW0VP2reNNdEnWs";
+const bcrypt = "$2y$10$1xcNf4YzKJBR8Bv5o18t8eC/bi9NiVV4QY5idONgkrgAXXQyJkVq.";
+const ids = [1, 2, 3, 4].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`);
+
+const importLines = (lines: (object | string)[], written: (done: number, all: number) => void = () => {}) =>
+  importUsers(
+    lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))),
+    written,
+  );
+
+async function exported(): Promise<object[]> {
+  const users: object[] = [];
+  for await (const user of exportUsers()) users.push(user);
+  return users;
+}
+
+const users = [
+  { id: ids[0], email: "ada@example.com", name: "Ada L.", passwordHash: argon2id, idpId: "42", idpIssuer: "google" },
+  { id: ids[1], email: "bob@example.com", passwordHash: bcrypt, idpBlockedAt: "2026-01-02T03:04:05.678Z" },
+  { id: ids[2], email: "eve@example.com" },
+];
+
+test("an export of what was imported is the same lines, whatever provider is configured then", async () => {
+  expect(await importLines(["", ...users, " \r"])).toEqual({ created: 3, skipped: 0 });
+  expect(await exported()).toEqual(users);
+  latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "", IDP_PROVIDER: "" });
+  expect(await exported()).toEqual(users);
+});
+
+test("an address that has an account is skipped and counted, whatever else its line has; a link to register ends", async () => {
+  await importLines([users[0] ?? {}]);
+  const before = await latchkey.execute("select * from users");
+  await latchkey.execute("insert into registrations values ('a hash', 'new@example.com', now())");
+  const again = { ...users[0], id: ids[3], name: "Skipped", idpId: "43" };
+  expect(await importLines([again, { email: "new@example.com" }])).toEqual({ created: 1, skipped: 1 });
+  expect(await latchkey.execute("select * from users where email = 'ada@example.com'")).toEqual(before);
+  expect(await latchkey.execute("select from registrations")).toEqual([]);
+});
+
+test("wrong lines are named with their numbers, and nothing is changed", async () => {
+  await importLines(users);
+  const before = await latchkey.snapshot();
+  const lines = [
+    { email: "new@example.com", idpId: "7", id: ids[3] },
+    { email: "New@example.com" },
+    { email: "a@example.com", idpId: 7, idpIssuer: "github" },
+    { email: "b@example.com", idpId: "42", idpIssuer: "google" },
+    { email: "c@example.com", id: ids[3]?.toUpperCase() },
+    { email: "d@example.com", id: ids[0] },
+    { email: "e@example.com", id: ids[1], idpId: "42", idpIssuer: "google", name: "both" },
+    "",
+    "{",
+    { email: "f@example.com", idpId: "42" },
+  ];
+  expect(await importLines(lines)).toEqual([
+    { line: 2, problem: "email is that of line 1" },
+    { line: 3, problem: "idpId is that of line 1" },
+    { line: 4, problem: "idpId is that of another account" },
+    { line: 5, problem: "id is that of line 1" },
+    { line: 6, problem: "id is that of another account" },
+    { line: 7, problem: "idpId is that of line 4" },
+    { line: 9, problem: "is no JSON" },
+  ]);
+  expect(await latchkey.snapshot()).toEqual(before);
+});
+
+describe("whose id an idpId is", () => {
+  const issuers = () => latchkey.execute("select idp_id, idp_issuer from users order by email");
+
+  test("the line's issuer, else the configured provider", async () => {
+    await importLines([
+      { email: "a@example.com", idpId: "1" },
+      { email: "b@example.com", idpId: "1", idpIssuer: "https://issuer.example" },
+      { email: "c@example.com" },
+    ]);
+    expect(await issuers()).toEqual([
+      { idp_id: "1", idp_issuer: "github" },
+      { idp_id: "1", idp_issuer: "https://issuer.example" },
+      { idp_id: null, idp_issuer: null },
+    ]);
+  });
+
+  test("without a provider a line needs an issuer", async () => {
+    latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "", IDP_PROVIDER: "" });
+    const named = { email: "b@example.com", idpId: "1", idpIssuer: "github" };
+    expect(await importLines([{ email: "a@example.com", idpId: "1" }, named])).toEqual([
+      { line: 1, problem: "idpId needs an idpIssuer: no provider is configured" },
+    ]);
+    expect(await issuers()).toEqual([]);
+    expect(await importLines([named])).toEqual({ created: 1, skipped: 0 });
+    expect(await issuers()).toEqual([{ idp_id: "1", idp_issuer: "github" }]);
+  });
+
+  test("an id that was stored without an issuer is the configured provider's, and no export has it without one", async () => {
+    await latchkey.execute(
+      "insert into users (id, email, idp_id, created_at) values (?, 'ada@example.com', '3', now())",
+      [ids[0]],
+    );
+    expect(await importLines([{ email: "new@example.com", idpId: "3" }])).toMatchObject([{ line: 1 }]);
+    expect(await exported()).toMatchObject([{ idpId: "3", idpIssuer: "github" }]);
+    latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "", IDP_PROVIDER: "" });
+    expect(await exported()).toEqual([{ id: ids[0], email: "ada@example.com" }]);
+  });
+});
+
+test("all accounts have at most four kinds of hashes besides Latchkey's own, however many files they come from", async () => {
+  const ofKind = (parameters: string) => argon2id.replace("m=65536,t=3,p=4", parameters);
+  const importHash = (passwordHash: string) =>
+    importLines([{ email: `${crypto.randomUUID()}@example.com`, passwordHash }]);
+  const kinds = [bcrypt, ofKind("m=65536,t=3,p=4"), ofKind("m=65536,t=2,p=1"), ofKind("m=19456,t=3,p=1")];
+  for (const hash of kinds) expect(await importHash(hash)).toMatchObject({ created: 1 });
+  expect(await importHash(ofKind("m=19456,t=4,p=1"))).toEqual([
+    {
+      line: 1,
+      problem:
+        "passwordHash is of one kind (algorithm and parameters) too many; all accounts may have 4 besides Latchkey's own",
+    },
+  ]);
+  for (const hash of [ofKind("m=19456,t=2,p=1"), bcrypt]) expect(await importHash(hash)).toMatchObject({ created: 1 });
+});
+
+test("a file of more than one batch says how far it is, and its export has every line once", async () => {
+  const lines = Array.from({ length: 10_001 }, (_, n) => ({ email: `user${n}@example.com` }));
+  const written: [number, number][] = [];
+  expect(await importLines(lines, (...progress) => written.push(progress))).toEqual({ created: 10_001, skipped: 0 });
+  expect(written).toEqual([
+    [10_000, 10_001],
+    [10_001, 10_001],
+  ]);
+  expect(await exported()).toHaveLength(10_001);
+});
