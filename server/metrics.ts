@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counter, Histogram } from "prom-client";
 import type { AuthenticationEvent } from "./events";
 import { processValue } from "./process-value";
@@ -30,7 +31,18 @@ export function countMail(outcome: (typeof mailOutcomes)[number]): void {
   provided.current?.mails.inc({ outcome });
 }
 
-/** @returns `null` where nothing is counted */
-export function requestDurations(): Counters["requests"] | null {
-  return provided.current?.requests ?? null;
+/** The name of the route that a path leads to. It is a label, so the names must be few. */
+export type RouteOf = (path: string) => string;
+
+/** Measures a request until its answer is sent or its client has gone. No route takes a method that is not counted. */
+export function measureDuration(request: IncomingMessage, response: ServerResponse, routeOf: RouteOf): void {
+  const requests = provided.current?.requests;
+  if (!requests) return;
+  const start = performance.now();
+  const method = ["GET", "HEAD", "POST"].find((known) => known === request.method) ?? "other";
+  const path = request.url?.split("?", 1)[0] ?? ""; // express cuts the URL of a static file
+  response.once("close", () => {
+    const status = response.writableFinished ? response.statusCode : "aborted";
+    requests.observe({ route: routeOf(path), method, status }, (performance.now() - start) / 1000);
+  });
 }

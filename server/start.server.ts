@@ -13,10 +13,10 @@ import { openFrontDoor } from "./http/front-door";
 import { openMetrics } from "./http/metrics-registry";
 import { openMetricsServer } from "./http/metrics-server";
 import { assertPortIsFree } from "./http/ports";
-import type { RouteOf } from "./http/request-durations";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
 import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
+import type { RouteOf } from "./metrics";
 import { processValue } from "./process-value";
 import { JobQueue, provideQueue } from "./queue/job-queue";
 import { onStopSignal, shutdownLimit } from "./stop-signals";
@@ -24,19 +24,18 @@ import { onStopSignal, shutdownLimit } from "./stop-signals";
 const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; afterwards they fail and are retried
 
 function stopOnSignal(stop: () => Promise<void>): void {
-  onStopSignal(() => {
-    const giveUp = () => {
+  onStopSignal(async () => {
+    setTimeout(() => {
       log.error(`The service is ended: requests or jobs still run ${shutdownLimit / 1_000} seconds after the signal.`);
       process.exit(1);
-    };
-    setTimeout(giveUp, shutdownLimit).unref();
-    stop().then(
-      () => process.exit(0),
-      (error) => {
-        log.error(errorFields(error), "The service did not stop cleanly.");
-        process.exit(1);
-      },
-    );
+    }, shutdownLimit).unref();
+    try {
+      await stop();
+      process.exit(0);
+    } catch (error) {
+      log.error(errorFields(error), "The service did not stop cleanly.");
+      process.exit(1);
+    }
   });
 }
 

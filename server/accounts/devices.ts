@@ -2,9 +2,8 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import { Device } from "../database/entities";
 import { prepared } from "../database/unit-of-work";
 import { DEVICE_LIFETIME_MS } from "../rules";
-import { sha256 } from "../sha256";
 import { keepMostRecent } from "./most-recent";
-import { isToken, mintToken } from "./tokens";
+import { isToken, mintToken, sha256 } from "./tokens";
 
 // OWASP, "Slow Down Online Guessing Attacks with Device Cookies": a browser that has signed in to an account has a
 // limit of its own, so that nobody else's attempts lock it out.

@@ -2,9 +2,8 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import type { PasswordReset, Registration } from "../database/entities";
 import { prepared } from "../database/unit-of-work";
 import { RESET_TOKEN_TTL_MS } from "../rules";
-import { sha256 } from "../sha256";
 import { parseAddress } from "./email-address";
-import { isToken, mintToken } from "./tokens";
+import { isToken, mintToken, sha256 } from "./tokens";
 
 /** The tables of mailed links. Each row is one link. */
 type LinkTable = typeof PasswordReset | typeof Registration;

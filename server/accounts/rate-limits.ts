@@ -2,9 +2,9 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import { RateLimit } from "../database/entities";
 import { prepared, preparedWithin, query } from "../database/unit-of-work";
 import { DatabaseUnavailable } from "../errors";
-import { sha256 } from "../sha256";
 import { networksOf } from "./client-networks";
 import { normalizeAddress } from "./email-address";
+import { sha256 } from "./tokens";
 
 const quarterHour = 15 * 60; // seconds
 const day = 24 * 3_600; // seconds

@@ -3,10 +3,9 @@ import { Session } from "../database/entities";
 import { preparedWithin } from "../database/unit-of-work";
 import type { SessionEnd } from "../events";
 import { logEvent } from "../log";
-import { sha256 } from "../sha256";
 import { endEmailChanges } from "./email-changes";
 import { keepMostRecent } from "./most-recent";
-import { mintToken } from "./tokens";
+import { mintToken, sha256 } from "./tokens";
 
 const day = 24 * 3_600_000; // ms
 const absoluteLifetime = 30 * day; // from the sign-in

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { encodeHex } from "oslo/encoding";
 
 /** 256 random bits as 64 lower-case hex characters. */
@@ -9,3 +10,6 @@ const spelling = /^[0-9a-f]{64}$/;
 
 /** Whether a text has the one spelling that a token has. */
 export const isToken = (text: string): boolean => spelling.test(text);
+
+/** SHA-256 as lower-case hex. Synchronous: Web Crypto would wait for Argon2, which uses the same threads. */
+export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

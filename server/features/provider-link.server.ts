@@ -2,6 +2,7 @@ import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { type Actor, lockOwner, type Owner } from "../accounts/owners";
 import { identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
 import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
+import { sha256 } from "../accounts/tokens";
 import { config } from "../config";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Profile } from "../identity-provider/providers";
@@ -12,7 +13,6 @@ import { sendMail } from "../mail/mailer";
 import { providerLinkedMail, providerUnlinkedMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
-import { sha256 } from "../sha256";
 import { ExternalSignInError, providerLabel } from "./external-sign-in.server";
 
 export type { Owner } from "../accounts/owners";

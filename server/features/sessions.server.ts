@@ -10,10 +10,10 @@ import {
   logSessionEnd,
   mostSessions,
 } from "../accounts/sessions";
+import { sha256 } from "../accounts/tokens";
 import { config } from "../config";
 import { Session } from "../database/entities";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
-import { sha256 } from "../sha256";
 
 export { browserName } from "../accounts/browser-name";
 export type { Browser, NewSession } from "../accounts/sessions";

@@ -11,7 +11,7 @@ export const timeLimits = {
 };
 
 /** Answers a request, or passes it on to the server's own listener. */
-export type TakeRequest = (request: IncomingMessage, response: ServerResponse, pass: () => void) => void;
+type TakeRequest = (request: IncomingMessage, response: ServerResponse, pass: () => void) => void;
 
 export interface Connections {
   /** Resolves when a server listens, after its own listeners have run. */

@@ -43,8 +43,6 @@ export function connectionUrl(request: IncomingMessage, authority: string | unde
   return parseAuthority(isEncrypted(request, config) ? "https" : "http", host) ?? new URL(config.appUrl);
 }
 
-const isAddress = (text: string) => isIP(text) !== 0;
-
 /** Of an IPv6 address the /64, which one subscriber has. */
 function subscriberOf(address: string): string {
   if (isIPv4(address)) return address;
@@ -63,9 +61,9 @@ export interface Client {
 /** Who sent the request. */
 export function clientOf(request: IncomingMessage, { trustedProxies }: Config): Client {
   const named = withoutZone(withoutPort(forwardedValue(request, "x-forwarded-for", trustedProxies) ?? ""));
-  if (isAddress(named)) return { address: subscriberOf(named), forwarded: true };
+  if (isIP(named)) return { address: subscriberOf(named), forwarded: true };
   const own = withoutZone(request.socket.remoteAddress ?? "");
-  return { address: isAddress(own) ? subscriberOf(own) : "unknown", forwarded: false };
+  return { address: isIP(own) ? subscriberOf(own) : "unknown", forwarded: false };
 }
 
 /**

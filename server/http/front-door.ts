@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config";
 import { context, type RequestFacts } from "../context";
+import { measureDuration, type RouteOf } from "../metrics";
 import { loggedPath, replaceAccessLogTokens } from "./access-log";
 import { type Connections, takeRequests } from "./connections";
 import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
 import { clientOf, comesFromAnotherSite, connectionUrl } from "./forwarded";
-import { measureDuration, type RouteOf } from "./request-durations";
 import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
 

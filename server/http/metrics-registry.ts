@@ -20,25 +20,14 @@ type Prometheus = typeof import("prom-client");
 type Registry = InstanceType<Prometheus["Registry"]>;
 
 function createCounters({ Counter, Histogram }: Prometheus, registry: Registry): Counters {
-  const registers = [registry];
-  const events = new Counter({
-    name: "latchkey_events_total",
-    help: "Authentication events.",
-    labelNames: ["event", "reason"],
-    registers,
-  });
-  const mails = new Counter({
-    name: "latchkey_mails_total",
-    help: "Mails handed to the mail service: sent, failed (and retried later), or refused for good.",
-    labelNames: ["outcome"],
-    registers,
-  });
-  const requests = new Histogram({
-    name: "latchkey_http_request_duration_seconds",
-    help: "Time from the head of a request to the end of its answer.",
-    labelNames: ["route", "method", "status"],
-    registers,
-  });
+  const options = <Label extends string>(name: string, help: string, ...labelNames: Label[]) => {
+    return { name: `latchkey_${name}`, help, labelNames, registers: [registry] };
+  };
+  const events = new Counter(options("events_total", "Authentication events.", "event", "reason"));
+  const outcomes = "Mails handed to the mail service: sent, failed (and retried later), or refused for good.";
+  const mails = new Counter(options("mails_total", outcomes, "outcome"));
+  const duration = "Time from the head of a request to the end of its answer.";
+  const requests = new Histogram(options("http_request_duration_seconds", duration, "route", "method", "status"));
   // PromQL sees no increase in a series that begins at 1, and alerts on these.
   for (const outcome of mailOutcomes) mails.inc({ outcome }, 0);
   for (const reason of ["recipient_refused", "message_refused", "retries_exhausted"]) {

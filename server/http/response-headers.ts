@@ -17,13 +17,11 @@ const helmetFor = (https: boolean) =>
     xXssProtection: false,
   });
 
-const httpsHeaders = helmetFor(true);
-const httpHeaders = helmetFor(false);
+const securityHeaders = { http: helmetFor(false), https: helmetFor(true) };
 
 /** Sets the security headers, and the defaults that a route may replace before the head is written. */
 export function setSecurityHeaders(request: IncomingMessage, response: ServerResponse, https: boolean): void {
-  const setHeaders = https ? httpsHeaders : httpHeaders;
-  setHeaders(request, response, () => {});
+  securityHeaders[https ? "https" : "http"](request, response, () => {});
   const writeHead = response.writeHead;
   response.writeHead = function (this: ServerResponse, ...head: unknown[]) {
     if (!this.hasHeader("Cache-Control")) this.setHeader("Cache-Control", "no-store");

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { issueLink, newLink } from "#server/accounts/mailed-links";
 import { blockedUntil, count, countersOf, loginLimit } from "#server/accounts/rate-limits";
-import { mintToken } from "#server/accounts/tokens";
+import { mintToken, sha256 } from "#server/accounts/tokens";
 import { EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
 import { orm } from "#server/database/unit-of-work";
 import { DatabaseUnavailable } from "#server/errors";
@@ -15,7 +15,6 @@ import { connectProvider, unlinkProvider } from "#server/features/provider-link.
 import { completeRegistration } from "#server/features/registration.server";
 import { endOtherSessions, logOut } from "#server/features/sessions.server";
 import { JobQueue } from "#server/queue/job-queue";
-import { sha256 } from "#server/sha256";
 import * as dashboard from "~/routes/dashboard";
 import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { hashPassword } from "#server/accounts/password-hashing";
+import { sha256 } from "#server/accounts/tokens";
 import { Device, Session, User } from "#server/database/entities";
 import { migrate } from "#server/database/migrate";
 import { openDatabase } from "#server/database/orm";
 import { JobQueue } from "#server/queue/job-queue";
-import { sha256 } from "#server/sha256";
 
 export const newAddresses = (count: number) =>
   Array.from({ length: count }, () => `${randomBytes(8).toString("hex")}@example.com`);
