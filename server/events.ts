@@ -56,7 +56,7 @@ export type AuthenticationEvent =
   | { event: "password_reset.refused"; reason: "throttled" | "invalid_link" }
   | { event: "password.changed"; userId: string }
   | { event: "email_change.requested" | "email_change.completed"; userId: string }
-  | { event: "email_change.refused"; reason: "throttled" | "invalid_link" }
+  | { event: "email_change.refused"; reason: "throttled" | "invalid_link" | "another_account" | "declined" }
   | { event: "registration.requested" }
   | { event: "registration.sent" }
   | { event: "registration.sent"; reason: "account_exists"; userId: string }

@@ -1,52 +1,77 @@
 import { redirect } from "@remix-run/node";
 import { deleteAccount } from "#server/features/account.server";
+import { requestEmailChange } from "#server/features/email-change.server";
 import {
   isExternalSignInOn,
   logExternalSignInFailure,
   startExternalSignIn,
 } from "#server/features/external-sign-in.server";
+import { changePassword, verifyCurrentPassword } from "#server/features/password-change.server";
+import { passwordProblem } from "#server/features/password-policy.server";
 import { requestPasswordReset } from "#server/features/password-reset.server";
 import { unlinkProvider } from "#server/features/provider-link.server";
 import { endOtherSessions, endSession, type SignedIn } from "#server/features/sessions.server";
-import { clientOf } from "#server/http/request-facts.server";
-import { languageOf, textsFor } from "~/request/language.server";
+import { clientOf, requesterOf } from "#server/http/request-facts.server";
+import { linkLifetimeMinutes } from "#server/rules";
+import { deviceToken } from "~/request/device.server";
+import { textsFor } from "~/request/language.server";
 import { connectCookies, redirectUri } from "~/request/oauth-attempt.server";
+import { passwordMessage } from "~/request/password-messages";
 import { minutesIn } from "~/request/responses";
-import { requireRecentSignIn, signOut } from "~/request/session.server";
+import { ownerOf, requireRecentSignIn, signOut } from "~/request/session.server";
 import {
   type AccountForm,
   type ActionContext,
   done,
   type Intent,
   refused,
-  sessionEnded,
+  sessionsEnded,
   throttled,
 } from "./answers.server";
-import { changeOwnEmail, changeOwnPassword } from "./credential-actions.server";
 
-async function endOneSession({ request, t, signedIn, form }: ActionContext) {
+async function endOneSession({ request, t, owner, form }: ActionContext) {
   const { sessionId } = form;
-  if (sessionId === signedIn.sessionId) return signOut(request);
-  const owner = { userId: signedIn.user.id, sessionId: signedIn.sessionId };
+  if (sessionId === owner.sessionId) return signOut(request);
   const ended = sessionId === undefined ? 0 : await endSession(owner, sessionId);
-  if (ended === null) return sessionEnded();
+  if (ended === null) return "session_ended";
   return ended > 0 ? done(t("account.sessionEnded")) : refused(form, { sessionId: t("account.sessionAlreadyEnded") });
 }
 
-async function endEveryOtherSession({ t, signedIn: { user, sessionId } }: ActionContext) {
-  const ended = await endOtherSessions({ userId: user.id, sessionId });
-  if (ended === null) return sessionEnded();
-  return done(t("account.otherSessionsEnded"));
+async function endEveryOtherSession({ request, owner }: ActionContext) {
+  const ended = await endOtherSessions(owner);
+  return ended ? sessionsEnded(request, ended, "sessions_ended") : "session_ended";
 }
 
-async function sendPasswordLink({ request, t, signedIn: { user }, form }: ActionContext) {
-  const wait = await requestPasswordReset(user.email, clientOf(request), languageOf(request));
+async function sendPasswordLink({ request, t, owner, signedIn: { user }, form }: ActionContext) {
+  const wait = await requestPasswordReset(user.email, clientOf(request), owner.language);
   if (wait === null) return done(t("account.passwordLinkSent", { email: user.email }));
   return throttled(form, { passwordLink: t("account.tooManyLinks", { count: minutesIn(wait) }) }, wait);
 }
 
+async function changeOwnPassword({ request, t, owner, signedIn: { user }, form }: ActionContext) {
+  if (!user.hasPassword) return refused(form, { passwordLink: t("account.noPassword") });
+  const { currentPassword, password, passwordConfirmation } = form;
+  if (currentPassword === "") return refused(form, { currentPassword: t("account.typeCurrentPassword") });
+
+  const requester = requesterOf(request);
+  const { wait, verified } = await verifyCurrentPassword(user, currentPassword, deviceToken(request), requester);
+  if (wait !== null) {
+    return throttled(form, { currentPassword: t("account.tooManyWrong", { count: minutesIn(wait) }) }, wait);
+  }
+
+  const problem = await passwordProblem({ email: user.email, password, passwordConfirmation });
+  if (!verified || problem) {
+    const wrong = !verified && { currentPassword: t("account.wrongPassword") };
+    return refused(form, { ...wrong, ...(problem && passwordMessage(t, problem)) });
+  }
+
+  const outcome = await changePassword(owner, verified, password, requester);
+  if (outcome === "session_ended") return outcome;
+  if (outcome === "changed_meanwhile") return refused(form, { currentPassword: t("account.changedMeanwhile") });
+  return sessionsEnded(request, outcome, "password_changed");
+}
+
 async function connect({ request, t, signedIn, form }: ActionContext) {
-  await requireRecentSignIn(request, signedIn);
   if (!isExternalSignInOn()) return refused(form, { provider: t("account.signInOff") });
   if (signedIn.user.isLinked) return refused(form, { provider: t("account.alreadyConnected") });
   try {
@@ -58,35 +83,49 @@ async function connect({ request, t, signedIn, form }: ActionContext) {
   }
 }
 
-async function disconnect({ request, t, signedIn, form }: ActionContext) {
-  await requireRecentSignIn(request, signedIn);
-  const { user, sessionId } = signedIn;
-  const outcome = await unlinkProvider({ userId: user.id, sessionId }, languageOf(request));
-  if (outcome === "session_ended") return sessionEnded();
-  if (outcome === "unlinked") return done(t("account.disconnected"));
-  return refused(form, { provider: t("account.onlyWayIn") });
+async function disconnect({ request, t, owner, form }: ActionContext) {
+  const outcome = await unlinkProvider(owner);
+  if (outcome === "session_ended") return outcome;
+  if (outcome === "only_way_in") return refused(form, { provider: t("account.onlyWayIn") });
+  return sessionsEnded(request, outcome, "idp_disconnected");
 }
 
-async function removeAccount({ request, t, signedIn, form }: ActionContext) {
-  await requireRecentSignIn(request, signedIn);
-  const outcome = await deleteAccount(signedIn.user, signedIn.sessionId, form.email, languageOf(request));
-  if (outcome === "session_ended") return sessionEnded();
+const emailRefusals = { no_address: "account.enterEmail", own_address: "account.ownEmail" } as const;
+
+async function changeOwnEmail({ request, t, owner, signedIn: { user }, form }: ActionContext) {
+  const outcome = await requestEmailChange(owner, user.email, form.email, clientOf(request));
+  if (outcome === "session_ended") return outcome;
+  if (outcome !== "requested") return refused(form, { email: t(emailRefusals[outcome]) });
+  return done(t("account.emailChangeSent", { email: form.email.trim(), count: linkLifetimeMinutes }));
+}
+
+async function removeAccount({ request, t, owner, signedIn: { user }, form }: ActionContext) {
+  const outcome = await deleteAccount(owner, user.email, form.email);
   if (outcome === "deleted") return signOut(request, "/account-deleted");
-  return refused(form, { email: t("account.typeYourEmail") });
+  return outcome === "session_ended" ? outcome : refused(form, { email: t("account.typeYourEmail") });
 }
 
-const actions = {
-  "end-session": endOneSession,
-  "end-other-sessions": endEveryOtherSession,
-  "send-password-link": sendPasswordLink,
-  "change-password": changeOwnPassword,
-  "connect-provider": connect,
-  "unlink-provider": disconnect,
-  "change-email": changeOwnEmail,
-  "delete-account": removeAccount,
-} satisfies Record<Intent, unknown>;
+interface AccountAction {
+  /** Whether it asks for a sign-in not older than 15 minutes: it changes who can sign in, or cannot be undone. */
+  recent?: true;
+  run(context: ActionContext): Promise<Response | ReturnType<typeof done | typeof refused> | "session_ended">;
+}
 
-/** Does what the owner asked for on the account page. */
-export function runAccountAction(request: Request, signedIn: SignedIn, form: AccountForm) {
-  return actions[form.intent]({ request, t: textsFor(request), signedIn, form });
+const actions: Record<Intent, AccountAction> = {
+  "end-session": { run: endOneSession },
+  "end-other-sessions": { run: endEveryOtherSession },
+  "send-password-link": { run: sendPasswordLink },
+  "change-password": { recent: true, run: changeOwnPassword },
+  "connect-provider": { recent: true, run: connect },
+  "unlink-provider": { recent: true, run: disconnect },
+  "change-email": { recent: true, run: changeOwnEmail },
+  "delete-account": { recent: true, run: removeAccount },
+};
+
+/** Does what the owner asked for on the account page. A session that ended meanwhile leads to the login page. */
+export async function runAccountAction(request: Request, signedIn: SignedIn, form: AccountForm) {
+  const { recent, run } = actions[form.intent];
+  if (recent) await requireRecentSignIn(request, signedIn);
+  const answer = await run({ request, t: textsFor(request), signedIn, owner: ownerOf(request, signedIn), form });
+  return answer === "session_ended" ? redirect("/login") : answer;
 }

@@ -1,9 +1,10 @@
 import { data, redirect } from "@remix-run/node";
 import * as z from "zod";
-import type { SignedIn } from "#server/features/sessions.server";
+import type { EndedOthers, Owner, SignedIn } from "#server/features/sessions.server";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
 import { formProblem } from "~/request/form.server";
+import { keepSession } from "~/request/session.server";
 
 const intents = [
   "end-session",
@@ -35,6 +36,7 @@ export interface ActionContext {
   request: Request;
   t: Translate<AnswerTexts>;
   signedIn: SignedIn;
+  owner: Owner;
   form: AccountForm;
 }
 
@@ -50,11 +52,20 @@ type ActionResult = { done: string } | Refusal;
 
 export const done = (text: string) => data<ActionResult>({ done: text });
 
+/**
+ * The answer to an action that ended the other sessions: the new cookie of this one, and the account page, which says what
+ * was done. Not in this answer: its page would be read with the request's own cookie, which is dead.
+ */
+export function sessionsEnded(
+  request: Request,
+  { kept }: EndedOthers,
+  notice: "password_changed" | "sessions_ended" | "idp_disconnected",
+): Response {
+  return kept ? keepSession(request, kept, `/dashboard?notice=${notice}`) : redirect("/login");
+}
+
 export const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>
   data<ActionResult>({ intent, errors, typed: { email } }, { status: 422 });
-
-/** The answer to a request whose session ended while it was processed. */
-export const sessionEnded = () => redirect("/login");
 
 /** @param wait seconds until the next attempt is allowed */
 export const throttled = ({ intent }: AccountForm, errors: Record<string, string>, wait: number) =>

@@ -18,7 +18,9 @@ export { formTarget, formTargetHeader, returnToOf } from "./return-to.server";
 export {
   browserOf,
   getUser,
+  keepSession,
   mustSignInAgain,
+  ownerOf,
   requireGuest,
   requireUser,
   signIn,

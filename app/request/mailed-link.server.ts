@@ -20,13 +20,13 @@ export function linkParameters(request: Request): LinkParameters {
  * breaks a rule for passwords, in this order.
  */
 export async function readLinkForm(request: Request) {
-  const names = ["email", "token", "password", "passwordConfirmation", returnToName];
+  const names = ["email", "token", "intent", "password", "passwordConfirmation", returnToName];
   const { fields, typed: sent } = await readFields(request, names);
-  const { email = "", token = "", password = "", passwordConfirmation = "" } = fields;
+  const { email = "", token = "", intent, password = "", passwordConfirmation = "" } = fields;
   const returnTo = allowedReturn(fields[returnToName] ?? "");
   const { [returnToName]: _, ...typed } = sent;
   if (returnTo !== null) typed[returnToName] = returnTo;
-  return { link: { email, token }, newPassword: { email, password, passwordConfirmation }, typed, returnTo };
+  return { link: { email, token }, intent, newPassword: { email, password, passwordConfirmation }, typed, returnTo };
 }
 
 /** Why the form is shown again: the link is invalid, or the password broke a rule. */

@@ -4,7 +4,7 @@ import { connectBinding, type Owner } from "#server/features/provider-link.serve
 import { allowedReturn } from "#server/features/return-to.server";
 import { originOf } from "#server/http/request-facts.server";
 import { readCookie, readCookies, writeCookie } from "./cookies.server";
-import { getUser, recentSignIn, sessionToken } from "./session.server";
+import { getUser, ownerOf, recentSignIn, sessionToken } from "./session.server";
 
 const lifetime = 600; // seconds
 
@@ -102,5 +102,5 @@ export async function connectingOwner(request: Request, state: string): Promise<
   // A copied session cookie is enough to make both other cookies, so the age of the sign-in is checked here too.
   const oldest = Date.now() - recentSignIn - lifetime * 1000;
   if (signedIn.signedInAt.getTime() < oldest) throw new ExternalSignInError("sign_in_too_old");
-  return { userId: signedIn.user.id, sessionId: signedIn.sessionId };
+  return ownerOf(request, signedIn);
 }

@@ -4,13 +4,16 @@ import {
   type Browser,
   logOut,
   type NewSession,
+  type Owner,
   resumeSession,
+  type SessionToken,
   type SignedIn,
   sessionDomain,
 } from "#server/features/sessions.server";
-import { hostSessionCookie, sessionCookieName } from "#server/http/request-facts.server";
+import { sessionCookieName } from "#server/http/request-facts.server";
 import { recentSignInMinutes } from "#server/rules";
 import { isHttps, readCookie, readCookies, writeCookie } from "./cookies.server";
+import { languageOf } from "./language.server";
 import { withReturnTo } from "./return-to";
 import { redirectFromGuestPage, redirectSignedIn } from "./return-to.server";
 
@@ -25,25 +28,16 @@ const cookieName = (request: Request) => sessionCookieName(isHttps(request));
 export const sessionToken = (request: Request) => readCookie(request, cookieName(request));
 
 /**
- * The tokens of sessions from before `SESSION_DOMAIN` was set. They sign nobody in: the sibling hosts do not get these
- * cookies, so they would send the browser back here for ever. The next sign-in or logout ends these sessions.
- */
-const leftoverTokens = (request: Request) =>
-  cookieName(request) === "__Secure-session" ? readCookies(request, hostSessionCookie) : [];
-
-/**
  * All tokens that the browser sent. A sign-in and a logout end the session of each. Where a sibling host has planted a
  * second cookie, neither is read: without this, the visitor's own session would outlive the logout.
  */
-const everyToken = (request: Request) => [...readCookies(request, cookieName(request)), ...leftoverTokens(request)];
+const everyToken = (request: Request) => readCookies(request, cookieName(request));
 
-/** Sets the session cookie, or clears it, and clears the one that was left over. */
+/** Sets the session cookie, or clears it. */
 function setSessionCookie(request: Request, headers: Headers, token: string, expires: Date): void {
   const domain = isHttps(request) ? sessionDomain() : null;
   const attributes = { path: "/", expires, ...(domain !== null && { domain }) };
   headers.append("Set-Cookie", writeCookie(request, cookieName(request), token, attributes));
-  if (leftoverTokens(request).length === 0) return;
-  headers.append("Set-Cookie", writeCookie(request, hostSessionCookie, "", { path: "/", expires: new Date(0) }));
 }
 
 /** The live session of the request and its user; `null` for a visitor. */
@@ -93,6 +87,13 @@ export async function requireRecentSignIn(request: Request, signedIn: SignedIn):
   if (mustSignInAgain(signedIn)) throw await signOut(request, "/login?notice=sign_in_again");
 }
 
+/** The signed-in user as who acts on the account, on a page in this language. */
+export const ownerOf = (request: Request, { user, sessionId }: SignedIn): Owner => ({
+  userId: user.id,
+  sessionId,
+  language: languageOf(request),
+});
+
 /** What a sign-in has to know of the request's browser. */
 export function browserOf(request: Request): Browser {
   return {
@@ -110,6 +111,13 @@ export function signIn(
 ): Response {
   setSessionCookie(request, headers, token, expiresAt);
   return redirectSignedIn(returnTo, headers);
+}
+
+/** Sets the new cookie of the session that goes on, and redirects. */
+export function keepSession(request: Request, { token, expiresAt }: SessionToken, location: string): Response {
+  const headers = new Headers();
+  setSessionCookie(request, headers, token, expiresAt);
+  return redirect(location, { headers });
 }
 
 /** Ends the sessions in the database, clears the cookie and redirects. */

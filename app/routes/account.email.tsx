@@ -1,6 +1,6 @@
-import { type ActionFunctionArgs, type LoaderFunctionArgs, redirect } from "@remix-run/node";
+import { type ActionFunctionArgs, data, type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
-import { changeEmail } from "#server/features/email-change.server";
+import { accountOfEmailChange, changeEmail, declineEmailChange } from "#server/features/email-change.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { EmailField } from "~/components/field";
 import { Notice } from "~/components/notice";
@@ -8,27 +8,55 @@ import { Page } from "~/components/page";
 import { SubmitButton } from "~/components/submit-button";
 import { Text, useTexts } from "~/page/language";
 import { titled } from "~/page/title";
-import { getUser, type LinkRefusal, languageOf, linkParameters, readLinkForm, textsFor } from "~/request";
+import { getUser, keepSession, languageOf, linkParameters, ownerOf, readLinkForm, textsFor } from "~/request";
 import { respond, unprocessable } from "~/request/responses";
 
 export const handle = titled("confirmEmail.title");
 
+/** The page names the account that the session knows: GET does not look the token up. */
 export function loader({ request }: LoaderFunctionArgs) {
-  return linkParameters(request);
+  return respond(async () => ({
+    ...linkParameters(request),
+    account: (await getUser(request))?.user.email ?? null,
+  }));
 }
 
+/** What the page says after a form that changed no address. */
+interface Answer {
+  typed: { email: string; token: string };
+  /** The present address of the account. */
+  account?: string;
+  invalidLink?: string;
+  outcome?: "declined" | "another_account";
+}
+
+/**
+ * Confirms the change. Two other intents: without a session the page asks to `show` which account it is; who did not ask for
+ * the change can `decline` it.
+ */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { link, typed } = await readLinkForm(request);
-    const signedIn = await getUser(request);
+    const { link, intent } = await readLinkForm(request);
+    const refuse = (why: Omit<Answer, "typed">) => unprocessable<Answer>({ typed: link, ...why });
+    const invalidLink = textsFor(request)("link.invalid");
 
-    const userId = await changeEmail(link, signedIn?.sessionId ?? null, languageOf(request));
-    if (userId === null) {
-      return unprocessable<LinkRefusal>({ typed, invalidLink: textsFor(request)("link.invalid") });
+    if (intent === "decline") {
+      await declineEmailChange(link);
+      return data<Answer>({ typed: link, outcome: "declined" });
     }
-    return redirect(signedIn?.user.id === userId ? "/dashboard" : "/login?notice=email_changed");
+    if (intent === "show") {
+      const account = await accountOfEmailChange(link);
+      return account === null ? refuse({ invalidLink }) : data<Answer>({ typed: link, account });
+    }
+    const signedIn = await getUser(request);
+    const changed = await changeEmail(link, signedIn && ownerOf(request, signedIn), languageOf(request));
+    if (changed === "invalid_link") return refuse({ invalidLink });
+    if (changed === "another_account") return refuse({ outcome: changed });
+    return changed.kept ? keepSession(request, changed.kept, "/dashboard") : redirect("/login?notice=email_changed");
   });
 }
+
+const toAccount = { account: (text: string) => <Link to="/dashboard">{text}</Link> };
 
 function InvalidEmailLink({ message }: { message: string }) {
   const t = useTexts();
@@ -37,29 +65,50 @@ function InvalidEmailLink({ message }: { message: string }) {
       <Notice role="alert">{message}</Notice>
       <p>{t("confirmEmail.linkWorks", { count: linkLifetimeMinutes })}</p>
       <p>
-        <Text of="confirmEmail.askAgain" parts={{ account: (text) => <Link to="/dashboard">{text}</Link> }} />
+        <Text of="confirmEmail.askAgain" parts={toAccount} />
       </p>
+    </>
+  );
+}
+
+function Confirmation({ email, token, account }: { email: string; token: string; account: string | null }) {
+  const t = useTexts();
+  return (
+    <>
+      <p>{account === null ? t("confirmEmail.which") : t("confirmEmail.lead", { account })}</p>
+      <Form method="post" action="/account/email">
+        <input type="hidden" name="token" value={token} />
+        {account === null && <input type="hidden" name="intent" value="show" />}
+        <EmailField value={email} readOnly />
+        <SubmitButton>{account === null ? t("confirmEmail.show") : t("confirmEmail.submit")}</SubmitButton>
+      </Form>
+      <Form method="post" action="/account/email">
+        <input type="hidden" name="email" value={email} />
+        <input type="hidden" name="token" value={token} />
+        <input type="hidden" name="intent" value="decline" />
+        <SubmitButton className="quiet">{t("confirmEmail.decline")}</SubmitButton>
+      </Form>
     </>
   );
 }
 
 export default function ConfirmEmail() {
   const t = useTexts();
-  const { email, token } = useLoaderData<typeof loader>();
-  const refused = useActionData<typeof action>();
+  const loaded = useLoaderData<typeof loader>();
+  const answer = useActionData<Answer>();
+  const link = answer ? { account: null, ...answer.typed, ...answer } : loaded;
   return (
     <Page title={t("confirmEmail.title")}>
-      {refused?.invalidLink ? (
-        <InvalidEmailLink message={refused.invalidLink} />
+      {answer?.invalidLink ? (
+        <InvalidEmailLink message={answer.invalidLink} />
+      ) : answer?.outcome === "declined" ? (
+        <Notice role="status">{t("confirmEmail.declined")}</Notice>
+      ) : answer?.outcome === "another_account" ? (
+        <Notice role="alert">
+          <Text of="confirmEmail.anotherAccount" parts={toAccount} />
+        </Notice>
       ) : (
-        <>
-          <p>{t("confirmEmail.lead")}</p>
-          <Form method="post" action="/account/email">
-            <input type="hidden" name="token" value={token} />
-            <EmailField value={email} readOnly />
-            <SubmitButton>{t("confirmEmail.submit")}</SubmitButton>
-          </Form>
-        </>
+        <Confirmation email={link.email} token={link.token} account={link.account} />
       )}
     </Page>
   );

@@ -8,7 +8,7 @@ import {
   verifyIssuer,
 } from "#server/features/external-sign-in.server";
 import { connectProvider } from "#server/features/provider-link.server";
-import { browserOf, getUser, languageOf, signIn } from "~/request";
+import { browserOf, getUser, signIn } from "~/request";
 import {
   attemptReturnTo,
   clearedAttemptCookies,
@@ -51,10 +51,10 @@ export async function loader({ request }: LoaderFunctionArgs) {
     const accessToken = await exchangeCode(authorization);
     const profile = await fetchProfile(accessToken);
     if (owner) {
-      await connectProvider(owner, profile, languageOf(request));
+      await connectProvider(owner, profile);
       return redirect("/dashboard?notice=idp_connected", { headers });
     }
-    const session = await signInToAccount(profile, browserOf(request), languageOf(request));
+    const session = await signInToAccount(profile, browserOf(request));
     return signIn(request, session, attemptReturnTo(request, state), headers);
   } catch (error) {
     logExternalSignInFailure(error);

@@ -82,9 +82,14 @@ export default function Dashboard() {
   const { key } = useLocation();
   const result = useActionData<{ done?: string } & Partial<Refusal>>();
   const errors = result?.errors ?? {};
-  const connected = !result && notice === "idp_connected" && t("account.connected", { provider });
+  const notices = new Map([
+    ["idp_connected", t("account.connected", { provider })],
+    ["idp_disconnected", t("account.disconnected")],
+    ["password_changed", t("account.passwordChanged")],
+    ["sessions_ended", t("account.otherSessionsEnded")],
+  ]);
   const failed = !result && notice === "idp_failed" && t("account.connectFailed", { provider });
-  const done = result?.done ?? connected;
+  const done = result ? result.done : notices.get(notice ?? "");
   const problem = errors.intent ?? errors.sessionId ?? errors.passwordLink ?? errors.provider ?? failed;
   return (
     <Page title={t("common.accountTitle")} wide aside={<LogOut />}>

@@ -1,7 +1,9 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
 import { allowedPath } from "#server/features/return-to.server";
-import { readFields, withLanguage } from "~/request";
-import { methodNotAllowed } from "~/request/responses";
+import { setNoticeLanguage } from "#server/features/sessions.server";
+import { isLanguage } from "#server/languages/languages";
+import { getUser, readFields, withLanguage } from "~/request";
+import { methodNotAllowed, respond } from "~/request/responses";
 
 export { default } from "~/page/no-page";
 
@@ -9,9 +11,13 @@ export function loader() {
   throw methodNotAllowed("POST");
 }
 
-/** Keeps the visitor's language and shows the page again. */
-export async function action({ request }: ActionFunctionArgs) {
-  const { fields } = await readFields(request, ["language", "page"]);
-  const { language = "", page = "" } = fields;
-  return withLanguage(request, redirect(allowedPath(page) ?? "/"), language);
+/** Keeps the visitor's language, for the notices of a signed-in user too, and shows the page again. */
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    const { fields } = await readFields(request, ["language", "page"]);
+    const { language = "", page = "" } = fields;
+    const signedIn = isLanguage(language) ? await getUser(request) : null;
+    if (signedIn && isLanguage(language)) await setNoticeLanguage(signedIn.user.id, language);
+    return withLanguage(request, redirect(allowedPath(page) ?? "/"), language);
+  });
 }

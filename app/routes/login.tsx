@@ -57,8 +57,8 @@ export function action({ request }: ActionFunctionArgs) {
     if (!form.ok) return unprocessable({ typed, errors: form.errors, wrongPassword: false, message: null });
 
     const { email, password } = form.values;
-    const device = deviceToken(request);
-    const counted = await countLogin(email, { client: clientOf(request), deviceToken: device });
+    const origin = { client: clientOf(request), deviceToken: deviceToken(request) };
+    const counted = await countLogin(email, origin);
     if (counted.wait !== null) {
       const message = t("login.tooMany", { count: minutesIn(counted.wait) });
       const headers = { "Retry-After": String(counted.wait) };
@@ -66,7 +66,7 @@ export function action({ request }: ActionFunctionArgs) {
     }
 
     const user = await authenticate(email, password, requesterOf(request), counted.counters);
-    const done = user && (await logIn(user, counted.counters, browserOf(request), device, languageOf(request)));
+    const done = user && (await logIn(user, counted.counters, browserOf(request), origin));
     if (!done) return unprocessable({ typed, errors: {}, wrongPassword: true, message: t("login.wrong") });
     return withDevice(request, signIn(request, done.session, returnToOf(request)), done.deviceToken);
   });

@@ -10,6 +10,7 @@ import {
   formTarget,
   isRegistrationLinkValid,
   type LinkRefusal,
+  languageOf,
   linkParameters,
   readLinkForm,
   registrationMode,
@@ -47,7 +48,9 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return refuse({ errors: passwordMessage(t, problem) });
 
-    const done = await completeRegistration(link, newPassword.password, browserOf(request), requesterOf(request));
+    const { password } = newPassword;
+    const language = languageOf(request);
+    const done = await completeRegistration(link, password, browserOf(request), language, requesterOf(request));
     if (!done) return refuse({ invalidLink });
     return withDevice(request, signIn(request, done.session, returnTo), done.deviceToken);
   });

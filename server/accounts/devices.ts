@@ -34,8 +34,8 @@ export async function findDevice(token: string | null, email: string | null): Pr
 interface SignedInDevice {
   /** The raw token, which only the cookie holds. */
   token: string;
-  /** Whether the account has devices, and this was not one of them. */
-  isUnknown: boolean;
+  /** Whether the account knew it. */
+  isKnown: boolean;
 }
 
 /**
@@ -47,24 +47,23 @@ export async function rememberDevice(em: EntityManager, userId: string, token: s
   const now = new Date();
   if (token !== null && isToken(token)) {
     const known = await em.nativeUpdate(Device, { tokenHash: sha256(token), user: userId }, { lastSeenAt: now });
-    if (known > 0) return { token, isUnknown: false };
+    if (known > 0) return { token, isKnown: true };
   }
-  const others = await em.count(Device, { user: userId });
   const newToken = mintToken();
   const tokenHash = sha256(newToken);
   await em.insert(Device, { tokenHash, user: userId, createdAt: now, lastSeenAt: now });
-  if (others >= mostDevices) await keepMostRecent(em, "devices", userId, tokenHash, mostDevices);
-  return { token: newToken, isUnknown: others > 0 };
+  await keepMostRecent(em, "devices", userId, tokenHash, mostDevices);
+  return { token: newToken, isKnown: false };
 }
 
-/** Forgets every device of the user but the one with this token, if it is the user's. */
-export async function forgetOtherDevices(em: EntityManager, userId: string, token: string | null): Promise<void> {
-  await em.nativeDelete(Device, { user: userId, tokenHash: { $ne: token === null ? "" : sha256(token) } });
+/** Forgets every device of the user: the next login is told to the owner. */
+export async function forgetDevices(em: EntityManager, userId: string): Promise<void> {
+  await em.nativeDelete(Device, { user: userId });
 }
 
 /** Forgets every device of the user and remembers one browser. @returns its token; see {@link rememberDevice} */
 export async function rememberOnlyDevice(em: EntityManager, userId: string): Promise<string> {
-  await em.nativeDelete(Device, { user: userId });
+  await forgetDevices(em, userId);
   const { token } = await rememberDevice(em, userId, null);
   return token;
 }

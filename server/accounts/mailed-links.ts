@@ -1,5 +1,6 @@
-import type { EntityManager } from "@mikro-orm/postgresql";
-import type { PasswordReset, Registration } from "../database/entities";
+import type { FilterQuery } from "@mikro-orm/core";
+import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
+import { EmailChange, type PasswordReset, type Registration } from "../database/entities";
 import { prepared } from "../database/unit-of-work";
 import { RESET_TOKEN_TTL_MS } from "../rules";
 import { parseAddress } from "./email-address";
@@ -84,4 +85,19 @@ export async function consumeLink(em: EntityManager, table: LinkTable, link: Mai
   if (match === null || (await em.nativeDelete(table, match)) !== 1) return false;
   await em.nativeDelete(table, { email: match.email });
   return true;
+}
+
+/**
+ * Ends these email changes: their links are invalid from now on. The rows are locked in one order: otherwise two users
+ * whose changes name each other's addresses could deadlock. `endAllSessions` ends the changes of a user. A caller that also
+ * ends those that name an address calls this first, with both conditions.
+ */
+export async function endEmailChanges(em: EntityManager, where: FilterQuery<EmailChange>): Promise<void> {
+  const rows = await em.find(EmailChange, where, {
+    orderBy: { tokenHash: "asc" },
+    lockMode: LockMode.PESSIMISTIC_WRITE,
+    disableIdentityMap: true,
+  });
+  if (rows.length === 0) return;
+  await em.nativeDelete(EmailChange, { tokenHash: { $in: rows.map(({ tokenHash }) => tokenHash) } });
 }

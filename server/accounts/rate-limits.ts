@@ -66,10 +66,14 @@ export const deviceCounters = (deviceTokenHash: string): Counters => [
   { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
 ];
 
-/** The counter of mails about sign-ins: somebody who knows the password could flood the mailbox otherwise. */
-export const signInMailCounters = (userId: string): Counters => [
-  { key: `sign-in-mail:${userId}`, stage: 0, maximum: 1, window: quarterHour },
-];
+/**
+ * The counter of mails about sign-ins from one network: somebody who knows the password could flood the mailbox otherwise.
+ * A sign-in from elsewhere is told however soon it follows.
+ */
+export function signInMailCounters(userId: string, client: string): Counters {
+  const [{ network } = { network: client }] = networksOf(client);
+  return [{ key: `sign-in-mail:${userId}:${network}`, stage: 0, maximum: 3, window: 3_600 }];
+}
 
 const now = "(extract(epoch from now()) * 1000)::bigint";
 

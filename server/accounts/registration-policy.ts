@@ -1,12 +1,14 @@
 import { config } from "../config";
 
 /**
- * Whether this address may get a new account.
+ * Whether accounts may have this address: a domain of `REGISTRATION_DOMAINS` where these are set.
  *
  * @param email as {@link parseAddress} spells it
  */
-export function mayRegister(email: string): boolean {
+export function mayHaveAddress(email: string): boolean {
   const { registration } = config();
-  if (registration.mode !== "domains") return registration.mode === "open";
-  return registration.domains.includes(email.slice(email.lastIndexOf("@") + 1));
+  return registration.mode !== "domains" || registration.domains.includes(email.slice(email.lastIndexOf("@") + 1));
 }
+
+/** Whether this address may get a new account. */
+export const mayRegister = (email: string): boolean => config().registration.mode !== "closed" && mayHaveAddress(email);

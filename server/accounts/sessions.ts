@@ -1,15 +1,17 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
-import { Session } from "../database/entities";
+import { Session, type User } from "../database/entities";
 import { preparedWithin } from "../database/unit-of-work";
 import type { SessionEnd } from "../events";
+import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
-import { endEmailChanges } from "./email-changes";
+import { endEmailChanges } from "./mailed-links";
 import { keepMostRecent } from "./most-recent";
 import { mintToken, sha256 } from "./tokens";
+import { lockUser } from "./users";
 
 const day = 24 * 3_600_000; // ms
 const absoluteLifetime = 30 * day; // from the sign-in
-const idleLifetime = 14 * day; // from the last use
+export const idleLifetime = 14 * day; // from the last use
 
 /** How many sessions a user may have. */
 export const mostSessions = 50;
@@ -21,10 +23,22 @@ export interface Browser {
   sessionTokens: string[];
 }
 
-export interface NewSession {
+/** What the session cookie is made of. */
+export interface SessionToken {
   /** The raw token, which only the cookie holds. */
   token: string;
   expiresAt: Date;
+}
+
+/** What became of a user's sessions. */
+export interface EndedOthers {
+  /** How many ended. */
+  count: number;
+  /** The session that goes on; `null` when it has ended, too. */
+  kept: SessionToken | null;
+}
+
+export interface NewSession extends SessionToken {
   userId: string;
   /** The users of the sessions that the browser came with, one for each session. */
   replacedUserIds: string[];
@@ -50,14 +64,14 @@ export const live = (now = new Date()) => ({ [raw(isLive, livenessAt(now))]: [] 
 /** MikroORM's condition for all other sessions. */
 export const notLive = (now = new Date()) => ({ [raw(`not (${isLive})`, livenessAt(now))]: [] });
 
-const ofTokens = "token_hash = any(?::text[])";
-const ofUserExcept = "user_id = ? and id is distinct from ?::uuid";
-
 // The rows are locked in one order: two transactions that end the same sessions in two orders would deadlock. By MikroORM,
-// which needs two statements for that, ending a session takes 3.1 ms of CPU, and this statement 0.35 ms.
-const end = (condition: string) => `
-  delete from sessions where id in (select id from sessions where ${condition} order by id for update)
+// which needs two statements for that, ending a session takes 3.1 ms of CPU, and such a statement 0.35 ms.
+const endOfTokens = `
+  delete from sessions where id in (select id from sessions where token_hash = any(?::text[]) order by id for update)
   returning user_id`;
+const endOthers = `
+  delete from sessions where id in (select id from sessions where user_id = ? order by id for update)
+  and id is distinct from ?::uuid returning id`;
 
 /**
  * Ends the sessions of the tokens of cookies.
@@ -67,7 +81,7 @@ const end = (condition: string) => `
 export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): Promise<string[]> {
   if (tokens.length === 0) return [];
   const hashes = tokens.map(sha256);
-  const ended = await preparedWithin<{ user_id: string }>(em, "end-sessions-of-tokens", end(ofTokens), [hashes]);
+  const ended = await preparedWithin<{ user_id: string }>(em, "end-sessions-of-tokens", endOfTokens, [hashes]);
   return ended.map(({ user_id }) => user_id);
 }
 
@@ -106,22 +120,34 @@ export function logEndedSessions({ userId, replacedUserIds, endedCount }: NewSes
 }
 
 /**
- * Ends every session of the user but one, or every one, within the caller's transaction. The caller holds the user's row,
- * as every sign-in does; otherwise both could deadlock. Every unconfirmed change of the address ends too: one of these
- * sessions may have asked for it, and its link would still take the account. A logout and a sign-in in the same browser
- * leave it: the owner may open the link on another device.
+ * Ends every session of the user but one, or every one, within the caller's transaction, and gives that one a new id and
+ * token: a copy of its cookie ends with the others. The caller holds the user's row, as every sign-in does; otherwise both
+ * could deadlock. Every unconfirmed change of the address ends too: one of these sessions may have asked for it. A logout
+ * and a sign-in in the same browser leave it: the owner may open the link on another device.
  *
- * @returns how many sessions there were
+ * @param keptId `null` to end every session
  */
-export async function endSessionsExcept(em: EntityManager, userId: string, sessionId: string | null): Promise<number> {
+export async function endSessionsExcept(
+  em: EntityManager,
+  userId: string,
+  keptId: string | null,
+): Promise<EndedOthers> {
   await endEmailChanges(em, { user: userId });
-  const ended = await preparedWithin(em, "end-sessions-of-user", end(ofUserExcept), [userId, sessionId]);
-  return ended.length;
+  const ended = await preparedWithin(em, "end-sessions-of-user", endOthers, [userId, keptId]);
+  return { count: ended.length, kept: keptId === null ? null : await renewSession(em, userId, keptId) };
 }
 
-/** Ends every session of the user; see {@link endSessionsExcept}. */
-export function endAllSessions(em: EntityManager, userId: string): Promise<number> {
-  return endSessionsExcept(em, userId, null);
+async function renewSession(em: EntityManager, userId: string, id: string): Promise<SessionToken | null> {
+  const session = await em.findOne(Session, { id, user: userId, ...live() }, { disableIdentityMap: true });
+  if (!session) return null;
+  const token = mintToken();
+  await em.nativeUpdate(Session, { id }, { id: crypto.randomUUID(), tokenHash: sha256(token) });
+  return { token, expiresAt: session.expiresAt };
+}
+
+/** Ends every session of the user; see {@link endSessionsExcept}. @returns how many there were */
+export async function endAllSessions(em: EntityManager, userId: string): Promise<number> {
+  return (await endSessionsExcept(em, userId, null)).count;
 }
 
 /** Ends one session of the user; see {@link endSessionsExcept}. Without such a session nothing changes. */
@@ -129,4 +155,28 @@ export async function endOneSession(em: EntityManager, userId: string, sessionId
   const ended = await em.nativeDelete(Session, { id: sessionId, user: userId });
   if (ended > 0) await endEmailChanges(em, { user: userId });
   return ended;
+}
+
+/** Who acts on an account: its owner in a session, or an operator, who has none. */
+export interface Actor {
+  userId: string;
+  sessionId: string | null;
+  /** The language of the page that the owner acts on. */
+  language?: Language;
+}
+
+/** The owner of an account, in a session. */
+export interface Owner extends Actor {
+  sessionId: string;
+  language: Language;
+}
+
+/**
+ * The actor's user, locked as by `lockUser`; `null` when the session has ended by now: a thief's late request must not
+ * act after the owner's reset.
+ */
+export async function lockOwner(em: EntityManager, { userId, sessionId }: Actor): Promise<User | null> {
+  const user = await lockUser(em, { id: userId });
+  const isOwner = sessionId === null || (await em.count(Session, { id: sessionId, user: userId, ...live() })) > 0;
+  return isOwner ? user : null;
 }

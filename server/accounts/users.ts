@@ -1,5 +1,7 @@
 import { type EntityManager, LockMode, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { config } from "../config";
 import { User } from "../database/entities";
+import { isLanguage, type Language } from "../languages/languages";
 
 interface NewUser {
   /** Proven: by an opened link, or by a provider that states that it is verified. */
@@ -9,6 +11,7 @@ interface NewUser {
   idpIssuer?: string;
   name?: string | null;
   pictureUrl?: string | null;
+  language?: Language;
 }
 
 /**
@@ -19,15 +22,7 @@ interface NewUser {
  */
 export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
   const id = crypto.randomUUID();
-  const empty = {
-    passwordHash: null,
-    idpId: null,
-    idpIssuer: null,
-    idpBlockedAt: null,
-    name: null,
-    pictureUrl: null,
-  };
-  await em.insert(User, { ...empty, ...user, id, createdAt: new Date() });
+  await em.insert(User, { ...user, id, createdAt: new Date() });
   return id;
 }
 
@@ -43,4 +38,14 @@ export function lockUser(
   where: Partial<Pick<User, "id" | "email" | "idpId" | "passwordHash">>,
 ): Promise<User | null> {
   return em.findOne(User, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+/**
+ * The language of the user's notices: the one in which the owner acted last, whoever caused the notice.
+ *
+ * @param ownersLanguage of the page on which the owner acts now; the user's notices speak it from now on
+ */
+export function noticeLanguage(user: User, ownersLanguage?: Language): Language {
+  if (ownersLanguage) user.language = ownersLanguage;
+  return user.language && isLanguage(user.language) ? user.language : config().defaultLanguage;
 }

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { parseAddress } from "../accounts/email-address";
 import { parseName } from "../accounts/names";
-import { config } from "../config";
 import type { User } from "../database/entities";
 import { deleteAccount } from "../features/account.server";
 import { unlinkProvider } from "../features/provider-link.server";
@@ -82,13 +81,13 @@ const endSessions = (email: string) =>
   withUser(email, async ({ id }) => {
     const ended = await endOtherSessions({ userId: id, sessionId: null });
     if (ended === null) throw noAccount(email);
-    print(ended === 1 ? "1 session ended." : `${ended} sessions ended.`);
+    print(ended.count === 1 ? "1 session ended." : `${ended.count} sessions ended.`);
   });
 
 const unlink = (email: string) =>
   withUser(email, async ({ id, idpId }) => {
     if (idpId === null) throw new CommandError(`The account ${email} is not connected to a provider.`);
-    const outcome = await unlinkProvider({ userId: id, sessionId: null }, config().defaultLanguage);
+    const outcome = await unlinkProvider({ userId: id, sessionId: null });
     if (outcome === "session_ended") throw noAccount(email);
     if (outcome === "only_way_in") {
       throw new CommandError(
@@ -100,7 +99,7 @@ const unlink = (email: string) =>
 
 const remove = (email: string) =>
   withUser(email, async (user) => {
-    if ((await deleteAccount(user, null, user.email, config().defaultLanguage)) !== "deleted")
+    if ((await deleteAccount({ userId: user.id, sessionId: null }, user.email, user.email)) !== "deleted")
       throw new CommandError(`${email} was not deleted.`);
     print("The account is deleted.");
   });

@@ -19,6 +19,7 @@ export const User = defineEntity({
     idpBlockedAt: p.datetime().nullable(),
     name: p.text().nullable(),
     pictureUrl: p.text().nullable(),
+    language: p.text().nullable(),
     createdAt: p.datetime(),
   },
   uniques: [{ name: "users_idp_unique", properties: ["idpId", "idpIssuer"] }],

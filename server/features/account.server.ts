@@ -1,11 +1,9 @@
 import { parseAddress } from "../accounts/email-address";
-import { endEmailChanges } from "../accounts/email-changes";
-import { lockAddresses } from "../accounts/mailed-links";
-import { mayAct } from "../accounts/owners";
-import { endAllSessions, logSessionEnd } from "../accounts/sessions";
-import { lockUser } from "../accounts/users";
+import { endEmailChanges, lockAddresses } from "../accounts/mailed-links";
+import { type Actor, endAllSessions, lockOwner, logSessionEnd } from "../accounts/sessions";
+import { noticeLanguage } from "../accounts/users";
 import { config } from "../config";
-import { PasswordReset, Registration, User } from "../database/entities";
+import { PasswordReset, Registration } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
@@ -17,39 +15,34 @@ import type { MailCall } from "../queue/jobs";
 /**
  * Removes the user, the sessions, the devices, and every mailed link of the user and of the address.
  *
- * @param sessionId of the session that asks; `null` for an operator
+ * @param email the account's address
  * @param typedEmail the confirmation
- * @param language of the mail that tells the owner
  * @returns `not_confirmed` or `session_ended`, and nothing changed, when the confirmation is not the account's address, or
- * the session has ended by now
+ * the session has ended or the account is gone by now
  */
 export async function deleteAccount(
-  user: { id: string; email: string },
-  sessionId: string | null,
+  actor: Actor,
+  email: string,
   typedEmail: string,
-  language: Language,
 ): Promise<"deleted" | "not_confirmed" | "session_ended"> {
-  const { id, email } = user;
   if (parseAddress(typedEmail) !== email) return "not_confirmed";
-  const outcome = await unitOfWork(async (em) => {
+  const { userId } = actor;
+  const sessions = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
-    const locked = await lockUser(em, { id });
-    if (!locked) return "deleted_meanwhile" as const;
-    if (!(await mayAct(em, { userId: id, sessionId }))) return "session_ended" as const;
-    if (locked.email !== email) return "address_changed_meanwhile" as const;
+    const user = await lockOwner(em, actor);
+    if (!user) return "session_ended";
+    if (user.email !== email) return "not_confirmed";
     await em.nativeDelete(Registration, { email });
     await em.nativeDelete(PasswordReset, { email });
-    await endEmailChanges(em, { $or: [{ user: id }, { email }] });
-    const sessions = await endAllSessions(em, id);
-    await em.nativeDelete(User, { id });
-    await enqueue(em, { task: "mail_account_deleted", email, language });
-    return { sessions };
+    await endEmailChanges(em, { $or: [{ user: userId }, { email }] });
+    const ended = await endAllSessions(em, userId);
+    await enqueue(em, { task: "mail_account_deleted", email, language: noticeLanguage(user, actor.language) });
+    em.remove(user);
+    return ended;
   });
-  if (outcome === "session_ended") return outcome;
-  if (outcome === "address_changed_meanwhile") return "not_confirmed";
-  if (outcome === "deleted_meanwhile") return "deleted";
-  logSessionEnd(id, "account_deleted", outcome.sessions);
-  logEvent({ event: "account.deleted", userId: id });
+  if (typeof sessions === "string") return sessions;
+  logSessionEnd(userId, "account_deleted", sessions);
+  logEvent({ event: "account.deleted", userId });
   return "deleted";
 }
 

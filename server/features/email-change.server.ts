@@ -1,14 +1,14 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
+import { forgetDevices } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
-import { endEmailChanges } from "../accounts/email-changes";
-import { lockAddresses, type MailedLink, newLink, unexpiredLink } from "../accounts/mailed-links";
-import { lockOwner } from "../accounts/owners";
+import { endEmailChanges, lockAddresses, type MailedLink, newLink, unexpiredLink } from "../accounts/mailed-links";
 import { countAttempt, registrationLimit } from "../accounts/rate-limits";
-import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
-import { lockUser, nullIfTaken } from "../accounts/users";
+import { mayHaveAddress } from "../accounts/registration-policy";
+import { type EndedOthers, endSessionsExcept, lockOwner, logSessionEnd, type Owner } from "../accounts/sessions";
+import { lockUser, noticeLanguage, nullIfTaken } from "../accounts/users";
 import { config } from "../config";
 import { EmailChange, PasswordReset, Registration, User } from "../database/entities";
-import { unitOfWork } from "../database/unit-of-work";
+import { query, unitOfWork } from "../database/unit-of-work";
 import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail, simulateMail } from "../mail/mailer";
@@ -21,63 +21,59 @@ import {
 } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { AskedEmailChange, MailCall } from "../queue/jobs";
-import type { SignedIn } from "./sessions.server";
 
 /**
  * Asks for a link that proves the new mailbox, and tells the current one. The work is the same for every address, known
  * or not. Past the limit of mails nothing is sent.
  *
  * @param client the client's address, for its limit
- * @param language of the mails
  */
 export async function requestEmailChange(
-  { user, sessionId }: SignedIn,
+  owner: Owner,
+  currentEmail: string,
   typedEmail: string,
   client: string,
-  language: Language,
 ): Promise<"requested" | "no_address" | "own_address" | "session_ended"> {
   const email = parseAddress(typedEmail);
   if (email === null) return "no_address";
-  if (email === user.email) return "own_address";
+  if (email === currentEmail) return "own_address";
   if ((await countAttempt(registrationLimit, email, client)) !== null) {
     logEvent({ event: "email_change.refused", reason: "throttled" });
     return "requested";
   }
-  const asked = { userId: user.id, sessionId, currentEmail: user.email };
+  const { userId, sessionId, language } = owner;
   const isOwner = await unitOfWork(async (em) => {
-    if (!(await lockOwner(em, asked))) return false;
-    await enqueue(em, { task: "mail_email_change", email, language, ...asked });
-    await enqueue(em, { task: "mail_email_changing", email: user.email, language, newEmail: email });
+    const user = await lockOwner(em, owner);
+    if (!user) return false;
+    noticeLanguage(user, language);
+    await enqueue(em, { task: "mail_email_change", email, language, userId, sessionId, currentEmail });
+    await enqueue(em, { task: "mail_email_changing", email: currentEmail, language, newEmail: email });
     return true;
   });
   if (!isOwner) return "session_ended";
-  logEvent({ event: "email_change.requested", userId: user.id });
+  logEvent({ event: "email_change.requested", userId });
   return "requested";
-}
-
-/** Stores a new link, unless the address has an account. @returns its token */
-async function issueEmailChange(em: EntityManager, userId: string, email: string): Promise<string | null> {
-  if ((await em.count(User, { email })) > 0) return null;
-  const { token, row } = newLink(email);
-  await em.insert(EmailChange, { ...row, user: userId });
-  return token;
 }
 
 /**
  * The job of a request: mails the link to the new address, or tells it that it has an account. It mails nothing when
- * the session that asked has ended: a thief's request that waits in the queue must not survive the owner's reset.
+ * the session that asked has ended, as in a reset, nor to an address that accounts may not have. Every request stores a
+ * row: otherwise how long it takes to end the user's changes would tell which addresses have an account. The token of a
+ * row whose link is not mailed is known to nobody.
  */
 export async function mailEmailChange(email: string, language: Language, asked: AskedEmailChange): Promise<MailCall> {
   const { appUrl } = config();
-  const link = await unitOfWork(async (em) => {
+  const { token, row } = newLink(email);
+  const answer = await unitOfWork(async (em) => {
     const user = await lockOwner(em, asked);
-    if (user?.email !== asked.currentEmail) return null;
-    return { token: await issueEmailChange(em, user.id, email) };
+    if (user?.email !== asked.currentEmail) return "session_ended";
+    await em.insert(EmailChange, { ...row, user: user.id });
+    if ((await em.count(User, { email })) > 0) return "taken";
+    return mayHaveAddress(email) ? "link" : "refused";
   });
-  if (!link) return simulateMail;
-  const { token } = link;
-  const message = token === null ? addressTakenMail(language, appUrl) : emailChangeMail(language, appUrl, email, token);
-  return () => sendMail(email, message);
+  if (answer === "taken") return () => sendMail(email, addressTakenMail(language, appUrl));
+  if (answer !== "link") return simulateMail;
+  return () => sendMail(email, emailChangeMail(language, appUrl, email, token, asked.currentEmail));
 }
 
 /** The job of a request: tells the current address, because somebody else may have asked. */
@@ -85,64 +81,78 @@ export async function mailEmailChanging(email: string, language: Language, newEm
   return () => sendMail(email, emailChangingMail(language, config().appUrl, newEmail));
 }
 
-interface ChangedEmail {
-  userId: string;
-  endedCount: number;
+/** The unexpired change of this link, with its user; `null` when there is none. */
+async function findChange(em: EntityManager, link: MailedLink) {
+  const where = unexpiredLink(link);
+  return where && em.findOne(EmailChange, where, { populate: ["user"], disableIdentityMap: true });
 }
 
-/** Consumes the link and sets the address; `null`, and nothing changed, when the link is invalid. */
-async function consumeEmailChange(
-  em: EntityManager,
-  link: MailedLink,
-  keptSessionId: string | null,
-  language: Language,
-): Promise<ChangedEmail | null> {
-  const unexpired = unexpiredLink(link);
-  const change =
-    unexpired && (await em.findOne(EmailChange, unexpired, { populate: ["user"], disableIdentityMap: true }));
-  if (!change) return null;
+/** The present address of the account that the link would change; `null` for an invalid link. Reads only. */
+export async function accountOfEmailChange(link: MailedLink): Promise<string | null> {
+  const change = await query((em) => findChange(em, link));
+  if (!change) logEvent({ event: "email_change.refused", reason: "invalid_link" });
+  return change?.user.email ?? null;
+}
+
+/** Makes the link invalid: whoever reads the new mailbox did not ask for it. */
+export async function declineEmailChange(link: MailedLink): Promise<void> {
+  const where = unexpiredLink(link);
+  if (where && (await query((em) => em.nativeDelete(EmailChange, where))) > 0) {
+    logEvent({ event: "email_change.refused", reason: "declined" });
+  }
+}
+
+/** Consumes the link and sets the address. */
+async function consumeEmailChange(em: EntityManager, link: MailedLink, visitor: Owner | null, language: Language) {
+  const change = await findChange(em, link);
+  if (!change) return "invalid_link";
   const { id: userId, email: oldEmail } = change.user;
-  const newEmail = change.email;
+  if (visitor && visitor.userId !== userId) return "another_account";
+  const { tokenHash, email: newEmail } = change;
   const both = { $in: [oldEmail, newEmail] };
 
   await lockAddresses(em, oldEmail, newEmail);
   const user = await lockUser(em, { id: userId, email: oldEmail });
-  if (!user || (await em.count(User, { email: newEmail })) > 0) return null;
-  if ((await em.nativeDelete(EmailChange, unexpired)) !== 1) return null;
+  if (!user || !mayHaveAddress(newEmail) || (await em.count(User, { email: newEmail })) > 0) return "invalid_link";
+  if ((await em.nativeDelete(EmailChange, { tokenHash })) !== 1) return "invalid_link";
   await endEmailChanges(em, { $or: [{ user: userId }, { email: both }] });
   await em.nativeDelete(PasswordReset, { email: both });
   await em.nativeDelete(Registration, { email: both });
   user.email = newEmail;
-  const endedCount = await endSessionsExcept(em, userId, keptSessionId);
+  user.language = language;
+  const ended = await endSessionsExcept(em, userId, visitor?.sessionId ?? null);
+  if (!ended.kept) await forgetDevices(em, userId);
   for (const email of [oldEmail, newEmail]) {
     await enqueue(em, { task: "mail_email_changed", email, language, oldEmail, newEmail });
   }
-  return { userId, endedCount };
+  return { userId, ...ended };
 }
 
 /**
  * Consumes the link, sets the address, and ends every reset, registration and email-change link of both addresses and of
- * the user, and every session but one, in one transaction.
+ * the user, and every session but the owner's, in one transaction. Without the owner's session every device is forgotten,
+ * too: somebody may have confirmed a change that he did not ask for.
  *
- * @param keptSessionId the session of the browser that confirms
- * @param language of the mails to both addresses
- * @returns the user; `null`, and nothing changed, when the link was used or has expired, or the address has an account
- * by now
+ * @param visitor who is signed in to the browser that confirms
+ * @param language of the page, and of the mails to both addresses
+ * @returns what became of the sessions; or, and nothing changed, `another_account` when the visitor is not the owner, and
+ * `invalid_link` when the link was used or has expired, or accounts may not have the address, or one has it by now
  */
 export async function changeEmail(
   link: MailedLink,
-  keptSessionId: string | null,
+  visitor: Owner | null,
   language: Language,
-): Promise<string | null> {
-  const changed = await unitOfWork((em) => consumeEmailChange(em, link, keptSessionId, language)).catch(nullIfTaken);
-  if (!changed) {
-    logEvent({ event: "email_change.refused", reason: "invalid_link" });
-    return null;
+): Promise<EndedOthers | "invalid_link" | "another_account"> {
+  const changed = await unitOfWork((em) => consumeEmailChange(em, link, visitor, language)).catch(nullIfTaken);
+  if (changed === null || typeof changed === "string") {
+    const reason = changed ?? "invalid_link";
+    logEvent({ event: "email_change.refused", reason });
+    return reason;
   }
-  const { userId, endedCount } = changed;
+  const { userId, count } = changed;
   logEvent({ event: "email_change.completed", userId });
-  logSessionEnd(userId, "email_changed", endedCount);
-  return userId;
+  logSessionEnd(userId, "email_changed", count);
+  return changed;
 }
 
 interface OldAndNew {

@@ -1,4 +1,5 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { forgetDevices } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { lockAddresses } from "../accounts/mailed-links";
 import { oneAtATime } from "../accounts/one-at-a-time";
@@ -6,7 +7,7 @@ import { type Identity, identityOf, isLinked, link, lockUserOf } from "../accoun
 import { mayRegister } from "../accounts/registration-policy";
 import { type Browser, logEndedSessions, type NewSession, startSession } from "../accounts/sessions";
 import { mintToken } from "../accounts/tokens";
-import { createUser, lockUser } from "../accounts/users";
+import { createUser, lockUser, noticeLanguage } from "../accounts/users";
 import { config } from "../config";
 import { Registration, type User } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
@@ -127,17 +128,12 @@ interface Account {
 }
 
 /** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
-async function linkByAddress(
-  em: EntityManager,
-  user: User,
-  identity: Identity,
-  profile: Profile,
-  language: Language,
-): Promise<Account> {
+async function linkByAddress(em: EntityManager, user: User, identity: Identity, profile: Profile): Promise<Account> {
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
   if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
   link(user, identity, profile);
-  await enqueue(em, { task: "mail_provider_linked", email: user.email, language });
+  await forgetDevices(em, user.id); // whoever made the account may not be who owns the address
+  await enqueue(em, { task: "mail_provider_linked", email: user.email, language: noticeLanguage(user) });
   return { userId: user.id, isNewLink: true };
 }
 
@@ -160,7 +156,7 @@ async function returningAccount(em: EntityManager, profile: Profile): Promise<Ac
 }
 
 /** Finds the user of the verified address, or creates one. */
-async function accountByAddress(em: EntityManager, profile: Profile, language: Language): Promise<Account> {
+async function accountByAddress(em: EntityManager, profile: Profile): Promise<Account> {
   const identity = identityOf(profile);
   const email = verifiedAddress(profile);
   await lockAddresses(em, email);
@@ -168,7 +164,7 @@ async function accountByAddress(em: EntityManager, profile: Profile, language: L
   if (!existing) return createAccount(em, email, identity, profile);
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
   if (linkedMeanwhile) return { userId: existing.id, isNewLink: false };
-  return linkByAddress(em, existing, identity, profile, language);
+  return linkByAddress(em, existing, identity, profile);
 }
 
 /**
@@ -179,10 +175,9 @@ async function accountByAddress(em: EntityManager, profile: Profile, language: L
  * the row has lost its id or address meanwhile. With that lock, to wait for the lock of the address would deadlock with the
  * deletion of the account, which takes them in the other order.
  *
- * @param language of the mail that tells an owner of a new link
  * @throws ExternalSignInError
  */
-export async function signInToAccount(profile: Profile, browser: Browser, language: Language): Promise<NewSession> {
+export async function signInToAccount(profile: Profile, browser: Browser): Promise<NewSession> {
   const signIn = async (em: EntityManager, account: Account) => ({
     ...account,
     session: await startSession(em, account.userId, browser),
@@ -191,7 +186,7 @@ export async function signInToAccount(profile: Profile, browser: Browser, langua
     (await unitOfWork(async (em) => {
       const account = await returningAccount(em, profile);
       return account && signIn(em, account);
-    })) ?? unitOfWork(async (em) => signIn(em, await accountByAddress(em, profile, language)));
+    })) ?? unitOfWork(async (em) => signIn(em, await accountByAddress(em, profile)));
   const { id, issuer } = identityOf(profile);
   const { userId, isNewLink, session } = await oneAtATime(`${issuer} ${id}`, attempt).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user

@@ -13,7 +13,7 @@ import {
 } from "../accounts/rate-limits";
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
 import { isSlowToNormalize } from "../accounts/stored-hashes";
-import { lockUser } from "../accounts/users";
+import { lockUser, noticeLanguage } from "../accounts/users";
 import { config } from "../config";
 import { User } from "../database/entities";
 import { passwordKinds } from "../database/password-kinds";
@@ -89,7 +89,7 @@ export async function authenticate(
   const [found] = await prepared<Credentials>("credentials", credentials, [email]);
   const { id, passwordHash: stored, kinds } = found ?? { id: null, passwordHash: null, kinds: [] };
   const matches = await verifyPassword(stored, password, kinds, requester).catch(async (error: unknown) => {
-    if (error instanceof HashingOverloaded) await takeBackCount(counters);
+    await takeBackCount(counters); // nothing was verified: too many wait, or the client has hung up
     throw error;
   });
   if (!matches || !id || !stored || email === null) {
@@ -111,7 +111,6 @@ export async function authenticate(
  * Starts the session of an authenticated user, remembers the browser, and tells the owner of a browser that the account
  * did not know, in one transaction. Takes the counted attempt back.
  *
- * @param language of the mail that tells the owner
  * @returns `null` when the password or the address was changed, or the account deleted, since they were verified: a
  * login that is on its way must not survive a change that ends every other session
  */
@@ -119,15 +118,15 @@ export async function logIn(
   { id, email, passwordHash }: Authenticated,
   counters: Counters,
   browser: Browser,
-  deviceToken: string | null,
-  language: Language,
+  { client, deviceToken }: LoginOrigin,
 ): Promise<DeviceSignIn | null> {
   const done = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id, email, passwordHash });
     if (!user) return null;
     const session = await startSession(em, id, browser);
     const device = await rememberDevice(em, id, deviceToken);
-    if (device.isUnknown && (await count(signInMailCounters(id), em)) === null) {
+    if (!device.isKnown && (await count(signInMailCounters(id, client), em)) === null) {
+      const language = noticeLanguage(user);
       const signIn = { browser: browserName(browser.userAgent, language), at: new Date().toISOString() };
       await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...signIn });
     }

@@ -1,9 +1,7 @@
-import { forgetOtherDevices } from "../accounts/devices";
-import { mayAct, type Owner } from "../accounts/owners";
 import { hashPassword } from "../accounts/password-hashing";
 import { takeBackCount } from "../accounts/rate-limits";
-import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
-import { lockUser } from "../accounts/users";
+import { type EndedOthers, endSessionsExcept, lockOwner, logSessionEnd, type Owner } from "../accounts/sessions";
+import { noticeLanguage } from "../accounts/users";
 import { config } from "../config";
 import { PasswordReset } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
@@ -40,39 +38,35 @@ export async function verifyCurrentPassword(
 }
 
 /**
- * Stores a new password in the place of the verified one, removes every reset link of the address, ends every other
- * session and every email change of the user, and forgets every other device, in one transaction.
+ * Stores a new password in the place of the verified one, removes every reset link of the address and every email change
+ * of the user, and ends every other session, in one transaction. Devices stay: a known browser cannot be locked out.
  *
- * @param deviceToken of the device cookie that the browser came with
- * @param language of the mail that tells the owner
- * @returns `changed_meanwhile` or `session_ended`, and nothing changed: the password was changed, or the session ended,
- * since it was verified
+ * @returns the owner's session; or `changed_meanwhile` or `session_ended`, and nothing changed: the password was changed,
+ * or the session ended, since it was verified
  * @throws HashingOverloaded
  */
 export async function changePassword(
   owner: Owner,
   verified: Authenticated,
   newPassword: string,
-  deviceToken: string | null,
-  language: Language,
   requester?: Requester,
-): Promise<"changed" | "changed_meanwhile" | "session_ended"> {
+): Promise<EndedOthers | "changed_meanwhile" | "session_ended"> {
   const { userId, sessionId } = owner;
   const passwordHash = await hashPassword(newPassword, requester);
   const ended = await unitOfWork(async (em) => {
-    const user = await lockUser(em, { id: userId });
-    if (user && user.passwordHash !== verified.passwordHash) return "changed_meanwhile";
-    if (!user || !(await mayAct(em, owner))) return "session_ended";
+    const user = await lockOwner(em, owner);
+    if (!user) return "session_ended";
+    if (user.passwordHash !== verified.passwordHash) return "changed_meanwhile";
     user.passwordHash = passwordHash;
     await em.nativeDelete(PasswordReset, { email: user.email });
-    await forgetOtherDevices(em, userId, deviceToken);
+    const language = noticeLanguage(user, owner.language);
     await enqueue(em, { task: "mail_password_changed_by_owner", email: user.email, language });
     return endSessionsExcept(em, userId, sessionId);
   });
   if (typeof ended === "string") return ended;
   logEvent({ event: "password.changed", userId });
-  logSessionEnd(userId, "password_changed", ended);
-  return "changed";
+  logSessionEnd(userId, "password_changed", ended.count);
+  return ended;
 }
 
 /** The job of a changed password: tells the owner, because somebody else may have done it. */

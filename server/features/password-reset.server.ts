@@ -62,7 +62,7 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
  * Consumes the link, stores the new password, removes every reset link of the address, ends every session and every
  * email change of the user and forgets every device but this browser, in one transaction.
  *
- * @param language of the mail that tells the owner
+ * @param language of the page, and of the owner's notices from now on
  * @returns the token of the browser's device, the only one that the user has now; `null`, and nothing changed, when the
  * link was used or has expired in the meantime
  * @throws HashingOverloaded
@@ -81,6 +81,7 @@ export async function resetPassword(
     const user = await lockUser(em, { email });
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
     user.passwordHash = passwordHash;
+    user.language = language;
     const ended = await endAllSessions(em, user.id);
     const deviceToken = await rememberOnlyDevice(em, user.id);
     await clearAttempts(em, loginLimit, email);

@@ -1,8 +1,15 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { type Actor, lockOwner, type Owner } from "../accounts/owners";
 import { identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
-import { endSessionsExcept, logSessionEnd } from "../accounts/sessions";
+import {
+  type Actor,
+  type EndedOthers,
+  endSessionsExcept,
+  lockOwner,
+  logSessionEnd,
+  type Owner,
+} from "../accounts/sessions";
 import { sha256 } from "../accounts/tokens";
+import { noticeLanguage } from "../accounts/users";
 import { config } from "../config";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Profile } from "../identity-provider/providers";
@@ -15,7 +22,7 @@ import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
 import { ExternalSignInError, providerLabel } from "./external-sign-in.server";
 
-export type { Owner } from "../accounts/owners";
+export type { Owner } from "../accounts/sessions";
 
 /**
  * Binds an attempt to the session that started it: a cookie with this value can only be made with the session's token
@@ -28,11 +35,10 @@ export function connectBinding(sessionToken: string, state: string): string {
 /**
  * Links the profile's id to the signed-in user, whatever address the profile has.
  *
- * @param language of the mail that tells the owner
  * @throws ExternalSignInError, and nothing changed, when the user is linked already, the session has ended, or the id
  * is another account's
  */
-export async function connectProvider(owner: Owner, profile: Profile, language: Language): Promise<void> {
+export async function connectProvider(owner: Owner, profile: Profile): Promise<void> {
   const identity = identityOf(profile);
   await unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
@@ -40,6 +46,7 @@ export async function connectProvider(owner: Owner, profile: Profile, language: 
     if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
     if (await lockUserOf(em, identity)) throw new ExternalSignInError("id_of_another_account");
     link(user, identity, profile);
+    const language = noticeLanguage(user, owner.language);
     await enqueue(em, { task: "mail_provider_linked", email: user.email, language });
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
@@ -53,14 +60,10 @@ export async function connectProvider(owner: Owner, profile: Profile, language: 
  * the provider may have asked for, and blocks linking by address: a sign-in with the provider must not undo the owner's
  * decision.
  *
- * @param language of the mail that tells the owner
- * @returns `only_way_in` or `session_ended`, and nothing changed, when the provider is the account's only way to sign in,
+ * @returns what became of the sessions; or `only_way_in` or `session_ended`, and nothing changed, when the provider is the account's only way to sign in,
  * or the session has ended or the account is gone by now
  */
-export async function unlinkProvider(
-  actor: Actor,
-  language: Language,
-): Promise<"unlinked" | "only_way_in" | "session_ended"> {
+export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_way_in" | "session_ended"> {
   const { userId, sessionId } = actor;
   const ended = await unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
@@ -69,13 +72,14 @@ export async function unlinkProvider(
     user.idpId = null;
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();
+    const language = noticeLanguage(user, actor.language);
     await enqueue(em, { task: "mail_provider_unlinked", email: user.email, language });
     return endSessionsExcept(em, userId, sessionId);
   });
   if (typeof ended === "string") return ended;
   logEvent({ event: "idp.unlinked", userId });
-  logSessionEnd(userId, "unlinked", ended);
-  return "unlinked";
+  logSessionEnd(userId, "unlinked", ended.count);
+  return ended;
 }
 
 const providerName = (language: Language) => providerLabel(language) ?? mailTextsIn(language)("common.anotherService");

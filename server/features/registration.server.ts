@@ -89,6 +89,7 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
 /**
  * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction.
  *
+ * @param language of the page, and of the owner's notices from now on
  * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now or
  * may get none
  * @throws HashingOverloaded
@@ -97,6 +98,7 @@ export async function completeRegistration(
   link: MailedLink,
   password: string,
   browser: Browser,
+  language: Language,
   requester?: Requester,
 ): Promise<DeviceSignIn | null> {
   const email = parseAddress(link.email);
@@ -105,7 +107,7 @@ export async function completeRegistration(
   const done = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
     if (!(await consumeLink(em, Registration, link))) return null;
-    const userId = await createUser(em, { email, passwordHash });
+    const userId = await createUser(em, { email, passwordHash, language });
     const session = await startSession(em, userId, browser);
     const { token: deviceToken } = await rememberDevice(em, userId, null);
     return { userId, session, deviceToken };

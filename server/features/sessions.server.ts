@@ -1,22 +1,27 @@
-import type { EntityManager } from "@mikro-orm/postgresql";
-import { type Actor, lockOwner, type Owner } from "../accounts/owners";
 import { configuredIssuer } from "../accounts/provider-identities";
 import {
+  type Actor,
+  type EndedOthers,
   endOneSession,
   endSessionsExcept,
   endSessionsOfTokens,
+  idleLifetime,
   isLive,
   livenessAt,
+  lockOwner,
   logSessionEnd,
   mostSessions,
+  type Owner,
 } from "../accounts/sessions";
 import { sha256 } from "../accounts/tokens";
+import { noticeLanguage } from "../accounts/users";
 import { config } from "../config";
-import { Session } from "../database/entities";
+import { Session, User } from "../database/entities";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
+import type { Language } from "../languages/languages";
 
 export { browserName } from "../accounts/browser-name";
-export type { Browser, NewSession } from "../accounts/sessions";
+export type { Browser, EndedOthers, NewSession, Owner, SessionToken } from "../accounts/sessions";
 
 /** The domain of the session cookie; `null`: it belongs to this host alone. */
 export const sessionDomain = (): string | null => config().sessionDomain;
@@ -38,7 +43,7 @@ interface SignedInUser {
 export interface SignedIn {
   sessionId: string;
   signedInAt: Date;
-  /** When it ends at the latest. */
+  /** When it ends if it is not used again. */
   expiresAt: Date;
   user: SignedInUser;
 }
@@ -68,14 +73,16 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
   const [row] = await prepared<LiveSession>("live-session", liveSession, values);
   if (!row) return null;
   const { sessionId, createdAt, lastSeenAt, expiresAt, ...user } = row;
-  if (Date.parse(lastSeenAt) < now.getTime() - seenInterval) {
+  let lastSeen = Date.parse(lastSeenAt);
+  if (lastSeen < now.getTime() - seenInterval) {
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
+    lastSeen = now.getTime();
   }
   const pictureUrl = user.pictureUrl?.startsWith("https://") ? user.pictureUrl : null;
   return {
     sessionId,
     signedInAt: new Date(createdAt),
-    expiresAt: new Date(expiresAt),
+    expiresAt: new Date(Math.min(Date.parse(expiresAt), lastSeen + idleLifetime)),
     user: { ...user, pictureUrl },
   };
 }
@@ -113,25 +120,29 @@ export async function logOut(tokens: string[]): Promise<void> {
   for (const userId of userIds) logSessionEnd(userId, "logout", 1);
 }
 
-/**
- * Ends sessions of the actor's user.
- *
- * @returns how many there were; `null`, and nothing changed, when the actor's own has ended by now: a thief's late request
- * must not end the session that the owner started after a reset
- */
-async function endSessions(actor: Actor, end: (em: EntityManager) => Promise<number>): Promise<number | null> {
-  const ended = await unitOfWork(async (em) => {
-    return (await lockOwner(em, actor)) ? end(em) : null;
-  });
-  const reason = actor.sessionId === null ? "ended_by_operator" : "ended_by_user";
-  if (ended !== null) logSessionEnd(actor.userId, reason, ended);
+/** Ends one session of the owner. @returns how many there were; `null`, and nothing changed, when the owner's has ended */
+export async function endSession(owner: Owner, sessionId: string): Promise<number | null> {
+  const ended = await unitOfWork(async (em) =>
+    (await lockOwner(em, owner)) ? endOneSession(em, owner.userId, sessionId) : null,
+  );
+  logSessionEnd(owner.userId, "ended_by_user", ended ?? 0);
   return ended;
 }
 
-/** Ends one session of the owner. */
-export const endSession = (owner: Owner, sessionId: string) =>
-  endSessions(owner, (em) => endOneSession(em, owner.userId, sessionId));
+/** Ends every session of the user but the actor's. @returns `null`, and nothing changed, when that one has ended */
+export async function endOtherSessions(actor: Actor): Promise<EndedOthers | null> {
+  const ended = await unitOfWork(async (em) => {
+    const user = await lockOwner(em, actor);
+    if (!user) return null;
+    noticeLanguage(user, actor.language);
+    return endSessionsExcept(em, user.id, actor.sessionId);
+  });
+  const reason = actor.sessionId === null ? "ended_by_operator" : "ended_by_user";
+  logSessionEnd(actor.userId, reason, ended?.count ?? 0);
+  return ended;
+}
 
-/** Ends every session of the user but the actor's. */
-export const endOtherSessions = (actor: Actor) =>
-  endSessions(actor, (em) => endSessionsExcept(em, actor.userId, actor.sessionId));
+/** The owner's notices speak this language from now on. */
+export async function setNoticeLanguage(userId: string, language: Language): Promise<void> {
+  await query((em) => em.nativeUpdate(User, { id: userId }, { language }));
+}

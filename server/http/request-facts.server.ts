@@ -66,7 +66,7 @@ export function cookieOf(header: string, name: string): string | null {
 }
 
 /** The session cookie of this host alone. */
-export const hostSessionCookie = "__Host-session";
+const hostSessionCookie = "__Host-session";
 
 /** The name of the session cookie. @param https whether the browser used it */
 export function sessionCookieName(https: boolean): string {

@@ -108,14 +108,21 @@ export const de: Texts = {
       },
     },
     confirmEmail: {
+      anotherAccount:
+        "Sie sind bei einem anderen Konto angemeldet als dem, zu dem dieser Link gehört. Deshalb wurde nichts geändert. Melden Sie sich auf <account>Ihrer Kontoseite</account> ab und öffnen Sie den Link dann noch einmal.",
       askAgain: "Auf <account>Ihrer Kontoseite</account> können Sie einen neuen anfordern.",
-      lead: "Bestätigen Sie nur, wenn Sie das selbst angefordert haben. Sie melden sich dann mit dieser Adresse an:",
+      decline: "Das habe ich nicht angefordert",
+      declined: "Es wurde nichts geändert, und der Link funktioniert nicht mehr.",
+      lead: "Das Konto {account} erhält die Adresse unten. Sie melden sich dann mit ihr an diesem Konto an, und seine E‑Mails gehen dorthin. Bestätigen Sie nur, wenn das Konto Ihnen gehört und Sie das selbst angefordert haben.",
       linkWorks: {
         one: "Ein Link funktioniert einmal und {count} Minute lang.",
         other: "Ein Link funktioniert einmal und {count} Minuten lang.",
       },
+      show: "Konto anzeigen",
       submit: "Adresse bestätigen",
       title: "Neue E‑Mail-Adresse bestätigen",
+      which:
+        "Jemand hat angefordert, dass ein Konto die Adresse unten erhält. Sehen Sie nach, welches Konto es ist, bevor Sie bestätigen.",
     },
     account: {
       changeEmail: "E‑Mail-Adresse ändern",
@@ -133,6 +140,7 @@ export const de: Texts = {
       deleteWarning: "Ihr Konto wird mit allem, was dazugehört, gelöscht. Das lässt sich nicht rückgängig machen.",
       details: "Ihre Daten",
       disconnect: "Trennen",
+      disconnected: "Die externe Anmeldung wurde getrennt, und alle anderen Sitzungen wurden beendet.",
       disconnectProvider: "{provider} trennen",
       disconnectWarning:
         "Sie melden sich dann nur noch mit Ihrem Passwort an, und alle anderen Sitzungen werden beendet. Die Anmeldung mit {provider} funktioniert erst wieder, wenn Sie sie hier neu verbinden.",
@@ -147,6 +155,8 @@ export const de: Texts = {
       onlyProvider:
         "Sie können sich nur so anmelden: {provider}. Um die Verbindung trennen zu können, legen Sie zuerst ein Passwort fest.",
       otherSessionsEnd: "Alle anderen Sitzungen werden beendet.",
+      otherSessionsEnded: "Alle anderen Sitzungen wurden beendet.",
+      passwordChanged: "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden beendet.",
       savePassword: "Neues Passwort speichern",
       setPassword: "Passwort per E‑Mail festlegen",
       signInAgain: {
@@ -229,7 +239,6 @@ export const de: Texts = {
       alreadyConnected: "Die Verbindung besteht bereits.",
       changedMeanwhile: "Das Passwort wurde inzwischen durch eine andere Anfrage geändert. Diese hat nichts geändert.",
       chooseAction: "Wählen Sie eine Aktion.",
-      disconnected: "Die externe Anmeldung wurde getrennt, und alle anderen Sitzungen wurden beendet.",
       emailChangeSent: {
         one: "Falls {email} E‑Mails empfängt, ist ein Link zum Bestätigen der Adresse unterwegs. Ihre Adresse wird geändert, wenn Sie ihn innerhalb von {count} Minute öffnen und bestätigen.",
         other:
@@ -238,9 +247,7 @@ export const de: Texts = {
       enterEmail: "Geben Sie eine E‑Mail-Adresse ein.",
       noPassword: "Dieses Konto hat noch kein Passwort. Wählen Sie unten „Passwort per E‑Mail festlegen“.",
       onlyWayIn: "Legen Sie zuerst ein Passwort fest: Sonst können Sie sich nicht mehr anmelden.",
-      otherSessionsEnded: "Alle anderen Sitzungen wurden beendet.",
       ownEmail: "Das ist bereits die Adresse Ihres Kontos.",
-      passwordChanged: "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden beendet.",
       passwordLinkSent: "Ein Link zum Festlegen des Passworts ist unterwegs an {email}.",
       sessionAlreadyEnded: "Diese Sitzung ist bereits beendet.",
       sessionEnded: "Die Sitzung wurde beendet.",
@@ -308,9 +315,10 @@ export const de: Texts = {
     emailChange: {
       button: "Adresse bestätigen",
       careful:
-        "Wenn Sie das nicht angefordert haben, bestätigen Sie nicht: Sonst bekäme ein fremdes Konto Ihre Adresse.",
+        "Wenn {oldEmail} nicht Ihr Konto ist oder Sie das nicht angefordert haben, bestätigen Sie nicht: Sonst bekäme ein fremdes Konto Ihre Adresse.",
       lead: "Bestätigen Sie Ihre neue E-Mail-Adresse:",
       subject: "Neue E-Mail-Adresse bestätigen",
+      what: "Das Konto {oldEmail} soll diese Adresse erhalten. Wenn Sie bestätigen, melden Sie sich mit dieser Adresse an jenem Konto an, und seine E-Mails kommen hierher.",
     },
     addressTaken: {
       free: "Um die Adresse für das andere Konto zu verwenden, melden Sie sich zuerst bei diesem an und löschen Sie es oder ändern Sie seine Adresse:",

@@ -109,14 +109,20 @@ export const en = {
       },
     },
     confirmEmail: {
+      anotherAccount:
+        "You are signed in to another account than the one that this link belongs to, so nothing was changed. Log out on <account>your account page</account>, then open the link again.",
       askAgain: "You can ask for a new one on <account>your account page</account>.",
-      lead: "Confirm it only if you asked for this yourself. You will then log in with this address:",
+      decline: "I did not ask for this",
+      declined: "Nothing was changed, and the link no longer works.",
+      lead: "The account {account} gets the address below. You then log in to it with that address, and its mails go there. Confirm it only if the account is yours and you asked for this yourself.",
       linkWorks: {
         one: "A link works once, and for {count} minute.",
         other: "A link works once, and for {count} minutes.",
       },
+      show: "Show the account",
       submit: "Confirm the address",
       title: "Confirm your new email address",
+      which: "Somebody asked to give an account the address below. See which account it is before you confirm.",
     },
     account: {
       changeEmail: "Change the email address",
@@ -134,6 +140,7 @@ export const en = {
       deleteWarning: "Your account and everything in it will be gone. This cannot be undone.",
       details: "Your details",
       disconnect: "Disconnect",
+      disconnected: "The external sign-in was disconnected, and every other session was ended.",
       disconnectProvider: "Disconnect {provider}",
       disconnectWarning:
         "You will sign in with your password alone, and every other session ends. Signing in with {provider} will not work until you connect it again here.",
@@ -147,6 +154,8 @@ export const en = {
       notConnected: "{provider} <muted>· not connected</muted>",
       onlyProvider: "Your only way in is {provider}. To be able to disconnect it, set a password first.",
       otherSessionsEnd: "Every other session ends.",
+      otherSessionsEnded: "Every other session was ended.",
+      passwordChanged: "Your password was changed, and every other session was ended.",
       savePassword: "Save the new password",
       setPassword: "Set a password by mail",
       signInAgain: {
@@ -229,7 +238,6 @@ export const en = {
       alreadyConnected: "It is connected already.",
       changedMeanwhile: "The password was changed in the meantime, by another request. This one changed nothing.",
       chooseAction: "Choose an action.",
-      disconnected: "The external sign-in was disconnected, and every other session was ended.",
       emailChangeSent: {
         one: "If mail reaches {email}, a link to confirm the address is on its way. Your address changes when you open it and confirm, within {count} minute.",
         other:
@@ -238,9 +246,7 @@ export const en = {
       enterEmail: "Enter an email address.",
       noPassword: "This account has no password yet. Choose “Set a password by mail” below.",
       onlyWayIn: "Set a password first: this is the only way into your account.",
-      otherSessionsEnded: "Every other session was ended.",
       ownEmail: "This is the address of your account already.",
-      passwordChanged: "Your password was changed, and every other session was ended.",
       passwordLinkSent: "A link to set the password is on its way to {email}.",
       sessionAlreadyEnded: "This session has already ended.",
       sessionEnded: "The session was ended.",
@@ -307,9 +313,11 @@ export const en = {
     },
     emailChange: {
       button: "Confirm the address",
-      careful: "If you did not ask for this, do not confirm it: somebody else’s account would get your address.",
+      careful:
+        "If {oldEmail} is not your account, or you did not ask for this, do not confirm it: somebody else’s account would get your address.",
       lead: "Confirm your new email address:",
       subject: "Confirm your new email address",
+      what: "The account {oldEmail} is to get this address. When you confirm it, you log in to that account with this address, and its mails come here.",
     },
     addressTaken: {
       free: "To use the address for the other account, log in to this one first, and delete it or change its address:",

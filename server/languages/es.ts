@@ -109,14 +109,21 @@ export const es: Texts = {
       },
     },
     confirmEmail: {
+      anotherAccount:
+        "Tienes la sesión iniciada en otra cuenta, distinta de la de este enlace, así que no se ha cambiado nada. Cierra la sesión en <account>la página de tu cuenta</account> y vuelve a abrir el enlace.",
       askAgain: "Puedes solicitar uno nuevo en <account>la página de tu cuenta</account>.",
-      lead: "Confirma solo si lo has solicitado tú. Después iniciarás sesión con esta dirección:",
+      decline: "No lo he solicitado",
+      declined: "No se ha cambiado nada y el enlace ya no funciona.",
+      lead: "La cuenta {account} pasará a tener la dirección de abajo. Después iniciarás sesión en ella con esa dirección, y sus mensajes llegarán allí. Confirma solo si la cuenta es tuya y lo has solicitado tú.",
       linkWorks: {
         one: "Un enlace funciona una sola vez, durante {count} minuto.",
         other: "Un enlace funciona una sola vez, durante {count} minutos.",
       },
+      show: "Mostrar la cuenta",
       submit: "Confirmar la dirección",
       title: "Confirma tu nuevo correo electrónico",
+      which:
+        "Alguien ha solicitado que una cuenta tenga la dirección de abajo. Mira de qué cuenta se trata antes de confirmar.",
     },
     account: {
       changeEmail: "Cambiar el correo electrónico",
@@ -134,6 +141,7 @@ export const es: Texts = {
       deleteWarning: "Se eliminará tu cuenta con todo su contenido. Esta acción no se puede deshacer.",
       details: "Tus datos",
       disconnect: "Desvincular",
+      disconnected: "El inicio de sesión externo se ha desvinculado y se han cerrado todas las demás sesiones.",
       disconnectProvider: "Desvincular {provider}",
       disconnectWarning:
         "Iniciarás sesión solo con tu contraseña y se cerrarán todas las demás sesiones. No podrás iniciar sesión con {provider} hasta que lo vuelvas a vincular aquí.",
@@ -148,6 +156,8 @@ export const es: Texts = {
       onlyProvider:
         "Tu única forma de iniciar sesión es {provider}. Para poder desvincularlo, establece antes una contraseña.",
       otherSessionsEnd: "Se cerrarán todas las demás sesiones.",
+      otherSessionsEnded: "Se han cerrado todas las demás sesiones.",
+      passwordChanged: "Tu contraseña se ha cambiado y se han cerrado todas las demás sesiones.",
       savePassword: "Guardar la contraseña nueva",
       setPassword: "Establecer una contraseña por correo",
       signInAgain: {
@@ -228,7 +238,6 @@ export const es: Texts = {
       alreadyConnected: "Ya está vinculado.",
       changedMeanwhile: "Otra solicitud cambió la contraseña mientras tanto. Esta no ha cambiado nada.",
       chooseAction: "Elige una acción.",
-      disconnected: "El inicio de sesión externo se ha desvinculado y se han cerrado todas las demás sesiones.",
       emailChangeSent: {
         one: "Si {email} recibe correo, un enlace para confirmar la dirección está en camino. Tu dirección cambiará cuando lo abras y confirmes, en un plazo de {count} minuto.",
         other:
@@ -237,9 +246,7 @@ export const es: Texts = {
       enterEmail: "Introduce un correo electrónico.",
       noPassword: "Esta cuenta aún no tiene contraseña. Elige «Establecer una contraseña por correo» más abajo.",
       onlyWayIn: "Establece antes una contraseña: es tu única forma de iniciar sesión.",
-      otherSessionsEnded: "Se han cerrado todas las demás sesiones.",
       ownEmail: "Esta ya es la dirección de tu cuenta.",
-      passwordChanged: "Tu contraseña se ha cambiado y se han cerrado todas las demás sesiones.",
       passwordLinkSent: "Un enlace para establecer la contraseña está en camino a {email}.",
       sessionAlreadyEnded: "Esta sesión ya está cerrada.",
       sessionEnded: "La sesión se ha cerrado.",
@@ -306,9 +313,11 @@ export const es: Texts = {
     },
     emailChange: {
       button: "Confirmar la dirección",
-      careful: "Si no lo has solicitado, no lo confirmes: la cuenta de otra persona se quedaría con tu dirección.",
+      careful:
+        "Si {oldEmail} no es tu cuenta, o no lo has solicitado, no lo confirmes: la cuenta de otra persona se quedaría con tu dirección.",
       lead: "Confirma tu nuevo correo electrónico:",
       subject: "Confirma tu nuevo correo electrónico",
+      what: "La cuenta {oldEmail} va a tener esta dirección. Si lo confirmas, iniciarás sesión en esa cuenta con esta dirección, y sus mensajes llegarán aquí.",
     },
     addressTaken: {
       free: "Para usar la dirección en la otra cuenta, inicia sesión primero en esta y elimínala o cambia su dirección:",

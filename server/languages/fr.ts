@@ -109,14 +109,21 @@ export const fr: Texts = {
       },
     },
     confirmEmail: {
+      anotherAccount:
+        "Vous êtes connecté à un autre compte que celui auquel ce lien appartient : rien n’a été modifié. Déconnectez-vous sur <account>la page de votre compte</account>, puis ouvrez de nouveau le lien.",
       askAgain: "Vous pouvez en demander un nouveau sur <account>la page de votre compte</account>.",
-      lead: "Confirmez uniquement si vous avez fait cette demande vous-même. Vous vous connecterez ensuite avec cette adresse :",
+      decline: "Je n’ai pas fait cette demande",
+      declined: "Rien n’a été modifié, et le lien ne fonctionne plus.",
+      lead: "Le compte {account} prendra l’adresse ci-dessous. Vous vous y connecterez alors avec cette adresse, et ses e‑mails y seront envoyés. Confirmez uniquement si ce compte est le vôtre et si vous avez fait cette demande vous-même.",
       linkWorks: {
         one: "Un lien fonctionne une seule fois, pendant {count} minute.",
         other: "Un lien fonctionne une seule fois, pendant {count} minutes.",
       },
+      show: "Afficher le compte",
       submit: "Confirmer l’adresse",
       title: "Confirmer votre nouvelle adresse e‑mail",
+      which:
+        "Quelqu’un a demandé qu’un compte prenne l’adresse ci-dessous. Vérifiez de quel compte il s’agit avant de confirmer.",
     },
     account: {
       changeEmail: "Modifier l’adresse e‑mail",
@@ -134,6 +141,7 @@ export const fr: Texts = {
       deleteWarning: "Votre compte et tout ce qu’il contient seront supprimés. Cette action est irréversible.",
       details: "Vos informations",
       disconnect: "Dissocier",
+      disconnected: "La connexion externe a été dissociée, et toutes les autres sessions ont été fermées.",
       disconnectProvider: "Dissocier {provider}",
       disconnectWarning:
         "Vous vous connecterez uniquement avec votre mot de passe, et toutes les autres sessions seront fermées. La connexion avec {provider} ne fonctionnera plus tant que vous ne l’aurez pas associée de nouveau ici.",
@@ -148,6 +156,8 @@ export const fr: Texts = {
       onlyProvider:
         "Votre seul moyen de connexion : {provider}. Pour pouvoir le dissocier, définissez d’abord un mot de passe.",
       otherSessionsEnd: "Toutes les autres sessions seront fermées.",
+      otherSessionsEnded: "Toutes les autres sessions ont été fermées.",
+      passwordChanged: "Votre mot de passe a été modifié, et toutes les autres sessions ont été fermées.",
       savePassword: "Enregistrer le nouveau mot de passe",
       setPassword: "Définir un mot de passe par e‑mail",
       signInAgain: {
@@ -229,7 +239,6 @@ export const fr: Texts = {
       alreadyConnected: "Il est déjà associé.",
       changedMeanwhile: "Le mot de passe a été modifié entre-temps par une autre demande. Celle-ci n’a rien changé.",
       chooseAction: "Choisissez une action.",
-      disconnected: "La connexion externe a été dissociée, et toutes les autres sessions ont été fermées.",
       emailChangeSent: {
         one: "Si {email} reçoit des e‑mails, un lien de confirmation de l’adresse est en route. Votre adresse changera lorsque vous l’ouvrirez et confirmerez, dans un délai de {count} minute.",
         other:
@@ -239,9 +248,7 @@ export const fr: Texts = {
       noPassword:
         "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e‑mail » ci-dessous.",
       onlyWayIn: "Définissez d’abord un mot de passe : c’est votre seul moyen de connexion.",
-      otherSessionsEnded: "Toutes les autres sessions ont été fermées.",
       ownEmail: "C’est déjà l’adresse de votre compte.",
-      passwordChanged: "Votre mot de passe a été modifié, et toutes les autres sessions ont été fermées.",
       passwordLinkSent: "Un lien pour définir le mot de passe est en route vers {email}.",
       sessionAlreadyEnded: "Cette session est déjà fermée.",
       sessionEnded: "La session a été fermée.",
@@ -309,9 +316,10 @@ export const fr: Texts = {
     emailChange: {
       button: "Confirmer l’adresse",
       careful:
-        "Si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
+        "Si {oldEmail} n’est pas votre compte, ou si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
       lead: "Confirmez votre nouvelle adresse e-mail :",
       subject: "Confirmez votre nouvelle adresse e-mail",
+      what: "Le compte {oldEmail} doit prendre cette adresse. Si vous confirmez, vous vous connecterez à ce compte avec cette adresse, et ses e-mails arriveront ici.",
     },
     addressTaken: {
       free: "Pour utiliser l’adresse avec l’autre compte, connectez-vous d’abord à celui-ci, puis supprimez-le ou modifiez son adresse :",

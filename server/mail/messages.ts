@@ -123,13 +123,21 @@ export function passwordChangedByOwnerMail(language: Language, appUrl: string): 
   ]);
 }
 
-export function emailChangeMail(language: Language, appUrl: string, email: string, token: string): Message {
+/** @param oldEmail the present address of the account */
+export function emailChangeMail(
+  language: Language,
+  appUrl: string,
+  email: string,
+  token: string,
+  oldEmail: string,
+): Message {
   const t = mailTextsIn(language);
   return write(language, t("emailChange.subject"), [
+    { say: t("emailChange.what", { oldEmail }) },
     { say: t("emailChange.lead") },
     { label: t("emailChange.button"), url: link(appUrl, "/account/email", { email, token }) },
     { small: t("common.expiry", { count: linkLifetimeMinutes }) },
-    { small: t("emailChange.careful") },
+    { small: t("emailChange.careful", { oldEmail }) },
   ]);
 }
 

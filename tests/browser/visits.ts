@@ -86,7 +86,7 @@ async function visitAccount(visitor: Visitor): Promise<void> {
   await open(t("account.disconnect"));
   await see("account-connected");
   await press(t("account.disconnectProvider", { provider }));
-  await page.getByText(answers("account.disconnected")).waitFor();
+  await page.getByText(t("account.disconnected")).waitFor();
   await see("account-disconnected");
 
   for (const label of ["account.changePassword", "account.changeEmail", "account.delete"] as const)

@@ -129,7 +129,7 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
       unlinked: messages.providerUnlinkedMail(language, app, "GitHub"),
       deleted: messages.accountDeletedMail(language, app),
       changedByOwner: messages.passwordChangedByOwnerMail(language, app),
-      emailChange: messages.emailChangeMail(language, app, "ada@example.com", "f".repeat(64)),
+      emailChange: messages.emailChangeMail(language, app, addresses.newEmail, "f".repeat(64), addresses.oldEmail),
       addressTaken: messages.addressTakenMail(language, app),
       emailChanging: messages.emailChangingMail(language, app, addresses.newEmail),
       emailChangedFrom: messages.emailChangedFromMail(language, app, addresses),

@@ -100,7 +100,9 @@ describe("a mailed link", () => {
 
   test("escapes the special characters of an address", () => {
     const email = "a&b'c`d/e?f=g#h+i%20@example.com";
-    for (const mail of [resetMail, registrationMail, emailChangeMail]) {
+    const changeMail = (...[language, appUrl, address, token]: Parameters<typeof resetMail>) =>
+      emailChangeMail(language, appUrl, address, token, "old@example.com");
+    for (const mail of [resetMail, registrationMail, changeMail]) {
       const { text, html } = mail("en", "https://latchkey.example", email, "t".repeat(64));
       const link = new URL(/^https:\S+$/m.exec(text)?.[0] ?? "");
       expect(Object.fromEntries(link.searchParams)).toEqual({ email, token: "t".repeat(64) });
@@ -116,7 +118,7 @@ describe("a mailed link", () => {
     const { link, text } = await latchkey.mailTo(newEmail, "Confirm your new email address");
     const token = link?.searchParams.get("token") ?? "";
     expect(text).toBe(
-      `Confirm your new email address:\n\nhttps://latchkey.example/account/email?email=moved%40example.com&token=${token}\n\nThis link expires in 60 minutes.\n\nIf you did not ask for this, do not confirm it: somebody else’s account would get your address.\n\nThis mail was sent by Latchkey.`,
+      `The account moves@example.com is to get this address. When you confirm it, you log in to that account with this address, and its mails come here.\n\nConfirm your new email address:\n\nhttps://latchkey.example/account/email?email=moved%40example.com&token=${token}\n\nThis link expires in 60 minutes.\n\nIf moves@example.com is not your account, or you did not ask for this, do not confirm it: somebody else’s account would get your address.\n\nThis mail was sent by Latchkey.`,
     );
     expect((await latchkey.mailTo(email, "Your email address is being changed")).text).not.toMatch(secrets);
     for (const path of ["/reset-password", "/register/complete"]) {

@@ -78,16 +78,41 @@ describe.each([
 });
 
 describe("/account/email", () => {
-  test("posts the link's address and token, and asks for nothing else", async () => {
+  const known = { ...loaded, account: "old@example.com" };
+
+  test.each([
+    ["without a session asks for the account first", { ...loaded, account: null }, "Show the account", "show"],
+    ["lets whoever did not ask decline", known, "I did not ask for this", "decline"],
+  ])("%s", async (_what, loaded, name, intent) => {
     const { posted, user } = await renderPage("/account/email", ConfirmEmail, { loaded });
+    await user.click(screen.getByRole("button", { name }));
+    const { email, token } = loaded;
+    expect(posted.mock.calls).toEqual([["/account/email", { email, token, intent }]]);
+  });
+
+  test("names the account, posts the link's address and token, and asks for nothing else", async () => {
+    const { posted, user } = await renderPage("/account/email", ConfirmEmail, { loaded: known });
+    screen.getByText(/^The account old@example\.com gets the address below\./);
     expect(field("Email").readOnly).toBe(true);
     await user.click(screen.getByRole("button", { name: "Confirm the address" }));
     expect(posted.mock.calls).toEqual([["/account/email", loaded]]);
   });
 
+  test.each([
+    ["declined", "status", "Nothing was changed, and the link no longer works."],
+    ["another_account", "alert", /^You are signed in to another account than the one/],
+  ])("says what was done: %s", async (outcome, role, text) => {
+    const { user } = await renderPage("/account/email", ConfirmEmail, {
+      loaded: known,
+      refused: { typed: loaded, outcome },
+    });
+    await user.click(screen.getByRole("button", { name: "Confirm the address" }));
+    expect((await screen.findByRole(role)).textContent).toMatch(text);
+  });
+
   test("leads to the account page when the link is invalid", async () => {
     const refused = { typed: loaded, invalidLink: "This link is invalid or has expired." };
-    const { user } = await renderPage("/account/email", ConfirmEmail, { loaded, refused });
+    const { user } = await renderPage("/account/email", ConfirmEmail, { loaded: known, refused });
     await user.click(screen.getByRole("button", { name: "Confirm the address" }));
     expect((await screen.findByRole("alert")).textContent).toBe(refused.invalidLink);
     expect(screen.queryByRole("button", { name: "Confirm the address" })).toBeNull();

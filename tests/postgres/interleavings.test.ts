@@ -16,7 +16,7 @@ import { completeRegistration } from "#server/features/registration.server";
 import { endOtherSessions, logOut } from "#server/features/sessions.server";
 import { JobQueue } from "#server/queue/job-queue";
 import * as dashboard from "~/routes/dashboard";
-import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
+import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { call, post } from "../support/route-calls";
@@ -44,7 +44,7 @@ test("a login during an uncommitted reset waits for the commit and starts no ses
   let finished: Promise<unknown> | undefined;
   vi.spyOn(JobQueue.prototype, "enqueue").mockImplementation(async function (this: JobQueue, em, job) {
     await enqueue.call(this, em, job); // The sessions are deleted, and the transaction is not committed.
-    finished = logIn(verified, [], unknownBrowser, null, "en");
+    finished = logIn(verified, [], unknownBrowser, unknownOrigin);
     await statementsAreBlocked(1);
   });
   expect(await resetPassword({ email, token }, "a brand new password", "en")).not.toBeNull();
@@ -58,7 +58,7 @@ test("an external sign-in during an uncommitted disconnect waits for the commit 
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const { outcome } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { idpId: null });
-    const outcome = signInToAccount(profile, unknownBrowser, "en").catch(({ reason }) => reason);
+    const outcome = signInToAccount(profile, unknownBrowser).catch(({ reason }) => reason);
     await statementsAreBlocked(1);
     return { outcome }; // The promise is wrapped, or it would be awaited before the commit.
   });
@@ -71,7 +71,7 @@ test("an external sign-in during another process's uncommitted link of its id wa
   const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
   const { session } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { idpId: "ada", idpIssuer: "google" });
-    const session = signInToAccount(profile, unknownBrowser, "en");
+    const session = signInToAccount(profile, unknownBrowser);
     await statementsAreBlocked(1);
     return { session };
   });
@@ -90,7 +90,9 @@ test("connecting an id that another process is linking to another account waits 
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const { outcome } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id: bob }, { idpId: "ada", idpIssuer: "google" });
-    const outcome = connectProvider({ userId, sessionId: session!.id }, profile, "en").catch(({ reason }) => reason);
+    const outcome = connectProvider({ userId, sessionId: session!.id, language: "en" }, profile).catch(
+      ({ reason }) => reason,
+    );
     await statementsAreBlocked(1);
     return { outcome };
   });
@@ -104,7 +106,7 @@ test("twenty external sign-ins of one account that wait for its row hold one con
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const { signIns } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, { name: "Ada" });
-    const signIns = Array.from({ length: 20 }, () => signInToAccount(profile, unknownBrowser, "en"));
+    const signIns = Array.from({ length: 20 }, () => signInToAccount(profile, unknownBrowser));
     await statementsAreBlocked(1);
     expect(orm().em.getKnex().client.pool.numUsed()).toBe(2);
     return { signIns };
@@ -160,7 +162,7 @@ test("a sign-in while the purge removes fifty expired sessions keeps the new one
   const verified = await userWithFiftySessions();
   await latchkey.em().transactional(async (em) => {
     await em.execute("delete from sessions");
-    expect(await logIn(verified, [], unknownBrowser, null, "en")).not.toBeNull();
+    expect(await logIn(verified, [], unknownBrowser, unknownOrigin)).not.toBeNull();
   });
   expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
 });
@@ -176,7 +178,7 @@ test("a sign-in while an operation removes every device of the user keeps the ne
   if (!verified) throw new Error("The password is right.");
   await latchkey.em().transactional(async (em) => {
     await em.execute("delete from devices");
-    expect(await logIn(verified, [], unknownBrowser, null, "en")).not.toBeNull();
+    expect(await logIn(verified, [], unknownBrowser, unknownOrigin)).not.toBeNull();
   });
   expect(await latchkey.execute("select * from devices")).toHaveLength(1);
 });
@@ -185,7 +187,7 @@ test("a sign-in while the least recently used of fifty sessions is used ends the
   const verified = await userWithFiftySessions();
   await latchkey.em().transactional(async (em) => {
     await em.execute("update sessions set last_seen_at = now() where token_hash = '1'");
-    expect(await logIn(verified, [], unknownBrowser, null, "en")).not.toBeNull();
+    expect(await logIn(verified, [], unknownBrowser, unknownOrigin)).not.toBeNull();
   });
   const left = await latchkey.execute<{ token_hash: string }>("select token_hash from sessions");
   expect(left).toHaveLength(50);
@@ -243,7 +245,7 @@ test("a change of the password by a session whose account is being deleted waits
   const password = "a brand new password";
   const fields = { currentPassword: goodPassword, password, passwordConfirmation: password };
   const { first, second } = await during(
-    () => deleteAccount({ id, email }, null, email, "en"),
+    () => deleteAccount({ userId: id, sessionId: null }, email, email),
     () => call(dashboard.action, post("/dashboard", { intent: "change-password", ...fields }, { cookie })),
   );
   expect(first).toBe("deleted");
@@ -253,9 +255,9 @@ test("a change of the password by a session whose account is being deleted waits
 /** An external sign-in that waits for a lock, and then a deletion of the account that waits too. */
 async function signInAndDeletion(id: string) {
   const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
-  const session = signInToAccount(profile, unknownBrowser, "en");
+  const session = signInToAccount(profile, unknownBrowser);
   await statementsAreBlocked(1);
-  const deletion = deleteAccount({ id, email }, null, email, "en");
+  const deletion = deleteAccount({ userId: id, sessionId: null }, email, email);
   const [{ userId }, outcome] = await Promise.all([session, deletion]);
   return { userId, outcome };
 }
@@ -263,7 +265,7 @@ async function signInAndDeletion(id: string) {
 test("an external sign-in and a deletion that wait for an uncommitted disconnect: no deadlock", async () => {
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
   const { first, second } = await during(
-    () => unlinkProvider({ userId: id, sessionId: null }, "en"),
+    () => unlinkProvider({ userId: id, sessionId: null }),
     () => signInAndDeletion(id),
     2,
   );
@@ -283,7 +285,7 @@ describe("during an uncommitted change of the password", () => {
     const verified = await authenticate(email, goodPassword);
     if (!verified) throw new Error("The password is right.");
     const by = (at: number, password: string) =>
-      changePassword({ userId, sessionId: sessions[at]?.id ?? "" }, verified, password, null, "en");
+      changePassword({ userId, sessionId: sessions[at]?.id ?? "", language: "en" }, verified, password);
     return { by, verified };
   };
 
@@ -305,7 +307,7 @@ describe("during an uncommitted change of the password", () => {
     const { by, verified } = await change();
     const { first, second } = await during(
       () => by(0, "the first new password"),
-      () => logIn(verified, [], unknownBrowser, null, "en"),
+      () => logIn(verified, [], unknownBrowser, unknownOrigin),
     );
     expect(first).toBe("changed");
     expect(second).toBeNull();
@@ -368,7 +370,8 @@ describe("during an uncommitted change of the address", () => {
     const [token, registration] = [await linkOf(id), await issueLink(latchkey.em(), Registration, newEmail)];
     const { first, second } = await during(
       () => confirm(token),
-      () => completeRegistration({ email: newEmail, token: registration }, "a brand new password", unknownBrowser),
+      () =>
+        completeRegistration({ email: newEmail, token: registration }, "a brand new password", unknownBrowser, "en"),
     );
     expect([first, second]).toEqual([id, null]);
     expect(await latchkey.execute("select email from users")).toEqual([{ email: newEmail }]);
@@ -390,7 +393,7 @@ describe("during an uncommitted change of the address", () => {
     const token = await linkOf(id);
     const { first, second } = await during(
       () => confirm(token),
-      () => deleteAccount({ id, email }, null, email, "en"),
+      () => deleteAccount({ userId: id, sessionId: null }, email, email),
     );
     expect([first, second]).toEqual([id, "not_confirmed"]);
     expect(await latchkey.execute("select email from users")).toEqual([{ email: newEmail }]);
@@ -430,7 +433,7 @@ describe("during an uncommitted change of the address", () => {
     const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
     const { first, second } = await during(
       () => confirm(token),
-      () => signInToAccount(profile, unknownBrowser, "en"),
+      () => signInToAccount(profile, unknownBrowser),
     );
     expect(first).toBe(id);
     expect(second.userId).not.toBe(id);
@@ -468,7 +471,7 @@ describe("while another transaction holds the counter of the address", () => {
     const verified = await authenticate(email, goodPassword);
     if (!verified) throw new Error("The password is right.");
     await holdingCounter(async () => {
-      expect(await logIn(verified, counters, unknownBrowser, null, "en")).not.toBeNull();
+      expect(await logIn(verified, counters, unknownBrowser, unknownOrigin)).not.toBeNull();
     });
     expect(await latchkey.execute("select points from rate_limits where key like 'login:address:%'")).toEqual([
       { points: 1 },

@@ -8,7 +8,7 @@ import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
-import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
+import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { emailChangeLink, type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
@@ -106,7 +106,8 @@ describe("asking for another address", () => {
     ]);
     expect(latchkey.mails().find(({ to }) => to === oldEmail)?.text).toContain("to bob@example.com.");
     expect(latchkey.mails().map(({ link: one }) => one)).toEqual([null, null]);
-    expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+    const rows = await latchkey.execute<Record<string, string>>("select user_id, email from email_changes");
+    expect(rows).toEqual([{ user_id: ada, email: "bob@example.com" }]);
   });
 
   test.each(["ada@example.com", " ADA@example.com"])(
@@ -133,6 +134,18 @@ describe("asking for another address", () => {
       expect(await latchkey.snapshot()).toEqual(before);
     },
   );
+
+  test.each([
+    ["domains", "lovelace@example.net", []],
+    ["domains", newEmail, [`${newEmail}: Confirm your new email address`]],
+    ["closed", newEmail, [`${newEmail}: Confirm your new email address`]],
+  ])("with REGISTRATION=%s to %s is answered alike, and the new address is sent %j", async (mode, email, mails) => {
+    latchkey.configure({ REGISTRATION: mode, ...(mode === "domains" && { REGISTRATION_DOMAINS: "example.com" }) });
+    expect(await ask(email)).toEqual(answer(email));
+    await latchkey.drain();
+    expect(sent().filter((mail) => mail.startsWith(email))).toEqual(mails);
+    expect(await latchkey.execute("select email from email_changes")).toEqual([{ email }]);
+  });
 
   test("counts with the registration mails of the address: past five in 15 minutes the answer is the same and no mail goes", async () => {
     for (let at = 0; at < 3; at++) await call(register.action, post("/register", { email: newEmail }));
@@ -181,8 +194,8 @@ describe("confirming", () => {
     const other = await signedIn(latchkey.em(), ada);
     const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
     const { status, location, cookies } = await confirm(await link(), cookie);
-    expect({ status, location, cookies }).toEqual({ status: 302, location: "/dashboard", cookies: {} });
-    expect((await open(cookie)).data.user.email).toBe(newEmail);
+    expect({ status, location }).toEqual({ status: 302, location: "/dashboard" });
+    expect((await open(`session=${cookies.session}`)).data.user.email).toBe(newEmail);
     expect(await open(other)).toMatchObject({ location: "/login" });
     expect((await open(bobs)).status).toBe(200);
     expect((await logIn(oldEmail)).status).toBe(422);
@@ -205,11 +218,57 @@ describe("confirming", () => {
     expect(await emails()).toEqual([newEmail]);
   });
 
-  test("in a browser of another user leaves that user's session and account as they are", async () => {
+  test("in a browser of another user is refused, and the link stays valid", async () => {
     const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
-    expect((await confirm(await link(), bobs)).location).toBe("/login?notice=email_changed");
-    expect((await open(bobs)).data.user.email).toBe("bob@example.com");
-    expect(await open(cookie)).toMatchObject({ location: "/login" });
+    const one = await link();
+    const before = await latchkey.snapshot();
+    const { status, data, cookies } = await confirm(one, bobs);
+    expect({ status, data, cookies }).toEqual({
+      status: 422,
+      data: { typed: one, outcome: "another_account" },
+      cookies: {},
+    });
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect((await confirm(one)).status).toBe(302);
+  });
+
+  test.each([
+    ["without a session forgets every device, so that the next login is told", false],
+    ["in the owner's browser keeps every device", true],
+  ])("%s", async (_what, owns) => {
+    const { cookies } = await logIn(oldEmail);
+    await confirm(await link(), owns ? cookie : "");
+    expect(await latchkey.execute("select token_hash from devices")).toEqual(
+      owns ? [{ token_hash: sha256(cookies.device ?? "") }] : [],
+    );
+  });
+
+  test("names the account by its present address before it: in the mail, by the session, and by a form without one", async () => {
+    const one = await link();
+    expect(latchkey.mails().find(({ to }) => to === newEmail)?.text).toContain(
+      `The account ${oldEmail} is to get this address. When you confirm it, you log in to that account with this address, and its mails come here.`,
+    );
+    const path = `/account/email?${new URLSearchParams(one)}`;
+    expect((await call(confirmEmail.loader, get(path, { cookie }))).data).toEqual({ ...one, account: oldEmail });
+    expect((await call(confirmEmail.loader, get(path))).data).toEqual({ ...one, account: null });
+    const before = await latchkey.snapshot();
+    const show = (fields: MailedLink) =>
+      call(confirmEmail.action, post("/account/email", { ...fields, intent: "show" }));
+    expect(await show(one)).toMatchObject({ status: 200, data: { typed: one, account: oldEmail } });
+    expect(await show({ ...one, token: "0".repeat(64) })).toMatchObject({ status: 422, data: { invalidLink } });
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("can be declined: the link is invalid then, and nothing was changed", async () => {
+    const one = await link();
+    const decline = (token: string) =>
+      call(confirmEmail.action, post("/account/email", { ...one, token, intent: "decline" }));
+    expect((await decline("0".repeat(64))).data).toMatchObject({ outcome: "declined" });
+    expect(await latchkey.execute("select * from email_changes")).toHaveLength(1);
+    expect(await decline(one.token)).toMatchObject({ status: 200, data: { outcome: "declined" } });
+    await expectInvalid(one);
+    expect(await emails()).toEqual([oldEmail]);
+    expect(log.events()).toContainEqual({ event: "email_change.refused", reason: "declined" });
   });
 
   test("tells both addresses", async () => {
@@ -268,7 +327,7 @@ describe("confirming", () => {
     const his = await signedIn(latchkey.em(), linus);
     expect((await confirm(await link("torvalds@example.com", his), his)).location).toBe("/dashboard");
     const profile = { id: "42", email: "linus@example.com", emailVerified: true, name: null, pictureUrl: null };
-    const session = await signInToAccount(profile, unknownBrowser, "en");
+    const session = await signInToAccount(profile, unknownBrowser);
     expect(session.userId).toBe(linus);
     expect(await emails()).toEqual([oldEmail, "torvalds@example.com"]);
   });
@@ -406,7 +465,8 @@ describe("when it was not the owner", () => {
       const [session] = await latchkey.execute<{ id: string }>("select id from sessions where token_hash = ?", [
         sha256(thief.replace("session=", "")),
       ]);
-      expect((await act(intent, intent === "end-session" ? { sessionId: session?.id ?? "" } : {})).status).toBe(200);
+      const fields = intent === "end-session" ? { sessionId: session?.id ?? "" } : {};
+      expect((await act(intent, fields)).status).toBe(intent === "end-session" ? 200 : 302);
       await expectInvalid(mailed, thief);
       expect((await confirm(bobs, bob)).location).toBe("/dashboard");
     },
@@ -445,7 +505,7 @@ describe("when it was not the owner", () => {
     const mailed = await link(newEmail, thief);
     const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
     const another = await link("robert@example.com", bob);
-    expect((await act("unlink-provider")).status).toBe(200);
+    expect((await act("unlink-provider")).status).toBe(302);
     await expectInvalid(mailed, thief);
     expect((await confirm(another, bob)).location).toBe("/dashboard");
   });
@@ -453,7 +513,7 @@ describe("when it was not the owner", () => {
   /** A sign-in with a provider that somebody else connected; returns the browser's `Cookie` header. */
   const strangerSignsIn = async () => {
     const identity = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
-    return `session=${(await signInToAccount(identity, unknownBrowser, "en")).token}`;
+    return `session=${(await signInToAccount(identity, unknownBrowser)).token}`;
   };
 
   const textTo = (address: string) => latchkey.mails().findLast(({ to }) => to === address)?.text;
@@ -467,13 +527,15 @@ describe("when it was not the owner", () => {
       `The email address of your account was changed from ${oldEmail} to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\nIf it was not you, log in at once, with ${newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password, and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard\n\nIf you cannot log in, tell the people who run this service.\n\nThis mail was sent by Latchkey.`,
     );
     const owner = `session=${(await logIn(newEmail)).cookies.session}`;
-    expect((await confirm(await link(oldEmail, owner), owner)).location).toBe("/dashboard");
+    const back = await confirm(await link(oldEmail, owner), owner);
+    expect(back.location).toBe("/dashboard");
     expect(await emails()).toEqual([oldEmail]);
     expect(await open(thief)).toMatchObject({ location: "/login" });
     const passwords = { currentPassword: goodPassword, ...twice("the owner's new password") };
-    expect((await act("change-password", passwords, owner)).status).toBe(200);
+    const changed = await act("change-password", passwords, `session=${back.cookies.session}`);
+    expect(changed.location).toBe("/dashboard?notice=password_changed");
     const again = await strangerSignsIn();
-    expect((await act("unlink-provider", {}, owner)).status).toBe(200);
+    expect((await act("unlink-provider", {}, `session=${changed.cookies.session}`)).status).toBe(302);
     expect(await open(again)).toMatchObject({ location: "/login" });
     await expect(strangerSignsIn()).rejects.toMatchObject({ reason: "no_verified_email" });
   });
@@ -490,10 +552,10 @@ describe("when it was not the owner", () => {
     expect((await call(resetPassword.action, post("/reset-password", fields))).status).toBe(302);
     const again = await strangerSignsIn();
     const owner = `session=${(await logIn(newEmail, "the owner's own password")).cookies.session}`;
-    expect((await act("unlink-provider", {}, owner)).status).toBe(200);
+    const unlinked = await act("unlink-provider", {}, owner);
     for (const from of [stranger, again]) expect(await open(from)).toMatchObject({ location: "/login" });
     await expect(strangerSignsIn()).rejects.toMatchObject({ reason: "no_verified_email" });
-    expect((await open(owner)).data.user.email).toBe(newEmail);
+    expect((await open(`session=${unlinked.cookies.session}`)).data.user.email).toBe(newEmail);
   });
 });
 
@@ -513,6 +575,6 @@ test("deleting the account removes its email changes and those of others to its 
 test("a login that is being processed during a change of the address starts no session", async () => {
   const verified = await authenticate(oldEmail, goodPassword);
   await confirm(await link());
-  expect(await startLogin(verified!, [], unknownBrowser, null, "en")).toBeNull();
+  expect(await startLogin(verified!, [], unknownBrowser, unknownOrigin)).toBeNull();
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

@@ -82,7 +82,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
     for (const each of [link, malformed]) {
       await expectInvalidLink(latchkey, finish, each, invalidLink);
       expect((await finish({ ...each, ...twice("short") })).data).toEqual({ typed: each, invalidLink });
-      expect(await completeRegistration(each, goodPassword, unknownBrowser)).toBeNull();
+      expect(await completeRegistration(each, goodPassword, unknownBrowser, "en")).toBeNull();
     }
     latchkey.configure({});
     expect(await finish({ ...link, ...twice(goodPassword) })).toMatchObject({ status: 302, location: "/dashboard" });
@@ -156,7 +156,7 @@ test.each([
   latchkey.configure({ REGISTRATION });
   const email = "ada@example.com";
   const id = await createUser(latchkey.em(), { email });
-  await deleteAccount({ id, email }, null, email, "en");
+  await deleteAccount({ userId: id, sessionId: null }, email, email);
   await latchkey.drain();
   const mail = latchkey.mails().at(-1);
   expect(mail?.subject).toBe("Your account was deleted");

@@ -241,9 +241,7 @@ describe("the mail about a login from an unknown browser", () => {
     return latchkey.mails().filter(({ subject }) => subject === "New sign-in to your account");
   };
 
-  test("names the browser and the time, and says how to secure the account", async () => {
-    await newDevice();
-    expect(await notices()).toEqual([]);
+  test("names the browser and the time, and says how to secure the account, also at the first login of an account", async () => {
     await newDevice({ userAgent: firefox });
     const [mail, ...more] = await notices();
     expect(more).toEqual([]);
@@ -253,31 +251,32 @@ describe("the mail about a login from an unknown browser", () => {
     );
   });
 
-  test("is not sent for a known browser or a wrong password", async () => {
-    const device = await newDevice();
-    await newDevice({ device });
+  test("is not sent for a known browser, the one that created or reset the account, or a wrong password", async () => {
+    const fields = { ...(await registrationLink(latchkey)), ...twice(newPassword) };
+    const created = await call(completeRegistration.action, post("/register/complete", fields));
+    await logIn(newPassword, { address: "grace@example.com", device: created.cookies.device! });
+    const reset = await call(
+      resetPassword.action,
+      post("/reset-password", { ...(await resetLink(latchkey)), ...twice(newPassword) }),
+    );
+    await logIn(newPassword, { device: reset.cookies.device! });
     await fail(2);
     expect(await notices()).toEqual([]);
   });
 
-  test("is sent at most once in a quarter of an hour, however soon it is sent", async () => {
-    await newDevice();
-    await newDevice();
-    expect(await notices()).toHaveLength(1);
-    await newDevice();
-    expect(await notices()).toHaveLength(1);
-    await latchkey.execute("update rate_limits set expire = 0");
-    await newDevice();
-    expect(await notices()).toHaveLength(2);
-  });
-
-  test("is sent for each account, whatever was sent for another one", async () => {
+  test("is sent three times in an hour for one network; a login from elsewhere is told however soon it follows", async () => {
+    const own = { client: "2001:db8:1:1::" };
+    for (let at = 0; at < 4; at++) await newDevice(own);
+    await newDevice({ client: "2001:db8:1:2::" }); // the same /48
+    expect(await notices()).toHaveLength(3);
+    await newDevice({ client: "192.0.2.9" });
+    expect(await notices()).toHaveLength(4);
     await createUser(latchkey.em(), { email: "bob@example.com" });
-    for (const address of [email, "bob@example.com"]) {
-      await newDevice({ address });
-      await newDevice({ address });
-    }
-    expect((await notices()).map(({ to }) => to).sort()).toEqual([email, "bob@example.com"]);
+    await newDevice({ ...own, address: "bob@example.com" });
+    expect((await notices()).at(-1)?.to).toBe("bob@example.com");
+    await latchkey.execute("update rate_limits set expire = 0");
+    await newDevice(own);
+    expect(await notices()).toHaveLength(6);
   });
 
   test("its instructions work: after the reset the intruder has no session and no known device", async () => {
@@ -292,14 +291,12 @@ describe("the mail about a login from an unknown browser", () => {
   test.each(["Visit http://evil.example/1.0 (now)", "<b>x</b>/1 ", "curl/8.5.0 "])(
     "contains nothing of the unrecognised User-Agent %j",
     async (userAgent) => {
-      await newDevice();
       await newDevice({ userAgent });
       expect((await notices())[0]?.text).toContain("\n\nAn unknown browser, ");
     },
   );
 
   test("names the system of a browser that it does not recognise", async () => {
-    await newDevice();
     await newDevice({ userAgent: "Visit/1.0 (X11; Linux x86_64)" });
     expect((await notices())[0]?.text).toContain("\n\nAn unknown browser on Linux, ");
   });

@@ -149,6 +149,7 @@ describe("a sign-in with a verified address", () => {
         idp_blocked_at: null,
         name: "Ada Lovelace",
         picture_url: "https://pictures.example/ada.png",
+        language: null,
         created_at: expect.anything(),
       },
     ]);
@@ -214,6 +215,7 @@ describe("a sign-in with a verified address", () => {
         idp_issuer: "google",
         name: "Ada Lovelace",
         picture_url: "https://pictures.example/ada.png",
+        language: null,
       },
     ]);
     const cookie = `session=${outcome.cookies.session}`;
@@ -383,7 +385,7 @@ describe("a refused callback", () => {
 test("signs nobody in while external sign-in is off", async () => {
   latchkey.configure({});
   const profile = { id: "1001", email: "ada@example.com", emailVerified: true, name: null, pictureUrl: null };
-  await expect(signInToAccount(profile, unknownBrowser, "en")).rejects.toThrow("External sign-in is off.");
+  await expect(signInToAccount(profile, unknownBrowser)).rejects.toThrow("External sign-in is off.");
   expect(await users()).toEqual([]);
 });
 
@@ -423,8 +425,8 @@ describe("simultaneous callbacks", () => {
   test("of one id are independent: when the first fails, the second signs in", async () => {
     const profile = { id: "1001", email: "ada@example.com", emailVerified: false, name: null, pictureUrl: null };
     const outcomes = await Promise.allSettled([
-      signInToAccount(profile, unknownBrowser, "en"),
-      signInToAccount({ ...profile, emailVerified: true }, unknownBrowser, "en"),
+      signInToAccount(profile, unknownBrowser),
+      signInToAccount({ ...profile, emailVerified: true }, unknownBrowser),
     ]);
     expect(outcomes).toMatchObject([
       { status: "rejected", reason: { reason: "no_verified_email" } },
@@ -462,4 +464,17 @@ describe("simultaneous callbacks", () => {
     for (const answer of answers) expectSignedIn(answer);
     expect(await users()).toMatchObject([{ idp_id: "1001", password_hash: expect.any(String) }]);
   });
+});
+
+test("linking by address forgets every device of the account: the next login is told to the owner of the address", async () => {
+  await createUser(latchkey.em());
+  const logIn = (cookie = "") =>
+    call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }, { cookie }));
+  const { cookies } = await logIn();
+  expectSignedIn(await signInWith(ada));
+  expect(await latchkey.execute("select * from devices")).toEqual([]);
+  await logIn(`device=${cookies.device}`);
+  expect((await latchkey.jobs()).filter((job) => (job as { task: string }).task === "mail_new_sign_in")).toHaveLength(
+    2,
+  );
 });

@@ -3,10 +3,11 @@ import { availableParallelism } from "node:os";
 import { hash } from "@node-rs/argon2";
 import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { hashPassword } from "#server/accounts/password-hashing";
+import { hashesWaiting, hashPassword } from "#server/accounts/password-hashing";
 import { HashingOverloaded } from "#server/errors";
+import { authenticate, countLogin } from "#server/features/login.server";
 import * as login from "~/routes/login";
-import { createUser, goodPassword } from "../support/accounts";
+import { createUser, goodPassword, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { call, post } from "../support/route-calls";
 
@@ -89,6 +90,22 @@ test("a login while the queue is full is answered 503 with Retry-After, and is n
   }
   await finishAll(hashes);
   expect((await logIn()).status).toBe(302);
+});
+
+test("a login whose client hangs up in the queue is not counted as a failure", async () => {
+  const { hashes } = fillPlaces();
+  for (let at = 0; at < 12; at++) {
+    const client = new AbortController();
+    const counted = await countLogin("ada@example.com", unknownOrigin);
+    if (counted.wait !== null) throw new Error("It was counted before.");
+    const requester = { client: unknownOrigin.client, signal: client.signal };
+    const verified = authenticate("ada@example.com", "x", requester, counted.counters);
+    await expect.poll(hashesWaiting).toBe(1);
+    client.abort();
+    await expect(verified).rejects.toMatchObject({ name: "AbortError" });
+  }
+  await finishAll(hashes);
+  expect(await latchkey.execute("select * from rate_limits where points > 0")).toEqual([]);
 });
 
 test("a login that finds no place to renew its hash succeeds, and keeps the hash", async () => {

@@ -2,15 +2,18 @@ import { describe, expect, test } from "vitest";
 import { agoIn, chooseLanguage } from "#server/features/language.server";
 import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
+import * as confirmEmail from "~/routes/account.email";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as language from "~/routes/language";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
+import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, post } from "../support/route-calls";
+import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
@@ -193,16 +196,53 @@ describe("a mail", () => {
     expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["إعادة ضبط كلمة المرور"]);
   });
 
-  test("about a new sign-in names the browser in the language of the page", async () => {
-    await createUser(latchkey.em());
-    const logIn = (headers: Record<string, string>) =>
-      call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }, { headers }));
-    await logIn({});
-    await logIn({ "Accept-Language": "fr" });
+  test("about an account is in the language of the owner, not of whoever logs in, and names the browser in it", async () => {
+    const id = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), id);
+    const logIn = () =>
+      call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }, asks("ja")));
+    latchkey.configure({ DEFAULT_LOCALE: "es" });
+    await logIn();
+    await call(language.action, post("/language", { language: "fr", page: "/dashboard" }, { cookie }));
+    await logIn();
     await latchkey.drain();
-    const [mail] = latchkey.mails();
-    expect(mail?.subject).toBe("Nouvelle connexion à votre compte");
-    expect(mail?.text).toMatch(/^Navigateur inconnu, .* UTC$/m);
+    expect(latchkey.mails().map(({ subject }) => subject)).toEqual([
+      "Nuevo inicio de sesión en tu cuenta",
+      "Nouvelle connexion à votre compte",
+    ]);
+    expect(latchkey.mails()[1]?.text).toMatch(/^Navigateur inconnu, .* UTC$/m);
+  });
+
+  const link = { email: "ada@example.com", token: "1".repeat(64) };
+  const act = (fields: Record<string, string>) => async (cookie: string) =>
+    call(dashboard.action, post("/dashboard", fields, { ...asks("de"), cookie }));
+  const follow = (table: string, action: unknown, path: string) => async () => {
+    const owner = table === "email_changes" ? ", (select id from users)" : "";
+    await latchkey.execute(
+      `insert into ${table} (token_hash, email, expires_at${owner && ", user_id"}) select ?, ?, now() + interval '1 hour'${owner}`,
+      [sha256(link.token), table === "password_resets" ? link.email : "grace@example.com"],
+    );
+    const fields = {
+      ...link,
+      ...(table !== "password_resets" && { email: "grace@example.com" }),
+      ...twice("a new one!"),
+    };
+    return call(action, post(path, fields, asks("de")));
+  };
+
+  test.each([
+    ["change-email", 200, act({ intent: "change-email", email: "grace@example.com" })],
+    ["change-password", 302, act({ intent: "change-password", currentPassword: goodPassword, ...twice("a new one!") })],
+    ["unlink-provider", 302, act({ intent: "unlink-provider" })],
+    ["end-other-sessions", 302, act({ intent: "end-other-sessions" })],
+    ["a reset", 302, follow("password_resets", resetPassword.action, "/reset-password")],
+    ["a confirmed address", 302, follow("email_changes", confirmEmail.action, "/account/email")],
+    ["a registration", 302, follow("registrations", completeRegistration.action, "/register/complete")],
+  ] as const)("has the language in which the owner acted last: %s", async (_what, status, acts) => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "42" }));
+    expect((await acts(cookie)).status).toBe(status);
+    const users = await latchkey.execute<{ language: string }>("select language from users where language is not null");
+    expect(users).toEqual([{ language: "de" }]);
   });
 
   test("of a job that an earlier version enqueued is in DEFAULT_LOCALE", async () => {

@@ -6,7 +6,7 @@ import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
 import * as resetPassword from "~/routes/reset-password";
-import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
+import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import {
@@ -522,7 +522,7 @@ test("a login verified before a reset but finished after it starts no session", 
   const verified = await authenticate("ada@example.com", goodPassword);
   if (!verified) throw new Error("The password is right.");
   await reset({ ...link, ...newPassword });
-  expect(await finishLogin(verified, [], unknownBrowser, null, "en")).toBeNull();
+  expect(await finishLogin(verified, [], unknownBrowser, unknownOrigin)).toBeNull();
   expect(log.events().at(-1)).toEqual({ event: "login.failed", reason: "password_changed" });
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

@@ -65,12 +65,14 @@ describe("disconnecting", () => {
     const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
     await signedIn(latchkey.em(), bob);
 
-    expect((await act(cookie, "unlink-provider")).status).toBe(200);
+    const { location, cookies } = await act(cookie, "unlink-provider");
+    expect(location).toBe("/dashboard?notice=idp_disconnected");
 
     expect((await users())[0]).toMatchObject({ idp_id: null, idp_issuer: null, idp_blocked_at: expect.any(String) });
     const sessions = await latchkey.execute<{ user_id: string }>("select user_id from sessions");
     expect(sessions.map(({ user_id }) => user_id).sort()).toEqual([id, bob].sort());
-    expect((await call(dashboard.loader, get("/dashboard", { cookie }))).status).toBe(200);
+    const kept = `session=${cookies.session}`;
+    expect((await call(dashboard.loader, get("/dashboard", { cookie: kept }))).status).toBe(200);
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was removed" }]);
   });
@@ -140,8 +142,8 @@ describe("connecting", () => {
 
   test("after disconnecting removes the block, and external sign-in works again", async () => {
     await connect(ada, cookie);
-    await act(cookie, "unlink-provider");
-    await connect(ada, cookie);
+    const { cookies } = await act(cookie, "unlink-provider");
+    await connect(ada, `session=${cookies.session}`);
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_blocked_at: null }]);
     expect((await signIn(ada)).location).toBe("/dashboard");
   });
@@ -246,12 +248,12 @@ describe("connecting", () => {
   test("after the session ended, or by an account that was linked meanwhile, is refused and changes nothing", async () => {
     const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
     const [session] = await latchkey.execute<{ id: string; user_id: string }>("select id, user_id from sessions");
-    const owner = { userId: session!.user_id, sessionId: session!.id };
+    const owner = { userId: session!.user_id, sessionId: session!.id, language: "en" } as const;
     await latchkey.execute("update users set idp_id = '77', idp_issuer = 'google'");
     const before = await latchkey.snapshot();
-    await expect(connectProvider(owner, profile, "en")).rejects.toMatchObject({ reason: "already_connected" });
+    await expect(connectProvider(owner, profile)).rejects.toMatchObject({ reason: "already_connected" });
     const ended = { ...owner, sessionId: crypto.randomUUID() };
-    await expect(connectProvider(ended, profile, "en")).rejects.toMatchObject({ reason: "another_session" });
+    await expect(connectProvider(ended, profile)).rejects.toMatchObject({ reason: "another_session" });
     expect(await latchkey.snapshot()).toEqual(before);
   });
 

@@ -8,7 +8,7 @@ import { authenticate, logIn } from "#server/features/login.server";
 import { resetPassword } from "#server/features/password-reset.server";
 import { completeRegistration } from "#server/features/registration.server";
 import { endOtherSessions } from "#server/features/sessions.server";
-import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
+import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
@@ -26,9 +26,8 @@ async function resetDuringSignIns(userId: string): Promise<void> {
 
   const sessionToken = async () => (await signedIn(latchkey.em(), userId)).slice("session=".length);
   const byPassword = async () =>
-    logIn(verified, [], { userAgent: byOldPassword, sessionTokens: [await sessionToken()] }, null, "en");
-  const byProvider = async () =>
-    signInToAccount(profile, { userAgent: null, sessionTokens: [await sessionToken()] }, "en");
+    logIn(verified, [], { userAgent: byOldPassword, sessionTokens: [await sessionToken()] }, unknownOrigin);
+  const byProvider = async () => signInToAccount(profile, { userAgent: null, sessionTokens: [await sessionToken()] });
 
   let done = false;
   const repeat = async (signIn: () => Promise<unknown>) => {
@@ -81,11 +80,11 @@ test.each(rounds)(
       const verified = { id: address, email: address, emailVerified: true, name: null, pictureUrl: null };
       changes.push(
         () => resetPassword({ email: address, token: reset }, newPassword, "en"),
-        () => completeRegistration({ email: address, token: registration }, newPassword, unknownBrowser),
-        () => signInToAccount(verified, unknownBrowser, "en"),
+        () => completeRegistration({ email: address, token: registration }, newPassword, unknownBrowser, "en"),
+        () => signInToAccount(verified, unknownBrowser),
       );
     }
-    changes.push(() => deleteAccount({ id: two, email: addresses[1]! }, null, addresses[1]!, "en"));
+    changes.push(() => deleteAccount({ userId: two, sessionId: null }, addresses[1]!, addresses[1]!));
     const outcomes = await Promise.allSettled(changes.sort(() => Math.random() - 0.5).map((change) => change()));
     const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
     // An external sign-in may find that its address moved to an account with another id.

@@ -204,7 +204,7 @@ describe("the link", () => {
     const link = await registrationLink(latchkey);
     await change();
     const before = await latchkey.snapshot();
-    expect(await completeRegistration(link, password, unknownBrowser)).toBeNull();
+    expect(await completeRegistration(link, password, unknownBrowser, "en")).toBeNull();
     expect(await latchkey.snapshot()).toEqual(before);
     expect(log.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
   });
@@ -212,7 +212,7 @@ describe("the link", () => {
   test("is not invalid because the database fails: that is an error, and the link stays valid", async () => {
     const link = await registrationLink(latchkey);
     await latchkey.withoutTable("sessions", () =>
-      expect(completeRegistration(link, password, unknownBrowser)).rejects.toThrow("sessions"),
+      expect(completeRegistration(link, password, unknownBrowser, "en")).rejects.toThrow("sessions"),
     );
     expect((await finish({ ...link, ...newPassword })).status).toBe(302);
   });

@@ -5,7 +5,7 @@ import { authenticate, logIn } from "#server/features/login.server";
 import { resetPassword } from "#server/features/password-reset.server";
 import { purgeExpired } from "#server/features/purge.server";
 import * as dashboard from "~/routes/dashboard";
-import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
+import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { call, get } from "../support/route-calls";
@@ -81,6 +81,6 @@ test("a login that a password reset overtakes starts no session", async () => {
   expect(user).not.toBeNull();
   const token = await issueLink(latchkey.em(), PasswordReset, email);
   expect(await resetPassword({ email, token }, "an entirely new password", "en")).not.toBeNull();
-  expect(user && (await logIn(user, [], unknownBrowser, null, "en"))).toBeNull();
+  expect(user && (await logIn(user, [], unknownBrowser, unknownOrigin))).toBeNull();
   expect(await latchkey.execute("select 1 from sessions")).toEqual([]);
 });

@@ -15,11 +15,8 @@ const latchkey = startLatchkey({
 const origin = "https://login.example.org";
 const https = { "latchkey-origin": origin };
 
-const cleared = {
-  shared:
-    "__Secure-session=; Domain=example.org; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure",
-  host: "__Host-session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure",
-};
+const cleared =
+  "__Secure-session=; Domain=example.org; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure";
 
 const logIn = (cookie = "", search = "") => {
   const request = post(
@@ -48,7 +45,7 @@ test("a sign-in sets the session cookie for the domain, and the device cookie fo
   ]);
   const cookie = `__Secure-session=${done.cookies["__Secure-session"]}`;
   expect(await open(cookie)).toMatchObject({ status: 200, data: { user: { email: "ada@example.com" } } });
-  expect((await logOut(cookie)).headers.getSetCookie()).toEqual([cleared.shared]);
+  expect((await logOut(cookie)).headers.getSetCookie()).toEqual([cleared]);
   expect(await open(cookie)).toMatchObject({ location: "/login" });
 });
 
@@ -74,33 +71,11 @@ test("without SESSION_DOMAIN the domain's cookie signs nobody in", async () => {
   expect(await open(`__Host-session=${live}`)).toMatchObject({ status: 200 });
 });
 
-describe("a __Host-session from before SESSION_DOMAIN was set", () => {
-  test("signs nobody in, so that no application sends the browser back for ever", async () => {
-    const old = await token(await createUser(latchkey.em()));
-    expect(await open(`__Host-session=${old}`)).toMatchObject({ location: "/login" });
-    const page = await call(login.loader, get("/login", { cookie: `__Host-session=${old}`, headers: https }));
-    expect(page).toMatchObject({ status: 200 });
-  });
-
-  test("ends with the next sign-in, in the database and in the browser", async () => {
-    const old = await token(await createUser(latchkey.em()));
-    const done = await logIn(`__Host-session=${old}`);
-    expect(done.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Secure-session=[0-9a-f]{64}; Domain=example\.org; /),
-      cleared.host,
-      expect.stringMatching(/^__Host-device=/),
-    ]);
-    expect(await sessions()).toHaveLength(1);
-  });
-
-  test("ends with a logout, beside the session in force", async () => {
-    const userId = await createUser(latchkey.em());
-    const cookie = `__Host-session=${await token(userId)}; __Secure-session=${await token(userId)}`;
-    const done = await logOut(cookie);
-    expect(done).toMatchObject({ status: 302, location: "/login" });
-    expect(done.headers.getSetCookie()).toEqual([cleared.shared, cleared.host]);
-    expect(await sessions()).toEqual([]);
-  });
+test("a __Host-session from before SESSION_DOMAIN was set signs nobody in: no application sends the browser back for ever", async () => {
+  const old = await token(await createUser(latchkey.em()));
+  expect(await open(`__Host-session=${old}`)).toMatchObject({ location: "/login" });
+  const page = await call(login.loader, get("/login", { cookie: `__Host-session=${old}`, headers: https }));
+  expect(page).toMatchObject({ status: 200 });
 });
 
 describe("a sibling host that plants a session cookie", () => {
@@ -125,7 +100,6 @@ describe("beside a cookie that a sibling host planted", () => {
   const beside = [
     ["before it", (own: string) => `__Secure-session=planted; __Secure-session=${own}`],
     ["after it", (own: string) => `__Secure-session=${own}; __Secure-session=planted`],
-    ["while it is one of before SESSION_DOMAIN", (own: string) => `__Secure-session=planted; __Host-session=${own}`],
   ] as const;
 
   test.each(beside)("%s, a logout ends the visitor's session", async (_where, cookies) => {

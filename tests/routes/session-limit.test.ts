@@ -55,7 +55,7 @@ test("an external sign-in has the same limit", async () => {
   const ada = await createUser(latchkey.em(), { idpId: "1001" });
   await addSessions(ada, 60);
   const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
-  await signInToAccount(profile, unknownBrowser, "en");
+  await signInToAccount(profile, unknownBrowser);
   const left = await tokenHashes(ada);
   expect(left).toHaveLength(50);
   for (let at = 1; at <= 11; at++) expect(left).not.toContain(`old${at}`);

@@ -1,13 +1,18 @@
 import { describe, expect, test } from "vitest";
+import { endOtherSessions } from "#server/features/sessions.server";
 import * as index from "~/routes/_index";
+import * as confirmEmail from "~/routes/account.email";
+import * as authSession from "~/routes/auth.session";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { emailChangeLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
+import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
 
@@ -261,4 +266,78 @@ test("a page for guests is shown with the cookie of an ended session", async () 
   const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
   await latchkey.execute("delete from sessions");
   for (const page of [login, register]) expect((await call(page.loader, get("/login", { cookie }))).status).toBe(200);
+});
+
+describe("an action that ends the other sessions", () => {
+  const email = "ada@example.com";
+  const account = (intent: string, fields: Record<string, string> = {}) => ({
+    intent,
+    act: (cookie: string) => call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie })),
+  });
+  const newPassword = { currentPassword: goodPassword, ...twice("an entirely new password") };
+
+  test.each([
+    account("change-password", newPassword),
+    account("end-other-sessions"),
+    account("unlink-provider"),
+    {
+      intent: "a confirmed change of address",
+      act: async (cookie: string) => {
+        const link = await emailChangeLink(latchkey, cookie, "lovelace@example.com");
+        return call(confirmEmail.action, post("/account/email", link, { cookie }));
+      },
+    },
+  ])("gives this one a new id, token and cookie, and a copy of the old one is dead: $intent", async ({ act }) => {
+    const id = await createUser(latchkey.em(), { idpId: "42" });
+    const copied = await signedIn(latchkey.em(), id);
+    const [before] = await latchkey.execute<Record<string, string>>("select * from sessions");
+    const { status, cookies, headers } = await act(copied);
+    expect(status).toBe(302);
+    expect(cookies.session).toMatch(/^[0-9a-f]{64}$/);
+    await expectGuest(copied);
+    expect((await open(`session=${cookies.session}`)).status).toBe(200);
+    const rows = await latchkey.execute<Record<string, string>>("select * from sessions");
+    expect(rows).toEqual([{ ...before, id: expect.anything(), token_hash: sha256(cookies.session ?? "") }]);
+    expect(rows[0]?.id).not.toBe(before?.id);
+    expect(headers.getSetCookie()).toEqual([
+      expect.stringContaining(`; Expires=${new Date(before?.expires_at ?? 0).toUTCString()};`),
+    ]);
+  });
+
+  test("ends what a copy of the session has asked for, also what waits in the queue", async () => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    await call(dashboard.action, post("/dashboard", { intent: "change-email", email: "eve@example.com" }, { cookie }));
+    await call(dashboard.action, post("/dashboard", { intent: "end-other-sessions" }, { cookie }));
+    await latchkey.drain();
+    expect(latchkey.mails().map(({ to }) => to)).toEqual([email]);
+    expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+  });
+
+  test("leaves nothing to an action that the copy began before", async () => {
+    const id = await createUser(latchkey.em());
+    await signedIn(latchkey.em(), id);
+    const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
+    const copy = { userId: id, sessionId: session?.id ?? "", language: "en" } as const;
+    expect((await endOtherSessions(copy))?.count).toBe(0);
+    expect(await endOtherSessions(copy)).toBeNull();
+  });
+});
+
+describe("expiresAt of /auth/session", () => {
+  const day = 24 * 3_600_000; // ms
+
+  test.each([
+    ["14 days after the last use", "29 days", 14],
+    ["30 days after the sign-in", "2 days", 2],
+  ])("is %s, whichever is earlier", async (_what, left, days) => {
+    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    await latchkey.execute(
+      `update sessions set expires_at = now() + interval '${left}', last_seen_at = now() - interval '2 hours'`,
+    );
+    const earliest = Date.now();
+    const { data } = await call(authSession.loader, get("/auth/session", { cookie }));
+    const end = Date.parse(JSON.parse(data).expiresAt);
+    expect(end).toBeGreaterThanOrEqual(earliest + days * day - 1_000);
+    expect(end).toBeLessThanOrEqual(Date.now() + days * day + 1_000);
+  });
 });

@@ -2,6 +2,7 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import { hashPassword } from "#server/accounts/password-hashing";
 import { type Browser, startSession } from "#server/accounts/sessions";
 import { User } from "#server/database/entities";
+import type { LoginOrigin } from "#server/features/login.server";
 
 interface NewAccount {
   email?: string;
@@ -14,6 +15,9 @@ export const goodPassword = "correct horse battery staple";
 
 /** A browser that says nothing about itself and has no session. */
 export const unknownBrowser: Browser = { userAgent: null, sessionTokens: [] };
+
+/** Where a login of such a browser comes from. */
+export const unknownOrigin: LoginOrigin = { client: "192.0.2.250", deviceToken: null };
 
 /** Creates a user as the flows do; returns its id. */
 export async function createUser(em: EntityManager, account: NewAccount = {}): Promise<string> {
