@@ -3,6 +3,7 @@ import { isIP, isIPv4 } from "node:net";
 import type { TLSSocket } from "node:tls";
 import ipaddr from "ipaddr.js";
 import type { Config } from "../config";
+import type { RequestFacts } from "../context";
 
 /**
  * The value of the outermost trusted proxy. Each proxy adds one at the right, so that with `proxies` of them it stands
@@ -22,10 +23,7 @@ function withoutPort(address: string): string {
 /** RFC 4007, section 11: `fe80::1%eth0`. */
 const withoutZone = (address: string) => address.replace(/%.*$/, "");
 
-function parseAuthority(scheme: string, host: string | undefined): URL | null {
-  if (!host || !/^[\w.\-:[\]]+$/.test(host) || !URL.canParse(`${scheme}://${host}`)) return null;
-  return new URL(`${scheme}://${host}`);
-}
+const isAuthority = (host = "") => /^[\w.\-:[\]]+$/.test(host) && URL.canParse(`http://${host}`);
 
 /** Whether the browser used https. */
 export function isEncrypted(request: IncomingMessage, config: Config): boolean {
@@ -40,7 +38,7 @@ export function isEncrypted(request: IncomingMessage, config: Config): boolean {
  */
 export function connectionUrl(request: IncomingMessage, authority: string | undefined, config: Config): URL {
   const host = forwardedValue(request, "x-forwarded-host", config.trustedProxies) ?? authority ?? request.headers.host;
-  return parseAuthority(isEncrypted(request, config) ? "https" : "http", host) ?? new URL(config.appUrl);
+  return new URL(isAuthority(host) ? `${isEncrypted(request, config) ? "https" : "http"}://${host}` : config.appUrl);
 }
 
 /** Of an IPv6 address the /64, which one subscriber has. */
@@ -51,19 +49,15 @@ function subscriberOf(address: string): string {
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString();
 }
 
-export interface Client {
-  /** Of an IPv6 address the /64. */
-  address: string;
-  /** Whether a trusted proxy named it; otherwise it is that of the connection. */
-  forwarded: boolean;
-}
-
-/** Who sent the request. */
-export function clientOf(request: IncomingMessage, { trustedProxies }: Config): Client {
+/** Who sent the request: the client that a trusted proxy names, else that of the connection. */
+export function clientOf(
+  request: IncomingMessage,
+  { trustedProxies }: Config,
+): Pick<RequestFacts, "client" | "clientForwarded"> {
   const named = withoutZone(withoutPort(forwardedValue(request, "x-forwarded-for", trustedProxies) ?? ""));
-  if (isIP(named)) return { address: subscriberOf(named), forwarded: true };
+  if (isIP(named)) return { client: subscriberOf(named), clientForwarded: true };
   const own = withoutZone(request.socket.remoteAddress ?? "");
-  return { address: isIP(own) ? subscriberOf(own) : "unknown", forwarded: false };
+  return { client: isIP(own) ? subscriberOf(own) : "unknown", clientForwarded: false };
 }
 
 /**

@@ -37,7 +37,6 @@ function prepare(
 ): RequestFacts {
   const { headers, method = "", url: sentTarget = "" } = request;
   const url = connectionUrl(request, target?.authority, config);
-  const client = clientOf(request, config);
   const crossSite = comesFromAnotherSite(request, url.origin);
   const unreadable = !target || !isReadable(target);
   for (const name of ignoredHeaders) delete headers[name];
@@ -51,8 +50,7 @@ function prepare(
     method,
     path: loggedPath(target?.path ?? sentTarget),
     origin: url.origin,
-    client: client.address,
-    clientForwarded: client.forwarded,
+    ...clientOf(request, config),
     crossSite,
     unreadable,
     response,

@@ -9,7 +9,7 @@ const requestWith = (headers: IncomingHttpHeaders) =>
   ({ headers: { host: "inner.example", ...headers }, socket: { remoteAddress: proxyAddress } }) as IncomingMessage;
 
 const client = (forwardedFor: string | undefined, TRUST_PROXY: string) =>
-  clientOf(requestWith({ "x-forwarded-for": forwardedFor }), loadConfig({ TRUST_PROXY })).address;
+  clientOf(requestWith({ "x-forwarded-for": forwardedFor }), loadConfig({ TRUST_PROXY })).client;
 
 describe("the client's address", () => {
   test.each([
@@ -40,7 +40,7 @@ describe("the client's address", () => {
 
   test.each(["fe80::1%br-lan", "fe80::1%eth0", "fe80::1"])("the connection of %s", (remoteAddress) => {
     const request = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
-    expect(clientOf(request, loadConfig({}))).toEqual({ address: "fe80::", forwarded: false });
+    expect(clientOf(request, loadConfig({}))).toEqual({ client: "fe80::", clientForwarded: false });
   });
 
   test("two clients behind a CDN and a proxy have different addresses", () => {
