@@ -7,6 +7,9 @@ export type CallFailureReason =
   | "unexpected"
   | `${"redirect" | "status"} ${number}`;
 
+/** The calls of an external sign-in. */
+export type SignInStep = "discovery" | "exchange" | "profile";
+
 /** Why an external sign-in failed. */
 export type ExternalSignInFailure =
   | "off"
@@ -26,7 +29,7 @@ export type ExternalSignInFailure =
   | "registration_closed"
   | "database"
   | "unexpected"
-  | `${"discovery" | "exchange" | "profile"}: ${CallFailureReason}`;
+  | `${SignInStep}: ${CallFailureReason}`;
 
 /** Why sessions ended. */
 export type SessionEnd =

@@ -37,26 +37,25 @@ function stateCookies(request: Request, { state, codeVerifier }: Attempt): Heade
   return headers;
 }
 
-/** Names the attempt, so that the cookie of another attempt does not count. In base64url, because it may hold `;`. */
-const returnBinding = (state: string, returnTo: string) => `${state}.${Buffer.from(returnTo).toString("base64url")}`;
-
 /** The cookies of a sign-in that ends at `returnTo`. They end an attempt to connect. */
 export function signInCookies(request: Request, attempt: Attempt, returnTo: string | null): Headers {
   const headers = stateCookies(request, attempt);
   if (isConnecting(request)) headers.append("Set-Cookie", clearedCookie(request, "oauth_connect"));
   if (returnTo !== null) {
-    headers.append("Set-Cookie", attemptCookie(request, "oauth_return_to", returnBinding(attempt.state, returnTo)));
+    // In base64url, because it may hold `;`.
+    headers.append(
+      "Set-Cookie",
+      attemptCookie(request, "oauth_return_to", Buffer.from(returnTo).toString("base64url")),
+    );
   } else if (isSent(request, "oauth_return_to")) {
     headers.append("Set-Cookie", clearedCookie(request, "oauth_return_to"));
   }
   return headers;
 }
 
-/** Where the sign-in of this attempt is to end, if the attempt said so. A planted cookie leads nowhere else either. */
-export function attemptReturnTo(request: Request, state: string): string | null {
-  const [boundTo = "", encoded = ""] = readCookie(request, "oauth_return_to")?.split(".") ?? [];
-  return equals(boundTo, state) ? allowedReturn(Buffer.from(encoded, "base64url").toString()) : null;
-}
+/** Where the sign-in of this attempt is to end, if it said so. A planted cookie leads to an allowed place only. */
+export const attemptReturnTo = (request: Request): string | null =>
+  allowedReturn(Buffer.from(readCookie(request, "oauth_return_to") ?? "", "base64url").toString());
 
 /** The cookies of an attempt to connect the provider to the account of this session. */
 export function connectCookies(request: Request, attempt: Attempt): Headers {

@@ -55,7 +55,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
       return redirect("/dashboard?notice=idp_connected", { headers });
     }
     const session = await signInToAccount(profile, browserOf(request));
-    return signIn(request, session, attemptReturnTo(request, state), headers);
+    return signIn(request, session, attemptReturnTo(request), headers);
   } catch (error) {
     logExternalSignInFailure(error);
     return redirect(await failurePage(request), { headers });

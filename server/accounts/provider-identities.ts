@@ -34,11 +34,21 @@ export async function fillMissingIssuers(em: EntityManager): Promise<void> {
   await em.nativeUpdate(User, { idpId: { $ne: null }, idpIssuer: null }, { idpIssuer });
 }
 
+const hasIdentity = ({ id, issuer }: Identity) => ({
+  idpId: id,
+  $or: [{ idpIssuer: issuer }, { idpIssuer: null }],
+});
+
 /** The user with this identity, whose row stays as it is until the caller's transaction ends. */
-export function lockUserOf(em: EntityManager, { id, issuer }: Identity): Promise<User | null> {
-  const where = { idpId: id, $or: [{ idpIssuer: issuer }, { idpIssuer: null }] };
-  return em.findOne(User, where, { orderBy: { idpIssuer: "asc nulls last" }, lockMode: LockMode.PESSIMISTIC_WRITE });
-}
+export const lockUserOf = (em: EntityManager, identity: Identity): Promise<User | null> =>
+  em.findOne(User, hasIdentity(identity), {
+    orderBy: { idpIssuer: "asc nulls last" },
+    lockMode: LockMode.PESSIMISTIC_WRITE,
+  });
+
+/** Whether somebody has this identity. Without a lock: two owners who connect each other's would deadlock. */
+export const isTaken = async (em: EntityManager, identity: Identity): Promise<boolean> =>
+  (await em.count(User, hasIdentity(identity))) > 0;
 
 /** Gives the user this identity. An existing name and picture stay. */
 export function link(user: User, { id, issuer }: Identity, { name, pictureUrl }: Profile): void {

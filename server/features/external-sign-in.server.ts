@@ -2,7 +2,6 @@ import { type EntityManager, UniqueConstraintViolationException } from "@mikro-o
 import { forgetDevices } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { lockAddresses } from "../accounts/mailed-links";
-import { oneAtATime } from "../accounts/one-at-a-time";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
 import { mayRegister } from "../accounts/registration-policy";
 import { type Browser, logEndedSessions, type NewSession, startSession } from "../accounts/sessions";
@@ -14,12 +13,14 @@ import { unitOfWork } from "../database/unit-of-work";
 import { DatabaseUnavailable } from "../errors";
 import type { ExternalSignInFailure } from "../events";
 import { CallError } from "../http/json-client";
-import { type AuthorizationCode, IdentityProvider } from "../identity-provider/client";
-import type { Profile } from "../identity-provider/providers";
+import type { AuthorizationCode } from "../identity-provider/client";
+import * as provider from "../identity-provider/client";
+import { type Profile, providers } from "../identity-provider/providers";
 import type { Language } from "../languages/languages";
 import { answersIn } from "../languages/texts";
 import { logEvent, logUnexpected } from "../log";
 import { enqueue } from "../queue/job-queue";
+import type { IdentityProviderConfig } from "../settings/identity-provider";
 
 /** External sign-in did not succeed. */
 export class ExternalSignInError extends Error {
@@ -32,32 +33,26 @@ export class ExternalSignInError extends Error {
   }
 }
 
-async function during<T>(step: "discovery" | "exchange" | "profile", call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof CallError) throw new ExternalSignInError(`${step}: ${error.reason}`);
-    throw error;
-  }
-}
-
-function identityProvider(): IdentityProvider {
+function configured(): IdentityProviderConfig {
   const settings = config().identityProvider;
   if (!settings) throw new ExternalSignInError("off");
-  return new IdentityProvider(settings);
+  return settings;
 }
 
 export const isExternalSignInOn = (): boolean => config().identityProvider !== null;
 
 /** The configured provider's name for people; `null` when external sign-in is off. */
 export function providerLabel(language: Language): string | null {
-  if (!isExternalSignInOn()) return null;
-  return identityProvider().label ?? answersIn(language)("provider.singleSignOn");
+  const { identityProvider } = config();
+  return (
+    identityProvider && (providers[identityProvider.provider].label ?? answersIn(language)("provider.singleSignOn"))
+  );
 }
 
 /** The origin of the provider's consent screen; `null` when external sign-in is off. */
 export function consentOrigin(): string | null {
-  return config().identityProvider && identityProvider().consentOrigin;
+  const { identityProvider } = config();
+  return identityProvider && provider.consentOrigin(identityProvider);
 }
 
 /** Whether the provider is asked with PKCE. */
@@ -77,43 +72,37 @@ export interface Attempt {
  * Starts an attempt.
  *
  * @returns the attempt, for the browser's cookies, and the address of the consent screen
- * @throws ExternalSignInError when discovery fails
+ * @throws CallError when discovery fails
  */
 export async function startExternalSignIn(redirectUri: string): Promise<Attempt & { consentUrl: string }> {
   const state = mintToken();
   const codeVerifier = usesPkce() ? mintToken() : null;
-  const consentUrl = await during("discovery", identityProvider().authorizationUrl(redirectUri, state, codeVerifier));
+  const consentUrl = await provider.authorizationUrl(configured(), redirectUri, state, codeVerifier);
   logEvent({ event: "idp.started" });
   return { state, codeVerifier, consentUrl };
 }
 
-/**
- * Refuses a response of another issuer than the configured one (mix-up attack, RFC 9700, section 4.4).
- *
- * @throws ExternalSignInError
- */
+/** Refuses a response of another issuer than the configured one (mix-up attack, RFC 9700, section 4.4). */
 export async function verifyIssuer(iss: string | null): Promise<void> {
-  if (!(await during("discovery", identityProvider().isIssuer(iss)))) throw new ExternalSignInError("issuer");
+  if (!(await provider.isIssuer(configured(), iss))) throw new ExternalSignInError("issuer");
 }
 
 /**
  * Exchanges the authorization code for an access token.
  *
- * @throws ExternalSignInError
+ * @throws ExternalSignInError, CallError
  */
 export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
   if (usesPkce() && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
-  return during("exchange", identityProvider().exchangeCode(authorization));
+  return provider.exchangeCode(configured(), authorization);
 }
 
 /**
  * Fetches the profile of the access token's owner.
  *
- * @throws ExternalSignInError
+ * @throws CallError
  */
-export function fetchProfile(accessToken: string): Promise<Profile> {
-  return during("profile", identityProvider().fetchProfile(accessToken));
-}
+export const fetchProfile = (accessToken: string): Promise<Profile> => provider.fetchProfile(configured(), accessToken);
 
 /** The address that a user may be found or created by: the provider itself states that it is verified. */
 function verifiedAddress({ email, emailVerified }: Profile): string {
@@ -168,12 +157,10 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<Ac
 }
 
 /**
- * Finds, links or creates the profile's account and starts its session, in one transaction. Sign-ins of one identity run
- * one after the other: at once, they would wait for the user's row and hold every connection of the pool meanwhile.
+ * Finds, links or creates the profile's account and starts its session, in one transaction.
  *
  * The search by the address has a transaction of its own. PostgreSQL keeps the lock of a row that it waited for, even when
- * the row has lost its id or address meanwhile. With that lock, to wait for the lock of the address would deadlock with the
- * deletion of the account, which takes them in the other order.
+ * the row has lost its id or address meanwhile: with it, to wait for the address would deadlock with a deletion.
  *
  * @throws ExternalSignInError
  */
@@ -187,8 +174,7 @@ export async function signInToAccount(profile: Profile, browser: Browser): Promi
       const account = await returningAccount(em, profile);
       return account && signIn(em, account);
     })) ?? unitOfWork(async (em) => signIn(em, await accountByAddress(em, profile)));
-  const { id, issuer } = identityOf(profile);
-  const { userId, isNewLink, session } = await oneAtATime(`${issuer} ${id}`, attempt).catch((error: unknown) => {
+  const { userId, isNewLink, session } = await attempt().catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user
     throw error;
   });
@@ -200,6 +186,7 @@ export async function signInToAccount(profile: Profile, browser: Browser): Promi
 
 function failureOf(error: unknown): ExternalSignInFailure {
   if (error instanceof ExternalSignInError) return error.reason;
+  if (error instanceof CallError && error.step) return `${error.step}: ${error.reason}`;
   if (error instanceof DatabaseUnavailable) return "database";
   logUnexpected(error);
   return "unexpected";

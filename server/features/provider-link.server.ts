@@ -1,5 +1,5 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { identityOf, isLinked, link, lockUserOf } from "../accounts/provider-identities";
+import { identityOf, isLinked, isTaken, link } from "../accounts/provider-identities";
 import {
   type Actor,
   type EndedOthers,
@@ -44,7 +44,7 @@ export async function connectProvider(owner: Owner, profile: Profile): Promise<v
     const user = await lockOwner(em, owner);
     if (!user) throw new ExternalSignInError("another_session");
     if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
-    if (await lockUserOf(em, identity)) throw new ExternalSignInError("id_of_another_account");
+    if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
     link(user, identity, profile);
     const language = noticeLanguage(user, owner.language);
     await enqueue(em, { task: "mail_provider_linked", email: user.email, language });

@@ -1,7 +1,7 @@
 import ky from "ky";
 import type * as z from "zod";
 import { ErrorWithReason } from "../errors";
-import type { CallFailureReason } from "../events";
+import type { CallFailureReason, SignInStep } from "../events";
 
 const deadline = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
@@ -11,6 +11,8 @@ export class CallError extends ErrorWithReason<CallFailureReason> {
   override name = "CallError";
   /** The service's own error code; of an unreachable one the system's or TLS's, e.g. `ECONNREFUSED`. */
   readonly code: string | number | undefined;
+  /** Of an external sign-in. */
+  step: SignInStep | undefined;
 
   constructor(reason: CallFailureReason, code?: string | number) {
     super(reason);
@@ -19,6 +21,8 @@ export class CallError extends ErrorWithReason<CallFailureReason> {
 }
 
 export interface Call {
+  /** Which step of an external sign-in it is, for the error. */
+  step?: SignInStep;
   method: "GET" | "POST";
   headers?: Record<string, string>;
   body?: string;
@@ -80,17 +84,9 @@ function causeCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/**
- * Calls another service once: no retry, no redirect followed, five seconds from the start to the end of the body, one
- * mebibyte of decoded answer at most.
- *
- * @returns the JSON body as `shape` parses it
- * @throws CallError
- */
-export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
+async function fetchText(url: string, call: Call): Promise<string> {
   const { method, headers, body, json } = call;
   const signal = AbortSignal.timeout(deadline);
-  let text: string;
   try {
     const response = await ky(url, {
       method,
@@ -108,10 +104,25 @@ export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>):
       const kind = response.status >= 300 && response.status < 400 ? "redirect" : "status";
       throw new CallError(`${kind} ${response.status}`, code);
     }
-    text = await readBounded(response, signal);
+    return await readBounded(response, signal);
   } catch (error) {
     if (error instanceof CallError) throw error;
     throw signal.aborted ? new CallError("timeout") : new CallError("unreachable", causeCode(error));
   }
-  return parse(text, shape);
+}
+
+/**
+ * Calls another service once: no retry, no redirect followed, five seconds from the start to the end of the body, one
+ * mebibyte of decoded answer at most.
+ *
+ * @returns the JSON body as `shape` parses it
+ * @throws CallError
+ */
+export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
+  try {
+    return parse(await fetchText(url, call), shape);
+  } catch (error) {
+    if (error instanceof CallError) error.step = call.step;
+    throw error;
+  }
 }

@@ -43,8 +43,6 @@ export type TokenResponse = z.infer<typeof tokenResponse>;
 /** RFC 6749, section 5.2. */
 const tokenError = z.object({ error: z.string().regex(/^[a-z_]{1,60}$/) }).transform(({ error }) => error);
 
-const formType = "application/x-www-form-urlencoded";
-
 export interface AuthorizationCode {
   code: string;
   redirectUri: string;
@@ -57,145 +55,127 @@ function codeChallenge(codeVerifier: string): string {
   return createHash("sha256").update(codeVerifier).digest("base64url");
 }
 
-async function knownEndpoints(config: IdentityProviderConfig): Promise<Endpoints> {
-  return config.provider === "oidc" ? discoverEndpoints(config.issuer) : providers[config.provider].endpoints;
+/** The origin of the consent screen, without discovery: that of an OpenID Connect provider is taken to be its issuer's. */
+export function consentOrigin(config: IdentityProviderConfig): string {
+  const known = config.provider === "oidc" ? config.issuer : providers[config.provider].endpoints.authorizeUrl;
+  return new URL(config.authorizeUrl ?? known).origin;
 }
 
-/** The configured provider: its entry of the table, and the settings that override it. */
-export class IdentityProvider {
-  readonly #config: IdentityProviderConfig;
-  readonly #provider: Provider;
+const namesAllEndpoints = ({ authorizeUrl, tokenUrl, profileUrl }: IdentityProviderConfig) =>
+  authorizeUrl !== null && tokenUrl !== null && profileUrl !== null;
 
-  constructor(config: IdentityProviderConfig) {
-    this.#config = config;
-    this.#provider = providers[config.provider];
-  }
+/**
+ * The provider's endpoints: those of its entry or of discovery, and what the settings say in their place.
+ *
+ * @throws CallError when discovery fails
+ */
+export async function endpointsOf(config: IdentityProviderConfig): Promise<Endpoints> {
+  const named = Object.entries({
+    authorizeUrl: config.authorizeUrl,
+    tokenUrl: config.tokenUrl,
+    profileUrl: config.profileUrl,
+  }).filter(([, url]) => url !== null);
+  const discovers = config.provider === "oidc" && !namesAllEndpoints(config);
+  const known = discovers ? await discoverEndpoints(config.issuer) : providers[config.provider].endpoints;
+  return { ...known, ...Object.fromEntries(named) } as Endpoints;
+}
 
-  /** The provider's name for people. */
-  get label(): string | null {
-    return this.#provider.label;
-  }
+/**
+ * The address of the consent screen.
+ *
+ * @throws CallError when discovery fails
+ */
+export async function authorizationUrl(
+  config: IdentityProviderConfig,
+  redirectUri: string,
+  state: string,
+  codeVerifier: string | null,
+): Promise<string> {
+  const request: AuthorizationRequest = {
+    client_id: config.clientId,
+    redirect_uri: redirectUri,
+    response_type: "code",
+    scope: config.scope ?? providers[config.provider].scope,
+    state,
+    ...(codeVerifier !== null && { code_challenge: codeChallenge(codeVerifier), code_challenge_method: "S256" }),
+  };
+  const url = new URL((await endpointsOf(config)).authorizeUrl);
+  for (const [name, value] of Object.entries(request)) url.searchParams.set(name, value);
+  return url.href;
+}
 
-  /**
-   * The origin of the consent screen, without discovery: an OpenID Connect provider's is taken to be its issuer's.
-   * `IDP_AUTHORIZE_URL` names another one.
-   */
-  get consentOrigin(): string {
-    const { authorizeUrl } = this.#config;
-    if (authorizeUrl) return new URL(authorizeUrl).origin;
-    if (this.#config.provider === "oidc") return new URL(this.#config.issuer).origin;
-    return new URL(providers[this.#config.provider].endpoints.authorizeUrl).origin;
-  }
+/**
+ * Whether an authorization response with this `iss` comes from the configured provider (RFC 9207, section 2.4).
+ * `IDP_AUTHORIZE_URL` may name another provider, so the table's issuer does not count with it.
+ *
+ * @throws CallError when discovery fails
+ */
+export async function isIssuer(config: IdentityProviderConfig, iss: string | null): Promise<boolean> {
+  const known = config.issuer ?? (config.authorizeUrl ? null : providers[config.provider].issuer);
+  if (iss !== null) return known === null || iss === known;
+  if (config.provider !== "oidc" || namesAllEndpoints(config)) return true;
+  return !(await discoverEndpoints(config.issuer)).namesIssuer;
+}
 
-  /**
-   * Where the provider's endpoints are.
-   *
-   * @throws CallError when discovery fails
-   */
-  async endpoints(): Promise<Endpoints> {
-    const { authorizeUrl, tokenUrl, profileUrl } = this.#config;
-    if (authorizeUrl && tokenUrl && profileUrl) return { authorizeUrl, tokenUrl, profileUrl };
-    const known = await knownEndpoints(this.#config);
-    return {
-      authorizeUrl: authorizeUrl ?? known.authorizeUrl,
-      tokenUrl: tokenUrl ?? known.tokenUrl,
-      profileUrl: profileUrl ?? known.profileUrl,
-    };
-  }
+async function requestToken<T>(
+  config: IdentityProviderConfig,
+  { code, redirectUri, codeVerifier }: AuthorizationCode,
+  answer: z.ZodType<T>,
+  errorCode?: z.ZodType<string>,
+): Promise<T> {
+  const request: TokenRequest = {
+    code,
+    client_id: config.clientId,
+    client_secret: config.clientSecret,
+    redirect_uri: redirectUri,
+    grant_type: "authorization_code",
+    ...(codeVerifier !== null && { code_verifier: codeVerifier }),
+  };
+  const { tokenUrl } = await endpointsOf(config);
+  const body = new URLSearchParams({ ...request }).toString();
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  return callJson(
+    tokenUrl,
+    { step: "exchange", method: "POST", headers, body, ...(errorCode && { errorCode }) },
+    answer,
+  );
+}
 
-  /**
-   * The address of the consent screen.
-   *
-   * @throws CallError when discovery fails
-   */
-  async authorizationUrl(redirectUri: string, state: string, codeVerifier: string | null): Promise<string> {
-    const request: AuthorizationRequest = {
-      client_id: this.#config.clientId,
-      redirect_uri: redirectUri,
-      response_type: "code",
-      scope: this.#config.scope ?? this.#provider.scope,
-      state,
-      ...(codeVerifier !== null && { code_challenge: codeChallenge(codeVerifier), code_challenge_method: "S256" }),
-    };
-    const url = new URL((await this.endpoints()).authorizeUrl);
-    for (const [name, value] of Object.entries(request)) url.searchParams.set(name, value);
-    return url.href;
-  }
+/**
+ * Exchanges the authorization code for an access token.
+ *
+ * @throws CallError
+ */
+export async function exchangeCode(config: IdentityProviderConfig, code: AuthorizationCode): Promise<string> {
+  return (await requestToken(config, code, tokenResponse)).access_token;
+}
 
-  /**
-   * Whether an authorization response with this `iss` comes from the configured provider (RFC 9207, section 2.4).
-   * `IDP_AUTHORIZE_URL` may name another provider, so the table's issuer does not count with it.
-   *
-   * @throws CallError when discovery fails
-   */
-  async isIssuer(iss: string | null): Promise<boolean> {
-    const { issuer, authorizeUrl, tokenUrl, profileUrl } = this.#config;
-    const known = issuer ?? (authorizeUrl ? null : this.#provider.issuer);
-    if (iss !== null) return known === null || iss === known;
-    if (this.#config.provider !== "oidc" || (authorizeUrl && tokenUrl && profileUrl)) return true;
-    return !(await discoverEndpoints(this.#config.issuer)).namesIssuer;
+/**
+ * The error with which the token endpoint refuses a code that no provider has issued. It names wrong credentials of the
+ * client before it names the wrong code.
+ *
+ * @throws CallError when the answer has no error code
+ */
+export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: string): Promise<string> {
+  const code = { code: "latchkey-doctor", redirectUri, codeVerifier: config.pkce ? "0".repeat(64) : null };
+  try {
+    return await requestToken(config, code, tokenError, tokenError);
+  } catch (error) {
+    if (error instanceof CallError && error.reason !== "unreachable" && error.code) return String(error.code);
+    throw error;
   }
+}
 
-  /**
-   * Exchanges the authorization code for an access token.
-   *
-   * @throws CallError
-   */
-  async exchangeCode(code: AuthorizationCode): Promise<string> {
-    return (await this.#requestToken(code, tokenResponse)).access_token;
-  }
-
-  /**
-   * The error with which the token endpoint refuses a code that no provider has issued. It names wrong credentials of
-   * the client before it names the wrong code.
-   *
-   * @throws CallError when the answer has no error code
-   */
-  async tokenError(redirectUri: string): Promise<string> {
-    const codeVerifier = this.#config.pkce ? "0".repeat(64) : null;
-    try {
-      return await this.#requestToken({ code: "latchkey-doctor", redirectUri, codeVerifier }, tokenError, tokenError);
-    } catch (error) {
-      if (error instanceof CallError && error.reason !== "unreachable" && error.code) return String(error.code);
-      throw error;
-    }
-  }
-
-  async #requestToken<T>(
-    { code, redirectUri, codeVerifier }: AuthorizationCode,
-    answer: z.ZodType<T>,
-    errorCode?: z.ZodType<string>,
-  ): Promise<T> {
-    const request: TokenRequest = {
-      code,
-      client_id: this.#config.clientId,
-      client_secret: this.#config.clientSecret,
-      redirect_uri: redirectUri,
-      grant_type: "authorization_code",
-      ...(codeVerifier !== null && { code_verifier: codeVerifier }),
-    };
-    const { tokenUrl } = await this.endpoints();
-    const body = new URLSearchParams({ ...request }).toString();
-    const call = {
-      method: "POST",
-      headers: { "content-type": formType },
-      body,
-      ...(errorCode && { errorCode }),
-    } as const;
-    return callJson(tokenUrl, call, answer);
-  }
-
-  /**
-   * The profile of the access token's owner.
-   *
-   * @throws CallError
-   */
-  async fetchProfile(accessToken: string): Promise<Profile> {
-    const { profileUrl } = await this.endpoints();
-    const { profile, emails } = this.#provider;
-    const call = { method: "GET", headers: { authorization: `Bearer ${accessToken}` } } as const;
-    const answer = await callJson(profileUrl, call, profile);
-    if (!emails) return answer;
-    return { ...answer, ...(await callJson(`${profileUrl}${emails.path}`, call, emails.email)) };
-  }
+/**
+ * The profile of the access token's owner.
+ *
+ * @throws CallError
+ */
+export async function fetchProfile(config: IdentityProviderConfig, accessToken: string): Promise<Profile> {
+  const { profileUrl } = await endpointsOf(config);
+  const { profile, emails }: Provider = providers[config.provider];
+  const call = { step: "profile", method: "GET", headers: { authorization: `Bearer ${accessToken}` } } as const;
+  const answer = await callJson(profileUrl, call, profile);
+  if (!emails) return answer;
+  return { ...answer, ...(await callJson(`${profileUrl}${emails.path}`, call, emails.email)) };
 }

@@ -44,7 +44,7 @@ function isTrustworthy(metadata: ProviderMetadata, issuer: string): boolean {
 async function discover(issuer: string): Promise<Discovered> {
   const metadata = await callJson(
     `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
-    { method: "GET" },
+    { step: "discovery", method: "GET" },
     providerMetadata.refine((answer) => isTrustworthy(answer, issuer)),
   );
   return {

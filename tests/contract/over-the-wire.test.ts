@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
 import type { CallError } from "#server/http/json-client";
 import { callJson } from "#server/http/json-client";
-import { IdentityProvider } from "#server/identity-provider/client";
+import { exchangeCode } from "#server/identity-provider/client";
 
 // nock shows neither the headers that Node adds nor when the connection is closed.
 
@@ -40,7 +40,7 @@ test("the token request has exactly the expected headers, and Content-Length", a
     });
     request.on("end", () => response.end('{"access_token":"a"}'));
   };
-  const provider = new IdentityProvider({
+  const provider = {
     provider: "google",
     clientId: "ü",
     clientSecret: "&",
@@ -50,8 +50,8 @@ test("the token request has exactly the expected headers, and Content-Length", a
     profileUrl: null,
     scope: null,
     pkce: false,
-  });
-  expect(await provider.exchangeCode({ code: "c+d", redirectUri: "http://localhost/cb", codeVerifier: null })).toBe(
+  } as const;
+  expect(await exchangeCode(provider, { code: "c+d", redirectUri: "http://localhost/cb", codeVerifier: null })).toBe(
     "a",
   );
 

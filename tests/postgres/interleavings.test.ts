@@ -3,7 +3,6 @@ import { issueLink, newLink } from "#server/accounts/mailed-links";
 import { blockedUntil, count, countersOf, loginLimit } from "#server/accounts/rate-limits";
 import { mintToken, sha256 } from "#server/accounts/tokens";
 import { EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
-import { orm } from "#server/database/unit-of-work";
 import { DatabaseUnavailable } from "#server/errors";
 import { deleteAccount } from "#server/features/account.server";
 import { changeEmail } from "#server/features/email-change.server";
@@ -99,19 +98,6 @@ test("connecting an id that another process is linking to another account waits 
   expect(await outcome).toBe("id_of_another_account");
   expect(await latchkey.execute("select id from users where idp_id is not null")).toEqual([{ id: bob }]);
   expect(await latchkey.jobs()).toEqual([]);
-});
-
-test("twenty external sign-ins of one account that wait for its row hold one connection", async () => {
-  const id = await createUser(latchkey.em(), { email, idpId: "ada" });
-  const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
-  const { signIns } = await latchkey.em().transactional(async (em) => {
-    await em.nativeUpdate(User, { id }, { name: "Ada" });
-    const signIns = Array.from({ length: 20 }, () => signInToAccount(profile, unknownBrowser));
-    await statementsAreBlocked(1);
-    expect(orm().em.getKnex().client.pool.numUsed()).toBe(2);
-    return { signIns };
-  });
-  expect(await Promise.all(signIns)).toHaveLength(20);
 });
 
 test("a logout from a browser that holds several sessions of a user, while all of them end: no deadlock", async () => {

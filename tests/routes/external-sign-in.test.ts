@@ -1,9 +1,7 @@
 import nock from "nock";
-import { beforeEach, describe, expect, test, vi } from "vitest";
-import { oneAtATime } from "#server/accounts/one-at-a-time";
+import { beforeEach, describe, expect, test } from "vitest";
 import { DatabaseUnavailable } from "#server/errors";
 import { logExternalSignInFailure, signInToAccount } from "#server/features/external-sign-in.server";
-import { IdentityProvider } from "#server/identity-provider/client";
 import * as authorize from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
@@ -389,12 +387,6 @@ test("signs nobody in while external sign-in is off", async () => {
   expect(await users()).toEqual([]);
 });
 
-test("an error of the code during a call of the provider is logged as unexpected", async () => {
-  vi.spyOn(IdentityProvider.prototype, "exchangeCode").mockRejectedValue(new Error("a surprise"));
-  await expectRefused(() => comeBack({ code: "c", state }));
-  expect(log.events()).toEqual([{ event: "idp.failed", reason: "unexpected" }]);
-});
-
 test("a failure without a reason of its own is logged as one of the database, or as unexpected", () => {
   logExternalSignInFailure(new DatabaseUnavailable("The database is not available."));
   logExternalSignInFailure(new Error("a surprise"));
@@ -405,23 +397,6 @@ test("a failure without a reason of its own is logged as one of the database, or
 });
 
 describe("simultaneous callbacks", () => {
-  test("of one id run one at a time, also a third that comes while the second runs", async () => {
-    const begun: string[] = [];
-    const begin = async (name: string) => void begun.push(name);
-    let endSecond = () => {};
-    const second = () => begin("second").then(() => new Promise<void>((resolve) => (endSecond = resolve)));
-    const works = [oneAtATime("google 1001", () => begin("first")), oneAtATime("google 1001", second)];
-    await works[0];
-    await new Promise(setImmediate);
-    works.push(oneAtATime("google 1001", () => begin("third")));
-    await oneAtATime("google 2002", () => begin("of another id"));
-    await new Promise(setImmediate);
-    expect(begun).toEqual(["first", "second", "of another id"]);
-    endSecond();
-    await Promise.all(works);
-    expect(begun.at(-1)).toBe("third");
-  });
-
   test("of one id are independent: when the first fails, the second signs in", async () => {
     const profile = { id: "1001", email: "ada@example.com", emailVerified: false, name: null, pictureUrl: null };
     const outcomes = await Promise.allSettled([

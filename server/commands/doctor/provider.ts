@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Config } from "../../config";
 import { CallError, callJson } from "../../http/json-client";
-import { IdentityProvider } from "../../identity-provider/client";
+import { endpointsOf, tokenErrorOf } from "../../identity-provider/client";
 import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("provider");
@@ -34,10 +34,9 @@ const tokenTroubles: Troubles = [
 /** Whether the identity provider is reached and knows the client, as far as it tells. */
 export async function checkProvider({ identityProvider, appUrl }: Config): Promise<Check> {
   if (!identityProvider) return ok("off");
-  const provider = new IdentityProvider(identityProvider);
   const redirectUri = `${appUrl}/auth/idp/callback`;
   const name = identityProvider.provider;
-  const endpoints = await provider.endpoints().catch((error: unknown) => {
+  const endpoints = await endpointsOf(identityProvider).catch((error: unknown) => {
     if (error instanceof CallError) return causeOf(error);
     throw error;
   });
@@ -59,7 +58,7 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
       return fail(`${name}: ${url} does not answer (${answer})`, "correct the endpoint, or allow outgoing https");
     }
   }
-  const answer = await answerOf(provider.tokenError(redirectUri));
+  const answer = await answerOf(tokenErrorOf(identityProvider, redirectUri));
   if (acceptance.test(answer)) return ok(`${name}: the client id and secret are accepted`);
   const [found, mend] = troubleOf(tokenTroubles, answer, { answer, redirectUri });
   if (mend) return fail(`${name}: ${found}`, mend);
