@@ -1,7 +1,7 @@
 import type { Options } from "@mikro-orm/postgresql";
 import { parseIntoClientConfig } from "pg-connection-string";
 import { StartError } from "../errors";
-import { openEmbeddedDatabase } from "./embedded";
+import { folderOf, openEmbeddedDatabase } from "./embedded";
 
 type Parsed = ReturnType<typeof parseIntoClientConfig>;
 
@@ -41,9 +41,8 @@ function clientParameters(databaseUrl: string): ClientParameters {
  * @throws StartError when the data folder is unusable, or a file that the URL names cannot be read
  */
 export async function connectionFor(databaseUrl: string): Promise<Connection> {
-  if (databaseUrl.startsWith("pglite:")) {
-    return embeddedConnection(await openEmbeddedDatabase(databaseUrl.slice("pglite:".length)));
-  }
+  const folder = folderOf(databaseUrl);
+  if (folder !== null) return embeddedConnection(await openEmbeddedDatabase(folder));
   const client = clientParameters(databaseUrl);
   return { kind: "postgresql", address: { clientUrl: databaseUrl }, client, close: async () => {} };
 }

@@ -39,6 +39,10 @@ async function makePrivate(folder: string): Promise<void> {
   await Promise.all(files.map(({ parentPath, name }) => chmod(join(parentPath, name), 0o600)));
 }
 
+/** The folder of an embedded database; `null` for the URL of another. */
+export const folderOf = (databaseUrl: string): string | null =>
+  databaseUrl.startsWith("pglite:") ? databaseUrl.slice("pglite:".length) : null;
+
 /** Whether there is no database in the folder. One that this user may not read counts as a database. */
 export function hasNoDatabase(folder: string): boolean {
   try {
@@ -65,8 +69,7 @@ async function open(folder: string): Promise<PGlite> {
 /**
  * PostgreSQL in this process (PGlite), its data under `folder`.
  *
- * @throws StartError when the folder cannot be written, holds other files, another process has it open, or the database
- * cannot be read
+ * @throws StartError
  */
 export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedDatabase> {
   const { home, lock } = await claimFolder(folder);

@@ -1,16 +1,13 @@
-import { constants } from "node:fs";
-import { chmod, type FileHandle, mkdir, open, readdir, realpath, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, type FileHandle, mkdir, open, readdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
 import { StartError } from "../errors";
-
-const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
 /**
  * Two processes on one data folder lose committed rows silently. The system ends the lock of a file with its process,
  * however that ends (fcntl(2), open file description locks).
  */
 async function lockFolder(folder: string, tryLock: (fd: number) => boolean): Promise<FileHandle> {
-  const lock = await open(join(folder, "lock"), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600); // no FIFO
+  const lock = await open(join(folder, "lock"), "a", 0o600);
   try {
     if (!tryLock(lock.fd)) throw new StartError(`The data folder ${folder} is in use by another process.`);
     return lock;
@@ -30,28 +27,6 @@ async function loadTryLock(): Promise<(fd: number) => boolean> {
   }
 }
 
-const isFolder = (path: string) =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-
-/**
- * Makes a folder and the missing ones above it. Node's `recursive` calls a read-only file system ENOENT, and never returns
- * for a path below /proc.
- */
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { mode: 0o700 });
-  } catch (error) {
-    if (await isFolder(folder)) return;
-    const parent = dirname(folder);
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || (await isFolder(parent))) throw error;
-    await makeFolder(parent);
-    await makeFolder(folder);
-  }
-}
-
 /** The folder of PostgreSQL's files in the data folder. */
 export const databaseFolder = "pglite";
 
@@ -66,13 +41,12 @@ async function assertNoOtherFiles(folder: string): Promise<void> {
 /**
  * Makes the folder and locks it until the returned file is closed.
  *
- * @throws StartError when the folder cannot be written, holds other files or another process has it open, or the system
- * has no locks
+ * @throws StartError
  */
 export async function claimFolder(folder: string): Promise<{ home: string; lock: FileHandle }> {
   const tryLock = await loadTryLock();
   try {
-    await makeFolder(folder);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     await assertNoOtherFiles(folder);
     await chmod(folder, 0o700);
     const home = await realpath(folder);

@@ -4,6 +4,16 @@ import { type Database, ormOptions } from "./orm";
 
 export const startLock = 7_231_905;
 
+const oldestVersion = 150_000; // server_version_num of PostgreSQL 15
+
+/** The version of the PostgreSQL server, and whether Latchkey cannot run on it. */
+export async function serverVersion(em: EntityManager): Promise<{ name: string; tooOld: boolean }> {
+  const [row] = await em.execute<{ number: number; name: string }[]>(
+    "select current_setting('server_version_num')::int as number, current_setting('server_version') as name",
+  );
+  return { name: row?.name ?? "unknown", tooOld: (row?.number ?? 0) < oldestVersion };
+}
+
 /**
  * Runs the part of a start that one instance does at a time, on an ORM without time limits. The advisory lock belongs
  * to the database session, so it ends with a killed process. The embedded database has one instance only.

@@ -1,9 +1,8 @@
 import type { Knex } from "@mikro-orm/postgresql";
 import { copyRows, entityTables, isEmpty, type Part } from "../database/copy-rows";
-import { hasNewerMigration, migrateWithin, startLock } from "../database/migrate";
+import { hasNewerMigration, migrateWithin, serverVersion, startLock } from "../database/migrate";
 import type { Database } from "../database/orm";
 import { runStatement } from "../database/run-statement";
-import { serverVersion } from "../database/server-version";
 import { createQueueSchema, unfinishedJobs } from "../queue/boss";
 
 export interface CopiedTable {

@@ -1,10 +1,9 @@
-import { type ChildProcess, execFileSync, fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { claimFolder } from "#server/database/folder-lock";
 
 const claiming = "tests/faults/claiming-process.ts";
 
@@ -39,14 +38,4 @@ test("of ten processes that claim a data folder at once exactly one gets it, als
       await once(owner, "exit");
     }
   }
-});
-
-test.each([
-  ["a FIFO", "ENXIO", async (path: string) => void execFileSync("mkfifo", [path])],
-  ["a symbolic link", "ELOOP", (path: string) => symlink("/dev/null", path)],
-])("a lock that is %s is refused at once", async (_what, code, make) => {
-  const folder = await mkdtemp(join(tmpdir(), "latchkey-lock-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await make(join(folder, "lock"));
-  await expect(claimFolder(folder)).rejects.toThrow(`The data folder ${folder} cannot be written: ${code}.`);
 });

@@ -49,12 +49,9 @@ describe("a bcrypt hash of another system", () => {
     expect(await logIn(goodPassword)).toBe(302);
   });
 
-  test.each([
-    ["combining marks", "\u0316\u0300".repeat(1_000)],
-    ["combining marks and letters that NFKC makes marks of", `${"\u0316\u0300".repeat(15)}\uff9e`.repeat(60)],
-  ])("may be of a password with thousands of %s, which is not normalised", async (_what, marks) => {
+  test("may be of a password with thousands of combining marks, which is not normalised", async () => {
     const normalize = vi.spyOn(String.prototype, "normalize");
-    const typed = `\u00b5${marks}`;
+    const typed = `\u00b5${"\u0316\u0300".repeat(1_000)}`;
     await addUser(await bcrypt.hash(typed, 4));
     expect(await logIn(`\u03bc${typed.slice(1)}`)).toBe(422);
     expect(await logIn(typed)).toBe(302);
@@ -63,16 +60,9 @@ describe("a bcrypt hash of another system", () => {
   });
 
   test.each([
-    ["a short password with forty combining marks", `\u00b5${"\u0316".repeat(40)}`],
-    ["a long password with thirty in a row", `\u00b5${"x".repeat(1_100)}${"\u0316".repeat(30)}`],
-  ])("may be of the normalised form of %s", async (_what, typed) => {
-    await addUser(await bcrypt.hash(typed.normalize("NFKC"), 4));
-    expect(await logIn(typed)).toBe(302);
-  });
-
-  test.each([
     ["as typed", "mu \u00b5, two \u00b2", "mu \u00b5, two \u00b2"],
     ["in NFKC", "mu \u00b5, two \u00b2", "mu \u03bc, two 2"],
+    ["in NFKC, of the most characters", "\u00b5".repeat(512), "\u03bc".repeat(512)],
   ])("may be of the password %s", async (_what, typed, hashed) => {
     await addUser(await bcrypt.hash(hashed, 4));
     expect(await logIn(typed)).toBe(302);

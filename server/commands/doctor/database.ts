@@ -1,8 +1,7 @@
-import { hasNoDatabase } from "../../database/embedded";
-import { hasNewerMigration, missingMigrations } from "../../database/migrate";
+import { folderOf, hasNoDatabase } from "../../database/embedded";
+import { hasNewerMigration, missingMigrations, serverVersion } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
-import { serverVersion } from "../../database/server-version";
 import { StartError } from "../../errors";
 import { installationIdOf } from "../../features/health.server";
 import { isPrepared } from "../../features/schema.server";
@@ -72,7 +71,7 @@ const unopened: Troubles = [
 
 /** The database of the configuration: it is reached, not too old, has every migration, and has our time. */
 export async function checkDatabase(databaseUrl: string): Promise<Examined> {
-  const folder = databaseUrl.startsWith("pglite:") ? databaseUrl.slice("pglite:".length) : null;
+  const folder = folderOf(databaseUrl);
   if (folder !== null && hasNoDatabase(folder)) {
     const none = database.warn(`there is no database in ${folder}`, "the first start of the service makes it");
     return { checks: [none], installation: { unknown: none.found } };

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type Config, ConfigurationError, type Environment, loadConfig, provideConfig } from "../../config";
+import { folderOf } from "../../database/embedded";
 import { closeMailer, createMailer, provideMailer } from "../../mail/mailer";
 import { printable } from "../../printable";
 import { CommandError, jsonOption } from "../program";
@@ -39,9 +40,9 @@ async function* examine(environment: Environment, testAddress?: string): AsyncGe
   provideConfig(config);
   yield settings.ok(`usable; ${config.production ? "production" : "not production"}`);
   yield* checkRegistration(config, environment);
-  const { databaseUrl } = config;
-  if (databaseUrl.startsWith("pglite:")) yield await checkFolder(databaseUrl.slice("pglite:".length));
-  const { checks, installation } = await checkDatabase(databaseUrl);
+  const folder = folderOf(config.databaseUrl);
+  if (folder !== null) yield await checkFolder(folder);
+  const { checks, installation } = await checkDatabase(config.databaseUrl);
   yield* checks;
   provideMailer(createMailer(config.mail));
   yield await checkMail(config);
