@@ -5,6 +5,8 @@ export interface Answer {
   status: number;
   /** From the first byte sent to the last byte read. */
   milliseconds: number;
+  /** The cookies that it sets, as a `Cookie` header has them. */
+  cookie: string;
 }
 
 /** Posts forms over persistent connections, each with a new client address. */
@@ -30,9 +32,11 @@ export class HttpClient {
       const request = http.request(options, (response) => {
         response.resume();
         response.once("error", reject);
-        response.once("end", () =>
-          resolve({ status: response.statusCode ?? 0, milliseconds: performance.now() - start }),
-        );
+        response.once("end", () => {
+          const milliseconds = performance.now() - start;
+          const cookie = (response.headers["set-cookie"] ?? []).map((line) => line.split(";")[0]).join("; ");
+          resolve({ status: response.statusCode ?? 0, milliseconds, cookie });
+        });
       });
       request.once("error", reject);
       const start = performance.now();

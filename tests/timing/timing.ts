@@ -169,6 +169,54 @@ async function runAnswerCases(): Promise<boolean> {
   return passed;
 }
 
-const answers = only === "queue" || (await runAnswerCases());
-const queue = only === "answers" || (await runQueueCases(probes));
-process.exit(answers && queue ? 0 : 1);
+const mostAsks = 5; // the limit of an address
+
+/**
+ * Times how long the other sessions take to end after the client has asked to change to a taken or a free address: what it
+ * asked for ends with them.
+ */
+async function runEndingCase(): Promise<boolean> {
+  const database = await createEmptyDatabase();
+  const mailService = await startMailService();
+  const taken = newAddresses(Math.min(samples, 200) * 3);
+  await addAccounts(database.url, [...taken, ownAddress]);
+  await addSession(database.url, ownAddress);
+  const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
+  const http = new HttpClient(server.port);
+  let { cookie } = changeEmail;
+  const endAfterAsking = async (email: string): Promise<number> => {
+    for (let ask = 0; ask < mostAsks; ask++) await http.post("/dashboard", { ...changeEmail.fields, email }, cookie);
+    await mailService.when(() => mailService.mails.filter(({ to }) => to === email).length === mostAsks);
+    const answer = await http.post("/dashboard", { intent: "end-other-sessions" }, cookie);
+    if (answer.status !== 302) throw new Failure(`end-other-sessions answered ${answer.status}`);
+    cookie = answer.cookie;
+    return answer.milliseconds;
+  };
+  try {
+    const compare = startTable("Request | After asking for");
+    return await compare("POST /dashboard, end-other-sessions | a taken or a free address", async () => {
+      const times: Times = { known: [], unknown: [] };
+      for (const email of taken.splice(0, Math.min(samples, 200))) {
+        const pair = [
+          async () => times.known.push(await endAfterAsking(email)),
+          async () => times.unknown.push(await endAfterAsking(newAddresses(1)[0] ?? "")),
+        ];
+        if (Math.random() < 0.5) pair.reverse();
+        for (const one of pair) await one();
+      }
+      return times;
+    });
+  } finally {
+    http.close();
+    await server.kill();
+    await mailService.stop();
+    await database.drop();
+  }
+}
+
+const suites = { endings: runEndingCase, answers: runAnswerCases, queue: () => runQueueCases(probes) };
+let passed = true;
+for (const [name, run] of Object.entries(suites)) {
+  if (only === undefined || only === name) passed = (await run()) && passed;
+}
+process.exit(passed ? 0 : 1);
