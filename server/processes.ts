@@ -48,7 +48,7 @@ async function runProcesses(config: Config): Promise<void> {
   cluster.on("fork", (worker) => {
     worker.on("error", (error) => log.warn(errorFields(error), "A process cannot be reached."));
   });
-  await assertPortIsFree(config.port);
+  await assertPortIsFree(config);
   await openMetrics(config);
   let stopping = false;
   onStopSignal(async () => {

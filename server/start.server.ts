@@ -65,7 +65,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
   const config = loadConfig(process.env);
   provideConfig(config);
   provideMailer(createMailer(config.mail));
-  if (cluster.isPrimary) await assertPortIsFree(config.port);
+  if (cluster.isPrimary) await assertPortIsFree(config);
   const findUser: FindUser = async (token) => (await resumeSession(token))?.user ?? null;
   const frontDoor = openFrontDoor(config, findUser, routeOf);
   const database = await openDatabase(config.databaseUrl);

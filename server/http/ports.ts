@@ -1,4 +1,5 @@
 import net from "node:net";
+import type { Config } from "../config";
 import { StartError } from "../errors";
 
 /**
@@ -7,13 +8,12 @@ import { StartError } from "../errors";
  *
  * @throws StartError
  */
-export function assertPortIsFree(port: number): Promise<void> {
-  const { HOST } = process.env;
+export function assertPortIsFree({ host, port }: Pick<Config, "host" | "port">): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = net.createServer();
     probe.once("error", ({ code }: NodeJS.ErrnoException) => {
-      reject(new StartError(`Port ${port}${HOST ? ` on HOST ${HOST}` : ""} cannot be used: ${code}.`));
+      reject(new StartError(`Port ${port}${host ? ` on HOST ${host}` : ""} cannot be used: ${code}.`));
     });
-    probe.listen(port, HOST, () => probe.close(() => resolve()));
+    probe.listen(port, host ?? undefined, () => probe.close(() => resolve()));
   });
 }

@@ -1,47 +1,25 @@
-import * as z from "zod";
-import { required } from "./forms";
-
-/** Who gets a new account. */
-export type RegistrationConfig =
-  | { readonly mode: "open" | "closed" }
-  | { readonly mode: "domains"; readonly domains: readonly string[] };
-
-const modes = ["open", "closed", "domains"] as const;
-const knownModes = "must be open, closed or domains";
+import { list, oneOf } from "./forms";
+import { given, type Setting, type Values } from "./setting";
 
 const domain = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
 
-const domainsIn = (text: string) => text.split(",").map((name) => name.trim().toLowerCase());
+const parseDomain = (text: string) => (domain.test(text.toLowerCase()) ? text.toLowerCase() : null);
 
-/** The form of each setting by itself. */
-export const registrationForms = {
-  REGISTRATION: z.enum(modes, knownModes).default("open"),
-  REGISTRATION_DOMAINS: z
-    .string()
-    .refine(
-      (text) => domainsIn(text).every((name) => domain.test(name)),
-      "must be domains, e.g. example.org,example.net",
-    )
-    .optional(),
-};
+/** Who gets a new account. */
+export const registrationSettings = {
+  REGISTRATION: {
+    form: oneOf("open", "closed", "domains"),
+    default: "open",
+    help: "Who gets a new account: everybody, nobody (`closed`), or addresses of `REGISTRATION_DOMAINS` (`domains`).",
+  },
+  REGISTRATION_DOMAINS: {
+    form: list(parseDomain, "must be domains, e.g. example.org,example.net"),
+    help: "The domains, separated by commas. Their subdomains do not count.",
+    example: "example.org,example.net",
+    requiredWith: "REGISTRATION=domains",
+  },
+} satisfies Record<string, Setting>;
 
-/** Domains that are not in force would look like a limit. */
-const noDomains = z.undefined("is set, but REGISTRATION is not domains").optional();
-
-export const registrationSettings = z
-  .discriminatedUnion(
-    "REGISTRATION",
-    [
-      z.object({ REGISTRATION: z.literal("open").default("open"), REGISTRATION_DOMAINS: noDomains }),
-      z.object({ REGISTRATION: z.literal("closed") }),
-      z.object({
-        REGISTRATION: z.literal("domains"),
-        REGISTRATION_DOMAINS: required("REGISTRATION is domains"),
-      }),
-    ],
-    knownModes,
-  )
-  .transform((env): RegistrationConfig => {
-    if (env.REGISTRATION !== "domains") return { mode: env.REGISTRATION };
-    return { mode: env.REGISTRATION, domains: domainsIn(env.REGISTRATION_DOMAINS) };
-  });
+export function registrationConfig({ REGISTRATION: mode, REGISTRATION_DOMAINS }: Values<typeof registrationSettings>) {
+  return mode === "domains" ? { mode, domains: given(REGISTRATION_DOMAINS) } : { mode };
+}

@@ -9,12 +9,11 @@ function isPublicSuffix(domain: string): boolean {
 /** A domain name of at least two labels, the last of which is no number (it would be an IPv4 address). */
 const domainName = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z])[a-z0-9-]{0,62}[a-z0-9]$/;
 
-/** Whether browsers take cookies for the domain and every host below it (RFC 6265bis, section 5.7, step 9). */
-export function isCookieDomain(domain: string): boolean {
-  return domain.length <= 253 && domainName.test(domain) && !isPublicSuffix(domain);
+/** A domain for which, with every host below it, browsers take cookies (RFC 6265bis, section 5.7, step 9). */
+export function parseCookieDomain(text: string): string | null {
+  const domain = text.toLowerCase();
+  return domain.length <= 253 && domainName.test(domain) && !isPublicSuffix(domain) ? domain : null;
 }
 
 /** Whether the host is the domain or below it. */
-export function isWithin(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`.${domain}`);
-}
+export const isWithin = (host: string, domain: string) => host === domain || host.endsWith(`.${domain}`);

@@ -11,13 +11,12 @@ export interface SmtpServer {
   readonly login: { readonly user: string; readonly pass: string } | null;
 }
 
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-}
+export const isLoopback = (host: string) =>
+  ["localhost", "::1", "[::1]"].includes(host) || (isIP(host) === 4 && host.startsWith("127."));
 
-function decoded(text: string): string | null {
+function parseLogin({ username, password }: URL): SmtpServer["login"] {
   try {
-    return decodeURIComponent(text);
+    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   } catch {
     return null;
   }
@@ -30,16 +29,12 @@ function decoded(text: string): string | null {
  * @returns `null` when the text is no such URL, or a server that is not on a loopback address has no login
  */
 export function parseSmtpUrl(text: string): SmtpServer | null {
-  if (!URL.canParse(text)) return null;
+  if (!/^smtps?:/i.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);
-  const implicitTls = url.protocol === "smtps:";
-  if (!implicitTls && url.protocol !== "smtp:") return null;
   if (url.hostname === "" || !/^\/?$/.test(url.pathname)) return null;
   const host = url.hostname.replace(/^\[(.+)\]$/, "$1").toLowerCase();
-  const loopback = isLoopback(host);
-  const [user, pass] = [decoded(url.username), decoded(url.password)];
-  if (user === null || pass === null || (user === "") !== (pass === "")) return null;
-  const login = user === "" ? null : { user, pass };
-  if (!login && !loopback) return null;
-  return { host, port: Number(url.port) || (implicitTls ? 465 : 587), implicitTls, loopback, login };
+  const [implicitTls, loopback, login] = [url.protocol === "smtps:", isLoopback(host), parseLogin(url)];
+  if (!login || !login.user !== !login.pass || (!login.user && !loopback)) return null;
+  const port = Number(url.port) || (implicitTls ? 465 : 587);
+  return { host, port, implicitTls, loopback, login: login.user ? login : null };
 }

@@ -56,10 +56,10 @@ describe("an invalid configuration: one message and exit status 1", () => {
       "several malformed settings",
       { APP_URL: "latchkey.example", TRUST_PROXY: "yes", MAIL_DRIVER: "pigeon", IDP_PROVIDER: "mail" },
       [
-        "APP_URL must be an http or https URL",
+        "APP_URL must be an origin such as https://login.example.com: no path, query or credentials",
         "TRUST_PROXY must be true, false or the number of proxies, at most 9",
         "MAIL_DRIVER must be log, smtp, resend or postmark",
-        "IDP_PROVIDER must be one of google, github, gitlab, discord, oidc",
+        "IDP_PROVIDER must be google, github, gitlab, discord or oidc",
       ],
     ],
     [
@@ -144,6 +144,13 @@ describe("a failed start: one line and exit status 1", () => {
     const causes = "it is damaged, unreadable or of another version, or the disk is full";
     expect(await failedStart({ DATABASE_URL: database.url })).toBe(
       `The database in ${await realpath(folder)} cannot be opened (${reason}): ${causes}.\n`,
+    );
+  });
+
+  test("an address of HOST that is not this machine's", async () => {
+    const settings = { ...unusableDatabase, PORT: String(await freePort()), HOST: "192.0.2.1" };
+    expect(await failedStart(settings)).toBe(
+      `Port ${settings.PORT} on HOST 192.0.2.1 cannot be used: EADDRNOTAVAIL.\n`,
     );
   });
 

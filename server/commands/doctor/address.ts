@@ -1,8 +1,8 @@
-import { isIPv6 } from "node:net";
 import * as z from "zod";
 import type { Config } from "../../config";
 import { forgedClient, type SelfReport } from "../../features/health.server";
 import { CallError, callJson } from "../../http/json-client";
+import { urlHost } from "../../settings/forms";
 import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
 import type { InstallationId } from "./database";
 
@@ -21,10 +21,9 @@ const ask = (origin: string, headers: Record<string, string> = {}) =>
   callJson(`${origin}/healthz?doctor`, { method: "GET", headers }, selfReport);
 
 /** The id of this installation. Where a service holds the database, it is asked at its port on this machine. */
-async function expectedId(installation: InstallationId, { port }: Config): Promise<string | { unknown: string }> {
+async function expectedId(installation: InstallationId, { host, port }: Config): Promise<string | { unknown: string }> {
   if (installation !== "held") return "id" in installation ? installation.id : installation;
-  const host = process.env.HOST || "localhost";
-  const report = await ask(`http://${isIPv6(host) ? `[${host}]` : host}:${port}`).catch(() => null);
+  const report = await ask(`http://${urlHost(host ?? "localhost")}:${port}`).catch(() => null);
   return report?.installation ?? { unknown: "no service on this machine says which one it is" };
 }
 
