@@ -2,15 +2,10 @@ import { parseAddress } from "../accounts/email-address";
 import { endEmailChanges, lockAddresses } from "../accounts/mailed-links";
 import { type Actor, endAllSessions, lockOwner, logSessionEnd } from "../accounts/sessions";
 import { noticeLanguage } from "../accounts/users";
-import { config } from "../config";
 import { PasswordReset, Registration } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
-import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
-import { sendMail } from "../mail/mailer";
-import { accountDeletedMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
-import type { MailCall } from "../queue/jobs";
 
 /**
  * Removes the user, the sessions, the devices, and every mailed link of the user and of the address.
@@ -44,10 +39,4 @@ export async function deleteAccount(
   logSessionEnd(userId, "account_deleted", sessions);
   logEvent({ event: "account.deleted", userId });
   return "deleted";
-}
-
-/** The job of a deletion. */
-export async function mailAccountDeleted(email: string, language: Language): Promise<MailCall> {
-  const { appUrl, registration } = config();
-  return () => sendMail(email, accountDeletedMail(language, registration.mode === "closed" ? null : appUrl));
 }

@@ -12,13 +12,7 @@ import { query, unitOfWork } from "../database/unit-of-work";
 import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail, simulateMail } from "../mail/mailer";
-import {
-  addressTakenMail,
-  emailChangedFromMail,
-  emailChangedToMail,
-  emailChangeMail,
-  emailChangingMail,
-} from "../mail/messages";
+import { addressTakenMail, emailChangeMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { AskedEmailChange, MailCall } from "../queue/jobs";
 
@@ -74,11 +68,6 @@ export async function mailEmailChange(email: string, language: Language, asked: 
   if (answer === "taken") return () => sendMail(email, addressTakenMail(language, appUrl));
   if (answer !== "link") return simulateMail;
   return () => sendMail(email, emailChangeMail(language, appUrl, email, token, asked.currentEmail));
-}
-
-/** The job of a request: tells the current address, because somebody else may have asked. */
-export async function mailEmailChanging(email: string, language: Language, newEmail: string): Promise<MailCall> {
-  return () => sendMail(email, emailChangingMail(language, config().appUrl, newEmail));
 }
 
 /** The unexpired change of this link, with its user; `null` when there is none. */
@@ -153,16 +142,4 @@ export async function changeEmail(
   logEvent({ event: "email_change.completed", userId });
   logSessionEnd(userId, "email_changed", count);
   return changed;
-}
-
-interface OldAndNew {
-  oldEmail: string;
-  newEmail: string;
-}
-
-/** The job of a changed address: tells the old and the new one, because somebody else may have done it. */
-export async function mailEmailChanged(email: string, language: Language, changed: OldAndNew): Promise<MailCall> {
-  const write = email === changed.newEmail ? emailChangedToMail : emailChangedFromMail;
-  const message = write(language, config().appUrl, changed);
-  return () => sendMail(email, message);
 }

@@ -14,18 +14,13 @@ import {
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../accounts/sessions";
 import { isSlowToNormalize } from "../accounts/stored-hashes";
 import { lockUser, noticeLanguage } from "../accounts/users";
-import { config } from "../config";
 import { User } from "../database/entities";
 import { passwordKinds } from "../database/password-kinds";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
 import { HashingOverloaded } from "../errors";
 import type { Requester } from "../http/request-facts.server";
-import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
-import { sendMail } from "../mail/mailer";
-import { newSignInMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
-import type { MailCall } from "../queue/jobs";
 
 /** Where a login comes from. */
 export interface LoginOrigin {
@@ -140,9 +135,4 @@ export async function logIn(
   logEndedSessions(done.session);
   logEvent({ event: "login.succeeded", userId: id });
   return done;
-}
-
-/** The job of a login from a browser that the account did not know: tells the owner. */
-export async function mailNewSignIn(email: string, language: Language, browser: string, at: string): Promise<MailCall> {
-  return () => sendMail(email, newSignInMail(language, config().appUrl, browser, new Date(at)));
 }

@@ -2,16 +2,11 @@ import { hashPassword } from "../accounts/password-hashing";
 import { takeBackCount } from "../accounts/rate-limits";
 import { type EndedOthers, endSessionsExcept, lockOwner, logSessionEnd, type Owner } from "../accounts/sessions";
 import { noticeLanguage } from "../accounts/users";
-import { config } from "../config";
 import { PasswordReset } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Requester } from "../http/request-facts.server";
-import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
-import { sendMail } from "../mail/mailer";
-import { passwordChangedByOwnerMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
-import type { MailCall } from "../queue/jobs";
 import { type Authenticated, authenticate, countLogin } from "./login.server";
 
 /** The verified password, or the seconds until the next attempt is allowed. */
@@ -67,9 +62,4 @@ export async function changePassword(
   logEvent({ event: "password.changed", userId });
   logSessionEnd(userId, "password_changed", ended.count);
   return ended;
-}
-
-/** The job of a changed password: tells the owner, because somebody else may have done it. */
-export async function mailPasswordChangedByOwner(email: string, language: Language): Promise<MailCall> {
-  return () => sendMail(email, passwordChangedByOwnerMail(language, config().appUrl));
 }

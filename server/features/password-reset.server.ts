@@ -12,7 +12,7 @@ import type { Requester } from "../http/request-facts.server";
 import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { sendMail, simulateMail } from "../mail/mailer";
-import { passwordChangedMail, resetMail } from "../mail/messages";
+import { resetMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
 
@@ -96,9 +96,4 @@ export async function resetPassword(
   logEvent({ event: "password_reset.completed", userId });
   logSessionEnd(userId, "password_reset", ended);
   return deviceToken;
-}
-
-/** The job of a completed reset: tells the owner, because somebody else may have done it. */
-export async function mailPasswordChanged(email: string, language: Language): Promise<MailCall> {
-  return () => sendMail(email, passwordChangedMail(language, config().appUrl));
 }

@@ -10,16 +10,12 @@ import {
 } from "../accounts/sessions";
 import { sha256 } from "../accounts/tokens";
 import { noticeLanguage } from "../accounts/users";
-import { config } from "../config";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Profile } from "../identity-provider/providers";
 import type { Language } from "../languages/languages";
 import { mailTextsIn } from "../languages/texts";
 import { logEvent } from "../log";
-import { sendMail } from "../mail/mailer";
-import { providerLinkedMail, providerUnlinkedMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
-import type { MailCall } from "../queue/jobs";
 import { ExternalSignInError, providerLabel } from "./external-sign-in.server";
 
 export type { Owner } from "../accounts/sessions";
@@ -82,14 +78,4 @@ export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_
   return ended;
 }
 
-const providerName = (language: Language) => providerLabel(language) ?? mailTextsIn(language)("common.anotherService");
-
-/** The job of a new link: tells the owner, because somebody else may have made it. */
-export async function mailProviderLinked(email: string, language: Language): Promise<MailCall> {
-  return () => sendMail(email, providerLinkedMail(language, config().appUrl, providerName(language)));
-}
-
-/** The job of a removed link. */
-export async function mailProviderUnlinked(email: string, language: Language): Promise<MailCall> {
-  return () => sendMail(email, providerUnlinkedMail(language, config().appUrl, providerName(language)));
-}
+const _providerName = (language: Language) => providerLabel(language) ?? mailTextsIn(language)("common.anotherService");

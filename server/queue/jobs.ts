@@ -7,26 +7,30 @@ export interface AskedEmailChange {
   currentEmail: string;
 }
 
-/** A job's data: what to do, for which address, and the language of its mail. Never a token or a password. */
-export type Job =
-  | {
-      task:
-        | "mail_password_reset"
-        | "mail_password_changed"
-        | "mail_password_changed_by_owner"
-        | "mail_provider_linked"
-        | "mail_provider_unlinked"
-        | "mail_account_deleted";
-      email: string;
-      language: Language;
-    }
+interface MailJob {
+  /** To whom. */
+  email: string;
+  language: Language;
+}
+
+/** The data of each job. Never a token or a password. */
+export interface JobData {
+  mail_password_reset: MailJob;
   /** `return_to` is where the sign-in ends. */
-  | { task: "mail_registration"; email: string; language: Language; return_to?: string }
-  | { task: "mail_new_sign_in"; email: string; language: Language; browser: string; at: string }
-  | ({ task: "mail_email_change"; email: string; language: Language } & AskedEmailChange)
-  | { task: "mail_email_changing"; email: string; language: Language; newEmail: string }
-  | { task: "mail_email_changed"; email: string; language: Language; oldEmail: string; newEmail: string }
-  | { task: "purge_expired" };
+  mail_registration: MailJob & { return_to?: string };
+  mail_email_change: MailJob & AskedEmailChange;
+  mail_email_changing: MailJob & { newEmail: string };
+  mail_email_changed: MailJob & { oldEmail: string; newEmail: string };
+  mail_password_changed: MailJob;
+  mail_password_changed_by_owner: MailJob;
+  mail_provider_linked: MailJob;
+  mail_provider_unlinked: MailJob;
+  mail_new_sign_in: MailJob & { browser: string; at: string };
+  mail_account_deleted: MailJob;
+  purge_expired: object;
+}
+
+export type Job = { [Task in keyof JobData]: { task: Task } & JobData[Task] }[keyof JobData];
 
 /** The second part of a job: its call to the mail service. */
 export type MailCall = () => Promise<void>;

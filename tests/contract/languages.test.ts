@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { noticeMail } from "#server/features/notices.server";
 import { type Language, languages } from "#server/languages/languages";
 import { mailTextsIn, texts } from "#server/languages/texts";
 import { fill, momentIn, type Plural, templateOf } from "#server/languages/translate";
@@ -117,25 +118,39 @@ test.each([
 describe.each(everyLanguage)("a mail in %s", (language) => {
   const app = "https://latchkey.example";
   const addresses = { oldEmail: "ada@example.com", newEmail: "lovelace@example.com" };
+  const email = "ada@example.com";
+  const token = "f".repeat(64);
+  const notices = [
+    { task: "mail_password_changed" },
+    { task: "mail_password_changed_by_owner" },
+    { task: "mail_new_sign_in", browser: "Firefox", at: new Date(0).toISOString() },
+    { task: "mail_provider_linked" },
+    { task: "mail_provider_unlinked" },
+    { task: "mail_account_deleted" },
+    { task: "mail_email_changing", newEmail: addresses.newEmail },
+    { task: "mail_email_changed", ...addresses },
+    { task: "mail_email_changed", ...addresses, email: addresses.newEmail },
+  ] as const;
   const written = () => {
     configure({});
+    const told = notices.map(
+      (job) => [String(Object.values(job)), noticeMail({ email, language, ...job }, language)] as const,
+    );
     return {
-      reset: messages.resetMail(language, app, "ada@example.com", "f".repeat(64)),
-      registration: messages.registrationMail(language, app, "ada@example.com", "f".repeat(64)),
+      ...Object.fromEntries(told),
+      reset: messages.resetMail(language, app, email, token),
+      registration: messages.registrationMail(language, app, email, token),
       exists: messages.accountExistsMail(language, app),
-      changed: messages.passwordChangedMail(language, app),
-      signIn: messages.newSignInMail(language, app, "Firefox", new Date(0)),
-      linked: messages.providerLinkedMail(language, app, "GitHub"),
-      unlinked: messages.providerUnlinkedMail(language, app, "GitHub"),
-      deleted: messages.accountDeletedMail(language, app),
-      changedByOwner: messages.passwordChangedByOwnerMail(language, app),
-      emailChange: messages.emailChangeMail(language, app, addresses.newEmail, "f".repeat(64), addresses.oldEmail),
+      emailChange: messages.emailChangeMail(language, app, addresses.newEmail, token, addresses.oldEmail),
       addressTaken: messages.addressTakenMail(language, app),
-      emailChanging: messages.emailChangingMail(language, app, addresses.newEmail),
-      emailChangedFrom: messages.emailChangedFromMail(language, app, addresses),
-      emailChangedTo: messages.emailChangedToMail(language, app, addresses),
     };
   };
+
+  test("has no token when it is a notice", () => {
+    const { reset, registration, emailChange, ...others } = written();
+    for (const { text, html } of [reset, registration, emailChange]) expect(text && html).toContain(token);
+    for (const { text, html } of Object.values(others)) expect(`${text}${html}`).not.toMatch(/token=/);
+  });
 
   test("says its language and direction, fills in every value, and has its subject as title", () => {
     for (const { subject, text, html } of Object.values(written())) {

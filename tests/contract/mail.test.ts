@@ -3,9 +3,10 @@ import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "#server/config";
 import type { MailRefusal } from "#server/events";
+import { noticeMail } from "#server/features/notices.server";
 import type { PostmarkEmail, ResendEmail } from "#server/mail/http-mailer";
 import { sendMail } from "#server/mail/mailer";
-import { passwordChangedMail, resetMail } from "#server/mail/messages";
+import { resetMail } from "#server/mail/messages";
 import { configure } from "../support/configure";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
 
@@ -186,7 +187,7 @@ test.each(["resend", "postmark"] as const)("%s gets subjects outside ASCII as th
   configure({ ...settings, ...service.settings });
   for (const language of ["de", "ja", "ar"] as const) {
     outgoing.answer("POST", service.url, { body: service.accepted });
-    const mail = passwordChangedMail(language, settings.APP_URL);
+    const mail = noticeMail({ task: "mail_password_changed", email, language }, language);
     expect(mail.subject).toMatch(/[^\x20-\x7e]|^Ihr Passwort/);
     await sendMail(email, mail);
     expect(JSON.parse(outgoing.calls().at(-1)?.body ?? "")).toMatchObject(
@@ -198,7 +199,7 @@ test.each(["resend", "postmark"] as const)("%s gets subjects outside ASCII as th
 test("the log driver prints subjects outside ASCII as they are", async () => {
   configure(settings);
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
-  await sendMail(email, passwordChangedMail("ar", settings.APP_URL));
+  await sendMail(email, noticeMail({ task: "mail_password_changed", email, language: "ar" }, "ar"));
   expect(write.mock.calls.map(([text]) => text).join("")).toContain("\nSubject: تم تغيير كلمة المرور\n");
 });
 

@@ -1,7 +1,8 @@
 import { inspect } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "#server/config";
-import { newSignInMail, resetMail } from "#server/mail/messages";
+import { noticeMail } from "#server/features/notices.server";
+import { resetMail } from "#server/mail/messages";
 import { smtpMailer } from "#server/mail/smtp-mailer";
 import type { SmtpConfig } from "#server/settings/mail";
 import { type Authority, createAuthority } from "../support/certificates";
@@ -104,7 +105,7 @@ function decodeHeader(value: string): string {
 
 test.each(["de", "fr", "ja", "ar"] as const)("a subject in %s is sent in ASCII, as encoded words", async (language) => {
   const server = await startSmtpServer({ authOptional: true, ...createAuthority().sign("DNS:elsewhere.example") });
-  const message = newSignInMail(language, "https://latchkey.example", "Firefox", new Date(0));
+  const message = noticeMail({ task: "mail_password_changed", email, language }, language);
   const subject = `${message.subject} – ä あ ع`;
   await mailerFor(plain, server.port).send({ to: email, ...message, subject });
   const sent = server.mails[0]?.headers.subject ?? "";
