@@ -1,5 +1,4 @@
-import { pageBrand } from "#server/features/branding.server";
-import { findFile } from "#server/features/files.server";
+import { findFile, pageBrand } from "#server/features/branding.server";
 import { pageTextsIn, textsPath } from "#server/features/language.server";
 import { languageOf } from "~/request/language.server";
 import type { PageContent } from "./page-context";

@@ -1,5 +1,5 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { findFile } from "#server/features/files.server";
+import { findFile } from "#server/features/branding.server";
 
 export { default } from "~/page/no-page";
 

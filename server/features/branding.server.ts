@@ -3,6 +3,7 @@ import { config } from "../config";
 import { type AssetsByPath, byPath, type FingerprintedAsset, fingerprinted } from "../fingerprinted-asset";
 import { processValue } from "../process-value";
 import type { BrandConfig } from "../settings/branding";
+import { textFiles } from "./language.server";
 
 /** What the pages show of the brand. */
 export interface PageBrand {
@@ -57,4 +58,6 @@ function branding(): Branding {
 
 export const pageBrand = (): PageBrand => branding().page;
 
-export const brandFiles = (): AssetsByPath => branding().files;
+/** A file of the brand, or the texts of a language; `undefined` for another path. */
+export const findFile = (path: string): FingerprintedAsset | undefined =>
+  branding().files.get(path) ?? textFiles.get(path);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { latchkey } from "../support/command";
-import { createEmptyDatabase, freePort, startServer } from "../support/server";
+import { createEmptyDatabase, startServer } from "../support/server";
 
 let folder: string;
 
@@ -89,16 +89,6 @@ test("settings are read from .env of the current folder, and a wrong one is told
     status: 1,
     stdout: "",
     stderr: "The configuration is not usable:\n  - DATABASE_URL must be a postgresql:// URL, or pglite: and a folder\n",
-    events: [],
-  });
-});
-
-test("a database that cannot be reached is one line without the password, and status 1", async () => {
-  const address = `127.0.0.1:${await freePort()}`;
-  expect(await latchkey(["user", "export"], { DATABASE_URL: `postgresql://ada:secret@${address}/x` })).toEqual({
-    status: 1,
-    stdout: "",
-    stderr: `The database at ${address}/x cannot be used: connect ECONNREFUSED ${address}.\n`,
     events: [],
   });
 });

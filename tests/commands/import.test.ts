@@ -64,9 +64,9 @@ test("a file that cannot be read is one line with the path in full, and status 1
   }
 });
 
-test("a file is closed when the database cannot be reached: one line, without a warning of Node's", async () => {
+test("a database that cannot be reached is one line without the password, and the file is closed: no warning of Node's", async () => {
   const address = `127.0.0.1:${await freePort()}`;
-  const settings = { DATABASE_URL: `postgresql://ada@${address}/x` };
+  const settings = { DATABASE_URL: `postgresql://ada:secret@${address}/x` };
   expect(await latchkey(["user", "import", await fileOf(["{}"])], settings)).toEqual({
     status: 1,
     stdout: "",

@@ -241,15 +241,3 @@ test("a target that is no PostgreSQL is wrong usage; one that is not reached is 
     stderr: `The database at 127.0.0.1:${port}/latchkey cannot be used: connect ECONNREFUSED 127.0.0.1:${port}.\n`,
   });
 });
-
-test("an embedded database that the running service holds is refused in one line", async () => {
-  const { url: source, drop } = await createEmptyDatabase("embedded");
-  onTestFinished(drop);
-  const service = await startServer({ DATABASE_URL: source });
-  onTestFinished(() => service.kill());
-  const target = await cluster.createDatabase();
-  const { status, stdout, stderr } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
-  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
-  expect(stderr).toMatch(/^The data folder .* is in use by another process\.\n$/);
-  expect(await relations(target)).toEqual([]);
-});

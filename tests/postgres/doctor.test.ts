@@ -1,5 +1,5 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,8 +79,21 @@ async function examine(settings: Settings, words: string[] = []): Promise<Check[
   return checks;
 }
 
+/** The findings about one subject, each in one line. */
 const named = async (name: string, settings: Settings, words?: string[]) =>
-  (await examine(settings, words)).filter((check) => check.name === name);
+  (await examine(settings, words))
+    .filter((check) => check.name === name)
+    .map(({ status, found, mend }) => `${status} ${found}${mend ? ` Mend: ${mend}` : ""}`);
+
+/** Settings, and the one line that is expected of them. */
+type Case = () => Promise<[Settings, string | RegExp]>;
+
+const testCases = (name: string, cases: Record<string, Case>, shared: () => Settings) =>
+  test.each(Object.entries(cases))(`${name}: %s`, async (_what, prepare) => {
+    const [settings, line] = await prepare();
+    const expected = typeof line === "string" ? line : expect.stringMatching(line);
+    expect(await named(name, { ...shared(), ...settings })).toEqual([expected]);
+  });
 
 const smtp = (options: SMTPServerOptions = {}) =>
   startSmtpServer({ allowInsecureAuth: true, ...options, ...(options.secure ? {} : { hideSTARTTLS: true }) });
@@ -149,54 +162,42 @@ test("every problem of the settings is listed, without a value", async () => {
   ]);
 });
 
-describe("the database", () => {
-  test("is not reached", async () => {
-    const url = `postgresql://postgres:a-wrong-secret@127.0.0.1:${await freePort()}/latchkey`;
-    expect(await named("database", { DATABASE_URL: url })).toEqual([
-      {
-        status: "fail",
-        name: "database",
-        found: expect.stringMatching(
-          /^The database at 127\.0\.0\.1:\d+\/latchkey cannot be used: connect ECONNREFUSED/,
-        ),
-        mend: "start PostgreSQL, or correct host and port in DATABASE_URL",
-      },
-    ]);
-  });
+testCases(
+  "database",
+  {
+    "it is not reached": async () => [
+      { DATABASE_URL: `postgresql://postgres:a-wrong-secret@127.0.0.1:${await freePort()}/latchkey` },
+      /^fail The database at 127\.0\.0\.1:\d+\/latchkey cannot be used: connect ECONNREFUSED .* Mend: start PostgreSQL/,
+    ],
+    "it does not exist": async () => [
+      { DATABASE_URL: database.replace(/\w+$/, "nowhere") },
+      /Mend: create the database, or correct its name in DATABASE_URL$/,
+    ],
+    "the embedded one does not exist": async () => [
+      { DATABASE_URL: `pglite:${folder}/data` },
+      `warn there is no database in ${folder}/data Mend: the first start of the service makes it`,
+    ],
+  },
+  () => ({}),
+);
 
-  test("does not exist", async () => {
-    const url = database.replace(/\w+$/, "nowhere");
-    expect(await named("database", { DATABASE_URL: url })).toMatchObject([
-      { status: "fail", mend: "create the database, or correct its name in DATABASE_URL" },
-    ]);
-  });
+test("migrations: there are none", async () => {
+  expect(await named("migrations", { DATABASE_URL: await cluster.createDatabase() })).toEqual([
+    expect.stringMatching(
+      /^fail (\d+) of \1 are missing: Migration20261121000000, .* Mend: run `latchkey database migrate`/,
+    ),
+  ]);
+});
 
-  test("has no migrations", async () => {
-    expect(await named("migrations", { DATABASE_URL: await cluster.createDatabase() })).toEqual([
-      {
-        status: "fail",
-        name: "migrations",
-        found: expect.stringMatching(/^(\d+) of \1 are missing: Migration20261121000000, /),
-        mend: "run `latchkey database migrate`, or start the service",
-      },
-    ]);
-  });
-
-  test.each([
-    [60_000, "60 s behind"],
-    [-60_000, "60 s ahead"],
-  ])("has another time, this machine's clock being off by %i ms", async (shift, found) => {
-    const shifted = `const now = Date.now; Date.now = () => now() + ${shift};`;
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(shifted)}`;
-    expect(await named("clock", { DATABASE_URL: database, NODE_OPTIONS })).toEqual([
-      {
-        status: "fail",
-        name: "clock",
-        found: `the database's is ${found}: links and sessions end at the wrong time`,
-        mend: "synchronise both machines' clocks by NTP, e.g. with chrony",
-      },
-    ]);
-  });
+test.each([
+  [60_000, "60 s behind"],
+  [-60_000, "60 s ahead"],
+])("clock: this machine's is off by %i ms", async (shift, found) => {
+  const shifted = `const now = Date.now; Date.now = () => now() + ${shift};`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(shifted)}`;
+  expect(await named("clock", { DATABASE_URL: database, NODE_OPTIONS })).toEqual([
+    `fail the database's is ${found}: links and sessions end at the wrong time Mend: synchronise both machines' clocks by NTP, e.g. with chrony`,
+  ]);
 });
 
 describe("the embedded database", () => {
@@ -209,41 +210,16 @@ describe("the embedded database", () => {
     return { folder, settings };
   }
 
-  test("does not exist yet: a warning, and nothing is created", async () => {
-    const settings = { DATABASE_URL: `pglite:${folder}/data` };
-    expect(await named("database", settings)).toMatchObject([
-      { status: "warn", found: `there is no database in ${folder}/data` },
-    ]);
-    expect(await named("data folder", settings)).toMatchObject([
-      { status: "warn", found: `${folder}/data does not exist` },
-    ]);
-  });
-
-  test("is private", async () => {
+  test("is private, or in a folder or a file that others can open", async () => {
     const { folder, settings } = await dataFolder();
-    expect(await named("data folder", settings)).toEqual([
-      { status: "ok", name: "data folder", found: `${folder}: mode 0700, no file is readable by others` },
-    ]);
-  });
-
-  test("is in a folder that others can open", async () => {
-    const { folder, settings } = await dataFolder();
-    await chmod(folder, 0o755);
-    expect(await named("data folder", settings)).toEqual([
-      {
-        status: "fail",
-        name: "data folder",
-        found: `${folder} has the mode 0755: others can open it`,
-        mend: `chmod -R go= ${folder}`,
-      },
-    ]);
-  });
-
-  test("has a file that others can read", async () => {
-    const { folder, settings } = await dataFolder();
+    const check = () => named("data folder", settings);
+    expect(await check()).toEqual([`ok ${folder}: mode 0700, no file is readable by others`]);
     await chmod(join(folder, "pglite/PG_VERSION"), 0o644);
-    expect(await named("data folder", settings)).toMatchObject([
-      { status: "fail", found: `others can open files in it (1), e.g. ${folder}/pglite/PG_VERSION` },
+    const file = `others can open files in it (1), e.g. ${folder}/pglite/PG_VERSION`;
+    expect(await check()).toEqual([`fail ${file} Mend: chmod -R go= ${folder}`]);
+    await chmod(folder, 0o755);
+    expect(await check()).toEqual([
+      `fail ${folder} has the mode 0755: others can open it Mend: chmod -R go= ${folder}`,
     ]);
   });
 
@@ -266,345 +242,257 @@ describe("the embedded database", () => {
   });
 });
 
-describe("mail", () => {
-  const at = (port: number, scheme = "smtp") => mailSettings(`${scheme}://${credentials}@localhost:${port}`);
-  const check = (settings: Settings, words?: string[]) =>
-    named("mail", { DATABASE_URL: `pglite:${folder}/data`, ...trusting(), ...settings }, words);
+const at = (port: number, scheme = "smtp") => mailSettings(`${scheme}://${credentials}@localhost:${port}`);
+const withoutDatabase = () => ({ DATABASE_URL: `pglite:${folder}/data`, ...trusting() });
 
-  test("a closed port", async () => {
-    const port = await freePort();
-    expect(await check(at(port))).toEqual([
-      {
-        status: "fail",
-        name: "mail",
-        found: `localhost:${port} refuses the connection`,
-        mend: "correct host and port in SMTP_URL, or start the mail server",
-      },
-    ]);
-  });
-
-  test("a host that does not exist", async () => {
-    expect(await check(mailSettings(`smtp://${credentials}@nowhere.invalid:587`))).toMatchObject([
-      { status: "fail", found: "the host nowhere.invalid cannot be found" },
-    ]);
-  });
-
-  test("a certificate for another name", async () => {
-    const { port } = await smtp({ secure: true, ...authority.sign("DNS:other.example") });
-    expect(await check(at(port, "smtps"))).toMatchObject([
-      {
-        status: "fail",
-        found: `the certificate of localhost:${port} is not valid for localhost (ESOCKET ERR_TLS_CERT_ALTNAME_INVALID)`,
-        mend: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
-      },
-    ]);
-  });
-
-  test("a certificate of an unknown authority", async () => {
-    const { port } = await smtp({ secure: true, ...createAuthority().sign("DNS:localhost") });
-    expect(await check(at(port, "smtps"))).toMatchObject([
-      { status: "fail", found: expect.stringMatching(/^the certificate of localhost:\d+ is not valid/) },
-    ]);
-  });
-
-  test("no STARTTLS", async () => {
-    const { port } = await startScriptedServer((line, socket) => {
-      if (line === null) socket.write("220 mail.example\r\n");
-      else socket.write(line.startsWith("STARTTLS") ? "502 No\r\n" : "250 mail.example\r\n");
-    });
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(
-      'import dns from "node:dns"; const name = "mail.example"; const { lookup, resolve4, resolve6 } = dns;' +
-        'dns.lookup = (host, options, done) => lookup(host === name ? "127.0.0.1" : host, options, done);' +
-        "dns.resolve4 = (host, done) => (host === name ? done(null, ['127.0.0.1']) : resolve4(host, done));" +
-        "dns.resolve6 = (host, done) => (host === name ? done(null, []) : resolve6(host, done));",
-    )}`;
-    expect(await check({ ...mailSettings(`smtp://${credentials}@mail.example:${port}`), NODE_OPTIONS })).toMatchObject([
-      { status: "fail", found: `mail.example:${port} does not offer STARTTLS` },
-    ]);
-  });
-
-  test("TLS from the start on a port without it", async () => {
-    const { port } = await smtp();
-    expect(await check(at(port, "smtps"))).toMatchObject([
-      {
-        status: "fail",
-        found: `localhost:${port} does not start with TLS`,
-        mend: "use smtp:// (STARTTLS, port 587) in SMTP_URL",
-      },
-    ]);
-  });
-
-  test("a login that is refused", async () => {
-    const { port } = await smtp();
-    expect(await check(mailSettings(`smtp://user:a-wrong-secret@localhost:${port}`))).toEqual([
-      {
-        status: "fail",
-        name: "mail",
-        found: `localhost:${port} refuses the login (EAUTH 535)`,
-        mend: "correct user and password in SMTP_URL; both are percent-encoded there",
-      },
-    ]);
-  });
-
-  test("silence, for ten seconds", async () => {
-    const { port } = await startScriptedServer(() => {});
-    expect(await check(at(port))).toMatchObject([
-      { status: "fail", found: `localhost:${port} did not answer in time` },
-    ]);
-  });
-
-  test("a test mail whose recipient is refused", async () => {
-    const { port } = await smtp({
-      onRcptTo: (_address, _session, callback) => callback(Object.assign(new Error("No"), { responseCode: 550 })),
-    });
-    const settings = { DATABASE_URL: `pglite:${folder}/data`, ...at(port) };
-    expect(await named("test mail", settings, ["--mail", "you@example.org"])).toMatchObject([
-      { status: "fail", found: "the mail service refuses the recipient" },
-    ]);
-    expect(await named("test mail", settings, ["--mail", "nobody"])).toMatchObject([
-      { status: "fail", found: "the address is none" },
-    ]);
-  });
-
-  /** An HTTP service that answers each request so. */
-  async function mailApi(path: string, status: number, body: unknown) {
-    const requests: [string | undefined, IncomingHttpHeaders][] = [];
-    const server = createServer((request, response) => {
-      requests.push([`${request.method} ${request.url}`, request.headers]);
-      const known = request.url === path;
-      response.writeHead(known ? status : 404, { "Content-Type": "application/json" }).end(JSON.stringify(body));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-    return { requests, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-  }
-
-  const resend = { MAIL_DRIVER: "resend", MAIL_FROM: "mail@latchkey.example", RESEND_API_KEY: "re_secret" };
-  const postmark = { MAIL_DRIVER: "postmark", MAIL_FROM: "mail@latchkey.example", POSTMARK_SERVER_TOKEN: "re_secret" };
-
-  test.each([
-    ["Resend: full access", resend, "/domains", 200, { data: [] }, "ok", "resend: the key is accepted"],
-    [
-      "Resend: may only send",
-      resend,
-      "/domains",
-      401,
-      { name: "restricted_api_key" },
-      "ok",
-      "resend: the key is accepted",
-    ],
-    [
-      "Resend: wrong",
-      resend,
-      "/domains",
-      403,
-      { name: "invalid_api_key" },
-      "fail",
-      "Resend refuses the key (status 403, invalid_api_key)",
-    ],
-    ["Postmark: right", postmark, "/server", 200, { ID: 1 }, "ok", "postmark: the key is accepted"],
-    ["Postmark: wrong", postmark, "/server", 401, { ErrorCode: 10 }, "fail", "Postmark refuses the key (status 401)"],
-  ])("the key of %s", async (_what, settings, path, answer, body, status, found) => {
-    const api = await mailApi(path, answer, body);
-    expect(await check({ ...settings, APP_URL, MAIL_API_URL: api.url })).toMatchObject([{ status, found }]);
-    expect(api.requests.map(([line]) => line)).toEqual([`GET ${path}`]);
-    const { authorization, "x-postmark-server-token": token } = api.requests[0]?.[1] ?? {};
-    expect(authorization ?? token).toMatch(/^(?:Bearer )?re_secret$/);
-  });
-
-  test("a mail API that is not reached", async () => {
-    const url = `http://127.0.0.1:${await freePort()}`;
-    expect(await check({ ...resend, APP_URL, MAIL_API_URL: url })).toMatchObject([
-      { status: "fail", found: "Resend cannot be reached (unreachable, ECONNREFUSED)" },
-    ]);
-  });
-});
-
-describe("the provider", () => {
-  const check = (settings: Settings) => named("provider", { DATABASE_URL: `pglite:${folder}/data`, ...settings });
-
-  test("refuses a wrong client secret", async () => {
-    const provider = await startIdentityProvider("http://localhost:3000/auth/idp/callback");
-    onTestFinished(() => provider.stop());
-    expect(await check({ ...provider.settings, IDP_CLIENT_SECRET: "a-wrong-secret" })).toEqual([
-      {
-        status: "fail",
-        name: "provider",
-        found: "oidc: the provider refuses the client's credentials (invalid_client)",
-        mend: "copy IDP_CLIENT_ID and IDP_CLIENT_SECRET from the provider again",
-      },
-    ]);
-    expect(await check(provider.settings)).toMatchObject([{ status: "ok" }]);
-  });
-
-  test("is not at IDP_ISSUER", async () => {
-    const provider = await startIdentityProvider("http://localhost:3000/auth/idp/callback");
-    onTestFinished(() => provider.stop());
-    expect(await check({ ...provider.settings, IDP_ISSUER: `${provider.url}/other` })).toMatchObject([
-      { status: "fail", found: expect.stringMatching(/^oidc: discovery at http.*\/other failed \(status 404\)$/) },
-    ]);
-  });
-
-  test("has an endpoint that does not answer", async () => {
-    const provider = await startIdentityProvider("http://localhost:3000/auth/idp/callback");
-    onTestFinished(() => provider.stop());
-    const IDP_AUTHORIZE_URL = `http://localhost:${await freePort()}/authorize`;
-    expect(await check({ ...provider.settings, IDP_AUTHORIZE_URL })).toMatchObject([
-      { status: "fail", found: `oidc: ${IDP_AUTHORIZE_URL} does not answer (unreachable, ECONNREFUSED)` },
-    ]);
-  });
-});
-
-describe("APP_URL", () => {
-  const check = (settings: Settings) => named("APP_URL", { ...behindProxy(), ...settings });
-
-  test("leads nowhere", async () => {
-    const APP_URL = `http://localhost:${await freePort()}`;
-    expect(await check({ APP_URL })).toEqual([
-      {
-        status: "fail",
-        name: "APP_URL",
-        found: `${APP_URL} does not lead to this service (ECONNREFUSED)`,
-        mend: "start the service and the proxy, or correct APP_URL and the DNS",
-      },
-    ]);
-  });
-
-  test.each<[string, () => string | Promise<string>, () => string]>([
-    ["missing", () => `pglite:${folder}/data`, () => `there is no database in ${folder}/data`],
-    ["not migrated", () => cluster.createDatabase(), () => "its database is not migrated"],
-    ["not reached", () => "postgresql://postgres@127.0.0.1:1/x", () => "its database cannot be opened"],
-  ])(
-    "leads to a service, but the own database is %s: the two are not compared, and no proxy is judged",
-    async (_what, url, reason) => {
-      const { url: APP_URL, port } = other;
-      const checks = await examine({ DATABASE_URL: await url(), APP_URL, PORT: String(port) });
-      expect(checks.filter(({ name }) => ["APP_URL", "proxy"].includes(name))).toEqual([
-        {
-          status: "warn",
-          name: "APP_URL",
-          found: `${APP_URL} leads to a Latchkey that cannot be compared with this installation: ${reason()}`,
-          mend: "mend the database check, then run this again",
-        },
-      ]);
+testCases(
+  "mail",
+  {
+    "a closed port": async () => {
+      const port = await freePort();
+      return [
+        at(port),
+        `fail localhost:${port} refuses the connection Mend: correct host and port in SMTP_URL, or start the mail server`,
+      ];
     },
-  );
+    "a host that does not exist": async () => [
+      mailSettings(`smtp://${credentials}@nowhere.invalid:587`),
+      /^fail the host nowhere\.invalid cannot be found Mend: /,
+    ],
+    "a certificate for another name": async () => {
+      const { port } = await smtp({ secure: true, ...authority.sign("DNS:other.example") });
+      const words = "is not valid for localhost \\(ESOCKET ERR_TLS_CERT_ALTNAME_INVALID\\) Mend: .*NODE_EXTRA_CA_CERTS";
+      return [at(port, "smtps"), new RegExp(`^fail the certificate of localhost:${port} ${words}`)];
+    },
+    "a certificate of an unknown authority": async () => {
+      const { port } = await smtp({ secure: true, ...createAuthority().sign("DNS:localhost") });
+      return [at(port, "smtps"), /^fail the certificate of localhost:\d+ is not valid/];
+    },
+    "no STARTTLS": async () => {
+      const { port } = await startScriptedServer((line, socket) => {
+        if (line === null) socket.write("220 mail.example\r\n");
+        else socket.write(line.startsWith("STARTTLS") ? "502 No\r\n" : "250 mail.example\r\n");
+      });
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(
+        'import dns from "node:dns"; const name = "mail.example"; const { lookup, resolve4, resolve6 } = dns;' +
+          'dns.lookup = (host, options, done) => lookup(host === name ? "127.0.0.1" : host, options, done);' +
+          "dns.resolve4 = (host, done) => (host === name ? done(null, ['127.0.0.1']) : resolve4(host, done));" +
+          "dns.resolve6 = (host, done) => (host === name ? done(null, []) : resolve6(host, done));",
+      )}`;
+      const settings = { ...mailSettings(`smtp://${credentials}@mail.example:${port}`), NODE_OPTIONS };
+      return [settings, new RegExp(`^fail mail.example:${port} does not offer STARTTLS Mend: use smtps://`)];
+    },
+    "TLS from the start on a port without it": async () => {
+      const { port } = await smtp();
+      return [
+        at(port, "smtps"),
+        `fail localhost:${port} does not start with TLS Mend: use smtp:// (STARTTLS, port 587) in SMTP_URL`,
+      ];
+    },
+    "a login that is refused": async () => {
+      const { port } = await smtp();
+      return [
+        mailSettings(`smtp://user:a-wrong-secret@localhost:${port}`),
+        `fail localhost:${port} refuses the login (EAUTH 535) Mend: correct user and password in SMTP_URL; both are percent-encoded there`,
+      ];
+    },
+    "silence, for ten seconds": async () => {
+      const { port } = await startScriptedServer(() => {});
+      return [at(port), new RegExp(`^fail localhost:${port} did not answer in time Mend: open the port`)];
+    },
+    "a mail API that is not reached": async () => [
+      { ...resend, APP_URL, MAIL_API_URL: `http://127.0.0.1:${await freePort()}` },
+      /^fail Resend cannot be reached \(unreachable, ECONNREFUSED\) Mend: /,
+    ],
+  },
+  withoutDatabase,
+);
 
-  test("leads to another installation", async () => {
-    expect(await check({ APP_URL: other.url })).toMatchObject([
-      { status: "fail", found: `${other.url} leads to another installation of Latchkey` },
-    ]);
+test("test mail: its recipient is refused, or is no address", async () => {
+  const { port } = await smtp({
+    onRcptTo: (_address, _session, callback) => callback(Object.assign(new Error("No"), { responseCode: 550 })),
   });
-
-  test.each([
-    [404, "text/html", "Not here", "status 404"],
-    [200, "text/html", "<!doctype html>", "not_json"],
-    [200, "application/json", '{"ok":true}', "unexpected"],
-    [200, "application/json", '{"installation":null,"origin":"","client":"proxy"}', "unexpected"],
-    [200, "application/json", '{"installation":null,"origin":"http://x/\\u001b[2K","client":"proxy"}', "unexpected"],
-    [301, "text/plain", "", "redirect 301"],
-  ])("leads to another website, which answers %i %s %s", async (status, type, body, reason) => {
-    const server = createServer((_request, response) => {
-      response.writeHead(status, { "Content-Type": type, Location: "https://elsewhere.example/" }).end(body);
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-    const APP_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    expect(await check({ APP_URL })).toMatchObject([
-      { status: "fail", found: `${APP_URL} does not lead to this service (${reason})` },
-    ]);
-  });
-
-  test("has a certificate that is not trusted", async () => {
-    expect(await check({ NODE_EXTRA_CA_CERTS: "" })).toMatchObject([
-      { status: "fail", found: expect.stringMatching(/^the certificate of https:\/\/localhost:\d+ is not trusted/) },
-    ]);
-  });
+  const check = (address: string) => named("test mail", { ...withoutDatabase(), ...at(port) }, ["--mail", address]);
+  expect(await check("you@example.org")).toEqual([
+    expect.stringMatching(/^fail the mail service refuses the recipient Mend: /),
+  ]);
+  expect(await check("nobody")).toEqual([expect.stringMatching(/^fail the address is none Mend: /)]);
 });
 
-describe("the proxy", () => {
-  const check = async (how: Rewrite, settings: Settings = {}) => {
-    rewrite = how;
-    return named("proxy", { ...behindProxy(), ...settings });
+/** An HTTP service on loopback, until the end of the test. */
+async function listening(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const resend = { MAIL_DRIVER: "resend", MAIL_FROM: "mail@latchkey.example", RESEND_API_KEY: "re_secret" };
+const postmark = { MAIL_DRIVER: "postmark", MAIL_FROM: "mail@latchkey.example", POSTMARK_SERVER_TOKEN: "re_secret" };
+
+test.each([
+  ["Resend: full access", resend, "/domains", 200, { data: [] }, "ok resend: the key is accepted"],
+  ["Resend: may only send", resend, "/domains", 401, { name: "restricted_api_key" }, "ok resend: the key is accepted"],
+  [
+    "Resend: wrong",
+    resend,
+    "/domains",
+    403,
+    { name: "invalid_api_key" },
+    "fail Resend refuses the key (status 403, invalid_api_key) Mend: correct RESEND_API_KEY: the service's website has it",
+  ],
+  ["Postmark: right", postmark, "/server", 200, { ID: 1 }, "ok postmark: the key is accepted"],
+  [
+    "Postmark: wrong",
+    postmark,
+    "/server",
+    401,
+    { ErrorCode: 10 },
+    "fail Postmark refuses the key (status 401, 10) Mend: correct POSTMARK_SERVER_TOKEN: the service's website has it",
+  ],
+])("mail: the key of %s", async (_what, settings, path, status, body, line) => {
+  const requests: (string | undefined)[] = [];
+  const MAIL_API_URL = await listening(({ method, url, headers }, response) => {
+    requests.push(`${method} ${url} ${headers.authorization ?? headers["x-postmark-server-token"]}`);
+    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+  });
+  expect(await named("mail", { ...withoutDatabase(), ...settings, APP_URL, MAIL_API_URL })).toEqual([line]);
+  expect(requests).toEqual([`GET ${path} ${settings === resend ? "Bearer " : ""}re_secret`]);
+});
+
+async function identityProvider() {
+  const provider = await startIdentityProvider("http://localhost:3000/auth/idp/callback");
+  onTestFinished(() => provider.stop());
+  return provider;
+}
+
+testCases(
+  "provider",
+  {
+    "it accepts the client": async () => [
+      (await identityProvider()).settings,
+      "ok oidc: the client id and secret are accepted",
+    ],
+    "it refuses a wrong client secret": async () => [
+      { ...(await identityProvider()).settings, IDP_CLIENT_SECRET: "a-wrong-secret" },
+      "fail oidc: the provider refuses the client's credentials (invalid_client) Mend: copy IDP_CLIENT_ID and IDP_CLIENT_SECRET from the provider again",
+    ],
+    "it is not at IDP_ISSUER": async () => {
+      const { settings, url } = await identityProvider();
+      return [
+        { ...settings, IDP_ISSUER: `${url}/other` },
+        /^fail oidc: discovery at http.*\/other failed \(status 404\) Mend: correct IDP_ISSUER/,
+      ];
+    },
+    "it has an endpoint that does not answer": async () => [
+      { ...(await identityProvider()).settings, IDP_AUTHORIZE_URL: `http://localhost:${await freePort()}/authorize` },
+      /^fail oidc: http:\/\/localhost:\d+\/authorize does not answer \(unreachable, ECONNREFUSED\) Mend: /,
+    ],
+  },
+  withoutDatabase,
+);
+
+testCases(
+  "APP_URL",
+  {
+    "it leads nowhere": async () => [
+      { APP_URL: `http://localhost:${await freePort()}` },
+      /^fail http:\S+ does not lead to this service \(ECONNREFUSED\) Mend: start the service and the proxy, or correct APP_URL/,
+    ],
+    "it leads to another installation": async () => [
+      { APP_URL: other.url },
+      /^fail http:\S+ leads to another installation of Latchkey Mend: /,
+    ],
+    "it has a certificate that is not trusted": async () => [
+      { NODE_EXTRA_CA_CERTS: "" },
+      /^fail the certificate of https:\/\/localhost:\d+ is not trusted \(\w+\) Mend: /,
+    ],
+  },
+  () => behindProxy(),
+);
+
+test.each([
+  [404, "text/html", "Not here", "status 404"],
+  [200, "text/html", "<!doctype html>", "not_json"],
+  [200, "application/json", '{"installation":null,"origin":"","client":"proxy"}', "unexpected"],
+  [200, "application/json", '{"installation":null,"origin":"http://x/\\u001b[2K","client":"proxy"}', "unexpected"],
+  [301, "text/plain", "", "redirect 301"],
+])("APP_URL: it leads to another website, which answers %i %s %s", async (status, type, body, reason) => {
+  const APP_URL = await listening((_request, response) => {
+    response.writeHead(status, { "Content-Type": type, Location: "https://elsewhere.example/" }).end(body);
+  });
+  const [line] = await named("APP_URL", { ...behindProxy(), APP_URL });
+  expect(line).toContain(`fail ${APP_URL} does not lead to this service (${reason}) Mend: `);
+});
+
+test.each<[string, () => string | Promise<string>, () => string]>([
+  ["missing", () => `pglite:${folder}/data`, () => `there is no database in ${folder}/data`],
+  ["not migrated", () => cluster.createDatabase(), () => "its database is not migrated"],
+  ["not reached", () => "postgresql://postgres@127.0.0.1:1/x", () => "its database cannot be opened"],
+])(
+  "APP_URL leads to a service, but the own database is %s: they are not compared, and no proxy is judged",
+  async (_what, url, reason) => {
+    const settings = { DATABASE_URL: await url(), APP_URL: other.url, PORT: String(other.port) };
+    const checks = (await examine(settings)).filter(({ name }) => ["APP_URL", "proxy"].includes(name));
+    const found = `${other.url} leads to a Latchkey that cannot be compared with this installation: ${reason()}`;
+    expect(checks).toEqual([
+      { status: "warn", name: "APP_URL", found, mend: "mend the database check, then run this again" },
+    ]);
+  },
+);
+
+/** Passes on what a client sends in a header, and sets the others. */
+const passing =
+  (name: string): Rewrite =>
+  (headers, set) => {
+    const sent = headers[name];
+    setEvery(headers, set);
+    if (sent) headers[name] = sent;
   };
-  const changed =
-    (change: (headers: IncomingHttpHeaders) => void): Rewrite =>
-    (headers, set) => {
-      setEvery(headers, set);
-      change(headers);
-    };
 
-  test("does not send X-Forwarded-Proto", async () => {
-    expect(await check(changed((headers) => delete headers["x-forwarded-proto"]))).toEqual([
-      {
-        status: "fail",
-        name: "proxy",
-        found: `the service sees http://localhost:${proxy.port} instead of https://localhost:${proxy.port}`,
-        mend: "let the proxy send X-Forwarded-Proto with the scheme that the browser used",
-      },
-    ]);
-  });
+const without =
+  (name: string, host?: string): Rewrite =>
+  (headers, set) => {
+    setEvery(headers, set);
+    delete headers[name];
+    if (host) headers.host = host;
+  };
 
-  test("replaces Host and does not send X-Forwarded-Host", async () => {
-    const how = changed((headers) => {
-      headers.host = "upstream:3000";
-      delete headers["x-forwarded-host"];
-    });
-    expect(await check(how)).toMatchObject([
-      {
-        status: "fail",
-        found: `the service sees https://upstream:3000 instead of https://localhost:${proxy.port}`,
-        mend: "let the proxy send X-Forwarded-Host with the host that the browser used, or keep Host as it is",
-      },
-    ]);
-  });
+const chosen = /^fail a client can choose X-Forwarded-Proto or X-Forwarded-Host Mend: /;
 
-  test("does not send X-Forwarded-For", async () => {
-    expect(await check(changed((headers) => delete headers["x-forwarded-for"]))).toMatchObject([
-      { status: "fail", found: "the proxy sends no X-Forwarded-For: all clients share one limit" },
-    ]);
-  });
+test.each([
+  [
+    "does not send X-Forwarded-Proto",
+    without("x-forwarded-proto"),
+    /^fail the service sees http:\S+ instead of https:\S+ Mend: let the proxy send X-Forwarded-Proto/,
+  ],
+  [
+    "replaces Host and does not send X-Forwarded-Host",
+    without("x-forwarded-host", "upstream:3000"),
+    /^fail the service sees https:\/\/upstream:3000 instead of https:\S+ Mend: let the proxy send X-Forwarded-Host/,
+  ],
+  [
+    "does not send X-Forwarded-For",
+    without("x-forwarded-for"),
+    /^fail the proxy sends no X-Forwarded-For: all clients share one limit Mend: /,
+  ],
+  [
+    "passes on X-Forwarded-For",
+    passing("x-forwarded-for"),
+    /^fail a client can choose its own address with X-Forwarded-For Mend: /,
+  ],
+  ["passes on X-Forwarded-Proto", passing("x-forwarded-proto"), chosen],
+  ["passes on X-Forwarded-Host", passing("x-forwarded-host"), chosen],
+])("proxy: it %s", async (_what, how, line) => {
+  rewrite = how;
+  expect(await named("proxy", behindProxy())).toEqual([expect.stringMatching(line)]);
+});
 
-  test("passes on what a client sends as X-Forwarded-For", async () => {
-    const how: Rewrite = (headers, set) => {
-      const sent = headers["x-forwarded-for"];
-      setEvery(headers, set);
-      if (sent) headers["x-forwarded-for"] = sent;
-    };
-    expect(await check(how)).toMatchObject([
-      { status: "fail", found: "a client can choose its own address with X-Forwarded-For" },
-    ]);
-  });
-
-  test.each(["x-forwarded-proto", "x-forwarded-host"])("passes on what a client sends as %s", async (name) => {
-    const how: Rewrite = (headers, set) => {
-      const sent = headers[name];
-      setEvery(headers, set);
-      if (sent) headers[name] = sent;
-    };
-    expect(await check(how)).toMatchObject([
-      { status: "fail", found: "a client can choose X-Forwarded-Proto or X-Forwarded-Host" },
-    ]);
-  });
-
-  test("is in front, but TRUST_PROXY is false", async () => {
-    const direct = await startReverseProxy(() => other.port, setEvery, authority.sign("DNS:localhost"));
-    onTestFinished(() => direct.stop());
-    const APP_URL = `https://localhost:${direct.port}`;
-    const settings = { ...trusting(), DATABASE_URL: other.databaseUrl, APP_URL, PORT: String(other.port) };
-    expect(await named("proxy", settings)).toMatchObject([
-      {
-        status: "fail",
-        found: `the service sees http://localhost:${direct.port} instead of ${APP_URL}`,
-        mend: expect.stringMatching(/^set TRUST_PROXY to the number of proxies/),
-      },
-    ]);
-  });
-
-  test("is not there, but TRUST_PROXY is 1", async () => {
-    const APP_URL = service.url;
-    expect(await named("proxy", { ...behindProxy(), APP_URL })).toMatchObject([
-      { status: "fail", found: "a client can choose X-Forwarded-Proto or X-Forwarded-Host" },
-    ]);
-  });
+test("proxy: it is in front, but TRUST_PROXY is false; it is not there, but TRUST_PROXY is 1", async () => {
+  const direct = await startReverseProxy(() => other.port, setEvery, authority.sign("DNS:localhost"));
+  onTestFinished(() => direct.stop());
+  const settings = { ...trusting(), DATABASE_URL: other.databaseUrl, PORT: String(other.port) };
+  const [line] = await named("proxy", { ...settings, APP_URL: `https://localhost:${direct.port}` });
+  expect(line).toMatch(/^fail the service sees http:\S+ instead of https:\S+ Mend: set TRUST_PROXY to the number/);
+  expect(await named("proxy", { ...behindProxy(), APP_URL: service.url })).toEqual([expect.stringMatching(chosen)]);
 });
