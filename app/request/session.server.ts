@@ -27,10 +27,7 @@ const cookieName = (request: Request) => sessionCookieName(isHttps(request));
 /** The token of the session cookie; `null` for none. */
 export const sessionToken = (request: Request) => readCookie(request, cookieName(request));
 
-/**
- * All tokens that the browser sent. A sign-in and a logout end the session of each. Where a sibling host has planted a
- * second cookie, neither is read: without this, the visitor's own session would outlive the logout.
- */
+/** All tokens that the browser sent. Where a sibling host planted a second cookie, a logout ends the visitor's session too. */
 const everyToken = (request: Request) => readCookies(request, cookieName(request));
 
 /** Sets the session cookie, or clears it. */
@@ -52,11 +49,7 @@ function loginFor(request: Request): string {
   return withReturnTo("/login", allowedReturn(`${pathname}${search}`));
 }
 
-/**
- * Makes a page private. A visitor comes back to it after signing in; of a form, to its page.
- *
- * @throws Response to the login page for a visitor
- */
+/** Makes a page private. @throws Response for a visitor: to the login page, which leads back to this one */
 export async function requireUser(request: Request, login = loginFor(request)): Promise<SignedIn> {
   const signedIn = await getUser(request);
   if (!signedIn) throw redirect(login);
@@ -66,10 +59,7 @@ export async function requireUser(request: Request, login = loginFor(request)): 
 /** Whether the loader runs for the page of a refused form: Remix keeps the form's headers. */
 const followsForm = (request: Request) => request.headers.has("Content-Type");
 
-/**
- * @throws Response for a signed-in user to where a sign-in of this page ends, or to the account page, which says that an
- * external sign-in failed
- */
+/** @throws Response for a signed-in user: to where a sign-in ends, or to the account page, where one failed */
 export async function requireGuest(request: Request, returnTo: string | null = null): Promise<void> {
   if (followsForm(request) || !(await getUser(request))) return;
   const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
@@ -78,10 +68,9 @@ export async function requireGuest(request: Request, returnTo: string | null = n
 }
 
 /**
- * Protects what cannot be undone from somebody who finds an open browser. The login page is for guests, so an older
- * session ends here.
+ * Protects what cannot be undone from somebody who finds an open browser.
  *
- * @throws Response to the login page when the sign-in is older than 15 minutes
+ * @throws Response to the login page when the sign-in is too old; the page is for guests, so the session ends
  */
 export async function requireRecentSignIn(request: Request, signedIn: SignedIn): Promise<void> {
   if (mustSignInAgain(signedIn)) throw await signOut(request, "/login?notice=sign_in_again");

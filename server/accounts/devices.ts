@@ -20,10 +20,8 @@ const deviceOfAddress = `
   where token_hash = ? and user_id = (select id from users where email = ?)`;
 
 /**
- * The device of a cookie's token, when it belongs to the account of `email`. One statement, the same for every address
- * and with or without a cookie.
- *
- * @returns the SHA-256 of its token
+ * The device of a cookie's token, when it belongs to the account of `email`: the SHA-256 of the token. One statement, the
+ * same for every address and with or without a cookie.
  */
 export async function findDevice(token: string | null, email: string | null): Promise<string | null> {
   const tokenHash = token !== null && isToken(token) ? sha256(token) : null;
@@ -31,19 +29,13 @@ export async function findDevice(token: string | null, email: string | null): Pr
   return device?.tokenHash ?? null;
 }
 
-interface SignedInDevice {
-  /** The raw token, which only the cookie holds. */
-  token: string;
-  /** Whether the account knew it. */
-  isKnown: boolean;
-}
-
 /**
  * Remembers the browser of a sign-in: its device counts as used now, or it gets one. The caller holds the user's row.
  *
  * @param token of the device cookie that the browser came with
+ * @returns the token of the browser's device, and whether the account knew it
  */
-export async function rememberDevice(em: EntityManager, userId: string, token: string | null): Promise<SignedInDevice> {
+export async function rememberDevice(em: EntityManager, userId: string, token: string | null) {
   const now = new Date();
   if (token !== null && isToken(token)) {
     const known = await em.nativeUpdate(Device, { tokenHash: sha256(token), user: userId }, { lastSeenAt: now });

@@ -22,11 +22,7 @@ export function newLink(email: string) {
   return { token, row: { tokenHash: sha256(token), email, expiresAt } };
 }
 
-/**
- * Stores the SHA-256 of a new token for `email`.
- *
- * @returns the raw token
- */
+/** Stores the SHA-256 of a new token for `email`. @returns the raw token */
 export async function issueLink(em: EntityManager, table: LinkTable, email: string): Promise<string> {
   const { token, row } = newLink(email);
   await em.insert(table, row);
@@ -39,12 +35,7 @@ const resetLinkOfUser = `
   link as (insert into password_resets (token_hash, email, expires_at) select ?, email, ? from owner)
   select id from owner`;
 
-/**
- * Stores a new reset link when the address has an account.
- *
- * @returns the user's id and the raw token, or `null`
- * @throws DatabaseUnavailable
- */
+/** Stores a new reset link when the address has an account. */
 export async function issueResetLink(email: string): Promise<{ userId: string; token: string } | null> {
   const { token, row } = newLink(email);
   const values = [email, row.tokenHash, row.expiresAt];
@@ -65,9 +56,8 @@ export async function isLinkValid(em: EntityManager, table: LinkTable, link: Mai
 }
 
 /**
- * Locks addresses until the end of the transaction, in one order. Whoever gives an address a user, or takes it away,
- * does this first. Without it, two links of one address that are used at once would deadlock on each other's rows, and
- * so would two users who change to each other's address.
+ * Locks addresses until the end of the transaction, in one order. Whoever gives an address a user, or takes it away, does
+ * this first: two links of one address used at once, and two users who swap addresses, would deadlock on each other's rows.
  */
 export async function lockAddresses(em: EntityManager, ...emails: string[]): Promise<void> {
   for (const email of emails.sort()) {
@@ -88,9 +78,8 @@ export async function consumeLink(em: EntityManager, table: LinkTable, link: Mai
 }
 
 /**
- * Ends these email changes: their links are invalid from now on. The rows are locked in one order: otherwise two users
- * whose changes name each other's addresses could deadlock. `endAllSessions` ends the changes of a user. A caller that also
- * ends those that name an address calls this first, with both conditions.
+ * Ends these email changes. The rows are locked in one order: otherwise two users whose changes name each other's addresses
+ * could deadlock. `endAllSessions` ends a user's; who also ends those that name an address calls this first, with both.
  */
 export async function endEmailChanges(em: EntityManager, where: FilterQuery<EmailChange>): Promise<void> {
   const rows = await em.find(EmailChange, where, {

@@ -14,13 +14,7 @@ const removeSurplus = (table: keyof typeof keys, key: string) => `
     for update skip locked)
   returning ${key}`;
 
-/**
- * Removes the user's rows but the new one and those that were used last. The caller holds the user's row.
- *
- * @param newKey the key of the new row
- * @param most how many rows stay
- * @returns how many were removed
- */
+/** Removes the user's rows but the new one and those used last. The caller holds the user's row. @returns how many */
 export async function keepMostRecent(
   em: EntityManager,
   table: keyof typeof keys,
@@ -28,11 +22,6 @@ export async function keepMostRecent(
   newKey: string,
   most: number,
 ): Promise<number> {
-  const removed = await preparedWithin(em, `keep-most-recent-${table}`, removeSurplus(table, keys[table]), [
-    userId,
-    newKey,
-    most,
-    userId,
-  ]);
-  return removed.length;
+  const statement = removeSurplus(table, keys[table]);
+  return (await preparedWithin(em, `keep-most-recent-${table}`, statement, [userId, newKey, most, userId])).length;
 }

@@ -2,7 +2,6 @@ import { availableParallelism } from "node:os";
 import { Argon2id } from "oslo/password";
 import { HashingOverloaded } from "../errors";
 import type { Requester } from "../http/request-facts.server";
-import { type Network, networksOf } from "./client-networks";
 import { decoyOf, kindOf, matchesHash } from "./stored-hashes";
 
 const parameters = { memorySize: 19_456, iterations: 2, parallelism: 1 }; // KiB; OWASP Password Storage Cheat Sheet
@@ -12,10 +11,10 @@ const argon2id = new Argon2id(parameters);
 // stop every new connection to the database, the mail service and the identity provider.
 const concurrency = Math.max(2, Math.min(3, availableParallelism()));
 const mostWaiting = 64;
-const mostWaitingOfClient = 8; // somebody with accounts of his own could keep every place full otherwise
+const mostWaitingOfClient = 8; // an IPv4 address or an IPv6 /64: somebody with accounts of his own could keep every place full otherwise
 
 interface Waiting {
-  networks: Network[];
+  client: string | undefined;
   enter(): void;
 }
 
@@ -23,22 +22,16 @@ interface Waiting {
 const waiting = new Set<Waiting>();
 let running = 0;
 
-/** How many callers wait for their hash to begin. */
 export const hashesWaiting = (): number => waiting.size;
 
-function waitingOf(network: string): number {
-  return [...waiting].filter(({ networks }) => networks.some((own) => own.network === network)).length;
-}
-
-function isFull(networks: Network[]): boolean {
-  if (waiting.size >= mostWaiting) return true;
-  return networks.some(({ network, factor }) => waitingOf(network) >= mostWaitingOfClient * factor);
+function isFull(client: string | undefined): boolean {
+  const ofClient = [...waiting].filter((other) => client !== undefined && other.client === client).length;
+  return waiting.size >= mostWaiting || ofClient >= mostWaitingOfClient;
 }
 
 /** Waits until a hash ends. A request whose client has hung up waits no longer. */
 function waitForTurn({ client, signal }: Partial<Requester>): Promise<void> {
-  const networks = client === undefined ? [] : networksOf(client);
-  if (isFull(networks)) throw new HashingOverloaded("Too many hashes wait.");
+  if (isFull(client)) throw new HashingOverloaded("Too many hashes wait.");
   return new Promise((resolve, reject) => {
     const leave = () => {
       waiting.delete(place);
@@ -48,7 +41,7 @@ function waitForTurn({ client, signal }: Partial<Requester>): Promise<void> {
       signal?.removeEventListener("abort", leave);
       resolve();
     };
-    const place = { networks, enter };
+    const place = { client, enter };
     waiting.add(place);
     signal?.addEventListener("abort", leave, { once: true });
   });
@@ -70,11 +63,7 @@ async function withinConcurrency<T>(requester: Partial<Requester>, work: () => P
   }
 }
 
-/**
- * A PHC string of the password, with the parameters in force.
- *
- * @throws HashingOverloaded
- */
+/** A PHC string of the password, with the parameters in force. @throws HashingOverloaded */
 export function hashPassword(password: string, requester: Partial<Requester> = {}): Promise<string> {
   return withinConcurrency(requester, () => argon2id.hash(password));
 }
@@ -83,10 +72,9 @@ const { memorySize, iterations, parallelism } = parameters;
 export const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${parallelism}`;
 
 /**
- * Verifies a password in a time that does not tell whether there is a hash, nor of which kind. When the parameters have
- * been raised, or hashes were imported, several kinds are stored until their owners log in. So a refused password costs
- * one verification for each kind that is stored, in one order, for every user: of the user's own kind the hash, of the
- * others a decoy. A decoy by the parameters in force alone would take longer or shorter than the hash of another kind.
+ * Verifies a password in a time that does not tell whether there is a hash, nor of which kind: several are stored after an
+ * import, and after the parameters have been raised. A refused password costs one verification for each stored kind, in one
+ * order, for every user: of the user's own kind the hash, of the others a decoy.
  *
  * @param hash `null` for an unknown user, or one without a password
  * @param kinds every kind of hash that is stored

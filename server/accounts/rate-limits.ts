@@ -1,22 +1,21 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
+import ipaddr from "ipaddr.js";
 import { RateLimit } from "../database/entities";
 import { prepared, preparedWithin, query } from "../database/unit-of-work";
 import { DatabaseUnavailable } from "../errors";
-import { networksOf } from "./client-networks";
 import { normalizeAddress } from "./email-address";
 import { sha256 } from "./tokens";
 
 const quarterHour = 15 * 60; // seconds
-const day = 24 * 3_600; // seconds
+const hour = 3_600; // seconds
+const day = 24 * hour;
 
 /** What one kind of attempt may come to. */
 interface Limit {
   name: string;
-  /** In a quarter of an hour. */
+  /** In a quarter of an hour, as `perAddress`. */
   perClient: number;
-  /** In a quarter of an hour. */
   perAddress: number;
-  /** In a day. */
   perAddressAndDay?: number;
 }
 
@@ -42,38 +41,37 @@ export type Counters = Counter[];
 /** A key of fixed length: the typed text is not stored and may be longer than the column. */
 const keyOf = ({ name }: Limit, typed: string) => `${name}:address:${sha256(normalizeAddress(typed))}`;
 
-/** @param client an IPv4 address, or the network of an IPv6 address's /64 */
+/** The /48 of an IPv6 address, of which providers hand out whole ones; `null` for an IPv4 address. */
+const largeNetwork = (client: string) =>
+  ipaddr.IPv6.isValid(client) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/48`)}/48` : null;
+
+/** @param client an IPv4 address, or the network of an IPv6 address's /64; its /48 has four times the number */
 export function countersOf(limit: Limit, address: string, client: string): Counters {
-  const counters: Counters = networksOf(client).map(({ network, factor }) => ({
-    key: `${limit.name}:client:${network}`,
-    stage: 0,
-    maximum: limit.perClient * factor,
-    window: quarterHour,
-  }));
+  const { name, perClient, perAddress, perAddressAndDay } = limit;
+  const ofClient = (network: string, maximum: number) =>
+    ({ key: `${name}:client:${network}`, stage: 0, maximum, window: quarterHour }) as const;
+  const network = largeNetwork(client);
   const key = keyOf(limit, address);
-  counters.push({ key, stage: 1, maximum: limit.perAddress, window: quarterHour });
-  if (limit.perAddressAndDay) {
-    counters.push({ key: `${key}:day`, stage: 2, maximum: limit.perAddressAndDay, window: day });
-  }
-  return counters;
+  return [
+    ...(network === null ? [] : [ofClient(network, perClient * 4)]),
+    ofClient(client, perClient),
+    { key, stage: 1, maximum: perAddress, window: quarterHour },
+    ...(perAddressAndDay ? ([{ key: `${key}:day`, stage: 2, maximum: perAddressAndDay, window: day }] as const) : []),
+  ];
 }
 
-/**
- * The counter of logins from a browser that the account knows. Neither the address nor the client is counted, so that
- * nobody else's attempts can keep the owner out.
- */
+/** Of logins from a known browser. Neither the address nor the client is counted: nobody else can keep the owner out. */
 export const deviceCounters = (deviceTokenHash: string): Counters => [
   { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
 ];
 
 /**
- * The counter of mails about sign-ins from one network: somebody who knows the password could flood the mailbox otherwise.
- * A sign-in from elsewhere is told however soon it follows.
+ * Of mails about sign-ins from one network: somebody who knows the password could flood the mailbox otherwise. A sign-in
+ * from elsewhere is told however soon it follows.
  */
-export function signInMailCounters(userId: string, client: string): Counters {
-  const [{ network } = { network: client }] = networksOf(client);
-  return [{ key: `sign-in-mail:${userId}:${network}`, stage: 0, maximum: 3, window: 3_600 }];
-}
+export const signInMailCounters = (userId: string, client: string): Counters => [
+  { key: `sign-in-mail:${userId}:${largeNetwork(client) ?? client}`, stage: 0, maximum: 3, window: hour },
+];
 
 const now = "(extract(epoch from now()) * 1000)::bigint";
 
@@ -117,9 +115,8 @@ const columns = (counters: Counters) => [
 ];
 
 /**
- * Counts one attempt, atomically, before the work that it allows: attempts that arrive at once cannot all see room.
+ * Counts one attempt before the work that it allows: attempts that arrive at once cannot all see room.
  *
- * @param em of a transaction that the count belongs to
  * @returns `null`, or the seconds until the next attempt is allowed
  */
 export async function count(counters: Counters, em?: EntityManager): Promise<number | null> {
@@ -134,10 +131,7 @@ const takeBack = `
     select key from rate_limits where key = any(?::text[]) and points > 0 and expire > ${now}
     order by array_position(?::text[], key::text) for update)`;
 
-/**
- * Takes back a counted attempt that was not a failure. Without the database it stays counted: an error here must not
- * hide the outcome of the attempt.
- */
+/** Takes back an attempt that was no failure. Without the database it stays counted: the attempt's outcome matters more. */
 export async function takeBackCount(counters: Counters): Promise<void> {
   const keys = counters.map(({ key }) => key);
   await prepared("take-back-attempt", takeBack, [keys, keys]).catch((error: unknown) => {

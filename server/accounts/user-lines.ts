@@ -3,7 +3,7 @@ import { providerId } from "../identity-provider/providers";
 import { printable } from "../printable";
 import { parseAddress } from "./email-address";
 import { hashProblem } from "./imported-hashes";
-import { parseName } from "./names";
+import { parseName } from "./users";
 
 /** Text that `parse` makes something of. */
 const parsed = (parse: (text: string) => string | null, problem: string) =>

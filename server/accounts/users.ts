@@ -3,6 +3,12 @@ import { config } from "../config";
 import { User } from "../database/entities";
 import { isLanguage, type Language } from "../languages/languages";
 
+/** The name of a person, trimmed; `null` for text that is empty, too long or has control characters. */
+export function parseName(typed: string): string | null {
+  const name = typed.trim();
+  return /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(name) ? name : null;
+}
+
 interface NewUser {
   /** Proven: by an opened link, or by a provider that states that it is verified. */
   email: string;
@@ -14,12 +20,7 @@ interface NewUser {
   language?: Language;
 }
 
-/**
- * Creates a user within the caller's transaction.
- *
- * @returns the new user's id
- * @throws UniqueConstraintViolationException when the address or the provider's id has a user by now
- */
+/** Creates a user. @throws UniqueConstraintViolationException when the address or the provider's id has one by now */
 export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
   const id = crypto.randomUUID();
   await em.insert(User, { ...user, id, createdAt: new Date() });

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { parseAddress } from "../accounts/email-address";
-import { parseName } from "../accounts/names";
+import { parseName } from "../accounts/users";
 import type { User } from "../database/entities";
 import { deleteAccount } from "../features/account.server";
 import { unlinkProvider } from "../features/provider-link.server";

@@ -15,36 +15,23 @@ export function orm(): MikroORM {
   return provided.current;
 }
 
-/**
- * One transaction on a fresh identity map: everything that `work` does is committed, or nothing.
- *
- * @throws DatabaseUnavailable
- */
+/** One transaction on a fresh identity map. @throws DatabaseUnavailable */
 export function unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
   return namingUnavailability(() => orm().em.fork().transactional(work));
 }
 
-/**
- * Statements that need no transaction, on a fresh identity map.
- *
- * @throws DatabaseUnavailable
- */
+/** Statements that need no transaction, on a fresh identity map. @throws DatabaseUnavailable */
 export function query<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
   return namingUnavailability(() => work(orm().em.fork()));
 }
 
-/** node-postgres numbers the values. */
+/** With the values numbered, as node-postgres wants them. */
 function numbered(sql: string): string {
   let position = 0;
   return sql.replace(/\?/g, () => `$${++position}`);
 }
 
-/**
- * Runs one prepared statement without MikroORM. Each use states its measured reason.
- *
- * @param sql with a `?` for each value
- * @throws DatabaseUnavailable
- */
+/** Runs a prepared statement, with a `?` for each value, without MikroORM. Each use states its measured reason. */
 export function prepared<Row>(name: string, sql: string, values: unknown[]): Promise<Row[]> {
   return namingUnavailability(() => runStatement<Row>(orm().em.getKnex(), { name, text: numbered(sql), values }));
 }

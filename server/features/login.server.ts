@@ -22,11 +22,9 @@ import type { Requester } from "../http/request-facts.server";
 import { logEvent } from "../log";
 import { enqueue } from "../queue/job-queue";
 
-/** Where a login comes from. */
+/** Where a login comes from: the client's address, for its limits, and the token of the browser's device cookie. */
 export interface LoginOrigin {
-  /** The client's address, for its limit. */
   client: string;
-  /** The token of the browser's device cookie. */
   deviceToken: string | null;
 }
 
@@ -61,17 +59,13 @@ const credentials = `
     array(select kind from kinds where kind is not null) as kinds
   from (select 1) as always left join users on users.email = ?`;
 
-interface Credentials {
-  id: string | null;
-  passwordHash: string | null;
-  /** Every kind of hash that is stored. */
-  kinds: string[];
-}
+/** `kinds` is every kind of hash that is stored. */
+type Credentials = { id: string | null; passwordHash: string | null; kinds: string[] };
 
 /**
- * The user of these credentials, as typed; `null`, after the same time, for every other pair.
+ * The user of these credentials, as typed; `null`, after the same time, for every other pair. Takes back what was counted
+ * for this login when the password is not verified.
  *
- * @param counters what was counted for this login: taken back when the password is not verified
  * @throws HashingOverloaded
  */
 export async function authenticate(
@@ -106,8 +100,8 @@ export async function authenticate(
  * Starts the session of an authenticated user, remembers the browser, and tells the owner of a browser that the account
  * did not know, in one transaction. Takes the counted attempt back.
  *
- * @returns `null` when the password or the address was changed, or the account deleted, since they were verified: a
- * login that is on its way must not survive a change that ends every other session
+ * @returns `null` when the password or the address was changed since they were verified: a login that is on its way must not
+ * survive a change that ends every other session
  */
 export async function logIn(
   { id, email, passwordHash }: Authenticated,

@@ -59,12 +59,10 @@ const liveSession = `
   from sessions s join users u on u.id = s.user_id
   where s.token_hash = ? and ${isLive}`;
 
-interface LiveSession extends SignedInUser {
-  sessionId: string;
-  createdAt: string;
-  lastSeenAt: string;
-  expiresAt: string;
-}
+/** A row: moments are as PostgreSQL writes them. */
+type Row<T> = { [Column in keyof T]: T[Column] extends Date ? string : T[Column] };
+
+type LiveSession = SignedInUser & Record<"sessionId" | "createdAt" | "lastSeenAt" | "expiresAt", string>;
 
 /** The live session of a cookie's token, which counts as used now; `null` for every other token. */
 export async function resumeSession(token: string): Promise<SignedIn | null> {
@@ -100,18 +98,11 @@ export interface ActiveSession {
   lastSeenAt: Date;
 }
 
-/** Moments as PostgreSQL writes them. */
-type ActiveSessionRow = Omit<ActiveSession, "createdAt" | "lastSeenAt"> & { createdAt: string; lastSeenAt: string };
-
 /** The user's live sessions, the last seen first. */
 export async function activeSessions(userId: string): Promise<ActiveSession[]> {
   const values = [userId, ...livenessAt(new Date()), mostSessions];
-  const rows = await prepared<ActiveSessionRow>("live-sessions", liveSessions, values);
-  return rows.map(({ createdAt, lastSeenAt, ...session }) => ({
-    ...session,
-    createdAt: new Date(createdAt),
-    lastSeenAt: new Date(lastSeenAt),
-  }));
+  const rows = await prepared<Row<ActiveSession>>("live-sessions", liveSessions, values);
+  return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt), lastSeenAt: new Date(row.lastSeenAt) }));
 }
 
 /** Ends the sessions of the tokens of a browser's cookies. */
@@ -122,8 +113,8 @@ export async function logOut(tokens: string[]): Promise<void> {
 
 /** Ends one session of the owner. @returns how many there were; `null`, and nothing changed, when the owner's has ended */
 export async function endSession(owner: Owner, sessionId: string): Promise<number | null> {
-  const ended = await unitOfWork(async (em) =>
-    (await lockOwner(em, owner)) ? endOneSession(em, owner.userId, sessionId) : null,
+  const ended = await unitOfWork(
+    async (em) => (await lockOwner(em, owner)) && endOneSession(em, owner.userId, sessionId),
   );
   logSessionEnd(owner.userId, "ended_by_user", ended ?? 0);
   return ended;

@@ -138,7 +138,6 @@ describe("the places of one client", () => {
   test.each([
     ["an IPv4 address waits with 8 hashes", 8, 20, () => "192.0.2.1"],
     ["a /64 waits with 8 hashes", 8, 20, () => "2001:db8:1:1::"],
-    ["a /48 waits with 32 hashes", 32, 60, (at: number) => `2001:db8:1:${at.toString(16)}::`],
     ["clients of different networks wait with 60 hashes", 60, 60, (at: number) => `192.0.2.${at}`],
   ])("%s at most: %i of %i", async (_what, expected, count, client) => {
     expect(await statuses(count, client)).toBe(expected);
