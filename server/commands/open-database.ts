@@ -29,12 +29,7 @@ async function open<T>(databaseUrl: string, work: (database: Database, queue: Jo
 export const withUnpreparedDatabase = <T>(work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> =>
   open(readDatabaseUrl(), work);
 
-/**
- * Runs `work` with the database of the configuration, and the queue for what the features enqueue. The service works the
- * jobs: at its next poll, or after its next start.
- *
- * @throws CommandError when there is no database, or a migration is missing
- */
+/** Runs `work` with the database of the configuration. The service works what is enqueued, at its next poll or start. */
 export async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
   const databaseUrl = readDatabaseUrl();
   const folder = folderOf(databaseUrl);

@@ -35,11 +35,7 @@ function clientParameters(databaseUrl: string): ClientParameters {
   }
 }
 
-/**
- * The connection that `DATABASE_URL` names; `pglite:FOLDER` starts the embedded database.
- *
- * @throws StartError when the data folder is unusable, or a file that the URL names cannot be read
- */
+/** The connection that `DATABASE_URL` names; `pglite:FOLDER` starts the embedded database. */
 export async function connectionFor(databaseUrl: string): Promise<Connection> {
   const folder = folderOf(databaseUrl);
   if (folder !== null) return embeddedConnection(await openEmbeddedDatabase(folder));

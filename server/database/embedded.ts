@@ -66,11 +66,7 @@ async function open(folder: string): Promise<PGlite> {
   return database;
 }
 
-/**
- * PostgreSQL in this process (PGlite), its data under `folder`.
- *
- * @throws StartError
- */
+/** PostgreSQL in this process (PGlite), its data under `folder`. */
 export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedDatabase> {
   const { home, lock } = await claimFolder(folder);
   // Node without other work would first finish all of PGlite's background compilation (measured).

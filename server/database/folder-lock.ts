@@ -38,11 +38,7 @@ async function assertNoOtherFiles(folder: string): Promise<void> {
   throw new StartError(`The folder ${folder} holds other files than a database's: name one that is new or empty.`);
 }
 
-/**
- * Makes the folder and locks it until the returned file is closed.
- *
- * @throws StartError
- */
+/** Makes the folder and locks it until the returned file is closed. */
 export async function claimFolder(folder: string): Promise<{ home: string; lock: FileHandle }> {
   const tryLock = await loadTryLock();
   try {

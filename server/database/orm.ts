@@ -62,7 +62,6 @@ export function poolUse(orm: MikroORM): { used: number; free: number; waiting: n
   return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
 }
 
-/** @param limit of each statement, in ms; by default that of a request */
 export async function connect(connection: Connection, limit = requestLimit): Promise<Database> {
   const orm = await MikroORM.init({ ...Utils.merge({}, ormOptions(connection), timeLimits(limit)), connect: false });
   const close = async () => {
@@ -77,10 +76,7 @@ function placeOf(databaseUrl: string, { client: { host, port } }: Connection): s
   return `${host ?? ""}${port ? `:${port}` : ""}${new URL(databaseUrl).pathname}`;
 }
 
-/**
- * @param limit of each statement, in ms; by default that of a request
- * @throws StartError when the database cannot be reached
- */
+/** @throws StartError when the database cannot be reached */
 export async function openDatabase(databaseUrl: string, limit?: number): Promise<Database> {
   const database = await connect(await connectionFor(databaseUrl), limit);
   try {

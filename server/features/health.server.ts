@@ -39,10 +39,7 @@ export interface SelfReport {
   client: "connection" | "proxy" | "forged";
 }
 
-/**
- * What `latchkey doctor` compares to `APP_URL` and `TRUST_PROXY`. It tells a client nothing but what it has sent: no
- * address, so that none of the network behind the proxy becomes known.
- */
+/** What `latchkey doctor` compares to `APP_URL` and `TRUST_PROXY`. It tells a client no address of the network behind. */
 export function selfReport(origin: string, client: string, forwarded: boolean): SelfReport {
   const from = client === forgedClient ? "forged" : forwarded ? "proxy" : "connection";
   return { installation: installation.current ?? null, origin, client: from };

@@ -10,8 +10,6 @@ import { logEvent } from "../log";
 import { resetLink } from "../mail/messages";
 import { activeSessions, browserName } from "./sessions.server";
 
-/** What an operator does to accounts, beyond what their owners do. */
-
 /** The user of an address, as typed; `null` when there is none. */
 export function findUser(typedEmail: string): Promise<User | null> {
   const email = parseAddress(typedEmail);
@@ -45,22 +43,14 @@ export async function accountDetails(user: User) {
 
 export type AccountDetails = Awaited<ReturnType<typeof accountDetails>>;
 
-/**
- * A new reset link of the user, which is mailed to nobody.
- *
- * @returns its address
- */
+/** The address of a new reset link of the user, which is mailed to nobody. */
 export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string> {
   const token = await query((em) => issueLink(em, PasswordReset, email));
   logEvent({ event: "password_reset.requested", userId: id });
   return resetLink(config().appUrl, email, token);
 }
 
-/**
- * Creates a user without a password, for an address that the operator vouches for.
- *
- * @returns the new user; `null`, and nothing changed, when the address has one
- */
+/** Creates a user for an address that the operator vouches for; `null`, and nothing changed, when the address has one. */
 export async function createUserWithoutPassword(email: string, name: string | null) {
   const id = await unitOfWork(async (em) => {
     await lockAddresses(em, email);

@@ -25,11 +25,7 @@ export interface Imported {
   skipped: number;
 }
 
-/**
- * Finds what is wrong with a line that is right by itself.
- *
- * @param stored the kinds of hashes that the accounts have: each costs a verification in every refused login
- */
+/** Finds what is wrong with a line that is right by itself. Each kind of hash costs a verification in a refused login. */
 function conflictFinder(stored: string[]): (user: NumberedUser) => string | undefined {
   const kinds = new Set([...stored, kindInForce]);
   const lines = new Map<string, number>();

@@ -153,13 +153,9 @@ test("every problem of the settings is listed, without a value", async () => {
     SMTP_URL: "smtp://user:a-wrong-secret@",
     IDP_CLIENT_ID: "latchkey",
   };
-  expect((await examine(settings)).map(({ status, name, found }) => [status, name, found.split(" ", 1)[0]])).toEqual([
-    ["fail", "settings", "PORT"],
-    ["fail", "settings", "SMTP_URL"],
-    ["fail", "settings", "MAIL_FROM"],
-    ["fail", "settings", "APP_URL"],
-    ["fail", "settings", "IDP_CLIENT_SECRET"],
-  ]);
+  const checks = (await examine(settings)).map(({ status, name, found }) => `${status} ${name} ${found.split(" ", 1)}`);
+  const wrong = ["APP_URL", "IDP_CLIENT_SECRET", "MAIL_FROM", "PORT", "SMTP_URL"];
+  expect(checks.sort()).toEqual(wrong.map((setting) => `fail settings ${setting}`));
 });
 
 testCases(

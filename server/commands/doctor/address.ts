@@ -49,11 +49,7 @@ function proxyTroubles(seen: SelfReport, forged: SelfReport, { appUrl, trustedPr
   const otherScheme = new URL(seen.origin).protocol !== new URL(appUrl).protocol;
   const found = `the service sees ${seen.origin} instead of ${appUrl}`;
   return [
-    [
-      differs && isHttps && trustedProxies === 0,
-      found,
-      "set TRUST_PROXY to the number of proxies, and let the proxy send X-Forwarded-Proto, -Host and -For",
-    ],
+    [differs && isHttps && trustedProxies === 0, found, "set TRUST_PROXY to the number of proxies in front"],
     [otherScheme && isHttps, found, "let the proxy send X-Forwarded-Proto with the scheme that the browser used"],
     [otherScheme, found, "set APP_URL to the https address that browsers use"],
     [differs, found, "let the proxy send X-Forwarded-Host with the host that the browser used, or keep Host as it is"],

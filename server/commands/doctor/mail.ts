@@ -13,22 +13,10 @@ const testChecks = checksOf("test mail");
 
 /** By the codes of the SMTP driver. */
 const smtpTroubles: Troubles = [
-  [
-    /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH/,
-    "{at} refuses the connection",
-    "correct host and port in SMTP_URL, or start the mail server",
-  ],
+  [/REFUSED|UNREACH/, "{at} refuses the connection", "correct host and port in SMTP_URL, or start the mail server"],
   [/ENOTFOUND|EDNS|EAI_AGAIN/, "the host {host} cannot be found", "correct the host in SMTP_URL, or the DNS"],
-  [
-    /WRONG_VERSION_NUMBER|PACKET_LENGTH/,
-    "{at} does not start with TLS",
-    "use smtp:// (STARTTLS, port 587) in SMTP_URL",
-  ],
-  [
-    /^ETLS/,
-    "{at} does not offer STARTTLS",
-    "use smtps:// with port 465 in SMTP_URL, or switch STARTTLS on in the mail server",
-  ],
+  [/WRONG_VERSION|PACKET_LENGTH/, "{at} does not start with TLS", "use smtp:// (STARTTLS, port 587) in SMTP_URL"],
+  [/^ETLS/, "{at} does not offer STARTTLS", "use smtps:// with port 465, or switch STARTTLS on in the mail server"],
   [
     /^(?:ETIMEDOUT|ECONNECTION)/,
     "{at} did not answer in time",
@@ -50,11 +38,7 @@ const smtpTroubles: Troubles = [
 /** By the reason of a failed call. */
 const serviceTroubles: Troubles = [
   [/^status 40[013]/, "{service} refuses the key ({cause})", "correct {setting}: the service's website has it"],
-  [
-    /^(?:unreachable|timeout)/,
-    "{service} cannot be reached ({cause})",
-    "allow outgoing https, or correct MAIL_API_URL",
-  ],
+  [/^unreachable|timeout/, "{service} cannot be reached ({cause})", "allow outgoing https, or correct MAIL_API_URL"],
   [/^/, "{service} answered: {cause}", "correct MAIL_API_URL, or see the service's status page"],
 ];
 

@@ -12,7 +12,7 @@ const causeOf = ({ reason, code }: CallError) => (code === undefined ? reason : 
 const silence = /^(?:timeout|unreachable|status (?:404|5\d\d))(?:,|$)/;
 
 /** What a call answers, or why it fails. */
-const answerOf = (call: Promise<string>) =>
+const answerOf = <T>(call: Promise<T>): Promise<T | string> =>
   call.catch((error: unknown) => {
     if (error instanceof CallError) return causeOf(error);
     throw error;
@@ -36,10 +36,7 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
   if (!identityProvider) return ok("off");
   const redirectUri = `${appUrl}/auth/idp/callback`;
   const name = identityProvider.provider;
-  const endpoints = await endpointsOf(identityProvider).catch((error: unknown) => {
-    if (error instanceof CallError) return causeOf(error);
-    throw error;
-  });
+  const endpoints = await answerOf(endpointsOf(identityProvider));
   if (typeof endpoints === "string") {
     return fail(
       `${name}: discovery at ${identityProvider.issuer} failed (${endpoints})`,
