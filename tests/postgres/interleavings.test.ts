@@ -7,7 +7,7 @@ import { DatabaseUnavailable } from "#server/errors";
 import { deleteAccount } from "#server/features/account.server";
 import { changeEmail } from "#server/features/email-change.server";
 import { signInToAccount } from "#server/features/external-sign-in.server";
-import { authenticate, logIn } from "#server/features/login.server";
+import { type Authenticated, authenticate, logIn } from "#server/features/login.server";
 import { changePassword } from "#server/features/password-change.server";
 import { resetPassword } from "#server/features/password-reset.server";
 import { connectProvider, unlinkProvider } from "#server/features/provider-link.server";
@@ -255,7 +255,7 @@ test("an external sign-in and a deletion that wait for an uncommitted disconnect
     () => signInAndDeletion(id),
     2,
   );
-  expect([first, second.outcome]).toEqual(["unlinked", "deleted"]);
+  expect([first, second.outcome]).toEqual([{ count: 0, kept: null }, "deleted"]);
   expect(await latchkey.execute("select id, email, idp_id from users")).toEqual([
     { id: second.userId, email, idp_id: "ada" },
   ]);
@@ -275,40 +275,36 @@ describe("during an uncommitted change of the password", () => {
     return { by, verified };
   };
 
+  const first = (by: (at: number, password: string) => Promise<unknown>) => () => by(0, "the first new password");
+
   test.each([
-    ["this session", 0],
-    ["another session", 1],
-  ])("another one by %s waits, and is refused", async (_what, other) => {
+    ["another one by this session", 0],
+    ["another one by another session", 1],
+  ])("%s waits, and is refused", async (_what, other) => {
     const { by } = await change();
-    const { first, second } = await during(
-      () => by(0, "the first new password"),
-      () => by(other, "the second new password"),
-    );
-    expect([first, second]).toEqual(["changed", "changed_meanwhile"]);
+    const outcomes = await during(first(by), () => by(other, "the second new password"));
+    expect(outcomes).toMatchObject({ first: { count: 1 }, second: "session_ended" });
     expect(await authenticate(email, "the first new password")).not.toBeNull();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
-  test("a login waits and starts no session", async () => {
+  test.each<[string, string, (verified: Authenticated) => Promise<unknown>]>([
+    ["a login", "starts no session", (verified: Authenticated) => logIn(verified, [], unknownBrowser, unknownOrigin)],
+    [
+      "a reset",
+      "its link is invalid",
+      async () => {
+        const token = "1".repeat(64);
+        return resetPassword({ email, token }, "the second new password", "en");
+      },
+    ],
+  ])("%s waits, and %s", async (_what, _outcome, other) => {
     const { by, verified } = await change();
-    const { first, second } = await during(
-      () => by(0, "the first new password"),
-      () => logIn(verified, [], unknownBrowser, unknownOrigin),
-    );
-    expect(first).toBe("changed");
-    expect(second).toBeNull();
-    expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
-  });
-
-  test("a reset waits, and its link is invalid", async () => {
-    const { by } = await change();
-    const token = await issueLink(latchkey.em(), PasswordReset, email);
-    const { first, second } = await during(
-      () => by(0, "the first new password"),
-      () => resetPassword({ email, token }, "the second new password", "en"),
-    );
-    expect([first, second]).toEqual(["changed", null]);
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    await latchkey.em().insert(PasswordReset, { tokenHash: sha256("1".repeat(64)), email, expiresAt });
+    expect(await during(first(by), () => other(verified))).toMatchObject({ first: { count: 1 }, second: null });
     expect(await authenticate(email, "the first new password")).not.toBeNull();
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 });
 
@@ -324,65 +320,61 @@ describe("during an uncommitted change of the address", () => {
 
   const confirm = (token: string) => changeEmail({ email: newEmail, token }, null, "en");
 
-  test("another post of its link waits, and is refused", async () => {
+  const password = "a brand new password";
+  const bob = "bob@example.com";
+
+  test.each<[string, (link: { id: string; token: string }) => Promise<() => Promise<unknown>>, unknown, string[]]>([
+    [
+      "another post of its link",
+      async ({ token }) =>
+        () =>
+          confirm(token),
+      "invalid_link",
+      [newEmail],
+    ],
+    [
+      "that of another account to the same address",
+      async () => {
+        const token = await linkOf(await createUser(latchkey.em(), { email: bob }));
+        return () => confirm(token);
+      },
+      "invalid_link",
+      [bob, newEmail],
+    ],
+    [
+      "a registration of the new address",
+      async () => {
+        const token = await issueLink(latchkey.em(), Registration, newEmail);
+        return () => completeRegistration({ email: newEmail, token }, password, unknownBrowser, "en");
+      },
+      null,
+      [newEmail],
+    ],
+    [
+      "a reset by the old address",
+      async () => {
+        const token = await issueLink(latchkey.em(), PasswordReset, email);
+        return () => resetPassword({ email, token }, password, "en");
+      },
+      null,
+      [newEmail],
+    ],
+    [
+      "a deletion that names the old address",
+      async ({ id }) =>
+        () =>
+          deleteAccount({ userId: id, sessionId: null }, email, email),
+      "not_confirmed",
+      [newEmail],
+    ],
+  ])("%s waits, and changes nothing", async (_what, prepare, refusal, emails) => {
     const id = await createUser(latchkey.em());
     const token = await linkOf(id);
-    const { first, second } = await during(
-      () => confirm(token),
-      () => confirm(token),
-    );
-    expect([first, second]).toEqual([id, null]);
-  });
-
-  test("that of another account to the same address waits, and is refused", async () => {
-    const id = await createUser(latchkey.em());
-    const [token, other] = [
-      await linkOf(id),
-      await linkOf(await createUser(latchkey.em(), { email: "bob@example.com" })),
-    ];
-    const { first, second } = await during(
-      () => confirm(token),
-      () => confirm(other),
-    );
-    expect([first, second]).toEqual([id, null]);
-    expect(await latchkey.execute("select email from users order by email")).toEqual([
-      { email: "bob@example.com" },
-      { email: newEmail },
-    ]);
-  });
-
-  test("a registration of the new address waits, and its link is invalid", async () => {
-    const id = await createUser(latchkey.em());
-    const [token, registration] = [await linkOf(id), await issueLink(latchkey.em(), Registration, newEmail)];
-    const { first, second } = await during(
-      () => confirm(token),
-      () =>
-        completeRegistration({ email: newEmail, token: registration }, "a brand new password", unknownBrowser, "en"),
-    );
-    expect([first, second]).toEqual([id, null]);
-    expect(await latchkey.execute("select email from users")).toEqual([{ email: newEmail }]);
-  });
-
-  test("a reset by the old address waits, and its link is invalid", async () => {
-    const id = await createUser(latchkey.em());
-    const [token, reset] = [await linkOf(id), await issueLink(latchkey.em(), PasswordReset, email)];
-    const { first, second } = await during(
-      () => confirm(token),
-      () => resetPassword({ email, token: reset }, "a brand new password", "en"),
-    );
-    expect([first, second]).toEqual([id, null]);
+    const other = await prepare({ id, token });
+    expect(await during(() => confirm(token), other)).toMatchObject({ first: { userId: id }, second: refusal });
+    const users = await latchkey.execute<{ email: string }>("select email from users order by email");
+    expect(users.map(({ email }) => email)).toEqual(emails);
     expect(await authenticate(newEmail, goodPassword)).not.toBeNull();
-  });
-
-  test("a deletion that names the old address waits, and deletes nothing", async () => {
-    const id = await createUser(latchkey.em());
-    const token = await linkOf(id);
-    const { first, second } = await during(
-      () => confirm(token),
-      () => deleteAccount({ userId: id, sessionId: null }, email, email),
-    );
-    expect([first, second]).toEqual([id, "not_confirmed"]);
-    expect(await latchkey.execute("select email from users")).toEqual([{ email: newEmail }]);
   });
 
   test("an external sign-in with the old, verified address and a deletion wait: no deadlock", async () => {
@@ -393,7 +385,7 @@ describe("during an uncommitted change of the address", () => {
       () => signInAndDeletion(id),
       2,
     );
-    expect([first, second.outcome]).toEqual([id, "not_confirmed"]);
+    expect([first, second.outcome]).toEqual([expect.objectContaining({ userId: id }), "not_confirmed"]);
     expect(await latchkey.execute("select id, email from users order by email")).toEqual([
       { id: second.userId, email },
       { id, email: newEmail },
@@ -408,7 +400,7 @@ describe("during an uncommitted change of the address", () => {
       await enqueue.apply(this, job);
       await createUser(latchkey.em(), { email: newEmail, password: null }); // An import locks no address.
     });
-    expect(await confirm(token)).toBeNull();
+    expect(await confirm(token)).toBe("invalid_link");
     expect(await latchkey.execute("select id from users where email = ?", [email])).toEqual([{ id }]);
     expect(await latchkey.jobs()).toEqual([]);
   });
@@ -421,7 +413,7 @@ describe("during an uncommitted change of the address", () => {
       () => confirm(token),
       () => signInToAccount(profile, unknownBrowser),
     );
-    expect(first).toBe(id);
+    expect(first).toMatchObject({ userId: id });
     expect(second.userId).not.toBe(id);
     expect(await latchkey.execute("select email, idp_id from users order by email")).toEqual([
       { email, idp_id: "ada" },
