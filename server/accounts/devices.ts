@@ -1,8 +1,7 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { Device } from "../database/entities";
-import { prepared } from "../database/unit-of-work";
+import { prepared, preparedWithin } from "../database/unit-of-work";
 import { DEVICE_LIFETIME_MS } from "../rules";
-import { keepMostRecent } from "./most-recent";
 import { isToken, mintToken, sha256 } from "./tokens";
 
 // OWASP, "Slow Down Online Guessing Attacks with Device Cookies": a browser that has signed in to an account has a
@@ -29,6 +28,14 @@ export async function findDevice(token: string | null, email: string | null): Pr
   return device?.tokenHash ?? null;
 }
 
+// By MikroORM, counting the rows alone takes 0.5 ms of CPU, and this statement 0.15 ms. A locked row is being used, or removed
+// by another sign-in: to wait for it could deadlock, when two users sign in to each other's browsers.
+const removeSurplus = `
+  delete from devices where token_hash in (
+    select token_hash from devices where user_id = ? and token_hash <> ? order by last_seen_at, created_at, token_hash
+    limit (select greatest(count(*) - ${mostDevices}, 0) from devices where user_id = ?)
+    for update skip locked)`;
+
 /**
  * Remembers the browser of a sign-in: its device counts as used now, or it gets one. The caller holds the user's row.
  *
@@ -44,7 +51,7 @@ export async function rememberDevice(em: EntityManager, userId: string, token: s
   const newToken = mintToken();
   const tokenHash = sha256(newToken);
   await em.insert(Device, { tokenHash, user: userId, createdAt: now, lastSeenAt: now });
-  await keepMostRecent(em, "devices", userId, tokenHash, mostDevices);
+  await preparedWithin(em, "remove-surplus-devices", removeSurplus, [userId, tokenHash, userId]);
   return { token: newToken, isKnown: false };
 }
 

@@ -5,7 +5,6 @@ import type { SessionEnd } from "../events";
 import type { Language } from "../languages/languages";
 import { logEvent } from "../log";
 import { endEmailChanges } from "./mailed-links";
-import { keepMostRecent } from "./most-recent";
 import { mintToken, sha256 } from "./tokens";
 import { lockUser } from "./users";
 
@@ -75,21 +74,41 @@ export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): 
   return ended.map(({ user_id }) => user_id);
 }
 
+// One statement in place of three: with the user's row and both ends of the transaction, a returning external sign-in is
+// four. A locked row of the surplus is being used, or ended by another one: the next is removed in its place.
+const startOne = `
+  with replaced as (${endOfTokens}),
+  others as (select id, created_at, last_seen_at from sessions where user_id = ? and token_hash <> all(?::text[])),
+  surplus as (
+    delete from sessions where id in (
+      select id from sessions where id in (select id from others) order by last_seen_at, created_at, id
+      limit (select greatest(count(*) + 1 - ${mostSessions}, 0) from others) for update skip locked)
+    returning id),
+  started as (
+    insert into sessions (id, token_hash, user_id, user_agent, created_at, last_seen_at, expires_at)
+    values (?, ?, ?, ?, ?, ?, ?))
+  select array(select user_id::text from replaced) as "replacedUserIds",
+    (select count(*)::int from surplus) as "endedCount"`;
+
 /**
  * Starts a session with a new token, ends those that the browser came with (session fixation), and those beyond the
  * most that a user may have. The caller holds the user's row: of two sign-ins at once neither would see the other's.
  */
 export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
-  const replacedUserIds = await endSessionsOfTokens(em, browser.sessionTokens);
+  const replaced = browser.sessionTokens.map(sha256);
   const token = mintToken();
   const now = new Date();
   const expiresAt = new Date(now.getTime() + absoluteLifetime);
-  const id = crypto.randomUUID();
   const userAgent = browser.userAgent?.slice(0, 512) ?? null;
-  const tokenHash = sha256(token);
-  await em.insert(Session, { id, tokenHash, user: userId, userAgent, createdAt: now, lastSeenAt: now, expiresAt });
-  const endedCount = await keepMostRecent(em, "sessions", userId, id, mostSessions);
-  return { token, expiresAt, userId, replacedUserIds, endedCount };
+  const row = [crypto.randomUUID(), sha256(token), userId, userAgent, now, now, expiresAt];
+  const [ended] = await preparedWithin<Pick<NewSession, "replacedUserIds" | "endedCount">>(
+    em,
+    "start-session",
+    startOne,
+    [replaced, userId, replaced, ...row],
+  );
+  if (!ended) throw new Error("The statement has one row.");
+  return { token, expiresAt, userId, ...ended };
 }
 
 /** Logs how many sessions of a user ended, if any. Called after the commit. */

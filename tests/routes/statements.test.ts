@@ -103,6 +103,11 @@ test.each(Object.entries(requests))("no statement of %s makes a sequential scan"
   }
 });
 
+test("the sign-in of a returning user is two statements in a transaction, and writes nothing to an unchanged account", async () => {
+  const statements = await statementsOf(requests["GET /auth/idp/callback"]!);
+  expect(statements.map(({ text }) => /^\s*(\w+)|$/.exec(text)?.[1])).toEqual(["select", "with"]);
+});
+
 test("the plan of a statement without a usable index has a sequential scan", async () => {
   const plan = await explain({ text: "select * from sessions where user_agent = $1", values: ["nobody's"] });
   expect(plan).toContainEqual(expect.objectContaining({ "Node Type": "Seq Scan", "Relation Name": "sessions" }));
