@@ -8,17 +8,7 @@ export const grounds = {
   dark: ["#1a201e", "#121615", "#131816"],
 } as const;
 
-/** Each as `#rrggbb`. */
-export interface BrandColors {
-  /** A button, and the same while the pointer is over it. */
-  fill: string;
-  fillOnHover: string;
-  /** Text on a button. */
-  onFill: string;
-  /** Text and icons in this colour, by theme. */
-  text: { light: string; dark: string };
-  textOnHover: { light: string; dark: string };
-}
+export type BrandColors = ReturnType<typeof brandColors>;
 
 const [black, white] = ["#000000", "#ffffff"];
 
@@ -39,19 +29,18 @@ function hoverOf(fill: string, text: string): string {
   return isReadable(text, towards) ? towards : toHex(mix(fill, text === black ? white : black, 0.15));
 }
 
-/**
- * What `BRAND_COLOR` becomes.
- *
- * @param color `#rrggbb` in lower case
- */
-export function brandColors(color: string): BrandColors {
+/** What `BRAND_COLOR`, as `#rrggbb` in lower case, becomes: colours in the same form. */
+export function brandColors(color: string) {
   const onFill = getContrast(black, color) > getContrast(white, color) ? black : white;
   const light = readableOn(color, grounds.light, darken);
   const dark = readableOn(color, grounds.dark, lighten);
   return {
+    /** A button, and the same while the pointer is over it. */
     fill: color,
     fillOnHover: hoverOf(color, onFill),
+    /** Text on a button. */
     onFill,
+    /** Text and icons in this colour, by theme. */
     text: { light, dark },
     textOnHover: { light: toHex(mix(light, black, 0.2)), dark: toHex(mix(dark, white, 0.2)) },
   };

@@ -1,44 +1,87 @@
 import { StartError } from "./errors";
 import { processValue } from "./process-value";
-import { brandConfig } from "./settings/branding";
-import { identityProviderConfig } from "./settings/identity-provider";
-import { mailConfig } from "./settings/mail";
 import { type Environment, readSettings } from "./settings/read-settings";
-import { registrationConfig } from "./settings/registration";
 import { allowedTarget, type ReturnOrigins } from "./settings/return-to";
 import { appUrlOf, brokenRules } from "./settings/rules";
-import { metricsConfig } from "./settings/service";
-import { given } from "./settings/setting";
-import type { AllValues } from "./settings/settings";
+import type { Values } from "./settings/settings";
 
 export type { Environment };
 export type Config = Readonly<ReturnType<typeof configOf>>;
+export type MailConfig = Config["mail"];
+export type SmtpConfig = Extract<MailConfig, { driver: "smtp" }>;
+export type MailServiceConfig = Extract<MailConfig, { apiKey: string }>;
+export type IdentityProviderConfig = NonNullable<Config["identityProvider"]>;
+export type ProviderName = IdentityProviderConfig["provider"];
+export type BrandConfig = Config["brand"];
+export type MetricsConfig = NonNullable<Config["metrics"]>;
 
-function configOf(v: AllValues, production: boolean) {
-  const allowed: ReturnOrigins = { appUrl: appUrlOf(v) as string, returnOrigins: v.RETURN_ORIGINS };
+/** A value that is there, because its setting is required with another one or passed a rule. */
+const given = <Value>(value: Value | null | undefined): Value => value as Value;
+
+/** `apiUrl`: `null` is the service's public address. */
+function mailConfig({ mail: v, brand }: Values) {
+  const from = v.MAIL_FROM ?? `${brand.BRAND_NAME} <latchkey@localhost>`;
+  const { MAIL_DRIVER: driver } = v;
+  if (driver === "log") return { driver, from };
+  if (driver === "smtp") return { driver, from, server: given(v.SMTP_URL) };
+  const apiUrl = v.MAIL_API_URL?.replace(/\/+$/, "") ?? null;
+  return { driver, from, apiUrl, apiKey: given(driver === "resend" ? v.RESEND_API_KEY : v.POSTMARK_SERVER_TOKEN) };
+}
+
+/** What is `null` is as the provider's entry or its discovery document says. */
+function identityProviderConfig({ identityProvider: v }: Values) {
+  if (v.IDP_CLIENT_ID === null) return null;
+  const client = {
+    clientId: v.IDP_CLIENT_ID,
+    clientSecret: given(v.IDP_CLIENT_SECRET),
+    authorizeUrl: v.IDP_AUTHORIZE_URL,
+    tokenUrl: v.IDP_TOKEN_URL,
+    profileUrl: v.IDP_PROFILE_URL,
+    scope: v.IDP_SCOPE,
+    pkce: v.IDP_PKCE,
+  };
+  const { IDP_PROVIDER: provider, IDP_ISSUER: issuer } = v;
+  return provider === "oidc" ? { ...client, provider, issuer: given(issuer) } : { ...client, provider, issuer };
+}
+
+function configOf(values: Values, production: boolean) {
+  const { address, database, applications, brand, language } = values;
+  const { REGISTRATION: mode, REGISTRATION_DOMAINS: domains } = values.registration;
+  const { METRICS_HOST: host, METRICS_PORT: port } = values.metrics;
+  const allowed: ReturnOrigins = { appUrl: given(appUrlOf(values)), returnOrigins: applications.RETURN_ORIGINS };
   return {
     production,
     ...allowed,
     /** Where a sign-in ends that names no other place: a path of ours, or a URL of an allowed origin. */
-    afterSignIn: given(allowedTarget(v.AFTER_SIGN_IN, allowed)),
+    afterSignIn: given(allowedTarget(applications.AFTER_SIGN_IN, allowed)),
     /** The domain of the session cookie; `null`: the cookie belongs to this host alone. */
-    sessionDomain: v.SESSION_DOMAIN,
+    sessionDomain: applications.SESSION_DOMAIN,
     /** `postgresql://…`, or `pglite:FOLDER` for the embedded database. */
-    databaseUrl: v.DATABASE_URL,
-    port: v.PORT,
+    databaseUrl: database.DATABASE_URL,
+    port: address.PORT,
     /** `null`: all interfaces. */
-    host: v.HOST,
+    host: address.HOST,
     /** How many processes serve the port. */
-    processes: v.PROCESSES,
+    processes: database.PROCESSES,
     /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
-    trustedProxies: v.TRUST_PROXY,
-    mail: mailConfig(v),
-    brand: brandConfig(v),
-    metrics: metricsConfig(v),
+    trustedProxies: address.TRUST_PROXY,
+    mail: mailConfig(values),
+    /** What is `null` is not shown, or Latchkey's own. */
+    brand: {
+      name: brand.BRAND_NAME,
+      logo: brand.BRAND_LOGO,
+      color: brand.BRAND_COLOR,
+      termsUrl: brand.TERMS_URL,
+      privacyUrl: brand.PRIVACY_URL,
+      supportEmail: brand.SUPPORT_EMAIL,
+    },
+    /** `null`: nothing is counted. */
+    metrics: port === null ? null : { host, port },
     /** For a visitor who asks for no language that there is, and for mails that no page asked for. */
-    defaultLanguage: v.DEFAULT_LOCALE,
-    registration: registrationConfig(v),
-    identityProvider: identityProviderConfig(v),
+    defaultLanguage: language.DEFAULT_LOCALE,
+    registration: mode === "domains" ? { mode, domains: given(domains) } : { mode },
+    /** `null`: external sign-in is off. */
+    identityProvider: identityProviderConfig(values),
   };
 }
 
@@ -61,7 +104,7 @@ export function loadConfig(environment: Environment): Config {
   const { values, problems } = readSettings(environment);
   problems.push(...brokenRules(values, production));
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return configOf(values as AllValues, production); // complete: what has no value has a problem
+  return configOf(values as Values, production); // complete: what has no value has a problem
 }
 
 const provided = processValue<Config>("config");

@@ -1,8 +1,7 @@
 import { type BrandColors, brandColors } from "../brand-colors";
-import { config } from "../config";
+import { type BrandConfig, config } from "../config";
 import { type AssetsByPath, byPath, type FingerprintedAsset, fingerprinted } from "../fingerprinted-asset";
 import { processValue } from "../process-value";
-import type { BrandConfig } from "../settings/branding";
 import { textFiles } from "./language.server";
 
 /** What the pages show of the brand. */

@@ -7,7 +7,7 @@ import { mayRegister } from "../accounts/registration-policy";
 import { type Browser, logEndedSessions, type NewSession, startSession } from "../accounts/sessions";
 import { mintToken } from "../accounts/tokens";
 import { createUser, lockUser, noticeLanguage } from "../accounts/users";
-import { config } from "../config";
+import { config, type IdentityProviderConfig } from "../config";
 import { Registration, type User } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
 import { DatabaseUnavailable } from "../errors";
@@ -20,7 +20,6 @@ import type { Language } from "../languages/languages";
 import { answersIn } from "../languages/texts";
 import { logEvent, logUnexpected } from "../log";
 import { enqueue } from "../queue/job-queue";
-import type { IdentityProviderConfig } from "../settings/identity-provider";
 
 /** External sign-in did not succeed. */
 export class ExternalSignInError extends Error {

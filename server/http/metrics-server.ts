@@ -1,7 +1,7 @@
 import { type IncomingMessage, Server, type ServerResponse } from "node:http";
+import type { MetricsConfig } from "../config";
 import { StartError } from "../errors";
 import { logUnexpected } from "../log";
-import type { MetricsConfig } from "../settings/service";
 
 export interface Exposition {
   contentType: string;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import type { IdentityProviderConfig } from "../config";
 import { CallError, callJson } from "../http/json-client";
-import type { IdentityProviderConfig } from "../settings/identity-provider";
 import { discoverEndpoints } from "./discovery";
 import { type Endpoints, type Profile, type Provider, providers } from "./providers";
 

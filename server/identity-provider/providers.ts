@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ProviderName } from "../settings/identity-provider";
+import type { ProviderName } from "../config";
 
 /** A profile in the same form for every provider. */
 export interface Profile {

@@ -1,7 +1,7 @@
+import type { MailConfig } from "../config";
 import { MailRefused } from "../errors";
 import { countMail } from "../metrics";
 import { processValue } from "../process-value";
-import type { MailConfig } from "../settings/mail";
 import { httpMailer } from "./http-mailer";
 import { logMailer } from "./log-mailer";
 import type { Mailer, Message } from "./mail";

@@ -1,6 +1,6 @@
 import type { Transporter } from "nodemailer";
+import type { SmtpConfig } from "../config";
 import { MailRefused } from "../errors";
-import type { SmtpConfig } from "../settings/mail";
 import { type Mailer, mailHeaders } from "./mail";
 
 const connections = 20; // at a time; not fewer than the jobs that run at a time

@@ -1,8 +1,10 @@
 import { isIP } from "node:net";
+import { availableParallelism } from "node:os";
 import * as z from "zod";
+import { plainHost } from "./return-to";
 
 /** What `parse` makes of a text; the problem where that is `null`. */
-export const form = <Value>(parse: (text: string) => Value | null, problem: string) =>
+export const parsed = <Value>(parse: (text: string) => Value | null, problem: string) =>
   z.string().transform((text, context) => {
     const value = parse(text);
     if (value === null) context.addIssue(problem);
@@ -11,7 +13,7 @@ export const form = <Value>(parse: (text: string) => Value | null, problem: stri
 
 /** The parts of a list with commas, if each can be parsed. */
 export const list = (parse: (part: string) => string | null, problem: string) =>
-  form((text) => {
+  parsed((text) => {
     const parts = text === "" ? [] : text.split(",").map((part) => parse(part.trim()));
     return parts.includes(null) ? null : parts.filter((part) => part !== null);
   }, problem);
@@ -21,15 +23,35 @@ const alternatives = new Intl.ListFormat("en-GB", { type: "disjunction" });
 export const oneOf = <const Name extends string>(...names: Name[]) =>
   z.enum(names, `must be ${alternatives.format(names)}`);
 
+const matching = (pattern: RegExp, problem: string) => z.string().regex(pattern, problem);
+
 export const flag = oneOf("true", "false").transform((value) => value === "true");
+export const text = matching(/\S/, "must not be blank");
+export const key = matching(/^[!-~]+$/, "must be printable ASCII without spaces");
+export const email = matching(/^[!#-;=?A-~]+@[!#-;=?A-~]+$/, "must be an email address");
+export const color = matching(/^#[0-9a-f]{6}$/i, "must be a colour as #rrggbb").toLowerCase();
 
-export const freeText = z.string().regex(/\S/, "must not be blank");
+/** No line breaks, and no characters that turn the direction of the text around them. */
+export const brandName = z
+  .string()
+  .trim()
+  .regex(
+    /^[^\p{Cc}\p{Zl}\p{Zp}<>\u202a-\u202e\u2066-\u2069]{1,60}$/u,
+    "must be 1 to 60 printable characters without < and >",
+  );
 
-export const headerValue = z.string().regex(/^[!-~]+$/, "must be printable ASCII without spaces");
+export const processes = matching(/^(?:auto|[1-9]\d?)$/, "must be auto, or a number from 1 to 99").transform((value) =>
+  value === "auto" ? availableParallelism() : Number(value),
+);
+
+export const proxies = matching(
+  /^(?:true|false|\d)$/,
+  "must be true, false or the number of proxies, at most 9",
+).transform((value) => (value === "true" ? 1 : Number(value) || 0));
 
 const parsePort = (text: string) => (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null);
 
-export const port = form(parsePort, "must be a port number");
+export const port = parsed(parsePort, "must be a port number");
 
 /** A host as it stands in a URL: an IPv6 address in brackets. */
 export const urlHost = (host: string) => (isIP(host) === 6 ? `[${host}]` : host);
@@ -38,13 +60,38 @@ const isHost = (text: string) => URL.canParse(`http://${urlHost(text)}`) && (isI
 
 export const host = z.string().refine(isHost, "must be an address or a host name");
 
-export const isWebUrl = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+export const isLoopback = (host: string) =>
+  ["localhost", "::1", "[::1]"].includes(host) || (isIP(host) === 4 && host.startsWith("127."));
 
-export const webUrl = z.string().refine(isWebUrl, "must be an http or https URL");
+const parseWebUrl = (text: string) => (/^https?:/i.test(text) && URL.canParse(text) ? new URL(text) : null);
+
+export const webUrl = z.string().refine(parseWebUrl, "must be an http or https URL");
+
+function parsePageUrl(text: string): string | null {
+  const url = parseWebUrl(text);
+  return url && (url.protocol === "https:" || isLoopback(url.hostname)) ? url.href : null;
+}
+
+/** Of a page that browsers are sent to. */
+export const pageUrl = parsed(parsePageUrl, "must be an https URL");
 
 /** The origin in the spelling of the URL Standard; `null` when the text has more than an origin, or is none. */
-export function parseOrigin(text: string): string | null {
-  if (!isWebUrl(text)) return null;
-  const { origin, href } = new URL(text);
-  return href === `${origin}/` ? origin : null;
+function parseOrigin(text: string): string | null {
+  const url = parseWebUrl(text);
+  return url?.href === `${url?.origin}/` ? url.origin : null;
 }
+
+export const origin = parsed(
+  parseOrigin,
+  "must be an origin such as https://login.example.com: no path, query or credentials",
+);
+
+/** An origin, or `https://*.DOMAIN`. */
+export function parseReturnOrigin(text: string): string | null {
+  const origin = parseOrigin(text);
+  return origin !== null && plainHost.test(new URL(origin).hostname.replace(/^\*\./, "")) ? origin : null;
+}
+
+const domain = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
+
+export const parseDomain = (text: string) => (domain.test(text.toLowerCase()) ? text.toLowerCase() : null);

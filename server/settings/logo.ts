@@ -1,8 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
-import * as z from "zod";
-
-const largest = 102_400; // bytes
+import { parsed } from "./forms";
 
 const isPng = (content: Buffer) => content.toString("latin1").startsWith("\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
 
@@ -17,18 +15,15 @@ function isSvg(content: Buffer): boolean {
   return isUtf8(content) && /^<svg\s[^>]*?\bxmlns\s*=\s*["']http:\/\/www\.w3\.org\/2000\/svg["']/.test(start);
 }
 
-/** The path of a file, which is read and checked. */
-export const logo = z.string().transform((path, context) => {
-  const refuse = (problem: string) => {
-    context.addIssue(problem);
-    return z.NEVER;
-  };
+function parseLogo(path: string): { type: "image/png" | "image/svg+xml"; content: Buffer } | null {
   try {
     const content = readFileSync(path);
-    if (content.length > largest) return refuse("must be at most 100 KiB");
-    if (isPng(content)) return { type: "image/png", content };
-    return isSvg(content) ? { type: "image/svg+xml", content } : refuse("must be an SVG or PNG file");
-  } catch (error) {
-    return refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    const type = isPng(content) ? "image/png" : isSvg(content) ? "image/svg+xml" : null;
+    return type && content.length <= 102_400 ? { type, content } : null;
+  } catch {
+    return null;
   }
-});
+}
+
+/** The path of a file, which is read. */
+export const logo = parsed(parseLogo, "must be an SVG or PNG file that can be read, of at most 100 KiB");

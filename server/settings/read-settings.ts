@@ -1,15 +1,14 @@
 import { readFileSync } from "node:fs";
-import type { Setting } from "./setting";
-import { type KnownValues, settings } from "./settings";
+import { type KnownValues, type Setting, settings } from "./settings";
 
 /** `process.env`, or an object like it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Why a setting that is absent must not be; `undefined` when it may. */
-function reasonToSet({ requiredWith }: Setting, environment: Environment): string | undefined {
-  const [other = "", value] = requiredWith?.split("=") ?? [];
+/** Why a setting that is absent must not be; `null` when it may. */
+function reasonToSet({ requiredWith = "" }: Setting, environment: Environment): string | null {
+  const [other = "", value] = requiredWith.split("=");
   const found = environment[other] || environment[`${other}_FILE`];
-  if (found && (value ?? found) === found) return `${other} is ${value ?? "set"}`;
+  return found && (value ?? found) === found ? `${other} is ${value ?? "set"}` : null;
 }
 
 /**
@@ -34,12 +33,14 @@ export function readSettings(environment: Environment): { values: KnownValues; p
     }
     if (text === undefined) {
       const reason = reasonToSet(setting, environment);
-      return reason === undefined ? null : report(`${name} is missing: ${reason}`);
+      return reason === null ? null : report(`${name} is missing: ${reason}`);
     }
     const { error, data } = setting.form.safeParse(text);
     return error ? report(`${name} ${error.issues[0]?.message}`) : data;
   };
 
-  const values = Object.entries(settings).map(([name, setting]) => [name, read(name, setting)]);
-  return { values: Object.fromEntries(values), problems };
+  const valuesOf = (group: Record<string, Setting>) =>
+    Object.fromEntries(Object.entries(group).map(([name, setting]) => [name, read(name, setting)]));
+  const groups = Object.entries(settings).map(([name, group]) => [name, valuesOf(group)]);
+  return { values: Object.fromEntries(groups), problems };
 }

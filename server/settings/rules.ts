@@ -3,7 +3,7 @@ import { isWithin } from "./session-domain";
 import type { KnownValues } from "./settings";
 
 /** The origin of this service; `undefined` when a setting that says it has a problem. */
-export const appUrlOf = ({ APP_URL, PORT }: KnownValues): string | undefined =>
+export const appUrlOf = ({ address: { APP_URL, PORT } }: KnownValues): string | undefined =>
   APP_URL ?? (APP_URL === null && PORT ? `http://localhost:${PORT}` : undefined);
 
 /**
@@ -11,42 +11,48 @@ export const appUrlOf = ({ APP_URL, PORT }: KnownValues): string | undefined =>
  *
  * @returns the problems; each begins with a setting's name
  */
-export function brokenRules(v: KnownValues, production: boolean): string[] {
+export function brokenRules(values: KnownValues, production: boolean): string[] {
+  const { address, database, mail, identityProvider, registration, applications, metrics } = values;
   const problems: string[] = [];
-  const report = (name: keyof KnownValues, reason: string) => void problems.push(`${name} ${reason}`);
+  const report = (problem: string) => void problems.push(problem);
 
-  if (v.PROCESSES && v.PROCESSES > 1 && v.DATABASE_URL?.startsWith("pglite:")) {
-    report("PROCESSES", "must be 1 with the embedded database, which belongs to one process");
+  if (database.PROCESSES && database.PROCESSES > 1 && database.DATABASE_URL?.startsWith("pglite:")) {
+    report("PROCESSES must be 1 with the embedded database, which belongs to one process");
   }
-  if (v.METRICS_PORT && v.METRICS_PORT === v.PORT) report("METRICS_PORT", "must be another port than PORT");
-
-  const mailService = v.MAIL_DRIVER !== undefined && v.MAIL_DRIVER !== "log";
-  if (mailService && v.MAIL_FROM === null) report("MAIL_FROM", "is missing: a mail service needs the sender's address");
-  if (mailService && production && v.APP_URL === null) {
-    report("APP_URL", "is missing: mailed links need the public address of this service");
+  if (metrics.METRICS_PORT && metrics.METRICS_PORT === address.PORT) {
+    report("METRICS_PORT must be another port than PORT");
   }
 
-  const externalSignIn = v.IDP_CLIENT_ID !== null || v.IDP_CLIENT_SECRET !== null;
-  if (externalSignIn && v.IDP_PROVIDER === "oidc" && v.IDP_ISSUER === null) {
-    report("IDP_ISSUER", "is missing: IDP_PROVIDER is oidc");
+  const mailService = mail.MAIL_DRIVER !== undefined && mail.MAIL_DRIVER !== "log";
+  if (mailService && mail.MAIL_FROM === null) {
+    report("MAIL_FROM is missing: a mail service needs the sender's address");
+  }
+  if (mailService && production && address.APP_URL === null) {
+    report("APP_URL is missing: mailed links need the public address of this service");
+  }
+
+  const { IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_PROVIDER, IDP_ISSUER } = identityProvider;
+  const externalSignIn = IDP_CLIENT_ID !== null || IDP_CLIENT_SECRET !== null;
+  if (externalSignIn && IDP_PROVIDER === "oidc" && IDP_ISSUER === null) {
+    report("IDP_ISSUER is missing: IDP_PROVIDER is oidc");
   }
 
   // Domains that are not in force would look like a limit.
-  if (v.REGISTRATION === "open" && v.REGISTRATION_DOMAINS) {
-    report("REGISTRATION_DOMAINS", "is set, but REGISTRATION is not domains");
+  if (registration.REGISTRATION === "open" && registration.REGISTRATION_DOMAINS) {
+    report("REGISTRATION_DOMAINS is set, but REGISTRATION is not domains");
   }
 
-  const appUrl = appUrlOf(v);
-  const { SESSION_DOMAIN: domain, RETURN_ORIGINS: returnOrigins, AFTER_SIGN_IN: afterSignIn } = v;
+  const appUrl = appUrlOf(values);
+  const { SESSION_DOMAIN: domain, RETURN_ORIGINS: returnOrigins, AFTER_SIGN_IN: afterSignIn } = applications;
   if (appUrl && domain && !(appUrl.startsWith("https:") && isWithin(new URL(appUrl).hostname, domain))) {
-    report("SESSION_DOMAIN", "must be the host of an https APP_URL, or a parent of it");
+    report("SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it");
   }
   const isShared = (origin: string) => domain && isWithin(wildcardDomain(origin) ?? "", domain);
   if (domain !== undefined && returnOrigins?.some((origin) => origin.includes("*") && !isShared(origin))) {
-    report("RETURN_ORIGINS", "must have a wildcard only as https://*.DOMAIN within SESSION_DOMAIN");
+    report("RETURN_ORIGINS must have a wildcard only as https://*.DOMAIN within SESSION_DOMAIN");
   }
   if (appUrl && returnOrigins && afterSignIn && allowedTarget(afterSignIn, { appUrl, returnOrigins }) === null) {
-    report("AFTER_SIGN_IN", "must be a path, or a URL of APP_URL or of RETURN_ORIGINS");
+    report("AFTER_SIGN_IN must be a path, or a URL of APP_URL or of RETURN_ORIGINS");
   }
   return problems;
 }

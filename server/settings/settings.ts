@@ -1,24 +1,172 @@
-import { applicationSettings } from "./applications";
-import { brandSettings } from "./branding";
-import { identityProviderSettings } from "./identity-provider";
-import { mailSettings } from "./mail";
-import { registrationSettings } from "./registration";
-import { addressSettings, databaseSettings, languageSettings, metricsSettings } from "./service";
-import type { Values } from "./setting";
+import * as z from "zod";
+import { type Language, languages } from "../languages/languages";
+import { databaseUrl } from "./database-url";
+import * as forms from "./forms";
+import { logo } from "./logo";
+import { parseCookieDomain } from "./session-domain";
+import { parseSmtpUrl } from "./smtp-url";
+
+/** What is said about a setting: the start, `.env.example` and `docs/settings.md` have it from here. */
+export interface Setting {
+  /** Parses its text. A problem completes the sentence "NAME …", and quotes no value. */
+  form: z.ZodType<unknown, string>;
+  /** As it would stand in the environment. */
+  default?: string;
+  /** Markdown. */
+  help: string;
+  /** For `.env.example`, instead of the default. */
+  example?: string;
+  /** It may be in a file, whose path is NAME_FILE. */
+  secret?: true;
+  /** `OTHER=value`, or `OTHER` for each value: with it, this setting must not be missing. */
+  requiredWith?: string;
+}
 
 export const settings = {
-  ...addressSettings,
-  ...databaseSettings,
-  ...mailSettings,
-  ...identityProviderSettings,
-  ...registrationSettings,
-  ...applicationSettings,
-  ...brandSettings,
-  ...languageSettings,
-  ...metricsSettings,
+  address: {
+    APP_URL: {
+      form: forms.origin,
+      help: "The public origin, with which every mailed link starts. Without it, `http://localhost:PORT`.",
+      example: "https://login.example.com",
+    },
+    PORT: { form: forms.port, default: "3000", help: "The port to listen on." },
+    HOST: { form: forms.host, help: "The address to listen on. Without it, all interfaces.", example: "127.0.0.1" },
+    TRUST_PROXY: {
+      form: forms.proxies,
+      default: "false",
+      help: "How many proxies in front set `X-Forwarded-Proto`, `-Host` and `-For`; `true` is 1.",
+    },
+  },
+  database: {
+    DATABASE_URL: {
+      form: databaseUrl,
+      default: "pglite:./data",
+      help: "PostgreSQL 15 or newer, or `pglite:FOLDER`: an embedded database in this folder.",
+      example: "postgresql://latchkey:secret@localhost:5432/latchkey",
+      secret: true,
+    },
+    PROCESSES: {
+      form: forms.processes,
+      default: "1",
+      help: "How many processes serve the port; `auto`: one for each core. More than 1 needs PostgreSQL.",
+    },
+  },
+  mail: {
+    MAIL_DRIVER: {
+      form: forms.oneOf("log", "smtp", "resend", "postmark"),
+      default: "log",
+      help: "The mail service; `log` writes each mail to standard output.",
+    },
+    MAIL_FROM: {
+      form: z.string().regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, "must be an address, or a name and an <address>"),
+      help: "The sender. Required with a mail service.",
+      example: "Latchkey <no-reply@example.com>",
+    },
+    SMTP_URL: {
+      // One message for every fault: the URL holds the password.
+      form: forms.parsed(parseSmtpUrl, "must be smtps://user:password@host:465 or smtp://user:password@host:587"),
+      help: "`smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS.",
+      secret: true,
+      requiredWith: "MAIL_DRIVER=smtp",
+    },
+    RESEND_API_KEY: { form: forms.key, help: "The API key.", secret: true, requiredWith: "MAIL_DRIVER=resend" },
+    POSTMARK_SERVER_TOKEN: { form: forms.key, help: "A token.", secret: true, requiredWith: "MAIL_DRIVER=postmark" },
+    MAIL_API_URL: { form: forms.webUrl, help: "Another base URL of Resend or Postmark: a region's, or a mock server." },
+  },
+  identityProvider: {
+    IDP_CLIENT_ID: {
+      form: forms.text,
+      help: "External sign-in is on with a client's id and secret. Its redirect URI is `{APP_URL}/auth/idp/callback`.",
+      requiredWith: "IDP_CLIENT_SECRET",
+    },
+    IDP_CLIENT_SECRET: { form: forms.text, help: "The client's secret.", secret: true, requiredWith: "IDP_CLIENT_ID" },
+    IDP_PROVIDER: {
+      form: forms.oneOf("google", "github", "gitlab", "discord", "oidc"), // as in `identity-provider/providers.ts`
+      default: "google",
+      help: "`google`, `github`, `gitlab`, `discord`, or `oidc` for any OpenID Connect provider.",
+    },
+    IDP_ISSUER: {
+      form: forms.webUrl,
+      help: "The issuer, required with `oidc`. A response that names another one is refused.",
+      example: "https://id.example.com",
+    },
+    IDP_AUTHORIZE_URL: { form: forms.webUrl, help: "Replaces the authorization endpoint of the provider." },
+    IDP_TOKEN_URL: { form: forms.webUrl, help: "Replaces the token endpoint." },
+    IDP_PROFILE_URL: { form: forms.webUrl, help: "Replaces where the profile is." },
+    IDP_SCOPE: { form: forms.text, help: "Replaces the scopes, separated by spaces." },
+    IDP_PKCE: { form: forms.flag, default: "false", help: "`true` adds PKCE (S256), for providers that require it." },
+  },
+  registration: {
+    REGISTRATION: {
+      form: forms.oneOf("open", "closed", "domains"),
+      default: "open",
+      help: "Who gets a new account: everybody, nobody (`closed`), or addresses of `REGISTRATION_DOMAINS` (`domains`).",
+    },
+    REGISTRATION_DOMAINS: {
+      form: forms.list(forms.parseDomain, "must be domains, e.g. example.org,example.net"),
+      help: "The domains, separated by commas. Their subdomains do not count.",
+      example: "example.org,example.net",
+      requiredWith: "REGISTRATION=domains",
+    },
+  },
+  applications: {
+    RETURN_ORIGINS: {
+      form: forms.list(forms.parseReturnOrigin, "must be origins such as https://app.example.org, separated by commas"),
+      default: "",
+      help: "The origins, separated by commas, that a sign-in may lead to besides `APP_URL`.",
+      example: "https://app.example.com,https://shop.example.com",
+    },
+    AFTER_SIGN_IN: {
+      form: forms.text,
+      default: "/dashboard",
+      help: "Where a sign-in without `return_to` ends: a path, or a URL of `APP_URL` or of `RETURN_ORIGINS`.",
+    },
+    SESSION_DOMAIN: {
+      form: forms.parsed(
+        parseCookieDomain,
+        "must be a domain such as example.org, of two labels or more and no public suffix",
+      ),
+      help: "Shares the session cookie with every host of this domain. Read SECURITY.md first.",
+      example: "example.com",
+    },
+  },
+  brand: {
+    BRAND_NAME: { form: forms.brandName, default: "Latchkey", help: "The name in titles, pages and mails." },
+    BRAND_LOGO: { form: logo, help: "An SVG or PNG file, at most 100 KiB.", example: "/etc/latchkey/logo.svg" },
+    BRAND_COLOR: {
+      form: forms.color,
+      help: "`#rrggbb`; in quotes in a `.env` file, where `#` starts a comment.",
+      example: '"#0b6355"',
+    },
+    TERMS_URL: { form: forms.pageUrl, help: "In the foot of pages and mails.", example: "https://example.com/terms" },
+    PRIVACY_URL: { form: forms.pageUrl, help: "The same.", example: "https://example.com/privacy" },
+    SUPPORT_EMAIL: { form: forms.email, help: "The same.", example: "help@example.com" },
+  },
+  language: {
+    DEFAULT_LOCALE: {
+      form: forms.oneOf(...(Object.keys(languages) as Language[])),
+      default: "en",
+      help: "The language of visitors whose browser asks for none that there is, and of mails that no page asked for.",
+    },
+  },
+  metrics: {
+    METRICS_PORT: {
+      form: forms.port,
+      help: "The port for Prometheus. Without it, nothing is counted.",
+      example: "9464",
+    },
+    METRICS_HOST: { form: forms.host, default: "127.0.0.1", help: "The address for Prometheus. There is no login." },
+  },
+} satisfies Record<string, Record<string, Setting>>;
+
+/** What the settings of a group are parsed to; `null` is one that is not set. */
+type ValuesOf<Group> = {
+  readonly [Name in keyof Group]:
+    | (Group[Name] extends { form: z.ZodType<infer Value> } ? Value : never)
+    | (Group[Name] extends { default: string } ? never : null);
 };
 
-export type AllValues = Values<typeof settings>;
+export type Values = { readonly [Group in keyof typeof settings]: ValuesOf<(typeof settings)[Group]> };
 
-/** By name. A setting with a problem has no value. */
-export type KnownValues = Partial<AllValues>;
+/** A setting with a problem has no value. */
+export type KnownValues = { readonly [Group in keyof Values]: Partial<Values[Group]> };

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { isLoopback } from "./forms";
 
 /** The SMTP server of `SMTP_URL`. */
 export interface SmtpServer {
@@ -10,9 +10,6 @@ export interface SmtpServer {
   /** `null`: no login, on a loopback address only. */
   readonly login: { readonly user: string; readonly pass: string } | null;
 }
-
-export const isLoopback = (host: string) =>
-  ["localhost", "::1", "[::1]"].includes(host) || (isIP(host) === 4 && host.startsWith("127."));
 
 function parseLogin({ username, password }: URL): SmtpServer["login"] {
   try {

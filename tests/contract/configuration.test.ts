@@ -3,9 +3,8 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { afterAll, describe, expect, expectTypeOf, test } from "vitest";
-import { type Config, type Environment, loadConfig } from "#server/config";
+import { type Config, type Environment, loadConfig, type MailConfig, type SmtpConfig } from "#server/config";
 import { urlHost } from "#server/settings/forms";
-import type { MailConfig, SmtpConfig } from "#server/settings/mail";
 import { settings } from "#server/settings/settings";
 
 const identityProvider = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET: "the-client-secret" };
@@ -139,7 +138,9 @@ test("every setting is read", () => {
 });
 
 test("an empty variable counts as unset", () => {
-  const empty = Object.fromEntries(Object.keys(settings).map((name) => [name, ""]));
+  const empty = Object.fromEntries(
+    Object.values(settings).flatMap((group) => Object.keys(group).map((name) => [name, ""])),
+  );
   expect(loadConfig({ ...empty, DATABASE_URL_FILE: "" })).toEqual(loadConfig({}));
 });
 
@@ -277,8 +278,10 @@ const malformed: [problem: string, values: string | string[], others?: Environme
     ["a".repeat(61), "two\nlines", "a<b", "right\u202eleft", " "],
   ],
   ["BRAND_COLOR must be a colour as #rrggbb", "teal #0b6 #0b6355;}"],
-  ["BRAND_LOGO cannot be read: ENOENT", "/nowhere/logo.svg"],
-  ["BRAND_LOGO cannot be read: EISDIR", "tests"],
+  [
+    "BRAND_LOGO must be an SVG or PNG file that can be read, of at most 100 KiB",
+    "/nowhere/logo.svg tests package.json",
+  ],
   ["TERMS_URL must be an https URL", "http://example.org/terms javascript:alert(1)"],
   ["PRIVACY_URL must be an https URL", "/privacy"],
   ["SUPPORT_EMAIL must be an email address", ["help", "help@example.org\n"]],
@@ -448,13 +451,15 @@ describe("a logo is read and checked", () => {
     ["a JPEG", Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
     ["an empty file", ""],
   ])("not %s", (_what, content) => {
-    expect(refusal(content)).toEqual(["BRAND_LOGO must be an SVG or PNG file"]);
+    expect(refusal(content)).toEqual(["BRAND_LOGO must be an SVG or PNG file that can be read, of at most 100 KiB"]);
   });
 
   test("of at most 100 KiB", () => {
     const padded = (size: number) => svg.replace("M0 0", "M0 0".padEnd(size - svg.length + 4));
     expect(load(padded(102_400))).toMatchObject({ type: "image/svg+xml" });
-    expect(refusal(padded(102_401))).toEqual(["BRAND_LOGO must be at most 100 KiB"]);
+    expect(refusal(padded(102_401))).toEqual([
+      "BRAND_LOGO must be an SVG or PNG file that can be read, of at most 100 KiB",
+    ]);
   });
 });
 

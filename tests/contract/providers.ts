@@ -1,6 +1,5 @@
-import type { Environment } from "#server/config";
+import type { Environment, ProviderName } from "#server/config";
 import type { Profile } from "#server/identity-provider/providers";
-import type { ProviderName } from "#server/settings/identity-provider";
 
 /** One call that Latchkey makes to a provider, and an answer to it as the provider documents it. */
 export interface Step {

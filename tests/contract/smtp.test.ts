@@ -1,10 +1,9 @@
 import { inspect } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { loadConfig } from "#server/config";
+import { loadConfig, type SmtpConfig } from "#server/config";
 import { noticeMail } from "#server/features/notices.server";
 import { resetMail } from "#server/mail/messages";
 import { smtpMailer } from "#server/mail/smtp-mailer";
-import type { SmtpConfig } from "#server/settings/mail";
 import { type Authority, createAuthority } from "../support/certificates";
 import { configure } from "../support/configure";
 import { login, refuse, startScriptedServer, startSmtpServer } from "../support/smtp-service";

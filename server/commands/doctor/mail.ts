@@ -1,11 +1,10 @@
 import { parseAddress } from "../../accounts/email-address";
-import type { Config } from "../../config";
+import type { Config, MailServiceConfig, SmtpConfig } from "../../config";
 import { MailRefused } from "../../errors";
 import { CallError } from "../../http/json-client";
 import { errorFields } from "../../log";
 import { sendMail, verifyMailer } from "../../mail/mailer";
 import { testMail } from "../../mail/messages";
-import type { MailServiceConfig, SmtpConfig } from "../../settings/mail";
 import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("mail");
