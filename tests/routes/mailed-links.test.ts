@@ -1,0 +1,295 @@
+import { describe, expect, test } from "vitest";
+import { authenticate } from "#server/features/login.server";
+import { resetPassword } from "#server/features/password-reset.server";
+import { completeRegistration } from "#server/features/registration.server";
+import * as forgotPassword from "~/routes/forgot-password";
+import * as register from "~/routes/register";
+import * as complete from "~/routes/register_.complete";
+import * as reset from "~/routes/reset-password";
+import { createUser, unknownBrowser } from "../support/accounts";
+import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
+import {
+  expectInvalidLink,
+  type MailedLink,
+  mailSentOutcome,
+  registrationLink,
+  resetLink,
+} from "../support/mailed-links";
+import { call, post } from "../support/route-calls";
+import { sha256 } from "../support/sha256";
+import { twice } from "../support/twice";
+
+const latchkey = startLatchkey();
+const log = recordLog();
+
+const email = "ada.lovelace@example.com";
+const password = "a brand new password";
+const newPassword = twice(password);
+
+/** An address of 254 characters, 64 of them before the `@`, with labels of 63. */
+const longest = `${"a".repeat(64)}@${"b".repeat(63)}.${"c".repeat(63)}.${"d".repeat(57)}.com`;
+
+const kinds = {
+  reset: {
+    ask: [forgotPassword.action, "/forgot-password"],
+    finish: [reset.action, "/reset-password"],
+    arrange: (address = email) => createUser(latchkey.em(), { email: address }),
+    linkOf: resetLink,
+    linkOfTheOther: registrationLink,
+    use: (link: MailedLink) => resetPassword(link, password, "en"),
+    task: "mail_password_reset",
+    table: "password_resets",
+    refusedEvent: "password_reset.refused",
+    message: "This reset link is invalid or has expired.",
+  },
+  registration: {
+    ask: [register.action, "/register"],
+    finish: [complete.action, "/register/complete"],
+    arrange: async () => {},
+    linkOf: registrationLink,
+    linkOfTheOther: resetLink,
+    use: (link: MailedLink) => completeRegistration(link, password, unknownBrowser, "en"),
+    task: "mail_registration",
+    table: "registrations",
+    refusedEvent: "registration.refused",
+    message: "This link is invalid or has expired.",
+  },
+} as const;
+
+describe.each(Object.values(kinds))("the mailed link of $finish.1", (kind) => {
+  type Fields = Record<string, string> | [string, string][];
+  const ask = (fields: Fields) => call(kind.ask[0], post(kind.ask[1], fields));
+  const finish = (fields: Fields) => call(kind.finish[0], post(kind.finish[1], fields));
+  const expectInvalid = (link: MailedLink) => expectInvalidLink(latchkey, finish, link, kind.message);
+  const expire = (from: string) => latchkey.execute(`update ${kind.table} set expires_at = now() ${from}`);
+
+  async function newLink(address = email): Promise<MailedLink> {
+    await kind.arrange(address);
+    return kind.linkOf(latchkey, address);
+  }
+
+  test("is asked for by one job with only the address, with and without an account", async () => {
+    await createUser(latchkey.em());
+    for (const typed of [" Ada@EXAMPLE.com ", "nobody@example.com"]) {
+      expect(await ask({ email: typed })).toEqual(mailSentOutcome(typed));
+    }
+    expect(await latchkey.jobs()).toEqual([
+      { task: kind.task, email: "ada@example.com", language: "en" },
+      { task: kind.task, email: "nobody@example.com", language: "en" },
+    ]);
+    expect(await latchkey.execute(`select * from ${kind.table}`)).toEqual([]);
+  });
+
+  test.each(["a@b.c", "o'brien+tag.of.mine@a-b.c.example.co", longest])(
+    "is asked for by a job for %j",
+    async (typed) => {
+      expect(await ask({ email: typed })).toEqual(mailSentOutcome(typed));
+      expect(await latchkey.jobs()).toEqual([{ task: kind.task, email: typed, language: "en" }]);
+    },
+  );
+
+  test.each([
+    "",
+    "ada",
+    "ada@",
+    "@example.com",
+    "ada@example",
+    "ada@@example.com",
+    "ada@example.com, eve@example.com",
+    "ada@example.com\r\nBcc: eve@example.com",
+    "ada@example.com%0abcc:eve@example.com",
+    "ada@example.com\0",
+    "ada@examp\u212ae.com",
+    "\u0131da@example.com",
+    ".ada@example.com",
+    "ada.@example.com",
+    "ada@-example.com",
+    "ada@example-.com",
+    "ada@example.c-",
+    `ada@${"a".repeat(64)}.com`,
+    `ada@example.${"a".repeat(64)}`,
+    `${"a".repeat(65)}@example.com`,
+    `${longest}m`,
+  ])("is not sent to %j, which is no address: the same page, no job, no change", async (typed) => {
+    await createUser(latchkey.em());
+    const before = await latchkey.snapshot();
+    expect(await ask({ email: typed })).toEqual(mailSentOutcome(typed));
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("is not sent without an address or with two: the same page, no job, no change", async () => {
+    await createUser(latchkey.em());
+    const before = await latchkey.snapshot();
+    const repeated = ["ada@example.com", "eve@example.com"].map((typed): [string, string] => ["email", typed]);
+    for (const fields of [{}, repeated]) {
+      expect(await ask(fields)).toMatchObject({ status: 200, data: { status: "sent" } });
+    }
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  test("has a token of its own, is stored as the SHA-256 of the token's text, and expires in one hour", async () => {
+    const earliest = Date.now() + 3_600_000;
+    const links = [await newLink(), await kind.linkOf(latchkey, email), await kind.linkOf(latchkey, email)];
+    const latest = Date.now() + 3_600_000;
+    const rows = await latchkey.execute<{ token_hash: string; expires_at: string }>(`select * from ${kind.table}`);
+    expect(new Set(rows.map(({ token_hash }) => token_hash))).toEqual(new Set(links.map(({ token }) => sha256(token))));
+    expect(rows).toHaveLength(3);
+    for (const { token } of links) expect(token).toMatch(/^[0-9a-f]{64}$/);
+    for (const row of rows) {
+      expect(row).toEqual({ token_hash: row.token_hash, email, expires_at: expect.anything() });
+      expect(new Date(row.expires_at).getTime()).toBeGreaterThanOrEqual(earliest);
+      expect(new Date(row.expires_at).getTime()).toBeLessThanOrEqual(latest);
+    }
+  });
+
+  test("with any other spelling of the token is refused, also before the password is validated, and changes nothing", async () => {
+    const { token } = await newLink();
+    const spellings = [
+      token.toUpperCase(),
+      token.slice(1),
+      token.slice(0, -1),
+      `${token}0`,
+      `0${token}`,
+      ` ${token}`,
+      `${token} `,
+      `${token}\n`,
+      `${token}\0`,
+      `0x${token}`,
+      sha256(token),
+      "0".repeat(64),
+      "",
+      "%",
+    ].filter((spelling) => spelling !== token);
+    for (const other of spellings) await expectInvalid({ email, token: other });
+    const before = await latchkey.snapshot();
+    for (const link of [
+      { email, token: "0".repeat(64) },
+      { email, token: token.toUpperCase() },
+      { email: "%", token },
+    ]) {
+      const refused = await finish({ ...link, ...twice("short") });
+      expect(refused.status).toBe(422);
+      expect(refused.data).toEqual({ typed: link, invalidLink: kind.message });
+      expect(await kind.use(link)).toBeNull();
+    }
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect((await finish({ email, token, ...newPassword })).status).toBe(302);
+  });
+
+  test.each([
+    ["in capitals", "AB".repeat(32)],
+    ["with a character before it", ` ${"ab".repeat(32)}`],
+    ["with a character after it", `${"ab".repeat(32)}0`],
+  ])("with a token %s is refused even when the hash of that spelling is stored", async (_how, token) => {
+    await kind.arrange();
+    const row = `('${sha256(token)}', '${email}', now() + interval '1 hour')`;
+    await latchkey.execute(`insert into ${kind.table} values ${row}`);
+    await expectInvalid({ email, token });
+  });
+
+  test("with another address is refused, even one that has an account or a link", async () => {
+    const { token } = await newLink();
+    await newLink("bob@example.com");
+    for (const other of ["bob@example.com", "eve@example.com", "ada.lovelace@examp\u212ae.com", "", "%"]) {
+      await expectInvalid({ email: other, token });
+    }
+  });
+
+  test("accepts the address in capitals and with surrounding spaces", async () => {
+    const { token } = await newLink();
+    expect((await finish({ email: " ADA.Lovelace@Example.com ", token, ...newPassword })).status).toBe(302);
+  });
+
+  test("is refused after its expiry, also between its check and its use, and accepted in its last minute", async () => {
+    const link = await newLink();
+    await expire("- interval '1 millisecond'");
+    await expectInvalid(link);
+    const before = await latchkey.snapshot();
+    expect(await kind.use(link)).toBeNull();
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect(log.events().at(-1)).toEqual({ event: kind.refusedEvent, reason: "invalid_link" });
+    await expire("+ interval '1 minute'");
+    expect((await finish({ ...link, ...newPassword })).status).toBe(302);
+  });
+
+  test("of the other purpose is refused", async () => {
+    const isReset = kind.table === "password_resets";
+    if (!isReset) await createUser(latchkey.em(), { email });
+    const link = await kind.linkOfTheOther(latchkey, email);
+    if (isReset) await createUser(latchkey.em(), { email });
+    await expectInvalid(link);
+  });
+
+  test.each(["email", "token"])("with its %s repeated or missing is refused and changes nothing", async (field) => {
+    const fields: Record<string, string> = { ...(await newLink()), ...newPassword };
+    const before = await latchkey.snapshot();
+    const repeated: [string, string][] = [...Object.entries(fields), [field, fields[field] ?? ""]];
+    const missing = Object.entries(fields).filter(([name]) => name !== field);
+    for (const posted of [repeated, missing]) {
+      expect(await finish(posted)).toMatchObject({ status: 422, data: { invalidLink: kind.message } });
+    }
+    expect(await latchkey.snapshot()).toEqual(before);
+  });
+
+  const short = { password: "Use at least 8 characters." };
+  const common = { password: "This password is among the most common ones. Choose another." };
+  const own = { password: "Choose a password that is not your email address." };
+  const service = { password: "Choose a password that is not the name or the address of this site." };
+  const different = { passwordConfirmation: "The two passwords are not the same." };
+
+  test.each([
+    ["is missing", {}, short],
+    ["is seven characters long", twice("zk4!qpw"), short],
+    ["is seven characters long in 14 code units", twice("😀".repeat(7)), short],
+    ["is 257 characters long", twice("x".repeat(257)), { password: "Use at most 256 characters." }],
+    ["is a common password", twice("password1"), common],
+    ["is a common password in mixed case", twice("PassWord1"), common],
+    ["is the address", twice(email), own],
+    ["is the local part", twice("Ada.Lovelace"), own],
+    ["is the host and port of the service", twice("LocalHost:3000"), service],
+    ["is the host of the service", twice("LocalHost"), service],
+    ["is not repeated", { password }, different],
+    ["is repeated in capitals", { password, passwordConfirmation: password.toUpperCase() }, different],
+    ["is repeated with a trailing space", { password, passwordConfirmation: `${password} ` }, different],
+  ])("stays valid when the password %s, which is refused and changes nothing", async (_why, fields, errors) => {
+    const link = await newLink();
+    const before = await latchkey.snapshot();
+    const refused = await finish({ ...link, ...fields });
+    expect(refused.status).toBe(422);
+    expect(refused.cookies).toEqual({});
+    expect(refused.data).toEqual({ typed: { ...link }, errors });
+    expect(await latchkey.snapshot()).toEqual(before);
+    expect((await finish({ ...link, ...newPassword })).status).toBe(302);
+  });
+
+  test("with the password sent twice is refused with an error at its field", async () => {
+    const pairs = Object.entries({ ...(await newLink()), ...newPassword });
+    expect(await finish([...pairs, ["password", password]])).toMatchObject({ status: 422, data: { errors: short } });
+  });
+
+  const rounds = [1, 2, 3, 4, 5];
+
+  test.each(rounds)("posted ten times at once with one token succeeds exactly once (round %i)", async () => {
+    const link = await newLink();
+    const passwords = Array.from({ length: 10 }, (_, at) => `${password} ${at}`);
+    const answers = await Promise.all(passwords.map((each) => finish({ ...link, ...twice(each) })));
+    const [winner = "", ...more] = passwords.filter((_, at) => answers[at]?.status === 302);
+    expect(more).toEqual([]);
+    const refused = answers.filter(({ status, data }) => status === 422 && data.invalidLink === kind.message);
+    expect(refused).toHaveLength(9);
+    expect(await authenticate(email, winner)).not.toBeNull();
+    expect(await latchkey.execute("select * from users")).toHaveLength(1);
+    const isReset = kind.table === "password_resets";
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(isReset ? 0 : 1);
+    expect(await latchkey.jobs()).toHaveLength(isReset ? 1 : 0);
+  });
+
+  test.each(rounds)("posted at once with two tokens of one address succeeds with one (round %i)", async () => {
+    const links = [await newLink(), await kind.linkOf(latchkey, email)];
+    const answers = await Promise.all(links.map((link) => finish({ ...link, ...newPassword })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([302, 422]);
+    expect(await latchkey.execute("select * from users")).toHaveLength(1);
+    expect(await latchkey.execute(`select * from ${kind.table}`)).toEqual([]);
+  });
+});
