@@ -160,7 +160,7 @@ describe("a registration", () => {
   const finish = (fields: Record<string, string> | [string, string][]) =>
     call(complete.action, post("/register/complete", fields));
 
-  test("gets the same answer, and the same job, for a known and an unknown address", async () => {
+  test("gets the same answer, and the same job, for a known and an unknown address; another origin is in no job", async () => {
     await newAccount();
     const known = await ask("ada@example.com");
     const unknown = await ask("bob@example.com");
@@ -170,11 +170,12 @@ describe("a registration", () => {
       { task: "mail_registration", email: "ada@example.com", language: "en", return_to: app },
       { task: "mail_registration", email: "bob@example.com", language: "en", return_to: app },
     ]);
-  });
-
-  test("with another origin enqueues a job without it", async () => {
     await ask("grace@example.com", `?${query(away)}`);
-    expect(await latchkey.jobs()).toEqual([{ task: "mail_registration", email: "grace@example.com", language: "en" }]);
+    expect((await latchkey.jobs()).at(-1)).toEqual({
+      task: "mail_registration",
+      email: "grace@example.com",
+      language: "en",
+    });
   });
 
   test("mails a link that carries it to the form, and ends there", async () => {
