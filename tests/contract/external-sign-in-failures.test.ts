@@ -113,6 +113,8 @@ describe.each(providerNames)("%s", (name) => {
     ["an array", ["583231"]],
     ["a boolean", true],
     ["empty", ""],
+    ["only white space", " \t "],
+    ["only white space outside ASCII", "\u3000\u00a0"],
     ["a fraction", 1.5],
     ["a number that is not exact", 2 ** 53],
     ["longer than 255 characters", "1".repeat(256)],

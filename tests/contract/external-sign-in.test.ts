@@ -21,14 +21,19 @@ function answerAll({ steps }: ProviderCase) {
   for (const { method, url, answer } of steps) outgoing.answer(method, url, { body: JSON.stringify(answer) });
 }
 
+/** Configures the provider, which answers every call. */
+function use(provider: ProviderCase): ProviderCase {
+  configure(provider.settings);
+  answerAll(provider);
+  return provider;
+}
+
 const addresses = ({ steps }: ProviderCase) => steps.map(({ method, url }) => `${method} ${url}`);
 const sorted = (parameters: URLSearchParams) => [...parameters].sort();
 
 describe.each(providerNames)("%s", (name) => {
-  test("the consent URL has exactly the five parameters", async () => {
-    const provider = providerCases[name]();
-    configure(provider.settings);
-    answerAll(provider);
+  test("a sign-in makes exactly the documented calls", async () => {
+    const provider = use(providerCases[name]());
 
     const sent = await call(authIdp.loader, get("https://shop.example:8443/auth/idp"));
     const url = new URL(sent.location ?? "");
@@ -43,64 +48,33 @@ describe.each(providerNames)("%s", (name) => {
     ]);
     expect(sent.cookies).toEqual({ oauth_state: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(outgoing.addresses()).toEqual(addresses(provider).filter((address) => address.includes(".well-known")));
-  });
 
-  test("the token request is a form of exactly the five fields", async () => {
-    const provider = providerCases[name]();
-    configure(provider.settings);
-    answerAll(provider);
-
-    expect(await comeBack("https://shop.example:8443")).toMatchObject({ status: 302, location: "/dashboard" });
-    const request = outgoing.calls().find(({ method }) => method === "POST");
-    const { url } = provider.steps.find((step) => step.name === "token")!;
-    expect(request).toEqual({
-      method: "POST",
-      url,
-      headers: {
-        accept: "application/json",
-        "content-type": "application/x-www-form-urlencoded",
-        host: new URL(url).host,
-      },
-      body: expect.any(String),
-    });
-    expect(request?.body.split("&").sort()).toEqual([
+    const done = await comeBack("https://shop.example:8443");
+    expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(done.cookies).toEqual({ oauth_state: "", "__Host-session": sessionToken });
+    expect(outgoing.addresses()).toEqual(addresses(provider));
+    for (const [index, step] of provider.steps.entries()) {
+      const isToken = step.name === "token";
+      expect(outgoing.calls()[index]).toEqual({
+        method: isToken ? "POST" : "GET",
+        url: step.url,
+        headers: {
+          accept: "application/json",
+          host: new URL(step.url).host,
+          ...(isToken && { "content-type": "application/x-www-form-urlencoded" }),
+          ...(["profile", "emails"].includes(step.name) && { authorization: `Bearer ${accessToken}` }),
+        },
+        body: isToken ? expect.any(String) : "",
+      });
+    }
+    const form = outgoing.calls().find(({ method }) => method === "POST")?.body;
+    expect(form?.split("&").sort()).toEqual([
       "client_id=client%26id%3D1%2B2+%253D+%C3%A9",
       "client_secret=s%26%3D%2B+%2525%C3%BC%E2%82%AC%F0%9D%84%9E",
       "code=4%2F0A%26b%3Dc%2Bd+e%2520f+%C3%A9%F0%9D%84%9E",
       "grant_type=authorization_code",
       "redirect_uri=https%3A%2F%2Fshop.example%3A8443%2Fauth%2Fidp%2Fcallback",
     ]);
-    expect(sorted(new URLSearchParams(request?.body))).toEqual([
-      ["client_id", clientId],
-      ["client_secret", clientSecret],
-      ["code", code],
-      ["grant_type", "authorization_code"],
-      ["redirect_uri", "https://shop.example:8443/auth/idp/callback"],
-    ]);
-  });
-
-  test("the profile request carries the access token", async () => {
-    const provider = providerCases[name]();
-    configure(provider.settings);
-    answerAll(provider);
-
-    const done = await comeBack();
-    expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(done.cookies).toEqual({ oauth_state: "", session: sessionToken });
-    expect(outgoing.addresses()).toEqual(addresses(provider));
-    for (const [index, step] of provider.steps.entries()) {
-      if (step.name === "token") continue;
-      expect(outgoing.calls()[index]).toEqual({
-        method: "GET",
-        url: step.url,
-        headers: {
-          accept: "application/json",
-          host: new URL(step.url).host,
-          ...(step.name !== "discovery" && { authorization: `Bearer ${accessToken}` }),
-        },
-        body: "",
-      });
-    }
     expect(outgoing.deadlines()).toEqual(provider.steps.map(() => 5000));
     expect(profiles()).toEqual([provider.profile]);
   });
@@ -185,17 +159,13 @@ test.each([
   ["discord", "an avatar of 256 characters", { avatar: "a".repeat(256) }, { pictureUrl: null }],
   ["discord", "an avatar with a path traversal", { avatar: "../../x" }, { pictureUrl: null }],
 ] as const)("%s: a profile with %s is read", async (name, _what, changed, expected) => {
-  const provider = fields(name, changed);
-  configure(provider.settings);
-  answerAll(provider);
+  const provider = use(fields(name, changed));
   expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
   expect(profiles()).toEqual([{ ...provider.profile, ...expected }]);
 });
 
 test("without PKCE, a verifier's cookie does not add a field to the token request", async () => {
-  const provider = providerCases.google();
-  configure(provider.settings);
-  answerAll(provider);
+  use(providerCases.google());
   const done = await comeBackWith([], { oauth_verifier: "planted" });
   expect(done).toMatchObject({ status: 302, location: "/dashboard" });
   const request = outgoing.calls().find(({ method }) => method === "POST");
@@ -208,74 +178,58 @@ test("without PKCE, a verifier's cookie does not add a field to the token reques
   ]);
 });
 
-describe("with PKCE (RFC 7636)", () => {
-  test.each(providerNames)(
-    "%s: the challenge is the verifier's SHA-256, and the verifier is only in its cookie",
-    async (name) => {
-      const provider = providerCases[name]();
-      configure({ ...provider.settings, IDP_PKCE: "true" });
-      answerAll(provider);
-
-      const sent = await call(authIdp.loader, get("/auth/idp"));
-      const verifier = sent.cookies.oauth_verifier ?? "";
-      expect(verifier).toMatch(/^[\w.~-]{43,128}$/);
-      expect(sorted(new URL(sent.location ?? "").searchParams)).toEqual([
-        ["client_id", clientId],
-        ["code_challenge", createHash("sha256").update(verifier, "ascii").digest("base64url")],
-        ["code_challenge_method", "S256"],
-        ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
-        ["response_type", "code"],
-        ["scope", provider.scope],
-        ["state", sent.cookies.oauth_state],
-      ]);
-      expect(sent.headers.getSetCookie()).toEqual([
-        `oauth_state=${sent.cookies.oauth_state}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
-        `oauth_verifier=${verifier}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
-      ]);
-    },
-  );
-
-  test.each(providerNames)("%s: the token request is a form of exactly the six fields", async (name) => {
+test.each(providerNames)(
+  "%s with PKCE (RFC 7636): the challenge is the SHA-256 of the cookie's verifier",
+  async (name) => {
     const provider = providerCases[name]();
     configure({ ...provider.settings, IDP_PKCE: "true" });
     answerAll(provider);
 
-    const oauth_verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"; // RFC 7636, appendix B
-    const done = await comeBackWith([], { oauth_verifier });
+    const sent = await call(authIdp.loader, get("/auth/idp"));
+    const verifier = sent.cookies.oauth_verifier ?? "";
+    expect(verifier).toMatch(/^[\w.~-]{43,128}$/);
+    expect(sorted(new URL(sent.location ?? "").searchParams)).toEqual([
+      ["client_id", clientId],
+      ["code_challenge", createHash("sha256").update(verifier, "ascii").digest("base64url")],
+      ["code_challenge_method", "S256"],
+      ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
+      ["response_type", "code"],
+      ["scope", provider.scope],
+      ["state", sent.cookies.oauth_state],
+    ]);
+    expect(sent.headers.getSetCookie()).toEqual([
+      `oauth_state=${sent.cookies.oauth_state}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+      `oauth_verifier=${verifier}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+    ]);
+
+    const done = await comeBackWith([], { oauth_verifier: verifier });
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(done.cookies).toEqual({
-      oauth_state: "",
-      oauth_verifier: "",
-      session: sessionToken,
-    });
+    expect(done.cookies).toEqual({ oauth_state: "", oauth_verifier: "", session: sessionToken });
     expect(outgoing.addresses()).toEqual(addresses(provider));
     expect(sorted(new URLSearchParams(outgoing.calls().find(({ method }) => method === "POST")?.body))).toEqual([
       ["client_id", clientId],
       ["client_secret", clientSecret],
       ["code", code],
-      ["code_verifier", oauth_verifier],
+      ["code_verifier", verifier],
       ["grant_type", "authorization_code"],
       ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
     ]);
-  });
-});
+  },
+);
 
 describe("the iss parameter of the callback (RFC 9207)", () => {
   test.each([
     ["google", "https://accounts.google.com"],
     ["gitlab", "https://gitlab.com"],
   ] as const)("%s: %s is accepted", async (name, iss) => {
-    const provider = providerCases[name]();
-    configure(provider.settings);
-    answerAll(provider);
+    use(providerCases[name]());
     expect(await comeBackWith([["iss", iss]])).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
   test("oidc: the configured issuer is accepted when the discovery document says that the issuer sends it", async () => {
     const provider = oidc();
     provider.steps[0]!.answer = { ...provider.steps[0]!.answer, authorization_response_iss_parameter_supported: true };
-    configure(provider.settings);
-    answerAll(provider);
+    use(provider);
     const back = await comeBackWith([["iss", provider.settings.IDP_ISSUER ?? ""]]);
     expect(back).toMatchObject({ status: 302, location: "/dashboard" });
   });
@@ -299,8 +253,7 @@ describe.each(providerNames)("%s", (name) => {
     last.answer = Array.isArray(last.answer)
       ? last.answer.map((entry) => ({ ...entry, ...changed }))
       : { ...last.answer, ...changed };
-    configure(provider.settings);
-    answerAll(provider);
+    use(provider);
     await comeBack();
     expect(profiles()).toEqual([{ ...provider.profile, ...expected }]);
   });
@@ -311,8 +264,7 @@ describe.each(providerNames)("%s", (name) => {
       const provider = providerCases[name]();
       const token = provider.steps.find((step) => step.name === "token")!;
       token.answer = { ...token.answer, token_type };
-      configure(provider.settings);
-      answerAll(provider);
+      use(provider);
       expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
       expect(outgoing.addresses()).toEqual(addresses(provider));
     },
@@ -351,16 +303,13 @@ test.each([
 ])("github: %s is not a verified email", async (_what, emails, expected) => {
   const provider = providerCases.github();
   provider.steps.at(-1)!.answer = emails as Record<string, unknown>[];
-  configure(provider.settings);
-  answerAll(provider);
+  use(provider);
   await comeBack();
   expect(profiles()).toEqual([{ ...provider.profile, ...expected }]);
 });
 
 test("the discovery document of an issuer is requested once", async () => {
-  const provider = oidc();
-  configure(provider.settings);
-  answerAll(provider);
+  const provider = use(oidc());
   await Promise.all([call(authIdp.loader, get("/auth/idp")), call(authIdp.loader, get("/auth/idp"))]);
   await comeBack();
   expect(outgoing.addresses()).toEqual(addresses(provider));

@@ -196,18 +196,14 @@ test.each(["resend", "postmark"] as const)("%s gets subjects outside ASCII as th
   }
 });
 
-test("the log driver prints subjects outside ASCII as they are", async () => {
-  configure(settings);
-  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
-  await sendMail(email, noticeMail({ task: "mail_password_changed", email, language: "ar" }, "ar"));
-  expect(write.mock.calls.map(([text]) => text).join("")).toContain("\nSubject: تم تغيير كلمة المرور\n");
-});
-
 test("the log driver prints the mail between its two marker lines and nothing else", async () => {
   configure(settings);
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   await send();
-  expect(write.mock.calls.map(([text]) => text).join("")).toBe(`--- mail ---
+  await sendMail(email, noticeMail({ task: "mail_password_changed", email, language: "ar" }, "ar"));
+  const [reset, changed] = write.mock.calls.map(([text]) => text);
+  expect(changed).toContain("\nSubject: تم تغيير كلمة المرور\n");
+  expect(reset).toBe(`--- mail ---
 To: ${email}
 From: Latchkey ü <mail@latchkey.example>
 Subject: Reset your password

@@ -34,36 +34,6 @@ test.each<[string, z.ZodType, Record<string, unknown>]>([
   }
 });
 
-test.each([
-  ["a number", 1, "1"],
-  ["the largest safe integer", Number.MAX_SAFE_INTEGER, String(Number.MAX_SAFE_INTEGER)],
-  ["a string", "ada lovelace", "ada lovelace"],
-  ["255 characters", "a".repeat(255), "a".repeat(255)],
-])("an id may be %s", (_what, id, parsed) => {
-  expect(claims.parse({ sub: id }).sub).toBe(parsed);
-  expect(githubUser.parse({ id }).id).toBe(parsed);
-  expect(discordUser.parse({ id }).id).toBe(parsed);
-});
-
-test.each([
-  ["missing", undefined],
-  ["null", null],
-  ["empty", ""],
-  ["only white space", " \t "],
-  ["a space", " "],
-  ["an ideographic space", "\u3000\u00a0"],
-  ["256 characters", "a".repeat(256)],
-  ["an unsafe integer, which is rounded to another id", 2 ** 53],
-  ["a fraction", 1.5],
-  ["Infinity", Number.POSITIVE_INFINITY],
-  ["a boolean", true],
-  ["a list", ["1"]],
-])("an id that is %s is refused", (_what, id) => {
-  expect(claims.safeParse({ sub: id }).success).toBe(false);
-  expect(githubUser.safeParse({ id }).success).toBe(false);
-  expect(discordUser.safeParse({ id }).success).toBe(false);
-});
-
 test("GitHub's emails are parsed entry by entry", () => {
   const entry = { email: "a@b.example", primary: true, verified: true };
   expect(

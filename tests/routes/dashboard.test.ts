@@ -114,12 +114,6 @@ describe("the page", () => {
     await latchkey.execute("update users set idp_id = '42'");
     expect(await formTarget()).toBeNull();
   });
-
-  test("contains no password hash and no token hash", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    const text = JSON.stringify((await open(cookie)).data);
-    expect(text).not.toMatch(/argon2|[0-9a-f]{64}/);
-  });
 });
 
 test("every action without a session redirects to the login page and changes nothing", async () => {
@@ -164,26 +158,23 @@ test("an action whose session ended after the request was accepted changes nothi
   expect(log.events()).toEqual([]);
 });
 
-test.each([[{}], [{ intent: "" }], [{ intent: "toString" }], [{ intent: "delete" }]] as Record<string, string>[][])(
-  "the intent %j is answered 422 and changes nothing",
-  async (fields) => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    const before = await latchkey.snapshot();
-    const refused = await call(dashboard.action, post("/dashboard", fields ?? {}, { cookie }));
-    expect(refused).toMatchObject({ status: 422, data: { errors: { intent: "Choose an action." } } });
-    expect(await latchkey.snapshot()).toEqual(before);
-  },
-);
+const twoIntents: [string, string][] = [
+  ["intent", "end-other-sessions"],
+  ["intent", "delete-account"],
+  ["email", "ada@example.com"],
+];
 
-test("two intents in one form are answered 422 and change nothing", async () => {
+test.each<[[string, string][]]>([
+  [[]],
+  [[["intent", ""]]],
+  [[["intent", "toString"]]],
+  [[["intent", "delete"]]],
+  [twoIntents],
+])("the fields %j are answered 422 and change nothing", async (fields) => {
   const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
   const before = await latchkey.snapshot();
-  const fields: [string, string][] = [
-    ["intent", "end-other-sessions"],
-    ["intent", "delete-account"],
-    ["email", "ada@example.com"],
-  ];
-  expect((await call(dashboard.action, post("/dashboard", fields, { cookie }))).status).toBe(422);
+  const refused = await call(dashboard.action, post("/dashboard", fields, { cookie }));
+  expect(refused).toMatchObject({ status: 422, data: { errors: { intent: "Choose an action." } } });
   expect(await latchkey.snapshot()).toEqual(before);
 });
 
@@ -343,13 +334,6 @@ describe("delete-account", () => {
       expect(await latchkey.snapshot()).toEqual(before);
     },
   );
-
-  test("without the address is refused and changes nothing", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    const before = await latchkey.snapshot();
-    expect((await act(cookie, "delete-account")).status).toBe(422);
-    expect(await latchkey.snapshot()).toEqual(before);
-  });
 });
 
 describe("the 15 minutes of a recent sign-in", () => {

@@ -169,21 +169,24 @@ describe("a sign-in with a verified address", () => {
   test.each([
     ["the profile's name and picture", null, null, "Ada Lovelace", "https://pictures.example/ada.png"],
     ["its own name and picture", "Countess", "https://a.example/own.png", "Countess", "https://a.example/own.png"],
-  ])("links an existing password account, which keeps its password and has %s", async (_what, name, picture, ...shown) => {
-    const id = await createUser(latchkey.em());
-    await latchkey.execute("update users set name = ?, picture_url = ?", [name, picture]);
-    const [before] = await users();
-    const outcome = await signInWith({ ...ada, email: "Ada@EXAMPLE.com" });
-    expectSignedIn(outcome);
-    const linked = { idp_id: "1001", idp_issuer: "google", name: shown[0], picture_url: shown[1] };
-    expect(await users()).toEqual([{ ...before, id, ...linked }]);
-    const cookie = `session=${outcome.cookies.session}`;
-    expect((await call(dashboard.loader, get("/dashboard", { cookie }))).data).toMatchObject({
-      user: { password: true, linked: true },
-    });
-    const byPassword = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
-    expect(byPassword.status).toBe(302);
-  });
+  ])(
+    "links an existing password account, which keeps its password and has %s",
+    async (_what, name, picture, ...shown) => {
+      const id = await createUser(latchkey.em());
+      await latchkey.execute("update users set name = ?, picture_url = ?", [name, picture]);
+      const [before] = await users();
+      const outcome = await signInWith({ ...ada, email: "Ada@EXAMPLE.com" });
+      expectSignedIn(outcome);
+      const linked = { idp_id: "1001", idp_issuer: "google", name: shown[0], picture_url: shown[1] };
+      expect(await users()).toEqual([{ ...before, id, ...linked }]);
+      const cookie = `session=${outcome.cookies.session}`;
+      expect((await call(dashboard.loader, get("/dashboard", { cookie }))).data).toMatchObject({
+        user: { password: true, linked: true },
+      });
+      const byPassword = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
+      expect(byPassword.status).toBe(302);
+    },
+  );
 
   test("starts a new session and ends the browser's previous one", async () => {
     const before = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));

@@ -12,6 +12,7 @@ import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { bypasses } from "../support/open-redirects";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
@@ -37,21 +38,12 @@ describe("the form that chooses a language", () => {
     ]);
   });
 
-  test.each([
-    "//evil.example",
-    "/\\evil.example",
-    "/..//evil.example",
-    "/.//evil.example",
-    "/\t/evil.example",
-    "/\n/evil.example",
-    "https://evil.example/",
-    "javascript:alert(1)",
-    "evil.example",
-    "",
-    "http://[",
-  ])("leads to the start page, and nowhere else, for the page %j", async (page) => {
-    expect(await choose({ language: "en", page })).toMatchObject({ status: 302, location: "/" });
-  });
+  test.each([...bypasses("http://localhost:3000"), ["no URL", "http://["]])(
+    "leads to the start page, and nowhere else, for %s: %j",
+    async (_what, page) => {
+      expect(await choose({ language: "en", page })).toMatchObject({ status: 302, location: "/" });
+    },
+  );
 
   test.each(["xx", "", "toString", "__proto__", "EN", "en; Domain=example.org"])(
     "sets no cookie for the language %j",
