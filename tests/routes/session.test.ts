@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { purgeExpired } from "#server/features/purge.server";
 import { endOtherSessions } from "#server/features/sessions.server";
 import * as index from "~/routes/_index";
 import * as confirmEmail from "~/routes/account.email";
@@ -9,12 +10,14 @@ import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { recordLog } from "../support/logged";
 import { emailChangeLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
+const log = recordLog();
 
 const https = { "latchkey-origin": "https://latchkey.example" };
 
@@ -54,24 +57,33 @@ describe("a new session", () => {
     expect(time("expires_at")).toBe(time("created_at") + 30 * 24 * 3_600_000);
   });
 
-  test("on http is the cookie session, HttpOnly, SameSite=Lax, for the whole site", async () => {
-    await createUser(latchkey.em());
-    const { headers } = await logIn();
-    expect(headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax$/),
-      expect.stringMatching(/^device=/),
-    ]);
-  });
+  test.each([
+    ["http", {}, "", ""],
+    ["https", https, "__Host-", "; Secure"],
+  ])(
+    "is on %s a cookie for this host alone, for every path, and no script",
+    async (_scheme, headers, prefix, secure) => {
+      await createUser(latchkey.em());
+      expect((await logIn(undefined, headers)).headers.getSetCookie()).toEqual([
+        expect.stringMatching(
+          new RegExp(`^${prefix}session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=/; SameSite=Lax${secure}$`),
+        ),
+        expect.stringContaining(`${prefix}device=`),
+      ]);
+    },
+  );
 
-  test("on https is the cookie __Host-session, and Secure", async () => {
+  test.each([
+    ["a planted token (session fixation)", async () => `session=${"ab".repeat(32)}`],
+    [
+      "another user's session",
+      async () => signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" })),
+    ],
+  ])("replaces %s", async (_what, cookieOf) => {
     await createUser(latchkey.em());
-    const { headers } = await logIn(undefined, https);
-    expect(headers.getSetCookie()).toEqual([
-      expect.stringMatching(
-        /^__Host-session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax; Secure$/,
-      ),
-      expect.stringMatching(/^__Host-device=/),
-    ]);
+    const before = await cookieOf();
+    expect(`session=${(await logIn(before)).cookies.session}`).not.toBe(before);
+    await expectGuest(before);
   });
 
   test("has a new token and ends the browser's previous session, and no other", async () => {
@@ -84,21 +96,6 @@ describe("a new session", () => {
     expect((await open(elsewhere)).status).toBe(200);
     expect((await open(`session=${cookies.session}`)).status).toBe(200);
     expect(await latchkey.execute("select * from sessions")).toHaveLength(2);
-  });
-
-  test("does not adopt a planted token (session fixation)", async () => {
-    await createUser(latchkey.em());
-    const planted = "ab".repeat(32);
-    const { cookies } = await logIn(`session=${planted}`);
-    expect(cookies.session).not.toBe(planted);
-    await expectGuest(`session=${planted}`);
-  });
-
-  test("ends the session of another user in the same browser", async () => {
-    await createUser(latchkey.em());
-    const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
-    await logIn(bob);
-    await expectGuest(bob);
   });
 
   test("is not started by a refused login, which keeps the browser's session", async () => {
@@ -121,20 +118,13 @@ describe("a new session", () => {
 });
 
 describe("the cookie's name", () => {
-  test("on http only session is accepted", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    const token = cookie.split("=")[1] ?? "";
-    expect((await open(`other=1; session=${token}; last=%`)).status).toBe(200);
-    const others = ["__Host-session", "Session", "SESSION", "%73ession", "session%20", "session[]", "x-session"];
-    for (const name of others) await expectGuest(`${name}=${token}`);
-  });
-
-  test("on https only __Host-session is accepted", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    const token = cookie.split("=")[1] ?? "";
-    expect((await open(`__Host-session=${token}`, https)).status).toBe(200);
-    const others = ["session", "%5F%5FHost-session", "__host-session", "__Secure-session", "_Host-session"];
-    for (const name of others) await expectGuest(`${name}=${token}`, https);
+  test.each([
+    ["session", {}, ["__Host-session", "Session", "SESSION", "%73ession", "session%20", "session[]", "x-session"]],
+    ["__Host-session", https, ["session", "%5F%5FHost-session", "__host-session", "__Secure-session", "_Host-session"]],
+  ])("is %s, and no other is accepted", async (name, headers, others) => {
+    const token = (await signedIn(latchkey.em(), await createUser(latchkey.em()))).split("=")[1];
+    expect((await open(`other=1; ${name}=${token}; last=%`, headers)).status).toBe(200);
+    for (const other of others) await expectGuest(`${other}=${token}`, headers);
   });
 
   test("a malformed token is treated as no session, without an error", async () => {
@@ -156,19 +146,15 @@ describe("the cookie's name", () => {
 });
 
 describe("a session ends", () => {
-  test("14 days after its last use", async () => {
+  test.each([
+    ["14 days after its last use", "last_seen_at", "14 days"],
+    ["30 days after the sign-in, even with use", "expires_at", "30 days"],
+  ])("%s, and not before", async (_when, column, lifetime) => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days' + interval '1 minute'");
+    await latchkey.execute(`update sessions set ${column} = ${column} - interval '${lifetime}' + interval '1 minute'`);
     expect((await open(cookie)).status).toBe(200);
-    await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
-    await expectGuest(cookie);
-  });
-
-  test("30 days after the sign-in, even with use", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    await latchkey.execute("update sessions set expires_at = now() + interval '1 minute'");
-    expect((await open(cookie)).status).toBe(200);
-    await latchkey.execute("update sessions set expires_at = now() - interval '1 millisecond'");
+    await latchkey.execute("update sessions set last_seen_at = least(last_seen_at, created_at)");
+    await latchkey.execute(`update sessions set ${column} = ${column} - interval '${lifetime}'`);
     await expectGuest(cookie);
   });
 
@@ -179,7 +165,7 @@ describe("a session ends", () => {
     await expectGuest(cookie);
   });
 
-  test("and is then not listed among the user's sessions", async () => {
+  test("and is then neither listed nor kept", async () => {
     const id = await createUser(latchkey.em());
     await signedIn(latchkey.em(), id);
     await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
@@ -189,20 +175,20 @@ describe("a session ends", () => {
     );
     const cookie = await signedIn(latchkey.em(), id);
     expect((await open(cookie)).data.sessions).toHaveLength(1);
+    for (let time = 0; time < 2; time++) await purgeExpired();
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
+    expect(log.events()).toEqual([{ event: "session.ended", reason: "expired" }]);
   });
 });
 
 describe("the time of the last use", () => {
-  test("is not written again within the hour", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  test("is written once an hour, for this session only, and does not extend it past the 30 days", async () => {
+    const id = await createUser(latchkey.em());
+    const cookie = await signedIn(latchkey.em(), id);
     await latchkey.execute("update sessions set last_seen_at = now() - interval '59 minutes'");
     const before = await latchkey.snapshot();
     await open(cookie);
     expect(await latchkey.snapshot()).toEqual(before);
-  });
-
-  test("is written after an hour, and does not extend the session past the 30 days", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await latchkey.execute("update sessions set last_seen_at = now() - interval '61 minutes'");
     const [{ expires_at } = { expires_at: "" }] = await latchkey.execute<{ expires_at: string }>(
       "select expires_at from sessions",
@@ -210,32 +196,35 @@ describe("the time of the last use", () => {
     const earliest = Date.now();
     await open(cookie);
     expect(await lastSeen()).toBeGreaterThanOrEqual(earliest);
+    const other = await signedIn(latchkey.em(), id);
+    await latchkey.execute("update sessions set last_seen_at = now() - interval '2 days'");
+    await open(other);
+    const used = "select * from sessions where last_seen_at > now() - interval '1 day'";
+    expect(await latchkey.execute(used)).toHaveLength(1);
+    await latchkey.execute("delete from sessions where token_hash = ?", [sha256(other.slice("session=".length))]);
     expect(await latchkey.execute("select expires_at from sessions")).toEqual([{ expires_at }]);
   });
 });
 
 describe("logging out", () => {
-  test("ends the session in the database, clears the cookie and redirects to the login page", async () => {
-    const id = await createUser(latchkey.em());
-    const elsewhere = await signedIn(latchkey.em(), id);
-    const cookie = await signedIn(latchkey.em(), id);
-    const out = await call(logout.action, post("/logout", {}, { cookie }));
-    expect(out).toMatchObject({ status: 302, location: "/login" });
-    expect(out.headers.getSetCookie()).toEqual([
-      "session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax",
-    ]);
-    await expectGuest(cookie);
-    expect((await open(elsewhere)).status).toBe(200);
-  });
-
-  test("on https clears __Host-session with Secure", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    const out = await call(logout.action, post("/logout", {}, { cookie: `__Host-${cookie}`, headers: https }));
-    expect(out.headers.getSetCookie()).toEqual([
-      "__Host-session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure",
-    ]);
-    expect(await latchkey.execute("select * from sessions")).toEqual([]);
-  });
+  test.each([
+    ["http", {}, "", ""],
+    ["https", https, "__Host-", "; Secure"],
+  ])(
+    "on %s ends the session in the database, clears the cookie and redirects to the login page",
+    async (_scheme, headers, prefix, secure) => {
+      const id = await createUser(latchkey.em());
+      const elsewhere = await signedIn(latchkey.em(), id);
+      const cookie = await signedIn(latchkey.em(), id);
+      const out = await call(logout.action, post("/logout", {}, { cookie: `${prefix}${cookie}`, headers }));
+      expect(out).toMatchObject({ status: 302, location: "/login" });
+      expect(out.headers.getSetCookie()).toEqual([
+        `${prefix}session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax${secure}`,
+      ]);
+      await expectGuest(cookie);
+      expect((await open(elsewhere)).status).toBe(200);
+    },
+  );
 
   test("without a session is the same redirect", async () => {
     for (const cookie of ["", "session=", `session=${"ab".repeat(32)}`]) {
