@@ -142,58 +142,33 @@ test("with a login, the password is not sent to a loopback server with STARTTLS 
 });
 
 describe("a refusal", () => {
-  const drain = (stream: NodeJS.ReadableStream, done: () => void) => stream.resume().on("end", done);
+  type Step = "onConnect" | "onAuth" | "onMailFrom" | "onRcptTo" | "onData";
 
-  test.each<[string, Parameters<typeof startSmtpServer>[0], object]>([
-    ["550 for the recipient is final", { onRcptTo: (_to, _session, callback) => callback(refuse(550)) }, refused],
-    ["552 for the recipient is final", { onRcptTo: (_to, _session, callback) => callback(refuse(552)) }, refused],
-    [
-      "554 for the message is final",
-      { onData: (stream, _session, callback) => drain(stream, () => callback(refuse(554))) },
-      { name: "MailRefused", reason: "message_refused" },
-    ],
-    [
-      "450 for the recipient is not",
-      { onRcptTo: (_to, _session, callback) => callback(refuse(450)) },
-      { name: "SmtpError", code: "EENVELOPE 450" },
-    ],
-    [
-      "451 for the message is not",
-      { onData: (stream, _session, callback) => drain(stream, () => callback(refuse(451))) },
-      { name: "SmtpError", code: "EMESSAGE 451" },
-    ],
-    [
-      "421 for the recipient is not",
-      { onRcptTo: (_to, _session, callback) => callback(refuse(421)) },
-      { name: "SmtpError", code: "ECONNECTION 421" },
-    ],
-    [
-      "550 for the sender, which is a setting, is not",
-      { onMailFrom: (_from, _session, callback) => callback(refuse(550)) },
-      { name: "SmtpError", code: "EENVELOPE 550" },
-    ],
-    [
-      "530 for a missing login is not",
-      { onRcptTo: (_to, _session, callback) => callback(refuse(530)) },
-      { name: "SmtpError", code: "EENVELOPE 530" },
-    ],
-    [
-      "535 for the login is not",
-      { onAuth: (_auth, _session, callback) => callback(refuse(535)) },
-      { name: "SmtpError", code: "EAUTH 535" },
-    ],
-    [
-      "554 in place of a greeting is not",
-      { onConnect: (_session, callback) => callback(refuse(554)) },
-      { name: "SmtpError", code: expect.stringMatching(/ 554$/) },
-    ],
-    [
-      "421 in place of a greeting is not",
-      { onConnect: (_session, callback) => callback(refuse(421)) },
-      { name: "SmtpError", code: expect.stringMatching(/ 421$/) },
-    ],
-  ])("%s; the error holds neither the server's text nor a secret", async (_what, options, expected) => {
-    const server = await startSmtpServer({ secure: true, ...authority.sign("IP:127.0.0.1"), ...options });
+  /** A server that refuses at one step; its last argument is the callback. */
+  const refusing = (step: Step, code: number) => ({
+    [step](...parameters: [...unknown[], (error: Error) => void]) {
+      const end = () => (parameters.at(-1) as (error: Error) => void)(refuse(code));
+      if (step === "onData") (parameters[0] as NodeJS.ReadableStream).resume().on("end", end);
+      else end();
+    },
+  });
+
+  const temporary = (code: unknown) => ({ name: "SmtpError", code });
+
+  test.each<[string, Step, number, object]>([
+    ["of the recipient is final", "onRcptTo", 550, refused],
+    ["of the recipient is final", "onRcptTo", 552, refused],
+    ["of the message is final", "onData", 554, { name: "MailRefused", reason: "message_refused" }],
+    ["of the recipient is not", "onRcptTo", 450, temporary("EENVELOPE 450")],
+    ["of the message is not", "onData", 451, temporary("EMESSAGE 451")],
+    ["of the recipient is not", "onRcptTo", 421, temporary("ECONNECTION 421")],
+    ["of the sender, which is a setting, is not", "onMailFrom", 550, temporary("EENVELOPE 550")],
+    ["for a missing login is not", "onRcptTo", 530, temporary("EENVELOPE 530")],
+    ["of the login is not", "onAuth", 535, temporary("EAUTH 535")],
+    ["in place of a greeting is not", "onConnect", 554, temporary(expect.stringMatching(/ 554$/))],
+    ["in place of a greeting is not", "onConnect", 421, temporary(expect.stringMatching(/ 421$/))],
+  ])("%s (%s, %i); the error holds neither the server's text nor a secret", async (_what, step, code, expected) => {
+    const server = await startSmtpServer({ secure: true, ...authority.sign("IP:127.0.0.1"), ...refusing(step, code) });
     const error = await rejection(mailerFor(implicit, server.port).send(mail));
     expect(error).toMatchObject(expected);
     for (const text of [token, email, login.pass, "for a reason"]) expect(inspect(error)).not.toContain(text);

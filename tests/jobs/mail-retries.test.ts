@@ -97,6 +97,9 @@ test("a mail that the mail service refuses permanently is not retried, and the e
     { event: "mail.failed", reason: "message_refused" },
   ]);
   expect(log.lines().join()).not.toContain(email);
+  const failed = log.lines().find((line) => line.includes("mail.failed")) ?? "";
+  const fields = { level: 30, time: expect.any(String), jobId: expect.any(String) };
+  expect(JSON.parse(failed)).toEqual({ ...fields, event: "mail.failed", reason: "message_refused" });
 });
 
 test("a failed mail is retried with a new token, and neither the job nor the log contains a token", async () => {

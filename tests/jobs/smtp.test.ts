@@ -64,30 +64,3 @@ test("a mail that fails for a time is sent by the retry with a new token; neithe
   expect(await jobState()).toBe(null);
   expect(log.events()).toEqual([requested, { event: "password_reset.sent" }]);
 });
-
-test("a mail whose recipient an SMTP server refuses is not retried, and the event has the reason", async () => {
-  let tries = 0;
-  const server = await requestThrough({
-    onRcptTo(_to, _session, callback) {
-      tries++;
-      callback(refuse(550));
-    },
-  });
-  expect(await jobState()).toBe("cancelled");
-  await retry();
-  expect(tries).toBe(1);
-  expect(server.mails).toEqual([]);
-  expect(log.events()).toEqual([requested, { event: "mail.failed", reason: "recipient_refused" }]);
-  for (const text of [email, "refused for a reason"]) expect(log.lines().join()).not.toContain(text);
-  const failed = log
-    .lines()
-    .map((line) => JSON.parse(line))
-    .find(({ event }) => event === "mail.failed");
-  expect(failed).toEqual({
-    level: 30,
-    time: expect.any(String),
-    jobId: expect.any(String),
-    event: "mail.failed",
-    reason: "recipient_refused",
-  });
-});

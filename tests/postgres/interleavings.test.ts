@@ -33,48 +33,53 @@ function statementsAreBlocked(count: number): Promise<void> {
   return until(async () => (await latchkey.execute(waiting)).length === count, `${count} wait for the lock`);
 }
 
+/** The user, whose password was verified. */
+async function verifiedUser(): Promise<Authenticated> {
+  const verified = await authenticate(email, goodPassword);
+  if (!verified) throw new Error("The password is right.");
+  return verified;
+}
+
+/** Runs `second` while a transaction that has made this change waits for it, and then commits. */
+async function whileUncommitted<Second>(id: string, change: object, second: () => Promise<Second>): Promise<Second> {
+  const { waiting } = await latchkey.em().transactional(async (em) => {
+    await em.nativeUpdate(User, { id }, change);
+    const waiting = second();
+    await statementsAreBlocked(1);
+    return { waiting }; // The promise is wrapped, or it would be awaited before the commit.
+  });
+  return waiting;
+}
+
 test("a login during an uncommitted reset waits for the commit and starts no session", async () => {
   await createUser(latchkey.em());
   const token = await issueLink(latchkey.em(), PasswordReset, email);
-  const verified = await authenticate(email, goodPassword);
-  if (!verified) throw new Error("The password is right.");
-
-  const { enqueue } = JobQueue.prototype;
-  let finished: Promise<unknown> | undefined;
-  vi.spyOn(JobQueue.prototype, "enqueue").mockImplementation(async function (this: JobQueue, em, job) {
-    await enqueue.call(this, em, job); // The sessions are deleted, and the transaction is not committed.
-    finished = logIn(verified, [], unknownBrowser, unknownOrigin);
-    await statementsAreBlocked(1);
-  });
-  expect(await resetPassword({ email, token }, "a brand new password", "en")).not.toBeNull();
-  expect(finished).toBeDefined();
-  expect(await finished).toBeNull();
+  const verified = await verifiedUser();
+  const { first, second } = await during(
+    () => resetPassword({ email, token }, "a brand new password", "en"),
+    () => logIn(verified, [], unknownBrowser, unknownOrigin),
+  );
+  expect(first).not.toBeNull();
+  expect(second).toBeNull();
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });
 
 test("an external sign-in during an uncommitted disconnect waits for the commit and starts no session", async () => {
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
-  const { outcome } = await latchkey.em().transactional(async (em) => {
-    await em.nativeUpdate(User, { id }, { idpId: null });
-    const outcome = signInToAccount(profile, unknownBrowser).catch(({ reason }) => reason);
-    await statementsAreBlocked(1);
-    return { outcome }; // The promise is wrapped, or it would be awaited before the commit.
-  });
-  expect(await outcome).toBe("no_verified_email");
+  const outcome = await whileUncommitted(id, { idpId: null }, () =>
+    signInToAccount(profile, unknownBrowser).catch(({ reason }) => reason),
+  );
+  expect(outcome).toBe("no_verified_email");
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });
 
 test("an external sign-in during another process's uncommitted link of its id waits, and links nothing again", async () => {
   const id = await createUser(latchkey.em());
   const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
-  const { session } = await latchkey.em().transactional(async (em) => {
-    await em.nativeUpdate(User, { id }, { idpId: "ada", idpIssuer: "google" });
-    const session = signInToAccount(profile, unknownBrowser);
-    await statementsAreBlocked(1);
-    return { session };
-  });
-  expect(await session).toMatchObject({ userId: id });
+  const linked = { idpId: "ada", idpIssuer: "google" };
+  const session = await whileUncommitted(id, linked, () => signInToAccount(profile, unknownBrowser));
+  expect(session).toMatchObject({ userId: id });
   expect(log.events()).toEqual([{ event: "idp.succeeded" }]);
   expect(await latchkey.jobs()).toEqual([]);
 });
@@ -87,15 +92,11 @@ test("connecting an id that another process is linking to another account waits 
   await signedIn(latchkey.em(), userId);
   const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
-  const { outcome } = await latchkey.em().transactional(async (em) => {
-    await em.nativeUpdate(User, { id: bob }, { idpId: "ada", idpIssuer: "google" });
-    const outcome = connectProvider({ userId, sessionId: session!.id, language: "en" }, profile).catch(
-      ({ reason }) => reason,
-    );
-    await statementsAreBlocked(1);
-    return { outcome };
-  });
-  expect(await outcome).toBe("id_of_another_account");
+  const by = { userId, sessionId: session!.id, language: "en" } as const;
+  const outcome = await whileUncommitted(bob, { idpId: "ada", idpIssuer: "google" }, () =>
+    connectProvider(by, profile).catch(({ reason }) => reason),
+  );
+  expect(outcome).toBe("id_of_another_account");
   expect(await latchkey.execute("select id from users where idp_id is not null")).toEqual([{ id: bob }]);
   expect(await latchkey.jobs()).toEqual([]);
 });
@@ -139,9 +140,7 @@ async function userWithFiftySessions() {
      select gen_random_uuid(), n, ?, now(), now() - interval '1 day' * (51 - n), now() from generate_series(1, 50) n`,
     [userId],
   );
-  const verified = await authenticate(email, goodPassword);
-  if (!verified) throw new Error("The password is right.");
-  return verified;
+  return verifiedUser();
 }
 
 test("a sign-in while the purge removes fifty expired sessions keeps the new one", async () => {
@@ -160,8 +159,7 @@ test("a sign-in while an operation removes every device of the user keeps the ne
      select n, ?, now(), now() from generate_series(1, 50) n`,
     [userId],
   );
-  const verified = await authenticate(email, goodPassword);
-  if (!verified) throw new Error("The password is right.");
+  const verified = await verifiedUser();
   await latchkey.em().transactional(async (em) => {
     await em.execute("delete from devices");
     expect(await logIn(verified, [], unknownBrowser, unknownOrigin)).not.toBeNull();
@@ -268,8 +266,7 @@ describe("during an uncommitted change of the password", () => {
     await signedIn(latchkey.em(), userId);
     await signedIn(latchkey.em(), userId);
     const sessions = await latchkey.execute<{ id: string }>("select id from sessions order by created_at");
-    const verified = await authenticate(email, goodPassword);
-    if (!verified) throw new Error("The password is right.");
+    const verified = await verifiedUser();
     const by = (at: number, password: string) =>
       changePassword({ userId, sessionId: sessions[at]?.id ?? "", language: "en" }, verified, password);
     return { by, verified };
@@ -377,7 +374,7 @@ describe("during an uncommitted change of the address", () => {
     expect(await authenticate(newEmail, goodPassword)).not.toBeNull();
   });
 
-  test("an external sign-in with the old, verified address and a deletion wait: no deadlock", async () => {
+  test("an external sign-in with the old, verified address waits and gets an account of its own; a deletion waits too: no deadlock", async () => {
     const id = await createUser(latchkey.em());
     const token = await linkOf(id);
     const { first, second } = await during(
@@ -386,9 +383,9 @@ describe("during an uncommitted change of the address", () => {
       2,
     );
     expect([first, second.outcome]).toEqual([expect.objectContaining({ userId: id }), "not_confirmed"]);
-    expect(await latchkey.execute("select id, email from users order by email")).toEqual([
-      { id: second.userId, email },
-      { id, email: newEmail },
+    expect(await latchkey.execute("select id, email, idp_id from users order by email")).toEqual([
+      { id: second.userId, email, idp_id: "ada" },
+      { id, email: newEmail, idp_id: null },
     ]);
   });
 
@@ -403,22 +400,6 @@ describe("during an uncommitted change of the address", () => {
     expect(await confirm(token)).toBe("invalid_link");
     expect(await latchkey.execute("select id from users where email = ?", [email])).toEqual([{ id }]);
     expect(await latchkey.jobs()).toEqual([]);
-  });
-
-  test("an external sign-in with the old, verified address waits, and gets an account of its own", async () => {
-    const id = await createUser(latchkey.em());
-    const token = await linkOf(id);
-    const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
-    const { first, second } = await during(
-      () => confirm(token),
-      () => signInToAccount(profile, unknownBrowser),
-    );
-    expect(first).toMatchObject({ userId: id });
-    expect(second.userId).not.toBe(id);
-    expect(await latchkey.execute("select email, idp_id from users order by email")).toEqual([
-      { email, idp_id: "ada" },
-      { email: newEmail, idp_id: null },
-    ]);
   });
 });
 
@@ -446,8 +427,7 @@ describe("while another transaction holds the counter of the address", () => {
 
   test("a login succeeds, and stays counted", async () => {
     await createUser(latchkey.em());
-    const verified = await authenticate(email, goodPassword);
-    if (!verified) throw new Error("The password is right.");
+    const verified = await verifiedUser();
     await holdingCounter(async () => {
       expect(await logIn(verified, counters, unknownBrowser, unknownOrigin)).not.toBeNull();
     });

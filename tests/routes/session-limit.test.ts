@@ -32,7 +32,10 @@ const tokenHashes = async (userId: string) =>
 test("the fifty-first session ends the user's least recently used one, and no other", async () => {
   const [ada, bob] = [await createUser(latchkey.em()), await createUser(latchkey.em(), { email: "bob@example.com" })];
   await addSessions(bob, 1, "bob");
-  await addSessions(ada, 50);
+  await addSessions(ada, 49);
+  expect((await logIn()).status).toBe(302);
+  expect(await tokenHashes(ada)).toHaveLength(50);
+  expect(logged.events().filter(({ event }) => event === "session.ended")).toEqual([]);
   await latchkey.execute("update sessions set last_seen_at = now() - interval '3 days' where token_hash = 'old17'");
   expect((await logIn()).status).toBe(302);
   const left = await tokenHashes(ada);
@@ -41,14 +44,6 @@ test("the fifty-first session ends the user's least recently used one, and no ot
   expect(left).toContain("old1");
   expect(await tokenHashes(bob)).toEqual(["bob1"]);
   expect(logged.events()).toContainEqual({ event: "session.ended", reason: "too_many" });
-});
-
-test("fifty sessions are kept", async () => {
-  const ada = await createUser(latchkey.em());
-  await addSessions(ada, 49);
-  expect((await logIn()).status).toBe(302);
-  expect(await tokenHashes(ada)).toHaveLength(50);
-  expect(logged.events().filter(({ event }) => event === "session.ended")).toEqual([]);
 });
 
 test("an external sign-in has the same limit", async () => {
