@@ -30,11 +30,12 @@ export const sessionToken = (request: Request) => readCookie(request, cookieName
 /** All tokens that the browser sent. Where a sibling host planted a second cookie, a logout ends the visitor's session too. */
 const everyToken = (request: Request) => readCookies(request, cookieName(request));
 
-/** Sets the session cookie, or clears it. */
-function setSessionCookie(request: Request, headers: Headers, token: string, expires: Date): void {
+/** The headers with the session cookie besides; one of the past is cleared. */
+function withSession(request: Request, { token, expiresAt: expires }: SessionToken, headers = new Headers()): Headers {
   const domain = isHttps(request) ? sessionDomain() : null;
   const attributes = { path: "/", expires, ...(domain !== null && { domain }) };
   headers.append("Set-Cookie", writeCookie(request, cookieName(request), token, attributes));
+  return headers;
 }
 
 /** The live session of the request and its user; `null` for a visitor. */
@@ -84,35 +85,21 @@ export const ownerOf = (request: Request, { user, sessionId }: SignedIn): Owner 
 });
 
 /** What a sign-in has to know of the request's browser. */
-export function browserOf(request: Request): Browser {
-  return {
-    userAgent: request.headers.get("User-Agent"),
-    sessionTokens: everyToken(request),
-  };
-}
+export const browserOf = (request: Request): Browser => ({
+  userAgent: request.headers.get("User-Agent"),
+  sessionTokens: everyToken(request),
+});
 
 /** Sets the cookie of a new session and redirects to where the sign-in ends. */
-export function signIn(
-  request: Request,
-  { token, expiresAt }: NewSession,
-  returnTo: string | null,
-  headers = new Headers(),
-): Response {
-  setSessionCookie(request, headers, token, expiresAt);
-  return redirectSignedIn(returnTo, headers);
-}
+export const signIn = (request: Request, session: NewSession, returnTo: string | null, headers?: Headers): Response =>
+  redirectSignedIn(returnTo, withSession(request, session, headers));
 
 /** Sets the new cookie of the session that goes on, and redirects. */
-export function keepSession(request: Request, { token, expiresAt }: SessionToken, location: string): Response {
-  const headers = new Headers();
-  setSessionCookie(request, headers, token, expiresAt);
-  return redirect(location, { headers });
-}
+export const keepSession = (request: Request, session: SessionToken, location: string): Response =>
+  redirect(location, { headers: withSession(request, session) });
 
 /** Ends the sessions in the database, clears the cookie and redirects. */
 export async function signOut(request: Request, location = "/login"): Promise<Response> {
   await logOut(everyToken(request));
-  const headers = new Headers();
-  setSessionCookie(request, headers, "", new Date(0));
-  return redirect(location, { headers });
+  return redirect(location, { headers: withSession(request, { token: "", expiresAt: new Date(0) }) });
 }

@@ -18,9 +18,7 @@ import type { AskedEmailChange, MailCall } from "../queue/jobs";
 
 /**
  * Asks for a link that proves the new mailbox, and tells the current one. The work is the same for every address, known
- * or not. Past the limit of mails nothing is sent.
- *
- * @param client the client's address, for its limit
+ * or not. Past the limit of mails, of the new address or of the client's, nothing is sent.
  */
 export async function requestEmailChange(
   owner: Owner,

@@ -85,15 +85,16 @@ export async function authenticate(
     logEvent({ event: "login.failed", reason: "wrong_credentials" });
     return null;
   }
-  if (!isOutdated(stored) || isSlowToNormalize(password)) return { id, email, passwordHash: stored };
+  const verified = { id, email, passwordHash: stored };
+  if (!isOutdated(stored) || isSlowToNormalize(password)) return verified;
   const passwordHash = await hashPassword(password, requester).catch((error: unknown) => {
-    if (error instanceof HashingOverloaded) return null;
+    if (error instanceof HashingOverloaded) return null; // a later login renews the hash
     throw error;
   });
-  if (passwordHash === null) return { id, email, passwordHash: stored }; // a later login renews the hash
+  if (passwordHash === null) return verified;
   const renewed = await query((em) => em.nativeUpdate(User, { id, passwordHash: stored }, { passwordHash }));
   // Another login renewed the hash, or a reset replaced it: the stored hash decides again.
-  return renewed === 0 ? authenticate(typedEmail, password, requester, counters) : { id, email, passwordHash };
+  return renewed === 0 ? authenticate(typedEmail, password, requester, counters) : { ...verified, passwordHash };
 }
 
 /**
