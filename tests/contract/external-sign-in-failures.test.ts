@@ -129,24 +129,15 @@ describe.each(providerNames)("%s", (name) => {
   });
 });
 
-test.each(["code", "state", "error", "iss"])(
-  "a callback with %s twice is refused without a request to the provider",
-  async (name) => {
-    const twice: Record<string, [string, string][]> = {
-      code: [["code", code]],
-      state: [["state", state]],
-      error: [
-        ["error", ""],
-        ["error", ""],
-      ],
-      iss: [
-        ["iss", "https://accounts.google.com"],
-        ["iss", "https://accounts.google.com"],
-      ],
-    };
-    await expectRefusal(providerCases.google(), [], "repeated_parameter", () => comeBackWith(twice[name]!));
-  },
-);
+test.each([
+  ["code", [code]],
+  ["state", [state]],
+  ["error", ["", ""]],
+  ["iss", ["https://accounts.google.com", "https://accounts.google.com"]],
+])("a callback with %s twice is refused without a request to the provider", async (name, values) => {
+  const added = values.map((value): [string, string] => [name, value]);
+  await expectRefusal(providerCases.google(), [], "repeated_parameter", () => comeBackWith(added));
+});
 
 describe("the iss parameter of the callback (RFC 9207)", () => {
   test.each([

@@ -49,7 +49,10 @@ function fillQueue(signal?: AbortSignal): { hashes: Promise<string>[]; places: n
   return { hashes, places };
 }
 
-const logIn = () => call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
+const logIn = (client = "192.0.2.9") => {
+  const headers = { "latchkey-client": client };
+  return call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }, { headers }));
+};
 
 test("two or three hashes run, 64 wait, the next is refused, and when they have ended hashes are accepted again", async () => {
   const { hashes, places } = fillQueue();
@@ -118,9 +121,7 @@ test("a login that finds no place to renew its hash succeeds, and keeps the hash
     for (let at = 0; at < 8; at++) hashes.push(hashPassword(`${at}`, { client: "192.0.2.1" }));
     return verify.apply(this, credentials);
   });
-  const headers = { "latchkey-client": "192.0.2.1" };
-  const form = { email: "ada@example.com", password: goodPassword };
-  expect((await call(login.action, post("/login", form, { headers }))).status).toBe(302);
+  expect((await logIn("192.0.2.1")).status).toBe(302);
   expect(await latchkey.execute("select password_hash from users")).toEqual([{ password_hash: weak }]);
   await finishAll(hashes);
 });
@@ -146,17 +147,8 @@ describe("the places of one client", () => {
   test("a login of a client whose places are taken is answered 503, and another client logs in", async () => {
     const { hashes } = fillPlaces();
     for (let at = 0; at < 8; at++) hashes.push(hashPassword(`${at}`, { client: "192.0.2.1" }));
-    const from = (client: string) =>
-      call(
-        login.action,
-        post(
-          "/login",
-          { email: "ada@example.com", password: goodPassword },
-          { headers: { "latchkey-client": client } },
-        ),
-      );
-    expect((await from("192.0.2.1")).status).toBe(503);
-    const other = from("192.0.2.2");
+    expect((await logIn("192.0.2.1")).status).toBe(503);
+    const other = logIn("192.0.2.2");
     await finishAll([...hashes, other]);
     expect((await other).status).toBe(302);
   });

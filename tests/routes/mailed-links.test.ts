@@ -1,15 +1,18 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { changeEmail } from "#server/features/email-change.server";
 import { authenticate } from "#server/features/login.server";
 import { resetPassword } from "#server/features/password-reset.server";
 import { completeRegistration } from "#server/features/registration.server";
+import * as confirmEmail from "~/routes/account.email";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
-import * as reset from "~/routes/reset-password";
-import { createUser, unknownBrowser } from "../support/accounts";
+import * as resetPasswordPage from "~/routes/reset-password";
+import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import {
+  emailChangeLink,
   expectInvalidLink,
   type MailedLink,
   mailSentOutcome,
@@ -30,44 +33,69 @@ const newPassword = twice(password);
 /** An address of 254 characters, 64 of them before the `@`, with labels of 63. */
 const longest = `${"a".repeat(64)}@${"b".repeat(63)}.${"c".repeat(63)}.${"d".repeat(57)}.com`;
 
-const kinds = {
-  reset: {
-    ask: [forgotPassword.action, "/forgot-password"],
-    finish: [reset.action, "/reset-password"],
-    arrange: (address = email) => createUser(latchkey.em(), { email: address }),
-    linkOf: resetLink,
-    linkOfTheOther: registrationLink,
-    use: (link: MailedLink) => resetPassword(link, password, "en"),
-    task: "mail_password_reset",
-    table: "password_resets",
-    refusedEvent: "password_reset.refused",
-    message: "This reset link is invalid or has expired.",
-  },
-  registration: {
-    ask: [register.action, "/register"],
-    finish: [complete.action, "/register/complete"],
-    arrange: async () => {},
-    linkOf: registrationLink,
-    linkOfTheOther: resetLink,
-    use: (link: MailedLink) => completeRegistration(link, password, unknownBrowser, "en"),
-    task: "mail_registration",
-    table: "registrations",
-    refusedEvent: "registration.refused",
-    message: "This link is invalid or has expired.",
-  },
-} as const;
+type Fields = Record<string, string> | [string, string][];
 
-describe.each(Object.values(kinds))("the mailed link of $finish.1", (kind) => {
-  type Fields = Record<string, string> | [string, string][];
-  const ask = (fields: Fields) => call(kind.ask[0], post(kind.ask[1], fields));
-  const finish = (fields: Fields) => call(kind.finish[0], post(kind.finish[1], fields));
-  const expectInvalid = (link: MailedLink) => expectInvalidLink(latchkey, finish, link, kind.message);
-  const expire = (from: string) => latchkey.execute(`update ${kind.table} set expires_at = now() ${from}`);
+/** The browser that asks for another address. */
+let owner = "";
+beforeEach(() => {
+  owner = "";
+});
 
-  async function newLink(address = email): Promise<MailedLink> {
-    await kind.arrange(address);
-    return kind.linkOf(latchkey, address);
-  }
+const reset = {
+  path: "/reset-password",
+  action: resetPasswordPage.action as unknown,
+  ask: (fields: Fields) => call(forgotPassword.action, post("/forgot-password", fields)),
+  arrange: async (address: string) => void (await createUser(latchkey.em(), { email: address })),
+  linkOf: (address: string) => resetLink(latchkey, address),
+  use: (link: MailedLink): Promise<unknown> => resetPassword(link, password, "en"),
+  refusal: null as unknown,
+  fields: newPassword as Record<string, string>,
+  task: "mail_password_reset",
+  table: "password_resets",
+  event: "password_reset.refused",
+  message: "This reset link is invalid or has expired.",
+  afterwards: { sessions: 0, jobs: 1 },
+};
+
+const registration: typeof reset = {
+  path: "/register/complete",
+  action: complete.action,
+  ask: (fields) => call(register.action, post("/register", fields)),
+  arrange: async () => {},
+  linkOf: (address) => registrationLink(latchkey, address),
+  use: (link) => completeRegistration(link, password, unknownBrowser, "en"),
+  refusal: null,
+  fields: newPassword,
+  task: "mail_registration",
+  table: "registrations",
+  event: "registration.refused",
+  message: "This link is invalid or has expired.",
+  afterwards: { sessions: 1, jobs: 0 },
+};
+
+const change: typeof reset = {
+  ...registration,
+  path: "/account/email",
+  action: confirmEmail.action,
+  arrange: async () => {
+    owner ||= await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "owner@example.com" }));
+  },
+  linkOf: (address) => emailChangeLink(latchkey, owner, address),
+  use: (link) => changeEmail(link, null, "en"),
+  refusal: "invalid_link",
+  fields: {},
+  table: "email_changes",
+  event: "email_change.refused",
+  afterwards: { sessions: 0, jobs: 2 },
+};
+
+const newLinkOf = async (kind: typeof reset, address: string): Promise<MailedLink> => {
+  await kind.arrange(address);
+  return kind.linkOf(address);
+};
+
+describe.each([reset, registration])("the mail with the link to $path", (kind) => {
+  const { ask } = kind;
 
   test("is asked for by one job with only the address, with and without an account", async () => {
     await createUser(latchkey.em());
@@ -127,17 +155,27 @@ describe.each(Object.values(kinds))("the mailed link of $finish.1", (kind) => {
     }
     expect(await latchkey.snapshot()).toEqual(before);
   });
+});
+
+describe.each([reset, registration, change])("the mailed link to $path", (kind) => {
+  const finish = (fields: Fields) => call(kind.action, post(kind.path, fields));
+  const expectInvalid = (link: MailedLink) => expectInvalidLink(latchkey, finish, link, kind.message);
+  const expire = (from: string) => latchkey.execute(`update ${kind.table} set expires_at = now() ${from}`);
+  const newLink = (address = email) => newLinkOf(kind, address);
 
   test("has a token of its own, is stored as the SHA-256 of the token's text, and expires in one hour", async () => {
     const earliest = Date.now() + 3_600_000;
-    const links = [await newLink(), await kind.linkOf(latchkey, email), await kind.linkOf(latchkey, email)];
+    const links = [await newLink(), await kind.linkOf(email), await kind.linkOf(email)];
     const latest = Date.now() + 3_600_000;
     const rows = await latchkey.execute<{ token_hash: string; expires_at: string }>(`select * from ${kind.table}`);
     expect(new Set(rows.map(({ token_hash }) => token_hash))).toEqual(new Set(links.map(({ token }) => sha256(token))));
     expect(rows).toHaveLength(3);
-    for (const { token } of links) expect(token).toMatch(/^[0-9a-f]{64}$/);
+    for (const { token } of links) {
+      expect(token).toMatch(/^[0-9a-f]{64}$/);
+      expect(JSON.stringify(await latchkey.snapshot())).not.toContain(token);
+    }
     for (const row of rows) {
-      expect(row).toEqual({ token_hash: row.token_hash, email, expires_at: expect.anything() });
+      expect(row).toMatchObject({ email });
       expect(new Date(row.expires_at).getTime()).toBeGreaterThanOrEqual(earliest);
       expect(new Date(row.expires_at).getTime()).toBeLessThanOrEqual(latest);
     }
@@ -171,10 +209,10 @@ describe.each(Object.values(kinds))("the mailed link of $finish.1", (kind) => {
       const refused = await finish({ ...link, ...twice("short") });
       expect(refused.status).toBe(422);
       expect(refused.data).toEqual({ typed: link, invalidLink: kind.message });
-      expect(await kind.use(link)).toBeNull();
+      expect(await kind.use(link)).toBe(kind.refusal);
     }
     expect(await latchkey.snapshot()).toEqual(before);
-    expect((await finish({ email, token, ...newPassword })).status).toBe(302);
+    expect((await finish({ email, token, ...kind.fields })).status).toBe(302);
   });
 
   test.each([
@@ -182,23 +220,29 @@ describe.each(Object.values(kinds))("the mailed link of $finish.1", (kind) => {
     ["with a character before it", ` ${"ab".repeat(32)}`],
     ["with a character after it", `${"ab".repeat(32)}0`],
   ])("with a token %s is refused even when the hash of that spelling is stored", async (_how, token) => {
-    await kind.arrange();
-    const row = `('${sha256(token)}', '${email}', now() + interval '1 hour')`;
-    await latchkey.execute(`insert into ${kind.table} values ${row}`);
+    await newLink();
+    await latchkey.execute(`update ${kind.table} set token_hash = ?`, [sha256(token)]);
     await expectInvalid({ email, token });
   });
 
   test("with another address is refused, even one that has an account or a link", async () => {
     const { token } = await newLink();
     await newLink("bob@example.com");
-    for (const other of ["bob@example.com", "eve@example.com", "ada.lovelace@examp\u212ae.com", "", "%"]) {
+    for (const other of [
+      "bob@example.com",
+      "owner@example.com",
+      "eve@example.com",
+      "ada.lovelace@examp\u212ae.com",
+      "",
+      "%",
+    ]) {
       await expectInvalid({ email: other, token });
     }
   });
 
   test("accepts the address in capitals and with surrounding spaces", async () => {
     const { token } = await newLink();
-    expect((await finish({ email: " ADA.Lovelace@Example.com ", token, ...newPassword })).status).toBe(302);
+    expect((await finish({ email: " ADA.Lovelace@Example.com ", token, ...kind.fields })).status).toBe(302);
   });
 
   test("is refused after its expiry, also between its check and its use, and accepted in its last minute", async () => {
@@ -206,23 +250,22 @@ describe.each(Object.values(kinds))("the mailed link of $finish.1", (kind) => {
     await expire("- interval '1 millisecond'");
     await expectInvalid(link);
     const before = await latchkey.snapshot();
-    expect(await kind.use(link)).toBeNull();
+    expect(await kind.use(link)).toBe(kind.refusal);
     expect(await latchkey.snapshot()).toEqual(before);
-    expect(log.events().at(-1)).toEqual({ event: kind.refusedEvent, reason: "invalid_link" });
+    expect(log.events().at(-1)).toEqual({ event: kind.event, reason: "invalid_link" });
     await expire("+ interval '1 minute'");
-    expect((await finish({ ...link, ...newPassword })).status).toBe(302);
+    expect((await finish({ ...link, ...kind.fields })).status).toBe(302);
   });
 
-  test("of the other purpose is refused", async () => {
-    const isReset = kind.table === "password_resets";
-    if (!isReset) await createUser(latchkey.em(), { email });
-    const link = await kind.linkOfTheOther(latchkey, email);
-    if (isReset) await createUser(latchkey.em(), { email });
-    await expectInvalid(link);
+  test.each([reset, registration, change].filter((other) => other !== kind))("of $path is refused", async (other) => {
+    const { token } = await newLinkOf(other, other === reset ? "bob@example.com" : email);
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    await kind.arrange(email);
+    for (const address of [email, "bob@example.com"]) await expectInvalid({ email: address, token });
   });
 
   test.each(["email", "token"])("with its %s repeated or missing is refused and changes nothing", async (field) => {
-    const fields: Record<string, string> = { ...(await newLink()), ...newPassword };
+    const fields: Record<string, string> = { ...(await newLink()), ...kind.fields };
     const before = await latchkey.snapshot();
     const repeated: [string, string][] = [...Object.entries(fields), [field, fields[field] ?? ""]];
     const missing = Object.entries(fields).filter(([name]) => name !== field);
@@ -231,6 +274,34 @@ describe.each(Object.values(kinds))("the mailed link of $finish.1", (kind) => {
     }
     expect(await latchkey.snapshot()).toEqual(before);
   });
+
+  const rounds = [1, 2, 3, 4, 5];
+
+  test.each(rounds)("posted ten times at once with one token succeeds exactly once (round %i)", async () => {
+    const link = await newLink();
+    const passwords = Array.from({ length: 10 }, (_, at) => `${password} ${at}`);
+    const answers = await Promise.all(passwords.map((each) => finish({ ...link, ...twice(each) })));
+    const [winner = "", ...more] = passwords.filter((_, at) => answers[at]?.status === 302);
+    expect(more).toEqual([]);
+    const refused = answers.filter(({ status, data }) => status === 422 && data.invalidLink === kind.message);
+    expect(refused).toHaveLength(9);
+    expect(await authenticate(email, kind === change ? goodPassword : winner)).not.toBeNull();
+    expect(await latchkey.execute("select * from users")).toHaveLength(1);
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(kind.afterwards.sessions);
+    expect(await latchkey.jobs()).toHaveLength(kind.afterwards.jobs);
+  });
+
+  test.each(rounds)("posted at once with two tokens of one address succeeds with one (round %i)", async () => {
+    const links = [await newLink(), await kind.linkOf(email)];
+    const answers = await Promise.all(links.map((link) => finish({ ...link, ...kind.fields })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([302, 422]);
+    expect(await latchkey.execute("select * from users")).toHaveLength(1);
+    expect(await latchkey.execute(`select * from ${kind.table}`)).toEqual([]);
+  });
+});
+
+describe.each([reset, registration])("the password chosen with the link to $path", (kind) => {
+  const finish = (fields: Fields) => call(kind.action, post(kind.path, fields));
 
   const short = { password: "Use at least 8 characters." };
   const common = { password: "This password is among the most common ones. Choose another." };
@@ -252,44 +323,19 @@ describe.each(Object.values(kinds))("the mailed link of $finish.1", (kind) => {
     ["is not repeated", { password }, different],
     ["is repeated in capitals", { password, passwordConfirmation: password.toUpperCase() }, different],
     ["is repeated with a trailing space", { password, passwordConfirmation: `${password} ` }, different],
-  ])("stays valid when the password %s, which is refused and changes nothing", async (_why, fields, errors) => {
-    const link = await newLink();
+  ])("is refused and changes nothing when it %s, and the link stays valid", async (_why, fields, errors) => {
+    const link = await newLinkOf(kind, email);
     const before = await latchkey.snapshot();
     const refused = await finish({ ...link, ...fields });
     expect(refused.status).toBe(422);
     expect(refused.cookies).toEqual({});
     expect(refused.data).toEqual({ typed: { ...link }, errors });
     expect(await latchkey.snapshot()).toEqual(before);
-    expect((await finish({ ...link, ...newPassword })).status).toBe(302);
+    expect((await finish({ ...link, ...kind.fields })).status).toBe(302);
   });
 
-  test("with the password sent twice is refused with an error at its field", async () => {
-    const pairs = Object.entries({ ...(await newLink()), ...newPassword });
+  test("is refused when it is sent twice with an error at its field", async () => {
+    const pairs = Object.entries({ ...(await newLinkOf(kind, email)), ...newPassword });
     expect(await finish([...pairs, ["password", password]])).toMatchObject({ status: 422, data: { errors: short } });
-  });
-
-  const rounds = [1, 2, 3, 4, 5];
-
-  test.each(rounds)("posted ten times at once with one token succeeds exactly once (round %i)", async () => {
-    const link = await newLink();
-    const passwords = Array.from({ length: 10 }, (_, at) => `${password} ${at}`);
-    const answers = await Promise.all(passwords.map((each) => finish({ ...link, ...twice(each) })));
-    const [winner = "", ...more] = passwords.filter((_, at) => answers[at]?.status === 302);
-    expect(more).toEqual([]);
-    const refused = answers.filter(({ status, data }) => status === 422 && data.invalidLink === kind.message);
-    expect(refused).toHaveLength(9);
-    expect(await authenticate(email, winner)).not.toBeNull();
-    expect(await latchkey.execute("select * from users")).toHaveLength(1);
-    const isReset = kind.table === "password_resets";
-    expect(await latchkey.execute("select * from sessions")).toHaveLength(isReset ? 0 : 1);
-    expect(await latchkey.jobs()).toHaveLength(isReset ? 1 : 0);
-  });
-
-  test.each(rounds)("posted at once with two tokens of one address succeeds with one (round %i)", async () => {
-    const links = [await newLink(), await kind.linkOf(latchkey, email)];
-    const answers = await Promise.all(links.map((link) => finish({ ...link, ...newPassword })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([302, 422]);
-    expect(await latchkey.execute("select * from users")).toHaveLength(1);
-    expect(await latchkey.execute(`select * from ${kind.table}`)).toEqual([]);
   });
 });

@@ -151,12 +151,17 @@ describe("connecting", () => {
   });
 
   /** Starts to connect and expects that the callback with these cookies changes nothing. */
-  async function expectRefused(cookies: (started: Outcome) => string, profile: object, location: string) {
+  async function expectRefused(
+    cookies: (started: Outcome) => string,
+    profile: object,
+    location: string,
+    state?: string,
+  ) {
     const started = await act(cookie, "connect-provider");
     const before = await latchkey.snapshot();
     nock.cleanAll();
     providerAnswers(profile);
-    const refused = await comeBack(cookies(started), { code: "c", state: stateOf(started) });
+    const refused = await comeBack(cookies(started), { code: "c", state: state ?? stateOf(started) });
     expect(refused).toMatchObject({ status: 302, location });
     expect(Object.keys(refused.cookies)).not.toContain("session");
     expect(await latchkey.snapshot()).toEqual(before);
@@ -173,13 +178,10 @@ describe("connecting", () => {
   });
 
   test("with a planted state cookie beside the browser's own oauth_connect is refused and changes nothing", async () => {
-    const started = await act(cookie, "connect-provider");
     const state = "ab".repeat(32);
-    const planted = `${cookie}; oauth_state=${state}; oauth_connect=${started.cookies.oauth_connect}`;
-    const before = await latchkey.snapshot();
-    providerAnswers(ada);
-    expect((await comeBack(planted, { code: "c", state })).location).toBe("/dashboard?notice=idp_failed");
-    expect(await latchkey.snapshot()).toEqual(before);
+    const planted = (started: Outcome) =>
+      `${cookie}; oauth_state=${state}; oauth_connect=${started.cookies.oauth_connect}`;
+    await expectRefused(planted, ada, "/dashboard?notice=idp_failed", state);
   });
 
   test("with oauth_connect sent twice is refused and changes nothing, not even as a sign-in", async () => {

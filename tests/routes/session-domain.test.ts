@@ -102,17 +102,13 @@ describe("beside a cookie that a sibling host planted", () => {
     ["after it", (own: string) => `__Secure-session=${own}; __Secure-session=planted`],
   ] as const;
 
-  test.each(beside)("%s, a logout ends the visitor's session", async (_where, cookies) => {
+  test.each(beside)("%s, a sign-in and a logout end the visitor's session", async (_where, cookies) => {
     const own = await token(await createUser(latchkey.em()));
-    expect(await logOut(cookies(own))).toMatchObject({ status: 302, location: "/login" });
-    expect(await sessions()).toEqual([]);
-  });
-
-  test.each(beside)("%s, a sign-in ends the visitor's session", async (_where, cookies) => {
-    const own = await token(await createUser(latchkey.em()));
-    const done = await logIn(cookies(own));
+    const next = (await logIn(cookies(own))).cookies["__Secure-session"] ?? "";
     expect(await sessions()).toHaveLength(1);
-    expect((await open(`__Secure-session=${done.cookies["__Secure-session"]}`)).status).toBe(200);
+    expect((await open(`__Secure-session=${next}`)).status).toBe(200);
+    expect(await logOut(cookies(next))).toMatchObject({ status: 302, location: "/login" });
+    expect(await sessions()).toEqual([]);
   });
 
   test("that is a session itself, a logout ends both", async () => {
