@@ -42,6 +42,15 @@ function holdMails(): HeldCall[] {
   return calls;
 }
 
+/** A registration whose mail call is made and not answered. */
+async function registrationInFlight() {
+  const calls = holdMails();
+  await requestRegistration("new@example.com");
+  const registration = latchkey.drain();
+  await until(() => calls.length === 1, "the mail call");
+  return { calls, registration };
+}
+
 test("the concurrent jobs and calls to the mail service are limited, and further jobs wait in the queue", async () => {
   const ends: (() => void)[] = [];
   let inDatabase = 0;
@@ -71,11 +80,8 @@ test("the concurrent jobs and calls to the mail service are limited, and further
 });
 
 test("a job for an unknown address takes as long as a running mail call", async () => {
-  const calls = holdMails();
   const simulate = vi.spyOn(RecentCalls.prototype, "simulate");
-  await requestRegistration("new@example.com");
-  const registration = latchkey.drain();
-  await until(() => calls.length === 1, "the mail call");
+  const { calls, registration } = await registrationInFlight();
   await requestReset("nobody@example.com");
   const reset = latchkey.drain();
   await until(() => simulate.mock.calls.length === 1, "the job without a mail");
@@ -88,10 +94,7 @@ test("a job for an unknown address takes as long as a running mail call", async 
 });
 
 test("a job for an unknown address fails as the mail calls do, and its retry sends no mail", async () => {
-  const calls = holdMails();
-  await requestRegistration("new@example.com");
-  const registration = latchkey.drain();
-  await until(() => calls.length === 1, "the mail call");
+  const { calls, registration } = await registrationInFlight();
   calls[0]!.fail();
   await registration;
   await requestReset("nobody@example.com");
@@ -106,10 +109,7 @@ test("a job for an unknown address fails as the mail calls do, and its retry sen
 });
 
 test("a job for an unknown address completes when the simulated mail call was refused permanently, and logs no failed mail", async () => {
-  const calls = holdMails();
-  await requestRegistration("new@example.com");
-  const registration = latchkey.drain();
-  await until(() => calls.length === 1, "the mail call");
+  const { calls, registration } = await registrationInFlight();
   calls[0]!.fail(new MailRefused("recipient_refused"));
   await registration;
   expect(await states()).toEqual({ cancelled: 1 });
