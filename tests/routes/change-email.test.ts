@@ -175,16 +175,6 @@ describe("asking for another address", () => {
   });
 });
 
-describe("opening the link", () => {
-  test.each(["GET", "HEAD"])("by %s fills the form and changes nothing", async (method) => {
-    const one = await link();
-    const before = await latchkey.snapshot();
-    const request = new Request(get(`/account/email?${new URLSearchParams(one)}`), { method });
-    expect(await call(confirmEmail.loader, request)).toMatchObject({ status: 200, data: one });
-    expect(await latchkey.snapshot()).toEqual(before);
-  });
-});
-
 describe("confirming", () => {
   test("in the browser that asked sets the address, keeps its session and ends every other one", async () => {
     const other = await signedIn(latchkey.em(), ada);
