@@ -1,7 +1,6 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
 import { allowedPath } from "#server/features/return-to.server";
 import { setNoticeLanguage } from "#server/features/sessions.server";
-import { isLanguage } from "#server/languages/languages";
 import { getUser, readFields, withLanguage } from "~/request";
 import { methodNotAllowed, respond } from "~/request/responses";
 
@@ -16,8 +15,8 @@ export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields } = await readFields(request, ["language", "page"]);
     const { language = "", page = "" } = fields;
-    const signedIn = isLanguage(language) ? await getUser(request) : null;
-    if (signedIn && isLanguage(language)) await setNoticeLanguage(signedIn.user.id, language);
+    const signedIn = await getUser(request);
+    if (signedIn) await setNoticeLanguage(signedIn.user.id, language);
     return withLanguage(request, redirect(allowedPath(page) ?? "/"), language);
   });
 }

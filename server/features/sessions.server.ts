@@ -18,7 +18,7 @@ import { noticeLanguage } from "../accounts/users";
 import { config } from "../config";
 import { Session, User } from "../database/entities";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
-import type { Language } from "../languages/languages";
+import { isLanguage } from "../languages/languages";
 
 export { browserName } from "../accounts/browser-name";
 export type { Browser, EndedOthers, NewSession, Owner, SessionToken } from "../accounts/sessions";
@@ -134,6 +134,6 @@ export async function endOtherSessions(actor: Actor): Promise<EndedOthers | null
 }
 
 /** The owner's notices speak this language from now on. */
-export async function setNoticeLanguage(userId: string, language: Language): Promise<void> {
-  await query((em) => em.nativeUpdate(User, { id: userId }, { language }));
+export async function setNoticeLanguage(userId: string, language: string): Promise<void> {
+  if (isLanguage(language)) await query((em) => em.nativeUpdate(User, { id: userId }, { language }));
 }

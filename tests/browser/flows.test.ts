@@ -164,6 +164,8 @@ describe.each(visitors)("$who", ({ options }) => {
     await elsewhere.goto(link);
     await arrive(elsewhere, "Confirm your new email address");
     expect(await elsewhere.getByLabel("Email").inputValue()).toBe(newEmail);
+    await elsewhere.getByRole("button", { name: "Show the account" }).click();
+    await elsewhere.getByText(`The account ${email} gets the address below.`).waitFor();
     await elsewhere.getByRole("button", { name: "Confirm the address" }).click();
     await arrive(elsewhere, "Log in");
     expect(await elsewhere.getByRole("status").first().textContent()).toBe(
@@ -176,7 +178,7 @@ describe.each(visitors)("$who", ({ options }) => {
     await site.mail(newEmail, "Your email address was changed");
 
     await page.goto(link);
-    await page.getByRole("button", { name: "Confirm the address" }).click();
+    await page.getByRole("button", { name: "Show the account" }).click();
     await page.getByText("This link is invalid or has expired.").waitFor();
   });
 

@@ -25,7 +25,7 @@ const outgoing = recordOutgoingCalls();
 let userId: string;
 
 beforeEach(async () => {
-  userId = await createUser(latchkey.em(), { idpId: "1001" });
+  userId = await createUser(latchkey.em(), { idpId: "1001", idpIssuer: "google" });
   await latchkey.drain(); // Ends the purge job, whose statements are not part of a request.
 });
 

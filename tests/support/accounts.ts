@@ -9,6 +9,7 @@ interface NewAccount {
   /** `null`: an account without a password. */
   password?: string | null;
   idpId?: string | null;
+  idpIssuer?: string | null;
 }
 
 export const goodPassword = "correct horse battery staple";
@@ -21,10 +22,19 @@ export const unknownOrigin: LoginOrigin = { client: "192.0.2.250", deviceToken: 
 
 /** Creates a user as the flows do; returns its id. */
 export async function createUser(em: EntityManager, account: NewAccount = {}): Promise<string> {
-  const { email = "ada@example.com", password = goodPassword, idpId = null } = account;
+  const { email = "ada@example.com", password = goodPassword, idpId = null, idpIssuer = null } = account;
   const id = crypto.randomUUID();
   const passwordHash = password === null ? null : await hashPassword(password);
-  await em.insert(User, { id, email, passwordHash, idpId, name: null, pictureUrl: null, createdAt: new Date() });
+  await em.insert(User, {
+    id,
+    email,
+    passwordHash,
+    idpId,
+    idpIssuer,
+    name: null,
+    pictureUrl: null,
+    createdAt: new Date(),
+  });
   return id;
 }
 
