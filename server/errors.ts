@@ -1,6 +1,6 @@
 import type { MailRefusal } from "./events";
 
-/** A reason not to start, in one message for the operator; no stack trace is printed. */
+/** A reason not to start, in one message for the operator. */
 export class StartError extends Error {
   override name = "StartError";
 }

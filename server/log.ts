@@ -4,7 +4,6 @@ import { ErrorWithReason } from "./errors";
 import type { AuthenticationEvent } from "./events";
 import { countEvent } from "./metrics";
 
-/** What tells the lines of this asynchronous context from others. */
 function correlation(): { requestId: string } | { jobId: string } | { actor: "cli" } | undefined {
   const current = context.getStore();
   return current && "requestId" in current ? { requestId: current.requestId } : current;
@@ -13,24 +12,19 @@ function correlation(): { requestId: string } | { jobId: string } | { actor: "cl
 type OutputStream = NodeJS.WriteStream & { fd: number };
 
 /**
- * JSON lines; in development, lines for people. A line that cannot be written is lost: the service outlives a full disk.
- * With pino's own destination it ended, and waited forever for the disk (sonic-boom 4.2).
+ * A line that cannot be written is lost: the service outlives a full disk. With pino's own destination it ended, and
+ * waited forever for the disk (sonic-boom 4.2).
  */
 function openOutput(stream: OutputStream): { write(line: string): void } {
   if (process.env.NODE_ENV !== "development") return stream.on("error", () => {});
-  const options = { ignore: "requestId,jobId", destination: stream.fd };
-  return pino.transport({ target: "pino-pretty", options });
+  return pino.transport({ target: "pino-pretty", options: { ignore: "requestId,jobId", destination: stream.fd } });
 }
 
 let stream: OutputStream = process.stdout;
 let output: ReturnType<typeof openOutput> | undefined;
 
 export const log = pino(
-  {
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    mixin: () => ({ ...correlation() }),
-  },
+  { base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: () => ({ ...correlation() }) },
   {
     write(line: string) {
       output ??= openOutput(stream);
@@ -40,9 +34,7 @@ export const log = pino(
 );
 
 /** Adds the job's id to every line that `work` logs. */
-export function duringJob<T>(jobId: string, work: () => T): T {
-  return context.run({ jobId }, work);
-}
+export const duringJob = <T>(jobId: string, work: () => T): T => context.run({ jobId }, work);
 
 /** Logs on standard error from here on, and marks every line that `work` logs as an operator's doing. */
 export function duringCommand<T>(work: () => T): T {
@@ -73,7 +65,7 @@ export function errorFields(error: unknown): ErrorFields {
 
 const frame = /^ {4}at .+:\d+:\d+\)?$/;
 
-/** The frames of the stack, without the message, of which a line may look like a frame. */
+/** Without the message, of which a line may look like a frame. */
 const framesOf = ({ stack, message }: Error) =>
   stack
     ?.replace(message, "")

@@ -9,12 +9,11 @@ export interface Counters {
   requests: Histogram<"route" | "method" | "status">;
 }
 
-/** What became of a mail that was handed to the mail service. A failed one is retried, a refused one is not. */
+/** A failed mail is retried, a refused one is not. */
 export const mailOutcomes = ["sent", "failed", "refused"] as const;
 
 const provided = processValue<Counters>("counters");
 
-/** Counts from now on; `undefined` ends it. */
 export function provideCounters(counters: Counters | undefined): void {
   provided.current = counters;
 }

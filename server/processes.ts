@@ -1,5 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
-import { type Config, loadConfig } from "./config";
+import { type Config, loadConfig, type MetricsConfig } from "./config";
 import { StartError } from "./errors";
 import { openMetricsServer } from "./http/metrics-server";
 import { assertPortIsFree } from "./http/ports";
@@ -21,9 +21,7 @@ const exitOf = (worker: Worker) =>
 
 const startOf = (worker: Worker) =>
   new Promise<undefined>((resolve) => {
-    worker.on("message", (message) => {
-      if (message === "started") resolve(undefined);
-    });
+    worker.on("message", (message) => message === "started" && resolve(undefined));
   });
 
 async function stopAll(): Promise<number> {
@@ -37,8 +35,7 @@ async function stopAll(): Promise<number> {
 }
 
 /** The metrics of all processes in one: prom-client asks each. */
-async function openMetrics({ metrics }: Config): Promise<void> {
-  if (!metrics) return;
+async function openMetrics(metrics: MetricsConfig): Promise<void> {
   const registry = new (await import("prom-client")).AggregatorRegistry();
   const { contentType } = registry;
   await openMetricsServer(metrics, { contentType, metrics: () => registry.clusterMetrics() });
@@ -49,7 +46,7 @@ async function runProcesses(config: Config): Promise<void> {
     worker.on("error", (error) => log.warn(errorFields(error), "A process cannot be reached."));
   });
   await assertPortIsFree(config);
-  await openMetrics(config);
+  if (config.metrics) await openMetrics(config.metrics);
   let stopping = false;
   onStopSignal(async () => {
     stopping = true;

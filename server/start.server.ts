@@ -41,10 +41,9 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 /** The last lines of a start, for a person at a terminal. */
 export function welcome({ appUrl, mail, registration }: Pick<Config, "appUrl" | "mail" | "registration">): string {
-  const open = registration.mode !== "closed";
   return [
     `Latchkey is at ${appUrl}`,
-    open ? `Create an account: ${appUrl}/register` : `Log in: ${appUrl}/login`,
+    registration.mode === "closed" ? `Log in: ${appUrl}/login` : `Create an account: ${appUrl}/register`,
     mail.driver === "log" ? "Mails and their links appear here." : `Mails are sent by ${mail.driver}.`,
     "",
   ].join("\n");
@@ -52,11 +51,8 @@ export function welcome({ appUrl, mail, registration }: Pick<Config, "appUrl" | 
 
 function announce(config: Config): void {
   const { appUrl, mail, identityProvider } = config;
-  if (process.stdout.isTTY && !cluster.isWorker) {
-    process.stdout.write(welcome(config));
-    return;
-  }
-  const externalSignIn = identityProvider ? identityProvider.provider : "off";
+  if (process.stdout.isTTY && !cluster.isWorker) return void process.stdout.write(welcome(config));
+  const externalSignIn = identityProvider?.provider ?? "off";
   log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
 }
 
@@ -93,10 +89,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
 
 const started = processValue<Promise<void>>("start");
 
-/**
- * Starts the service, once in a process: configuration, front door, database, migrations, queue, metrics. A reason not
- * to start is printed as one message, and the process ends with status 1.
- */
+/** Starts the service, once in a process. A reason not to start is printed, and the process ends with status 1. */
 export function start(routeOf: RouteOf): Promise<void> {
   started.current ??= startService(routeOf).catch((error: unknown) => {
     if (!(error instanceof StartError)) throw error;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isCrossSite } from "#server/http/request-facts.server";
+import { factsOf } from "#server/http/request-facts.server";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { TextKey } from "#server/languages/translate";
 import { textsFor } from "./language.server";
@@ -41,7 +41,7 @@ async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
 
 async function readFormData(request: Request): Promise<FormData> {
   if (request.method !== "POST") throw methodNotAllowed("GET, HEAD, POST");
-  if (isCrossSite(request)) throw refuse(403, "Forbidden");
+  if (factsOf(request).crossSite) throw refuse(403, "Forbidden");
   const type = request.headers.get("Content-Type") ?? "";
   if (!formTypes.test(type)) throw refuse(415, "Unsupported Media Type");
   const body = await readBody(request);

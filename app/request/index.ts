@@ -9,7 +9,7 @@ export {
   registrationMode,
   requestRegistration,
 } from "#server/features/registration.server";
-export { clientOf, isCrossSite, isUnreadable, requesterOf } from "#server/http/request-facts.server";
+export { clientOf, factsOf, requesterOf } from "#server/http/request-facts.server";
 export { deviceToken, withDevice } from "./device.server";
 export { readFields, readForm, text } from "./form.server";
 export { languageOf, textsFor, withLanguage } from "./language.server";

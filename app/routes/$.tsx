@@ -1,11 +1,11 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { isUnreadable } from "~/request";
+import { factsOf } from "~/request";
 import { methodNotAllowed } from "~/request/responses";
 
 export { default } from "~/page/no-page";
 
 export function loader({ request }: LoaderFunctionArgs) {
-  throw new Response(null, { status: isUnreadable(request) ? 400 : 404 });
+  throw new Response(null, { status: factsOf(request).unreadable ? 400 : 404 });
 }
 
 /** A form finds no page here either. What only the other methods find here are the static files. */

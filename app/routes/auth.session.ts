@@ -1,5 +1,5 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { getUser, isCrossSite } from "~/request";
+import { factsOf, getUser } from "~/request";
 import { methodNotAllowed, respond } from "~/request/responses";
 
 /**
@@ -8,7 +8,7 @@ import { methodNotAllowed, respond } from "~/request/responses";
  */
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    if (isCrossSite(request)) return Response.json({ error: "cross_origin" }, { status: 403 });
+    if (factsOf(request).crossSite) return Response.json({ error: "cross_origin" }, { status: 403 });
     const signedIn = await getUser(request);
     if (!signedIn) return Response.json({ error: "not_signed_in" }, { status: 401 });
     const { id, email, name, pictureUrl } = signedIn.user;

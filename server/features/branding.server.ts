@@ -4,17 +4,8 @@ import { type AssetsByPath, byPath, type FingerprintedAsset, fingerprinted } fro
 import { processValue } from "../process-value";
 import { textFiles } from "./language.server";
 
-/** What the pages show of the brand. */
-export interface PageBrand {
-  name: string;
-  /** The path of the logo; `null`: Latchkey's own. */
-  logo: string | null;
-  /** The path of the stylesheet with the brand's colours; `null`: the default theme. */
-  colors: string | null;
-  termsUrl: string | null;
-  privacyUrl: string | null;
-  supportEmail: string | null;
-}
+/** What the pages show of the brand. The logo and the stylesheet with the colours are paths. */
+export type PageBrand = Omit<BrandConfig, "logo" | "color"> & { logo: string | null; colors: string | null };
 
 interface Branding {
   page: PageBrand;
@@ -31,18 +22,11 @@ function stylesheetOf(colors: BrandColors): FingerprintedAsset {
   return fingerprinted("colors", ".css", "text/css; charset=utf-8", Buffer.from(css));
 }
 
-function brandingOf({ name, logo, color, termsUrl, privacyUrl, supportEmail }: BrandConfig): Branding {
+function brandingOf({ logo, color, ...shown }: BrandConfig): Branding {
   const logoFile = logo && fingerprinted("logo", logo.type === "image/png" ? ".png" : ".svg", logo.type, logo.content);
   const colorsFile = color === null ? null : stylesheetOf(brandColors(color));
   return {
-    page: {
-      name,
-      logo: logoFile?.path ?? null,
-      colors: colorsFile?.path ?? null,
-      termsUrl,
-      privacyUrl,
-      supportEmail,
-    },
+    page: { ...shown, logo: logoFile?.path ?? null, colors: colorsFile?.path ?? null },
     files: byPath([logoFile, colorsFile].filter((file) => file !== null)),
   };
 }

@@ -1,17 +1,12 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
+import type { RequestFacts } from "../context";
 import { Installation } from "../database/entities";
 import { hasEveryMigration } from "../database/migrate";
 import { query } from "../database/unit-of-work";
 import { processValue } from "../process-value";
 
 /** Whether the database answers and has every migration that this process knows. */
-export async function isReady(): Promise<boolean> {
-  try {
-    return await query(hasEveryMigration);
-  } catch {
-    return false;
-  }
-}
+export const isReady = (): Promise<boolean> => query(hasEveryMigration).catch(() => false);
 
 const installation = processValue<string>("installation");
 
@@ -21,7 +16,7 @@ export async function installationIdOf(em: EntityManager): Promise<string | unde
   return row?.id;
 }
 
-/** Reads the id of the installation, once at start: `/healthz` needs no database. */
+/** Once at start: `/healthz` needs no database. */
 export async function readInstallationId(): Promise<void> {
   installation.current = await query(installationIdOf);
 }
@@ -40,7 +35,7 @@ export interface SelfReport {
 }
 
 /** What `latchkey doctor` compares to `APP_URL` and `TRUST_PROXY`. It tells a client no address of the network behind. */
-export function selfReport(origin: string, client: string, forwarded: boolean): SelfReport {
-  const from = client === forgedClient ? "forged" : forwarded ? "proxy" : "connection";
+export function selfReport({ origin, client, clientForwarded }: RequestFacts): SelfReport {
+  const from = client === forgedClient ? "forged" : clientForwarded ? "proxy" : "connection";
   return { installation: installation.current ?? null, origin, client: from };
 }

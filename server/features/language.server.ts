@@ -11,10 +11,8 @@ export { momentIn } from "../languages/translate";
 const longestHeader = 512; // characters; browsers send fewer than 200
 
 /**
- * The language of a visitor: the one that was chosen, else the best of `Accept-Language` (RFC 9110, section 12.5.4, with
- * the look-up of RFC 4647, section 3.4), else the default.
- *
- * @param chosen the value of the visitor's cookie
+ * The chosen language, else the best of `Accept-Language` (RFC 9110, section 12.5.4, with the look-up of RFC 4647,
+ * section 3.4), else the default.
  */
 export function chooseLanguage(chosen: string | null, acceptLanguage: string | null): Language {
   if (chosen !== null && isLanguage(chosen)) return chosen;
@@ -26,21 +24,17 @@ export function chooseLanguage(chosen: string | null, acceptLanguage: string | n
   return best !== undefined && isLanguage(best) ? best : defaultLanguage;
 }
 
-const units = [
-  ["day", 86_400],
-  ["hour", 3_600],
-  ["minute", 60],
-] as const;
+const seconds = { day: 86_400, hour: 3_600, minute: 60 } as const;
+const units = ["day", "hour", "minute"] as const;
 
 const relativeFormat = oncePerLanguage((locale) => new Intl.RelativeTimeFormat(locale));
 const nowIn = oncePerLanguage((locale) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(0, "second"));
 
 /** How long ago it was, rounded down: "now" within the first minute. @param now in ms */
 export function agoIn(language: Language, at: Date, now = Date.now()): string {
-  const seconds = (now - at.getTime()) / 1000;
-  const [unit, length] = units.find(([, length]) => seconds >= length) ?? [];
-  if (!unit) return nowIn(language);
-  return relativeFormat(language).format(-Math.floor(seconds / length), unit);
+  const age = (now - at.getTime()) / 1000;
+  const unit = units.find((unit) => age >= seconds[unit]);
+  return unit ? relativeFormat(language).format(-Math.floor(age / seconds[unit]), unit) : nowIn(language);
 }
 
 /** What the components show, in this language. */

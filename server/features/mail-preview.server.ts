@@ -3,11 +3,7 @@ import { previewedMails } from "../mail/log-mailer";
 import type { Mail } from "../mail/mail";
 
 /** Whether mails are only written to standard output: the `log` driver. */
-export function isMailLogged(): boolean {
-  return config().mail.driver === "log";
-}
+export const isMailLogged = (): boolean => config().mail.driver === "log";
 
 /** The mails of the `log` driver in development, the last first; `null` with another driver. */
-export function mailPreview(): readonly Mail[] | null {
-  return isMailLogged() ? previewedMails() : null;
-}
+export const mailPreview = (): readonly Mail[] | null => (isMailLogged() ? previewedMails() : null);

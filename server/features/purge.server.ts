@@ -17,11 +17,8 @@ function remove<Entity extends object>(
   where: FilterQuery<Entity>,
 ): Promise<number> {
   return unitOfWork(async (em) => {
-    const some = em
-      .createQueryBuilder(entity)
-      .select(key as never)
-      .where(where as never)
-      .limit(batch);
+    const rows = em.createQueryBuilder(entity).select(key as never);
+    const some = rows.where(where as never).limit(batch);
     const locked = some.setLockMode(LockMode.PESSIMISTIC_PARTIAL_WRITE).getKnexQuery();
     return em.nativeDelete(entity, { [key]: { $in: locked } } as FilterQuery<Entity>);
   });
@@ -31,17 +28,16 @@ function remove<Entity extends object>(
 export async function purgeExpired(): Promise<void> {
   await reportEndedMails();
   const now = new Date();
+  const expired = { expiresAt: { $lte: now } };
   const sessions = await remove(Session, "id", notLive(now));
   if (sessions > 0) logEvent({ event: "session.ended", reason: "expired", count: sessions });
   const removed = [
     sessions,
-    await remove(PasswordReset, "tokenHash", { expiresAt: { $lte: now } }),
-    await remove(Registration, "tokenHash", { expiresAt: { $lte: now } }),
-    await remove(EmailChange, "tokenHash", { expiresAt: { $lte: now } }),
+    await remove(PasswordReset, "tokenHash", expired),
+    await remove(Registration, "tokenHash", expired),
+    await remove(EmailChange, "tokenHash", expired),
     await remove(Device, "tokenHash", unusedDevices(now)),
     await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),
   ];
-  if (removed.some((count) => count === batch)) {
-    await query((em) => enqueue(em, { task: "purge_expired" }));
-  }
+  if (removed.includes(batch)) await query((em) => enqueue(em, { task: "purge_expired" }));
 }

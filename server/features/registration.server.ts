@@ -20,14 +20,7 @@ import type { MailCall } from "../queue/jobs";
 /** Who gets a new account: everybody, nobody, or addresses of some domains. */
 export const registrationMode = () => config().registration.mode;
 
-/**
- * Asks for a link that proves the mailbox. The work is the same for every address, known or not. Text that is no
- * address does nothing.
- *
- * @param client the client's address, for its limit
- * @param language of the mail
- * @param returnTo where the sign-in ends
- */
+/** Asks for a link that proves the mailbox. The work is the same for every address, known or not. */
 export async function requestRegistration(
   typedEmail: string,
   client: string,
@@ -39,20 +32,12 @@ export async function requestRegistration(
   if ((await countAttempt(registrationLimit, email, client)) !== null) {
     return logEvent({ event: "registration.refused", reason: "throttled" });
   }
-  const job = {
-    task: "mail_registration",
-    email,
-    language,
-    ...(returnTo !== null && { return_to: returnTo }),
-  } as const;
-  await query((em) => enqueue(em, job));
+  const end = returnTo === null ? {} : { return_to: returnTo };
+  await query((em) => enqueue(em, { task: "mail_registration", email, language, ...end }));
   logEvent({ event: "registration.requested" });
 }
 
-/**
- * The job of a request: mails the link, or tells the owner of an account that there is one. An address that may not
- * register gets no mail.
- */
+/** Mails the link, or tells the owner of an account that there is one. */
 export async function mailRegistration(email: string, language: Language, returnTo?: string): Promise<MailCall> {
   const { appUrl } = config();
   const user = await query((em) => em.findOne(User, { email }));
@@ -75,7 +60,7 @@ export async function mailRegistration(email: string, language: Language, return
   };
 }
 
-/** Whether the link can still be used: not when its address has an account by now, or may get none. Reads only. */
+/** Not when its address has an account by now, or may get none. Reads only. */
 export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean> {
   const email = parseAddress(link.email);
   const valid =
@@ -87,12 +72,8 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
 }
 
 /**
- * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction.
- *
- * @param language of the page, and of the owner's notices from now on
- * @returns `null`, and nothing changed, when the link was used or has expired, or the address has an account by now or
- * may get none
- * @throws HashingOverloaded
+ * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction; `null`, and
+ * nothing changed, for a link that is not valid. @throws HashingOverloaded
  */
 export async function completeRegistration(
   link: MailedLink,

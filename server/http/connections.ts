@@ -10,30 +10,24 @@ export const timeLimits = {
   timeout: 60_000, // without a byte in either direction, for clients that do not read their answer
 };
 
-/** Answers a request, or passes it on to the server's own listener. */
 type TakeRequest = (request: IncomingMessage, response: ServerResponse, pass: () => void) => void;
 
 export interface Connections {
   /** Resolves when a server listens, after its own listeners have run. */
   listening: Promise<void>;
-  /**
-   * Closes each connection after its next answer, and resolves when every answer is sent. A client that has not sent
-   * or read everything after five seconds, or any second later, is disconnected.
-   */
+  /** Resolves when every answer is sent. A client that has not sent or read everything in time is disconnected. */
   close(): Promise<void>;
 }
 
 const clientLimit = 5_000; // ms of the shutdown limit
 const clientInterval = 1_000; // ms
 
-/** Whether the client has the next step: to send the rest of its form, or to read the answer. */
 const waitsForClient = ({ req, writableEnded, writableNeedDrain }: ServerResponse) =>
   !req.complete || writableEnded || writableNeedDrain;
 
 /**
- * Takes the requests of each HTTP server of the process, and limits the time that a slow client holds a connection.
- * remix-serve has no middleware and creates its server itself; Node publishes each server on this channel before it
- * listens, which is when it reads the interval.
+ * Takes the requests of each HTTP server of the process. remix-serve has no middleware; Node publishes each server on
+ * this channel before it listens, which is when it reads the interval.
  */
 export function takeRequests(take: TakeRequest, limits = timeLimits): Connections {
   const open = new Set<ServerResponse>();

@@ -16,7 +16,6 @@ interface VerifiedUser {
   name: string | null;
 }
 
-/** Finds the user of a session cookie's token. The session then counts as used. */
 export type FindUser = (token: string) => Promise<VerifiedUser | null>;
 
 interface Verdict {
@@ -61,7 +60,6 @@ function failure(error: unknown): Verdict {
   return { status: 500 };
 }
 
-/** Answers a forward authentication: who is signed in, or where to sign in. */
 export async function answerVerification(
   request: IncomingMessage,
   response: ServerResponse,

@@ -5,10 +5,7 @@ import ipaddr from "ipaddr.js";
 import type { Config } from "../config";
 import type { RequestFacts } from "../context";
 
-/**
- * The value of the outermost trusted proxy. Each proxy adds one at the right, so that with `proxies` of them it stands
- * that many from the right. Of fewer values, e.g. where each proxy replaces the header, it is the first.
- */
+/** The value of the outermost trusted proxy: each adds one at the right. Of fewer values it is the first. */
 function forwardedValue({ headers }: IncomingMessage, name: string, proxies: number): string | undefined {
   if (proxies === 0) return undefined;
   const values = headers[name]?.toString().split(",") ?? [];
@@ -31,11 +28,7 @@ export function isEncrypted(request: IncomingMessage, config: Config): boolean {
   return forwarded === undefined ? (request.socket as Partial<TLSSocket>).encrypted === true : forwarded === "https";
 }
 
-/**
- * Scheme and authority that the browser used; those of `APP_URL` where `Host` is malformed.
- *
- * @param authority of an absolute-form request target
- */
+/** Scheme and authority that the browser used; those of `APP_URL` where `Host` is malformed. */
 export function connectionUrl(request: IncomingMessage, authority: string | undefined, config: Config): URL {
   const host = forwardedValue(request, "x-forwarded-host", config.trustedProxies) ?? authority ?? request.headers.host;
   return new URL(isAuthority(host) ? `${isEncrypted(request, config) ? "https" : "http"}://${host}` : config.appUrl);

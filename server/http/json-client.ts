@@ -6,12 +6,11 @@ import type { CallFailureReason, SignInStep } from "../events";
 const deadline = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
 
-/** A call to another service did not give the expected JSON answer. Holds nothing of what was sent or answered but an error code. */
+/** Holds nothing of what was sent or answered but an error code. */
 export class CallError extends ErrorWithReason<CallFailureReason> {
   override name = "CallError";
   /** The service's own error code; of an unreachable one the system's or TLS's, e.g. `ECONNREFUSED`. */
   readonly code: string | number | undefined;
-  /** Of an external sign-in. */
   step: SignInStep | undefined;
 
   constructor(reason: CallFailureReason, code?: string | number) {
@@ -75,7 +74,6 @@ async function readErrorCode(response: Response, { errorCode }: Call, signal: Ab
   }
 }
 
-/** The code of the error below fetch's own. */
 function causeCode(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as { code?: unknown };
@@ -111,13 +109,7 @@ async function fetchText(url: string, call: Call): Promise<string> {
   }
 }
 
-/**
- * Calls another service once: no retry, no redirect followed, five seconds from the start to the end of the body, one
- * mebibyte of decoded answer at most.
- *
- * @returns the JSON body as `shape` parses it
- * @throws CallError
- */
+/** Calls another service once: no retry, no redirect followed, bounded in time and size. @throws CallError */
 export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
   try {
     return parse(await fetchText(url, call), shape);

@@ -6,7 +6,6 @@ import { type Counters, mailOutcomes, provideCounters } from "../metrics";
 /** The jobs that wait, by state, and the seconds since the oldest of them was enqueued. */
 type Jobs = Record<string, { waiting: number; oldest: number }>;
 
-/** The values that are read at a scrape. */
 export interface Readings {
   hashesWaiting(): number;
   pool(): { used: number; free: number; waiting: number };
@@ -36,7 +35,6 @@ function createCounters({ Counter, Histogram }: Prometheus, registry: Registry):
   return { events, mails, requests };
 }
 
-/** Creates the gauges that are read at a scrape. */
 function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readings): void {
   type Values = number | Record<string, number>;
 

@@ -1,11 +1,10 @@
 import { type IncomingMessage, Server, type ServerResponse } from "node:http";
 import type { MetricsConfig } from "../config";
-import { StartError } from "../errors";
 import { logUnexpected } from "../log";
+import { listen } from "./ports";
 
-export interface Exposition {
+interface Exposition {
   contentType: string;
-  /** Every metric in Prometheus' text format. */
   metrics(): Promise<string>;
 }
 
@@ -26,17 +25,8 @@ async function answer(exposition: Exposition, request: IncomingMessage, response
   }
 }
 
-/**
- * Answers `GET /metrics` on a port of its own, until the process ends.
- *
- * @throws StartError when the port cannot be used
- */
+/** Answers `GET /metrics` on a port of its own, until the process ends. */
 export function openMetricsServer({ host, port }: MetricsConfig, exposition: Exposition): Promise<void> {
   const server = new MetricsServer((request, response) => void answer(exposition, request, response));
-  return new Promise((resolve, reject) => {
-    server.once("error", ({ code }: NodeJS.ErrnoException) => {
-      reject(new StartError(`METRICS_PORT ${port} on ${host} cannot be used: ${code}.`));
-    });
-    server.listen(port, host, resolve);
-  });
+  return listen(server, port, host, `METRICS_PORT ${port} on ${host}`);
 }

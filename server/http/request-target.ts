@@ -5,11 +5,7 @@ export interface Target {
   authority: string | undefined;
 }
 
-/**
- * Parses the origin-form, or the absolute-form, whose authority replaces `Host` (RFC 9112, section 3.2).
- *
- * @returns `null` for every other spelling
- */
+/** Parses the origin-form, or the absolute-form, whose authority replaces `Host` (RFC 9112, section 3.2). */
 export function parseTarget(url: string): Target | null {
   const [, authority, path, query] = /^(?:https?:\/\/([^/?#]*))?(\/[^?#]*)?(\?[^#]*)?(?:#.*)?$/is.exec(url) ?? [];
   if (authority === undefined && path === undefined) return null;
