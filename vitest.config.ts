@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { alias, onPostgres } from "./tests/support/vitest-options.js";
@@ -40,7 +41,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
-    maxWorkers: "100%",
+    maxWorkers: Math.ceil(availableParallelism() * 1.5), // Some tests wait for a time limit.
     reporters: ["default", "./tests/support/slowest-files.ts"],
     // createRemixStub cannot set React Router's flag v7_startTransition, as Remix's own router does; each file warns of it.
     onConsoleLog: (log) => !log.includes("v7_startTransition"),

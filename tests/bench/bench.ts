@@ -1,8 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Environment, type EnvironmentOptions, openEnvironment } from "./environment";
-import { type Figures, type Medians, measure, median, medians, quantile, spreadOf } from "./measure";
-import { measureParts } from "./parts";
+import { type Figures, type Medians, measure, medians } from "./measure";
 import { residentMegabytes } from "./processes";
 import { measureStarts } from "./start";
 import { type Workload, workloads } from "./workloads";
@@ -14,11 +13,8 @@ const { values: options } = parseArgs({
     rounds: { type: "string", default: "3" },
     against: { type: "string", multiple: true },
     grow: { type: "boolean", default: false },
-    instances: { type: "string" },
     processes: { type: "string" },
-    metrics: { type: "boolean", default: false },
     profile: { type: "boolean", default: false },
-    parts: { type: "boolean", default: false },
   },
 });
 
@@ -38,30 +34,24 @@ const isChosen = (name: string) => options.only?.split(",").includes(name) ?? tr
 
 const chosen = (names?: string[]) => workloads.filter(({ name }) => (names?.includes(name) ?? true) && isChosen(name));
 
-const takesPart = (workload: Workload) => (contender: Contender) => contender.program !== "bare" || workload.bare;
-
 /** Measures each workload on each contender in every round. The first round is a warm-up. */
 async function compare(contenders: Contender[], some: Workload[]): Promise<Row[]> {
-  const rounds = new Map<string, Figures[]>();
+  const sides = some.flatMap((workload) =>
+    contenders
+      .filter(({ program }) => program !== "bare" || workload.bare)
+      .map((contender) => ({ ...contender, workload, rounds: [] as Figures[] })),
+  );
   for (let round = 0; round <= Number(options.rounds); round++) {
-    for (const workload of some) {
-      for (const { name, environment, program } of contenders.filter(takesPart(workload))) {
-        await workload.prepare(environment.database, workload.requestCount);
-        const figures = await measure(environment[program], workload, environment.idle);
-        if (round === 0) continue;
-        const key = `${workload.name} ${name}`;
-        rounds.set(key, [...(rounds.get(key) ?? []), figures]);
-      }
+    for (const { environment, program, workload, rounds } of sides) {
+      await workload.prepare(environment.database, workload.requestCount);
+      const figures = await measure(environment[program], workload, environment.idle);
+      if (round > 0) rounds.push(figures);
     }
   }
-  return some.map((workload) => ({
-    workload: workload.name,
-    figures: Object.fromEntries(
-      contenders
-        .filter(takesPart(workload))
-        .map(({ name }) => [name, medians(rounds.get(`${workload.name} ${name}`) ?? [])]),
-    ),
-  }));
+  return some.map(({ name }) => {
+    const own = sides.filter(({ workload }) => workload.name === name);
+    return { workload: name, figures: Object.fromEntries(own.map(({ name, rounds }) => [name, medians(rounds)])) };
+  });
 }
 
 const printLine = (line: string) => process.stdout.write(`${line}\n`);
@@ -109,11 +99,7 @@ async function againstLimit(): Promise<void> {
 }
 
 /** Compares environments by name, each with processes and a database of its own. The ratios are to the first. */
-async function compareEnvironments(
-  environments: Record<string, EnvironmentOptions>,
-  some: Workload[],
-  inspect: (first: Environment) => Promise<void> = async () => {},
-): Promise<void> {
+async function compareEnvironments(environments: Record<string, EnvironmentOptions>, some: Workload[]): Promise<void> {
   const contenders: Contender[] = [];
   try {
     for (const [name, options] of Object.entries(environments)) {
@@ -122,7 +108,6 @@ async function compareEnvironments(
     const rows = await compare(contenders, some);
     print(rows);
     await save({ rows });
-    if (contenders[0]) await inspect(contenders[0].environment);
   } finally {
     await Promise.all(contenders.map(({ environment }) => environment.close()));
   }
@@ -137,48 +122,9 @@ const againstFolders = (folders: string[]) =>
     chosen(),
   );
 
-/** Several services on one database. */
-const onSeveral = (instances: number) =>
-  compareEnvironments({ [`${instances} services`]: { instances }, one: {} }, chosen(["W1", "W5"]), async (several) => {
-    const { mails, addresses } = await several.mails();
-    printLine("");
-    printLine(`${mails} mails to ${addresses} addresses, each requested once.`);
-    await save({ mails, addresses });
-    if (mails !== addresses) throw new Error("A mail was sent twice.");
-  });
-
 /** One service of several processes. */
 const inProcesses = (processes: number) =>
   compareEnvironments({ [`PROCESSES=${processes}`]: { processes }, "PROCESSES=1": {} }, chosen(["W5", "W8"]));
-
-/**
- * The CPU of the same work with and without metrics. Each round starts new processes, in turn, because two processes of
- * the same program differ by more than the metrics cost.
- */
-async function metricsCost(): Promise<void> {
-  for (const workload of chosen(["W5"])) {
-    const cpu = new Map<boolean, number[]>([
-      [true, []],
-      [false, []],
-    ]);
-    for (let round = 0; round < Number(options.rounds); round++) {
-      for (const metrics of round % 2 ? [true, false] : [false, true]) {
-        const environment = await openEnvironment({ metrics });
-        await measure(environment.latchkey, workload, environment.idle); // warm-up
-        const { cpu: used } = await measure(environment.latchkey, workload, environment.idle);
-        await environment.close();
-        cpu.get(metrics)?.push(used);
-      }
-    }
-    for (const [metrics, each] of cpu) {
-      const [low, middle, high] = [0.25, 0.5, 0.75].map((at) => quantile(each, at).toFixed(3));
-      printLine(
-        `${workload.name} ${metrics ? "with" : "without"} metrics: ${middle} ms (quartiles ${low} to ${high}; ${each.map((one) => one.toFixed(2))})`,
-      );
-    }
-    await save({ [workload.name]: Object.fromEntries(cpu) });
-  }
-}
 
 /** Profiles each workload in a new process into `profiles/NAME.cpuprofile`. */
 async function profile(): Promise<void> {
@@ -191,17 +137,6 @@ async function profile(): Promise<void> {
     await environment.close();
     printLine(`profiles/${workload.name}.cpuprofile`);
   }
-}
-
-/** What the works consist of, each part alone. */
-async function parts(): Promise<void> {
-  const measured = await measureParts(Number(options.rounds));
-  printLine("| Part | CPU ms | of all rounds |");
-  printLine("| --- | --- | --- |");
-  for (const [what, each] of Object.entries(measured)) {
-    printLine(`| ${what} | ${fixed(median(each))} | ${range(spreadOf(each))} |`);
-  }
-  await save({ parts: measured });
 }
 
 async function start(): Promise<void> {
@@ -217,11 +152,8 @@ async function start(): Promise<void> {
 }
 
 if (options.profile) await profile();
-else if (options.parts) await parts();
 else if (options.against) await againstFolders(options.against);
 else if (options.grow) await grown();
-else if (options.metrics) await metricsCost();
-else if (options.instances) await onSeveral(Number(options.instances));
 else if (options.processes) await inProcesses(Number(options.processes));
 else {
   if (chosen().length > 0) await againstLimit();

@@ -1,7 +1,6 @@
 import pg from "pg";
 import packageJson from "../../package.json" with { type: "json" };
-import { scrape } from "../support/scrape";
-import { createEmptyDatabase, freePort, remixServeListens } from "../support/server";
+import { createEmptyDatabase, remixServeListens } from "../support/server";
 import { until } from "../support/until";
 import { type Program, startProgram } from "./processes";
 import { grow, seed } from "./seed";
@@ -10,8 +9,6 @@ const tsx = ["--import", "tsx"];
 const [, ...serve] = packageJson.scripts.serve.split(" ");
 
 export interface EnvironmentOptions {
-  /** How many services share the database. */
-  instances?: number;
   /** `PROCESSES` of each service. */
   processes?: number;
   /** Whether the database has a million additional users. */
@@ -20,30 +17,24 @@ export interface EnvironmentOptions {
   profile?: string;
   /** The folder of a built Latchkey; this one without it. */
   folder?: string;
-  /** Whether Latchkey counts, and is scraped every second. */
-  metrics?: boolean;
 }
 
 /** Latchkey, the limit, a bare Remix application and a provider, with a new database. */
 export interface Environment {
-  latchkey: Program[];
-  limit: Program[];
-  bare: Program[];
+  latchkey: Program;
+  limit: Program;
+  bare: Program;
   database: pg.Client;
   /** Waits until the queue is empty, so that no job runs during the next workload. */
   idle(): Promise<void>;
-  /** The number of sent mails and of their addresses. */
-  mails(): Promise<{ mails: number; addresses: number }>;
   close(): Promise<void>;
 }
 
 export async function openEnvironment({
-  instances = 1,
   processes = 1,
   grown = false,
   profile,
   folder,
-  metrics = false,
 }: EnvironmentOptions = {}): Promise<Environment> {
   if (!process.env.DATABASE_URL?.startsWith("postgres")) {
     throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
@@ -66,14 +57,8 @@ export async function openEnvironment({
     IDP_PROFILE_URL: `${provider.url}/userinfo`,
   };
   const profiling = profile ? ["--cpu-prof", "--cpu-prof-dir=profiles", `--cpu-prof-name=${profile}.cpuprofile`] : [];
-  const latchkey: Program[] = [];
-  const metricsPort = await freePort();
-  const counting = metrics && { METRICS_PORT: String(metricsPort) };
   const allListen = new RegExp(`(?:${remixServeListens.source}[^]*){${processes}}`);
-  for (let instance = 0; instance < instances; instance++) {
-    latchkey.push(await startProgram([...profiling, ...serve], { ...settings, ...counting }, allListen, folder));
-  }
-  const scraping = metrics && setInterval(() => scrape(metricsPort).catch(() => {}), 1_000);
+  const latchkey = await startProgram([...profiling, ...serve], settings, allListen, folder);
   const limit = await startProgram(
     [...tsx, "tests/bench/limit.ts"],
     { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },
@@ -90,8 +75,8 @@ export async function openEnvironment({
   if (grown) await grow(database);
   return {
     latchkey,
-    limit: [limit],
-    bare: [bare],
+    limit,
+    bare,
     database,
     idle: () =>
       until(
@@ -99,11 +84,9 @@ export async function openEnvironment({
         "the queue is empty",
         120_000,
       ),
-    mails: async () => (await fetch(`${provider.url}/mails`)).json(),
     async close() {
-      if (scraping) clearInterval(scraping);
       await database.end();
-      await Promise.all([...latchkey, limit, bare, provider].map((program) => program.stop()));
+      await Promise.all([latchkey, limit, bare, provider].map((program) => program.stop()));
       await drop();
     },
   };

@@ -60,11 +60,7 @@ export function cpuSeconds({ pid }: ChildProcess): number {
   }
 }
 
-/** Resident megabytes of the largest of the programs. */
-export function residentMegabytes(programs: Program[]): number {
-  const resident = programs.map(({ process: { pid } }) => {
-    const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "";
-    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
-  });
-  return Math.max(...resident);
+export function residentMegabytes({ process: { pid } }: Program): number {
+  const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "";
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }

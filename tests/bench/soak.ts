@@ -1,19 +1,17 @@
 import { readdirSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import autocannon, { type Request } from "autocannon";
 import { type Environment, openEnvironment } from "./environment";
-import { plot } from "./plot";
 import { residentMegabytes } from "./processes";
 import { type Workload, workloads } from "./workloads";
 
 // Mixed workloads for a long time. No request may fail, and after the first minutes memory, handles and connections may
+// not grow.
 
 const { values: options } = parseArgs({
   options: {
     minutes: { type: "string", default: "15" },
     rate: { type: "string", default: "60" },
-    svg: { type: "string" },
   },
 });
 const minutes = Number(options.minutes);
@@ -31,7 +29,7 @@ interface Sample {
 }
 
 async function takeSample(environment: Environment, start: number): Promise<Sample> {
-  const { pid } = environment.latchkey[0]!.process;
+  const { pid } = environment.latchkey.process;
   const { rows } = await environment.database.query<{ count: string }>(
     "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
   );
@@ -87,34 +85,19 @@ const environment = await openEnvironment();
 const samples: Sample[] = [];
 const start = performance.now();
 const timer = setInterval(async () => samples.push(await takeSample(environment, start)), sampleInterval);
-const { sent, failed } = await sendRequests(environment, environment.latchkey[0]!.url);
+const { sent, failed } = await sendRequests(environment, environment.latchkey.url);
 clearInterval(timer);
 await environment.idle();
 
-const printLine = (line: string) => process.stdout.write(`${line}\n`);
-const growths = {
-  megabytes: growth(samples, "megabytes"),
-  handles: growth(samples, "handles"),
-  connections: growth(samples, "connections"),
-};
+const whats = ["megabytes", "handles", "connections"] as const;
+const growths = whats.map((what) => growth(samples, what));
 const last = samples.at(-1)!;
-printLine(`${sent} requests in ${minutes} minutes, ${failed} failed`);
-printLine(
-  `resident ${last.megabytes.toFixed(0)} MB, ${last.handles} handles, ${last.connections} connections at the end`,
+process.stdout.write(
+  `${sent} requests in ${minutes} minutes, ${failed} failed
+resident ${last.megabytes.toFixed(0)} MB, ${last.handles} handles, ${last.connections} connections at the end
+last fifth to the one after the warm-up: ${whats.map((what, at) => `${what} ${growths[at]?.toFixed(3)}`).join(", ")}
+`,
 );
-printLine(
-  `last fifth to the one after the warm-up: memory ${growths.megabytes.toFixed(3)}, handles ${growths.handles.toFixed(3)}, connections ${growths.connections.toFixed(3)}`,
-);
-if (options.svg) {
-  await writeFile(
-    options.svg,
-    plot("Memory, handles and connections over time", "minutes", [
-      { name: "resident MB", points: samples.map(({ minute, megabytes }) => [minute, megabytes]) },
-      { name: "handles", points: samples.map(({ minute, handles }) => [minute, handles]) },
-      { name: "connections", points: samples.map(({ minute, connections }) => [minute, connections]) },
-    ]),
-  );
-}
 await environment.close();
 const tolerance = 1.1; // Garbage collection makes the heap size vary.
-process.exit(failed === 0 && Object.values(growths).every((ratio) => ratio < tolerance) ? 0 : 1);
+process.exit(failed === 0 && growths.every((ratio) => ratio < tolerance) ? 0 : 1);

@@ -1,10 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
 import { startBrowser } from "../browser/chromium";
 import { choosePassword, logIn, register } from "../browser/registration";
 import { arrive, linkIn, signInAtProvider } from "../browser/site";
+import { listen } from "../support/listen";
 import { mailsIn } from "../support/printed-mails";
 import { exchange } from "../support/raw-http";
 import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
@@ -32,25 +32,14 @@ const leaksIn = (logs: string) => [token.slice(0, 32), "ada%40", "ada@"].filter(
 async function startRecorder() {
   const received: IncomingHttpHeaders[] = [];
   let connections = 0;
-  const server: Server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     received.push(request.headers);
     response.end("recorded");
   });
   server.on("connection", () => {
     connections++;
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    received,
-    connections: () => connections,
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { ...(await listen(server)), received, connections: () => connections };
 }
 
 describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) => {

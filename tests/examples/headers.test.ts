@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { send } from "../support/http";
+import { listen } from "../support/listen";
 import { exchange } from "../support/raw-http";
 import { freePort } from "../support/server";
 import type { Visitor } from "../support/visitor";
@@ -26,14 +27,7 @@ const startRecorder: StartApplication = async (port) => {
       `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n${headersOf(request)}`,
     );
   });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  return {
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen(server, port);
 };
 
 interface Got {

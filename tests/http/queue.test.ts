@@ -49,7 +49,8 @@ async function register({ url }: RunningServer, email: string) {
   expect((await send(url, "/register", { form: { email } })).status).toBe(200);
 }
 
-test("after kill -9 with the most concurrent mails in flight and one waiting, all are sent after the restart (the minute passed by SQL)", async () => {
+// tests/faults/kill.test.ts waits until those in flight are sent again.
+test("kill -9 with the most concurrent mails in flight and one waiting loses no job, and the restart sends the one that waited", async () => {
   await using fixture = await Fixture.create();
   const { mailService } = fixture;
   const killed = await fixture.start();
@@ -65,16 +66,13 @@ test("after kill -9 with the most concurrent mails in flight and one waiting, al
     ...running.map((email) => [email, "active"]),
     [waiting, "created"],
   ]);
-  await fixture.execute("update pgboss.job set started_on = started_on - interval '60 seconds' where state = 'active'");
   const server = await fixture.start();
-
   const sent = await mailService.held(waiting);
   expect(sent.token).toMatch(/^[0-9a-f]{64}$/);
   sent.answer({ kind: "accept" });
-  await Promise.all(running.map(async (email) => (await mailService.held(email)).answer({ kind: "accept" })));
   expect(await server.stop()).toBe(0);
   expect(server.output()).not.toContain("a-secret-value");
-}, 120_000);
+});
 
 test("a failed mail is retried with a new token, even after a restart", async () => {
   await using fixture = await Fixture.create();

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "./listen";
 
 interface ReceivedMail {
   to: string;
@@ -11,43 +11,17 @@ interface ReceivedMail {
   at: number;
 }
 
-/** A received mail that is not answered. */
-interface HeldMail extends ReceivedMail {
-  answer(behaviour: MailServiceBehaviour): void;
-}
-
 export type MailServiceBehaviour =
   | { kind: "accept" }
   | { kind: "answer"; status: number; body: string }
   | { kind: "disconnect" }
   /** Receives the mail and sends no answer until the behaviour changes. */
   | { kind: "no_answer" }
-  /** Hands the mail to a function, which answers it. */
-  | { kind: "hand_over"; to: (mail: HeldMail) => void }
+  | { kind: "late"; milliseconds: number; then: MailServiceBehaviour }
   /** Later attempts for the same address are accepted. */
   | { kind: "first_attempt"; behaviour: MailServiceBehaviour };
 
-/** A fake of the part of Postmark's API that Latchkey uses, on loopback, with selectable faults. */
-export interface MailService {
-  /** The settings that make Latchkey use it. */
-  settings: Record<string, string>;
-  /** The accepted mails, oldest first. */
-  mails: ReceivedMail[];
-  /** The number of received mails, accepted or not. */
-  attempts(): number;
-  setBehaviour(behaviour: MailServiceBehaviour): void;
-  /** Resolves when the condition holds. It is checked at every received and every accepted mail. */
-  when(condition: () => boolean): Promise<void>;
-  /** Resolves with the first accepted mail to the address. */
-  to(email: string): Promise<ReceivedMail>;
-  /** Resolves with the first received mail to the address, accepted or not. */
-  attempted(email: string): Promise<ReceivedMail>;
-  /** The number of mails without an answer. */
-  unanswered(): number;
-  /** Resolves with the first unanswered mail to the address, which the test then answers. */
-  held(email: string): Promise<HeldMail>;
-  stop(): Promise<void>;
-}
+export type MailService = Awaited<ReturnType<typeof startMailService>>;
 
 interface Waiting {
   mail: ReceivedMail;
@@ -56,34 +30,34 @@ interface Waiting {
 
 const accepted = JSON.stringify({ ErrorCode: 0, Message: "OK" });
 
-export async function startMailService(initial: MailServiceBehaviour = { kind: "accept" }): Promise<MailService> {
+/** A fake of the part of Postmark's API that Latchkey uses, on loopback, with selectable faults. */
+export async function startMailService(initial: MailServiceBehaviour = { kind: "accept" }) {
   const mails: ReceivedMail[] = [];
   const waiting: Waiting[] = [];
   const listeners = new Set<() => void>();
   const firstAttempts = new Map<string, ReceivedMail>();
   let behaviour = initial;
   let attempts = 0;
-  let handedOver = 0;
+  let late = 0;
 
   const notify = () => {
     for (const listener of listeners) listener();
   };
 
-  const answer = ({ mail, response }: Waiting, how: MailServiceBehaviour): void => {
-    if (how.kind === "no_answer") return void waiting.push({ mail, response });
+  const answer = (one: Waiting, how: MailServiceBehaviour): void => {
+    const { mail, response } = one;
+    if (how.kind === "no_answer") return void waiting.push(one);
     if (how.kind === "disconnect") return void response.destroy();
     if (how.kind === "first_attempt") {
-      const isFirst = firstAttempts.get(mail.to) === mail;
-      return void answer({ mail, response }, isFirst ? how.behaviour : { kind: "accept" });
+      return void answer(one, firstAttempts.get(mail.to) === mail ? how.behaviour : { kind: "accept" });
     }
-    if (how.kind === "hand_over") {
-      handedOver++;
-      const answerHandedOver = (next: MailServiceBehaviour) => {
-        handedOver--;
-        answer({ mail, response }, next);
+    if (how.kind === "late") {
+      late++;
+      setTimeout(() => {
+        late--;
+        answer(one, how.then);
         notify();
-      };
-      how.to({ ...mail, answer: answerHandedOver });
+      }, how.milliseconds);
       return;
     }
     const { status, body } = how.kind === "accept" ? { status: 200, body: accepted } : how;
@@ -105,9 +79,9 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       notify();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const { port, stop } = await listen(server);
 
+  /** Resolves when the condition holds. It is checked at every received and every answered mail. */
   const when = (condition: () => boolean) =>
     new Promise<void>((resolve) => {
       const check = () => {
@@ -119,7 +93,14 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       check();
     });
 
+  /** Resolves with what the function finds. */
+  const found = async <T>(find: () => T | undefined): Promise<T> => {
+    await when(() => find() !== undefined);
+    return find()!;
+  };
+
   return {
+    /** The settings that make Latchkey use it. */
     settings: {
       APP_URL: "https://latchkey.example",
       MAIL_DRIVER: "postmark",
@@ -127,35 +108,28 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       MAIL_API_URL: `http://127.0.0.1:${port}`,
       POSTMARK_SERVER_TOKEN: "a-secret-value",
     },
+    /** The accepted mails, oldest first. */
     mails,
+    /** The number of received mails, accepted or not. */
     attempts: () => attempts,
-    setBehaviour(next) {
+    setBehaviour(next: MailServiceBehaviour) {
       behaviour = next;
       for (const one of waiting.splice(0)) answer(one, behaviour);
       notify();
     },
     when,
-    async to(email) {
-      const find = () => mails.find(({ to }) => to === email);
-      await when(() => find() !== undefined);
-      return find()!;
-    },
-    async attempted(email) {
-      await when(() => firstAttempts.has(email));
-      return firstAttempts.get(email)!;
-    },
-    unanswered: () => handedOver + waiting.length,
-    async held(email) {
-      const find = () => waiting.find(({ mail }) => mail.to === email);
-      await when(() => find() !== undefined);
-      const held = find()!;
+    /** Resolves with the first accepted mail to the address. */
+    to: (email: string) => found(() => mails.find(({ to }) => to === email)),
+    /** Resolves with the first received mail to the address, accepted or not. */
+    attempted: (email: string) => found(() => firstAttempts.get(email)),
+    /** The number of mails without an answer. */
+    unanswered: () => late + waiting.length,
+    /** Resolves with the first unanswered mail to the address, which the test then answers. */
+    async held(email: string) {
+      const held = await found(() => waiting.find(({ mail }) => mail.to === email));
       waiting.splice(waiting.indexOf(held), 1);
-      return { ...held.mail, answer: (how) => answer(held, how) };
+      return { ...held.mail, answer: (how: MailServiceBehaviour) => answer(held, how) };
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop,
   };
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, request } from "node:http";
 import https from "node:https";
-import type { AddressInfo } from "node:net";
 import type { Certificate } from "./certificates";
+import { listen } from "./listen";
 
 export interface ReverseProxy {
   port: number;
@@ -30,14 +30,5 @@ export async function startReverseProxy(
     sent.on("error", () => outgoing.writeHead(502).end());
     incoming.pipe(sent);
   };
-  const server = certificate ? https.createServer(certificate, forward) : createServer(forward);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen(certificate ? https.createServer(certificate, forward) : createServer(forward));
 }

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach } from "vitest";
+import { listen } from "./listen";
 
 type Reply = (response: ServerResponse) => void;
 
@@ -17,19 +17,7 @@ export interface Script {
   profile: Reply;
 }
 
-/** An identity provider on loopback whose answers a test sets. */
-export interface ScriptedProvider {
-  issuer: string;
-  /** The settings that configure it by its issuer, or as Google with other endpoints. */
-  settings: Record<"oidc" | "google", Record<string, string>>;
-  /** Sets answers. The others are the valid ones for Ada. */
-  answerWith(script: Partial<Script>): void;
-  /** The forms posted to the token endpoint. */
-  tokenRequests(): Record<string, string>[];
-  /** Restores the valid answers and clears the token requests. */
-  reset(): void;
-  stop(): Promise<void>;
-}
+export type ScriptedProvider = Awaited<ReturnType<typeof startScriptedProvider>>;
 
 export const ada = { sub: "ada-at-the-provider", email: "ada@example.com", email_verified: true, name: "Ada" };
 
@@ -38,7 +26,8 @@ const validAnswers: Script = {
   profile: json(ada),
 };
 
-export async function startScriptedProvider(): Promise<ScriptedProvider> {
+/** An identity provider on loopback whose answers a test sets. */
+export async function startScriptedProvider() {
   let script = validAnswers;
   let tokenRequests: Record<string, string>[] = [];
 
@@ -54,9 +43,8 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     for await (const chunk of request) body += chunk;
     reply(request.url, body)(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-
-  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const { port, stop } = await listen(server);
+  const issuer = `http://localhost:${port}`;
   const discovery = {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
@@ -67,6 +55,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
 
   return {
     issuer,
+    /** The settings that configure it by its issuer, or as Google with other endpoints. */
     settings: {
       oidc: { ...client, IDP_PROVIDER: "oidc", IDP_ISSUER: issuer },
       google: {
@@ -76,19 +65,18 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
         IDP_PROFILE_URL: discovery.userinfo_endpoint,
       },
     },
-    answerWith(changes) {
+    /** Sets answers. The others are the valid ones for Ada. */
+    answerWith(changes: Partial<Script>) {
       script = { ...validAnswers, ...changes };
     },
+    /** The forms posted to the token endpoint. */
     tokenRequests: () => tokenRequests,
+    /** Restores the valid answers and clears the token requests. */
     reset() {
       script = validAnswers;
       tokenRequests = [];
     },
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop,
   };
 }
 

@@ -1,11 +1,11 @@
 import { parseArgs } from "node:util";
 import { log } from "#server/log";
 import { concurrency } from "#server/queue/job-queue";
-import { type MailService, startMailService } from "../support/mail-service";
-import { createEmptyDatabase, startServer } from "../support/server";
-import { HttpClient } from "./http-client";
+import type { MailService } from "../support/mail-service";
+import type { HttpClient } from "./http-client";
 import { quantile } from "./mann-whitney";
 import { addAccounts, addJobs, newAddresses } from "./seed";
+import { startService } from "./service";
 
 // Measures the time from the first byte of POST /forgot-password until the mail service has read the mail.
 
@@ -25,38 +25,30 @@ async function timeToMail(http: HttpClient, mailService: MailService, email: str
 }
 
 async function idle(): Promise<number[]> {
-  const database = await createEmptyDatabase();
-  const mailService = await startMailService();
   const emails = newAddresses(samples);
-  await addAccounts(database.url, emails);
-  const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
-  const http = new HttpClient(server.port);
+  const { http, mailService, end } = await startService((url) => addAccounts(url, emails));
   const times: number[] = [];
   for (const email of emails) times.push(await timeToMail(http, mailService, email));
-  http.close();
-  await server.stop();
-  await mailService.stop();
-  await database.drop();
+  await end();
   return times;
 }
 
 /** The mail service answers the first mails of the backlog only when the measured requests are sent. */
 async function behindBacklog(): Promise<number[]> {
-  const database = await createEmptyDatabase();
-  const mailService = await startMailService({ kind: "no_answer" });
   const backlog = newAddresses(waiting);
   const emails = newAddresses(samples / rounds);
-  await addAccounts(database.url, [...backlog, ...emails]);
-  await addJobs(database.url, backlog);
-  const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
-  const http = new HttpClient(server.port, emails.length);
+  const seed = async (url: string) => {
+    await addAccounts(url, [...backlog, ...emails]);
+    await addJobs(url, backlog);
+  };
+  const { http, mailService, end } = await startService(seed, {
+    behaviour: { kind: "no_answer" },
+    connections: emails.length,
+  });
   await mailService.when(() => mailService.attempts() === concurrency);
   mailService.setBehaviour({ kind: "accept" });
   const times = await Promise.all(emails.map((email) => timeToMail(http, mailService, email)));
-  http.close();
-  await server.stop();
-  await mailService.stop();
-  await database.drop();
+  await end();
   return times;
 }
 

@@ -1,8 +1,8 @@
-import { type MailService, type MailServiceBehaviour, startMailService } from "../support/mail-service";
-import { createEmptyDatabase, startServer } from "../support/server";
+import type { MailService, MailServiceBehaviour } from "../support/mail-service";
 import { startTable, type Times } from "./comparison";
-import { HttpClient } from "./http-client";
+import type { HttpClient } from "./http-client";
 import { addAccounts, newAddresses } from "./seed";
+import { inRandomOrder, startService } from "./service";
 
 // Tests for a timing side channel: an attacker requests mails to another address, then mails to his own. The arrival
 // of his mails must not depend on whether the other address has an account.
@@ -18,9 +18,10 @@ interface Case {
 }
 
 /** A service with this latency, which is the quantity under test. The probes wait for mails, not for the timer. */
-const latency = (milliseconds: number, answered: MailServiceBehaviour): MailServiceBehaviour => ({
-  kind: "hand_over",
-  to: ({ answer }) => void setTimeout(answer, milliseconds, answered),
+const latency = (milliseconds: number, then: MailServiceBehaviour): MailServiceBehaviour => ({
+  kind: "late",
+  milliseconds,
+  then,
 });
 
 const cases: Case[] = [
@@ -49,36 +50,27 @@ async function probe(http: HttpClient, mailService: MailService, target: string,
 
 /** Starts a server for one case. */
 async function createFixture({ mailService: behaviour, more = 0 }: Case, probes: number) {
-  const database = await createEmptyDatabase();
-  const mailService = await startMailService(behaviour);
   const runs = Array.from({ length: 3 }, () => newAddresses(probes / 2));
-  await addAccounts(database.url, runs.flat());
-  const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
-  const http = new HttpClient(server.port, 4);
+  const { http, mailService, end } = await startService((url) => addAccounts(url, runs.flat()), {
+    behaviour,
+    connections: 4,
+  });
   const run = (target: string) => probe(http, mailService, target, newAddresses(ownMails + more));
   const runUnknown = () => run(newAddresses(1)[0]!);
-
   return {
-    /** Probes the next accounts and as many unknown addresses, each pair in random order. */
+    /** Probes the next accounts and as many unknown addresses. */
     async measure(): Promise<Times> {
       const times: Times = { known: [], unknown: [] };
       for (let warmUp = 0; warmUp < 5; warmUp++) await runUnknown();
       for (const account of runs.pop() ?? []) {
-        const pair = [
+        await inRandomOrder([
           async () => times.known.push(await run(account)),
           async () => times.unknown.push(await runUnknown()),
-        ];
-        if (Math.random() < 0.5) pair.reverse();
-        for (const one of pair) await one();
+        ]);
       }
       return times;
     },
-    async end() {
-      http.close();
-      await server.kill();
-      await mailService.stop();
-      await database.drop();
-    },
+    end,
   };
 }
 

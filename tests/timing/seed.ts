@@ -3,7 +3,7 @@ import { hashPassword } from "#server/accounts/password-hashing";
 import { sha256 } from "#server/accounts/tokens";
 import { Device, Session, User } from "#server/database/entities";
 import { migrate } from "#server/database/migrate";
-import { openDatabase } from "#server/database/orm";
+import { type Database, openDatabase } from "#server/database/orm";
 import { JobQueue } from "#server/queue/job-queue";
 
 export const newAddresses = (count: number) =>
@@ -15,16 +15,24 @@ export const deviceTokenOf = (email: string) => sha256(`device of ${email}`);
 /** The session token of an account. */
 export const sessionTokenOf = (email: string) => sha256(`session of ${email}`);
 
+/** Does work on a database that no server has open. */
+async function onDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(url);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
 /**
- * Migrates the database and adds an account with a password and a device for each address. Call it before a server
- * opens the database.
+ * Migrates the database and adds an account with a password and a device for each address.
  *
  * @param passwordHash the password's hash; by default with the parameters in force
  */
-export async function addAccounts(databaseUrl: string, emails: string[], passwordHash?: string): Promise<void> {
-  const database = await openDatabase(databaseUrl);
-  try {
-    await migrate(database.orm);
+export const addAccounts = (databaseUrl: string, emails: string[], passwordHash?: string): Promise<void> =>
+  onDatabase(databaseUrl, async ({ orm }) => {
+    await migrate(orm);
     const storedHash = passwordHash ?? (await hashPassword("correct horse battery staple"));
     const createdAt = new Date();
     for (let start = 0; start < emails.length; start += 1_000) {
@@ -37,31 +45,26 @@ export async function addAccounts(databaseUrl: string, emails: string[], passwor
         pictureUrl: null,
         createdAt,
       }));
-      await database.orm.em.fork().insertMany(User, users);
+      await orm.em.fork().insertMany(User, users);
       const devices = users.map(({ id, email }) => ({
         tokenHash: sha256(deviceTokenOf(email)),
         user: id,
         createdAt,
         lastSeenAt: createdAt,
       }));
-      await database.orm.em.fork().insertMany(Device, devices);
+      await orm.em.fork().insertMany(Device, devices);
     }
-    await database.orm.em.fork().execute("analyze users");
-    await database.orm.em.fork().execute("analyze devices");
-  } finally {
-    await database.close();
-  }
-}
+    await orm.em.fork().execute("analyze users, devices");
+  });
 
-/** Signs the account of an address in. Call it before a server opens the database. */
-export async function addSession(databaseUrl: string, email: string): Promise<void> {
-  const database = await openDatabase(databaseUrl);
-  try {
-    const em = database.orm.em.fork();
+/** Signs the account of an address in. */
+export const addSession = (databaseUrl: string, email: string): Promise<unknown> =>
+  onDatabase(databaseUrl, async ({ orm }) => {
+    const em = orm.em.fork();
     const user = await em.findOneOrFail(User, { email });
     const now = Date.now();
     const hour = 3_600_000; // ms
-    await em.insert(Session, {
+    return em.insert(Session, {
       id: crypto.randomUUID(),
       tokenHash: sha256(sessionTokenOf(email)),
       user: user.id,
@@ -70,21 +73,22 @@ export async function addSession(databaseUrl: string, email: string): Promise<vo
       lastSeenAt: new Date(now),
       expiresAt: new Date(now + 24 * hour),
     });
-  } finally {
-    await database.close();
-  }
-}
+  });
 
-/** Enqueues a reset mail for each address. Call it before a server opens the database. */
-export async function addJobs(databaseUrl: string, emails: string[]): Promise<void> {
-  const database = await openDatabase(databaseUrl);
-  const queue = new JobQueue(database.orm, async () => undefined);
-  try {
+/** Enqueues a reset mail for each address. */
+export const addJobs = (databaseUrl: string, emails: string[]): Promise<void> =>
+  onDatabase(databaseUrl, async ({ orm }) => {
+    const queue = new JobQueue(orm, async () => undefined);
     await queue.open();
     for (const email of emails)
-      await queue.enqueue(database.orm.em.fork(), { task: "mail_password_reset", email, language: "en" });
-  } finally {
+      await queue.enqueue(orm.em.fork(), { task: "mail_password_reset", email, language: "en" });
     await queue.stop();
-    await database.close();
-  }
-}
+  });
+
+/** The number of those addresses for which there is a job. */
+export const countJobs = (databaseUrl: string, emails: string[]): Promise<number> =>
+  onDatabase(databaseUrl, async ({ orm }) => {
+    const count = "select count(distinct data->>'email')::int as count from pgboss.job where data->>'email' in (?)";
+    const [row] = await orm.em.fork().execute<{ count: number }[]>(count, [emails]);
+    return row?.count ?? 0;
+  });

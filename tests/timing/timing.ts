@@ -1,28 +1,26 @@
 import { parseArgs } from "node:util";
 import { hash as hashWithBcrypt } from "@node-rs/bcrypt";
 import { Argon2id } from "oslo/password";
-import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
-import { type MailService, startMailService } from "../support/mail-service";
-import { createEmptyDatabase, type RunningServer, startServer } from "../support/server";
+import type { RunningServer } from "../support/server";
 import { type Compare, startTable, type Times } from "./comparison";
-import { HttpClient } from "./http-client";
+import type { HttpClient } from "./http-client";
 import { runQueueCases } from "./queue";
-import { addAccounts, addSession, deviceTokenOf, newAddresses, sessionTokenOf } from "./seed";
+import { addAccounts, addSession, countJobs, deviceTokenOf, newAddresses, sessionTokenOf } from "./seed";
+import { inRandomOrder, startService } from "./service";
 
 // Tests that neither the time of an answer nor that of a mail reveals whether an address has an account: OWASP ASVS 5.0,
 // 6.3.8.
 
 log.level = "warn";
 
-const { samples, probes, alternate, only } = readArguments();
+const { samples, probes, only } = readArguments();
 
 function readArguments() {
   const { values } = parseArgs({
     options: {
       samples: { type: "string", default: "2000" },
       probes: { type: "string", default: "200" },
-      alternate: { type: "boolean", default: false },
       only: { type: "string" },
     },
   });
@@ -74,9 +72,7 @@ async function measure(http: HttpClient, { path, status, fields, cookie }: Case,
     times[kind].push(answer.milliseconds);
   };
   for (const [index, email] of known.entries()) {
-    const pair = [() => post("known", email), () => post("unknown", unknown[index] ?? "")];
-    if (!alternate && Math.random() < 0.5) pair.reverse();
-    for (const one of pair) await one();
+    await inRandomOrder([() => post("known", email), () => post("unknown", unknown[index] ?? "")]);
   }
   return times;
 }
@@ -85,38 +81,24 @@ function assertUnlimited(server: RunningServer): void {
   if (/throttled/.test(server.output())) throw new Failure("A request was throttled.");
 }
 
-async function countJobs(databaseUrl: string, emails: string[]): Promise<number> {
-  const database = await openDatabase(databaseUrl);
-  try {
-    const [row] = await database.orm.em
-      .fork()
-      .execute<{ count: number }[]>(
-        "select count(distinct data->>'email')::int as count from pgboss.job where data->>'email' in (?)",
-        [emails],
-      );
-    return row?.count ?? 0;
-  } finally {
-    await database.close();
-  }
-}
-
-/** @param passwordHash the hash of every known address's password; by default with the parameters in force */
-async function runProvider(
-  provider: "answers" | "stalls",
-  mailService: MailService,
+/**
+ * @param behaviour of the mail service, which answers or stalls
+ * @param passwordHash the hash of every known address's password; by default with the parameters in force
+ */
+async function runCases(
+  behaviour: "accept" | "no_answer",
   compare: Compare,
   cases: Case[],
   passwordHash?: string,
 ): Promise<boolean> {
-  const database = await createEmptyDatabase();
   const warmUp = newAddresses(30 * cases.length);
-  const runs = cases.length * 3;
-  const accounts = Array.from({ length: runs }, () => newAddresses(samples));
-  await addAccounts(database.url, [...warmUp, ...accounts.flat()], passwordHash);
-  await addAccounts(database.url, [ownAddress]);
-  await addSession(database.url, ownAddress);
-  const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
-  const http = new HttpClient(server.port);
+  const accounts = Array.from({ length: cases.length * 3 }, () => newAddresses(samples));
+  const { databaseUrl, mailService, server, http, end } = await startService(seed, { behaviour: { kind: behaviour } });
+  async function seed(url: string): Promise<void> {
+    await addAccounts(url, [...warmUp, ...accounts.flat()], passwordHash);
+    await addAccounts(url, [ownAddress]);
+    await addSession(url, ownAddress);
+  }
   try {
     let passed = true;
     const mailed: string[] = [];
@@ -127,45 +109,38 @@ async function runProvider(
         if (one.path !== "/login") mailed.push(...known);
         return known;
       };
-      const label = `${one.name} | ${provider}`;
+      const label = `${one.name} | ${behaviour === "accept" ? "answers" : "stalls"}`;
       passed = (await compare(label, () => measure(http, one, takeKnown()))) && passed;
     }
     assertUnlimited(server);
-    if (provider === "answers") {
+    if (behaviour === "accept") {
       const arrived = () => new Set(mailService.mails.map(({ to }) => to));
       await mailService.when(() => mailed.every((email) => arrived().has(email)));
-    }
-    http.close();
-    await server.stop();
-    if (provider === "stalls") {
-      const jobs = await countJobs(database.url, mailed);
+    } else {
+      http.close();
+      await server.stop();
+      const jobs = await countJobs(databaseUrl, mailed);
       if (jobs !== mailed.length) throw new Failure(`${mailed.length} known addresses left ${jobs} jobs`);
     }
     return passed;
   } finally {
-    await server.kill();
-    await database.drop();
+    await end();
   }
 }
 
 async function runAnswerCases(): Promise<boolean> {
   const compare = startTable("Request | Mail provider");
+  const halfMemory = await new Argon2id({ memorySize: 9_728, iterations: 2, parallelism: 1 }).hash(
+    "correct horse battery staple",
+  );
+  const runs = [
+    () => runCases("accept", compare, cases),
+    () => runCases("accept", compare, withOldHashes, halfMemory),
+    async () => runCases("accept", compare, withBcryptHashes, await hashWithBcrypt("correct horse battery staple", 10)),
+    () => runCases("no_answer", compare, cases),
+  ];
   let passed = true;
-  for (const [provider, kind] of [
-    ["answers", "accept"],
-    ["stalls", "no_answer"],
-  ] as const) {
-    const mailService = await startMailService({ kind });
-    passed = (await runProvider(provider, mailService, compare, cases)) && passed;
-    if (provider === "answers") {
-      const halfMemory = new Argon2id({ memorySize: 9_728, iterations: 2, parallelism: 1 });
-      const passwordHash = await halfMemory.hash("correct horse battery staple");
-      passed = (await runProvider(provider, mailService, compare, withOldHashes, passwordHash)) && passed;
-      const bcryptHash = await hashWithBcrypt("correct horse battery staple", 10);
-      passed = (await runProvider(provider, mailService, compare, withBcryptHashes, bcryptHash)) && passed;
-    }
-    await mailService.stop();
-  }
+  for (const run of runs) passed = (await run()) && passed;
   return passed;
 }
 
@@ -176,13 +151,12 @@ const mostAsks = 5; // the limit of an address
  * asked for ends with them.
  */
 async function runEndingCase(): Promise<boolean> {
-  const database = await createEmptyDatabase();
-  const mailService = await startMailService();
-  const taken = newAddresses(Math.min(samples, 200) * 3);
-  await addAccounts(database.url, [...taken, ownAddress]);
-  await addSession(database.url, ownAddress);
-  const server = await startServer({ ...mailService.settings, DATABASE_URL: database.url, TRUST_PROXY: "true" });
-  const http = new HttpClient(server.port);
+  const asked = Math.min(samples, 200);
+  const taken = newAddresses(asked * 3);
+  const { mailService, http, end } = await startService(async (url) => {
+    await addAccounts(url, [...taken, ownAddress]);
+    await addSession(url, ownAddress);
+  });
   let { cookie } = changeEmail;
   const endAfterAsking = async (email: string): Promise<number> => {
     for (let ask = 0; ask < mostAsks; ask++) await http.post("/dashboard", { ...changeEmail.fields, email }, cookie);
@@ -196,21 +170,16 @@ async function runEndingCase(): Promise<boolean> {
     const compare = startTable("Request | After asking for");
     return await compare("POST /dashboard, end-other-sessions | a taken or a free address", async () => {
       const times: Times = { known: [], unknown: [] };
-      for (const email of taken.splice(0, Math.min(samples, 200))) {
-        const pair = [
+      for (const email of taken.splice(0, asked)) {
+        await inRandomOrder([
           async () => times.known.push(await endAfterAsking(email)),
           async () => times.unknown.push(await endAfterAsking(newAddresses(1)[0] ?? "")),
-        ];
-        if (Math.random() < 0.5) pair.reverse();
-        for (const one of pair) await one();
+        ]);
       }
       return times;
     });
   } finally {
-    http.close();
-    await server.kill();
-    await mailService.stop();
-    await database.drop();
+    await end();
   }
 }
 
