@@ -1,7 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { runLatchkey } from "../support/running-latchkey";
-import { twice } from "../support/twice";
 
 const latchkey = runLatchkey({ TRUST_PROXY: "false" });
 const { exchange, send } = latchkey;
@@ -54,11 +53,7 @@ afterEach(async () => {
   expect(latchkey.output()).not.toMatch(/"level":(?:50|60)/);
   expect(latchkey.output()).not.toContain(token);
   expect(latchkey.output()).not.toMatch(/^(?:GET|HEAD|POST) \S*\?/m);
-  expect(latchkey.output()).not.toContain("not-this-one");
 });
-
-/** Matches the HTML of a message with this role. */
-const messageHtml = (role: "status" | "alert", words: string) => new RegExp(`role="${role}"[^>]*>${words}</`);
 
 describe("a page", () => {
   test.each(pages)(
@@ -78,16 +73,12 @@ describe("a page", () => {
       for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);
       expect(page.body).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?\/\//);
       expect(page.body).not.toMatch(/ style="| on[a-z]+="/);
+      const head = await send(path, { method: "HEAD" });
+      expect(head).toMatchObject({ status, contentType: html, body: "" });
+      expect(head.headers.get("Cache-Control")).toBe("no-store");
+      expectSecurityHeaders(head.headers);
     },
   );
-
-  test.each(pages)("%s by HEAD has the same status and headers, and no body", async (path, status) => {
-    const head = await send(path, { method: "HEAD" });
-    expect(head).toMatchObject({ status, body: "" });
-    expect(head.headers.get("Content-Type")).toBe(html);
-    expect(head.headers.get("Cache-Control")).toBe("no-store");
-    expectSecurityHeaders(head.headers);
-  });
 
   test("has a new nonce for each answer", async () => {
     const nonces = new Set<string | null>();
@@ -100,21 +91,6 @@ describe("a page", () => {
     for (const path of ["/reset-password", "/register/complete", "/forgot-password", "/register"]) {
       const { body } = await send(`${path}?${new URLSearchParams({ email: evil, token: evil, notice: evil })}`);
       expect(body, path).not.toContain("<script>alert");
-    }
-  });
-
-  test("shows the two notices of the login page and ignores others", async () => {
-    const changed = "Your password was changed. Log in with the new one.";
-    const failed = "Signing in with [^/]* did not work.";
-    expect((await send("/login?notice=password_reset")).body).toMatch(messageHtml("status", changed));
-    expect((await send("/login?notice=idp_failed")).body).toMatch(messageHtml("alert", failed));
-    const main = (body: string) => /<main>[\s\S]*<\/main>/.exec(body)?.[0];
-    const plain = main((await send("/login")).body);
-    expect(plain).toContain('<h1 tabindex="-1">Log in</h1>');
-    for (const notice of ["", "other", "constructor", "__proto__", "toString", "password_reset%20"]) {
-      const { status, body } = await send(`/login?notice=${notice}`);
-      expect(status, notice).toBe(200);
-      expect(main(body), notice).toBe(plain);
     }
   });
 });
@@ -135,65 +111,30 @@ describe("a redirect", () => {
       expectSecurityHeaders(redirect.headers);
     }
   });
-
-  test("a failed callback clears the state's cookie", async () => {
-    expect((await send("/auth/idp/callback", { cookie: "oauth_state=x" })).setCookies).toEqual([
-      "oauth_state=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax",
-    ]);
-  });
 });
 
-describe("an asset", () => {
-  test("of the build is immutable for one year", async () => {
-    const [script] = (await readdir("public/build")).filter((file) => file.startsWith("entry.client-"));
-    const asset = await send(`/build/${script}`);
-    expect(asset.status).toBe(200);
-    expect(asset.headers.get("Content-Type")).toBe("application/javascript; charset=UTF-8");
-    expect(asset.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
-    expect(asset.setCookies).toEqual([]);
-    expectSecurityHeaders(asset.headers);
-  });
+describe("a file", () => {
+  const text = "text/plain; charset=utf-8";
+  const scriptOf = async () =>
+    `/build/${(await readdir("public/build")).find((file) => file.startsWith("entry.client-"))}`;
 
-  test("of public/ is cacheable for one hour", async () => {
-    const icon = await send("/favicon.svg");
-    expect(icon.status).toBe(200);
-    expect(icon.headers.get("Content-Type")).toBe("image/svg+xml");
-    expect(icon.headers.get("Cache-Control")).toBe("public, max-age=3600");
-    expectSecurityHeaders(icon.headers);
+  test.each([
+    ["of the build", scriptOf, "application/javascript; charset=UTF-8", "public, max-age=31536000, immutable", /./],
+    ["of public/", () => "/favicon.svg", "image/svg+xml", "public, max-age=3600", /^<svg/],
+    ["/healthz", () => "/healthz", text, "no-store", /^ok\n$/],
+    ["/readyz", () => "/readyz", text, "no-store", /^ready\n$/],
+  ])("%s has its type, its time in a cache, and no cookie", async (_what, pathOf, contentType, cache, body) => {
+    const path = await pathOf();
+    const file = await send(path);
+    expect(file).toMatchObject({ status: 200, contentType, setCookies: [], body: expect.stringMatching(body) });
+    expect(file.headers.get("Cache-Control")).toBe(cache);
+    if (contentType === text) expect(file.headers.get("Content-Security-Policy")).toBe(emptyPolicy);
+    expectSecurityHeaders(file.headers);
   });
 
   test("is not what /build/../login is: that page is no-store", async () => {
     const page = await exchange(["GET /build/../login HTTP/1.1", "Host: localhost", "Connection: close"]);
     expect(page).toMatchObject({ status: 200, headers: { "cache-control": "no-store" } });
-  });
-});
-
-describe("an answer without a page", () => {
-  test("/healthz and /readyz are answered 200 in plain text", async () => {
-    for (const [path, body] of [
-      ["/healthz", "ok\n"],
-      ["/readyz", "ready\n"],
-    ] as const) {
-      const well = await send(path);
-      expect(well).toMatchObject({ status: 200, body });
-      expect(well.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
-      expect(well.headers.get("Cache-Control")).toBe("no-store");
-      expect(well.headers.get("Content-Security-Policy")).toBe(emptyPolicy);
-      expectSecurityHeaders(well.headers);
-    }
-  });
-
-  test("/auth/idp is answered 400 in plain text without a redirect while external sign-in is off", async () => {
-    const off = await send("/auth/idp");
-    expect(off).toMatchObject({
-      status: 400,
-      location: null,
-      setCookies: [],
-      body: "External sign-in is not configured.\n",
-    });
-    expect(off.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
-    expectSecurityHeaders(off.headers);
-    expect((await send("/login")).body).not.toContain("/auth/idp");
   });
 });
 
@@ -250,17 +191,6 @@ describe("a wrong method", () => {
   });
 });
 
-describe("an unusual request", () => {
-  test.each(["//evil.example/", "//evil.example/%2e%2e", "/\\evil.example", "//evil.example/build/.."])(
-    "for %s does not redirect to another host",
-    async (target) => {
-      const answer = await exchange([`GET ${target} HTTP/1.1`, "Host: localhost", "Connection: close"]);
-      expect(answer.headers.location ?? "/login").toBe("/login");
-      expect(answer.body).not.toContain("evil.example/");
-    },
-  );
-});
-
 test.each([
   "/login",
   "/register",
@@ -285,71 +215,26 @@ test.each([
   }
 });
 
-describe("a refused form", () => {
-  test("of the login page keeps the address, drops the password and shows the error", async () => {
-    const refused = await send("/login", { form: { email: "ada@example.com", password: "not-this-one" } });
-    expect(refused).toMatchObject({ status: 422, setCookies: [] });
-    expect(refused.body).toMatch(messageHtml("alert", "Email or password is incorrect."));
-    expect(refused.body).toContain(`value="ada@example.com"`);
-    expect(refused.body).not.toContain("not-this-one");
-    expect(refused.headers.get("Cache-Control")).toBe("no-store");
-    expectSecurityHeaders(refused.headers);
-  });
+/** The whole answer without the date, the nonce and the requested address. */
+const comparable = ({ status, headers, body }: Awaited<ReturnType<typeof send>>, email: string) => {
+  const { date, ...others } = Object.fromEntries(headers);
+  const nonce = policy.exec(others["content-security-policy"] ?? "")?.[1] ?? "";
+  const plain = (text: string) => text.replaceAll(nonce, "NONCE").replaceAll(email, "EMAIL");
+  return { status, headers: plain(JSON.stringify(others)), body: plain(body) };
+};
 
-  test.each([
-    ["/reset-password", "This reset link is invalid or has expired.", "/forgot-password"],
-    ["/register/complete", "This link is invalid or has expired.", "/register"],
-  ])("of %s says that the link is invalid and links to the form for a new one", async (path, message, again) => {
-    const form = { email: "ada@example.com", token, ...twice("not-this-one") };
-    const refused = await send(path, { form });
-    expect(refused).toMatchObject({ status: 422, setCookies: [] });
-    expect(refused.body).toMatch(messageHtml("alert", message));
-    expect(refused.body).toContain(`action="${again}"`);
-    expect(refused.body).toContain('value="ada@example.com"');
-    expect(refused.body).not.toContain("not-this-one");
-    const { body, status } = await send(`${path}.data`, { form });
-    expect(status).toBe(422);
-    expect(body).toContain(message);
-  });
-});
-
-describe("requesting a mail", () => {
-  /** The whole answer without the date, the nonce and the requested address. */
-  const comparable = ({ status, headers, body }: Awaited<ReturnType<typeof send>>, email: string) => {
-    const { date, ...others } = Object.fromEntries(headers);
-    const nonce = policy.exec(others["content-security-policy"] ?? "")?.[1] ?? "";
-    const plain = (text: string) => text.replaceAll(nonce, "NONCE").replaceAll(email, "EMAIL");
-    return { status, headers: JSON.stringify(others).replaceAll(nonce, "NONCE"), body: plain(body) };
-  };
-
-  test.each([
-    ["/forgot-password", "en", "is on its way"],
-    ["/register", "en", "is on its way"],
-    ["/forgot-password", "ar", 'dir="rtl"'],
-    ["/register", "ja", 'lang="ja"'],
-  ])("%s in the language %s sends the same answer for every address", async (path, language, said) => {
-    const headers = { "Accept-Language": language };
-    const first = comparable(await send(path, { form: { email: "one@example.com" }, headers }), "one@example.com");
-    expect(first.status).toBe(200);
-    expect(first.body).toContain(said);
-    for (const email of ["two@example.com", "no-address", "one@example"]) {
-      expect(comparable(await send(path, { form: { email }, headers }), email)).toEqual(first);
-    }
-    for (let count = 0; count < 6; count++) {
-      const again = await send(path, { form: { email: "six@example.com" }, headers });
-      expect(comparable(again, "six@example.com")).toEqual(first);
-    }
-  });
-
-  test.each(["/forgot-password", "/register"])("%s without an address or with two is answered 200", async (path) => {
-    const two: [string, string][] = [
-      ["email", "a@example.com"],
-      ["email", "b@example.com"],
-    ];
-    for (const form of [[], two] as [string, string][][]) {
-      const sent = await send(path, { form, headers: { "Content-Type": "application/x-www-form-urlencoded" } });
-      expect(sent.status).toBe(200);
-      expect(sent.body).toContain("is on its way");
-    }
-  });
+test.each([
+  ["/forgot-password", "en", "is on its way"],
+  ["/register", "en", "is on its way"],
+  ["/forgot-password", "ar", 'dir="rtl"'],
+  ["/register", "ja", 'lang="ja"'],
+])("a request for a mail at %s in the language %s has one answer for every address", async (path, language, said) => {
+  const answerFor = async (email: string) =>
+    comparable(await send(path, { form: { email }, headers: { "Accept-Language": language } }), email);
+  const first = await answerFor("one@example.com");
+  expect(first).toMatchObject({ status: 200, body: expect.stringContaining(said) });
+  const throttled = Array(6).fill("six@example.com");
+  for (const email of ["two@example.com", "no-address", "one@example", ...throttled]) {
+    expect(await answerFor(email)).toEqual(first);
+  }
 });

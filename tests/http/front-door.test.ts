@@ -12,7 +12,7 @@ const ownHost = "Host: localhost\r\nConnection: close\r\n";
 const form = "Content-Type: application/x-www-form-urlencoded\r\n";
 const body = (text: string) => `Content-Length: ${Buffer.byteLength(text, "latin1")}\r\n\r\n${text}`;
 const chunk = (size: number) => `${size.toString(16)}\r\n${"a".repeat(size)}\r\n`;
-const part = (head: string, boundary = "x") => `--${boundary}\r\n${head}\r\n\r\nvalue\r\n--${boundary}--\r\n`;
+const part = (head: string) => `--x\r\n${head}\r\n\r\nvalue\r\n--x--\r\n`;
 
 const send = (bytes: string) => sendBytes(latchkey.port(), bytes);
 
@@ -28,6 +28,8 @@ describe("request lines", () => {
     ["GET in asterisk-form", "GET * HTTP/1.1", 400],
     ["two slashes and a host", "GET //evil.example HTTP/1.1", 404],
     ["two slashes and a page", "GET //evil.example/login HTTP/1.1", 404],
+    ["two slashes, a host and an encoded parent", "GET //evil.example/%2e%2e HTTP/1.1", 302],
+    ["two slashes, a host and the assets", "GET //evil.example/build/.. HTTP/1.1", 404],
     ["two slashes and a bracket", "GET //[ HTTP/1.1", 404],
     ["a backslash", "GET /\\evil.example HTTP/1.1", 404],
     ["a path traversal", "GET /../../etc/passwd HTTP/1.1", 404],
@@ -44,7 +46,9 @@ describe("request lines", () => {
     ["HTTP/1.0", "GET /login HTTP/1.0", 200],
     ["HTTP/9.9", "GET /login HTTP/9.9", 400],
   ])("%s", async (_what, line, status) => {
-    expect(statusOf(await send(`${line}\r\n${ownHost}\r\n`))).toBe(status);
+    const answer = await send(`${line}\r\n${ownHost}\r\n`);
+    expect(statusOf(answer)).toBe(status);
+    expect(answer).not.toMatch(/\r\nLocation: (?!\/login\r)/i);
   });
 
   test("CONNECT is closed without an answer", async () => {
@@ -100,28 +104,6 @@ describe("Host", () => {
   });
 });
 
-describe("a slow client", () => {
-  /** Seconds until the server closes a connection that sends no more bytes. */
-  const secondsUntilClosed = (bytes: string) =>
-    new Promise<number>((resolve) => {
-      const start = performance.now();
-      const socket = net.connect(latchkey.port(), "127.0.0.1", () => socket.write(bytes));
-      socket.resume().once("close", () => resolve((performance.now() - start) / 1_000));
-    });
-
-  test("is disconnected within 20 seconds without a complete head, and within 30 without a complete request", {
-    timeout: 40_000,
-  }, async () => {
-    const head = "POST /login HTTP/1.1\r\nHost: localhost\r\n";
-    const [silent, slowHead, slowBody] = await Promise.all(
-      ["", head, `${head}${form}Content-Length: 9\r\n\r\na`].map(secondsUntilClosed),
-    );
-    expect(silent).toBeLessThan(20);
-    expect(slowHead).toBeLessThan(20);
-    expect(slowBody).toBeLessThan(30);
-  });
-});
-
 describe("a form from another origin", () => {
   const foreign: [string, Record<string, string>][] = [
     ["its origin", { Origin: "https://evil.example" }],
@@ -136,16 +118,6 @@ describe("a form from another origin", () => {
     ["an unknown Sec-Fetch-Site", { "Sec-Fetch-Site": "other" }],
     ["an empty Sec-Fetch-Site", { "Sec-Fetch-Site": "" }],
   ];
-  const forms = [
-    "/login",
-    "/logout",
-    "/register",
-    "/register/complete",
-    "/forgot-password",
-    "/reset-password",
-    "/dashboard",
-  ];
-
   const posted = (path: string, headers: Record<string, string>) =>
     fetch(`${latchkey.url()}${path}`, {
       method: "POST",
@@ -154,12 +126,10 @@ describe("a form from another origin", () => {
       body: "email=cross%40example.com&password=x",
     });
 
-  test.each(foreign)("with %s is answered 403 with a page, for every form", async (_what, headers) => {
-    for (const path of forms) {
-      const answer = await posted(path, headers);
-      expect({ path, status: answer.status }).toEqual({ path, status: 403 });
-      expect(await answer.text()).toContain("forms are only taken from our own pages");
-    }
+  test.each(foreign)("with %s is answered 403 with a page", async (_what, headers) => {
+    const answer = await posted("/login", headers);
+    expect(answer.status).toBe(403);
+    expect(await answer.text()).toContain("forms are only taken from our own pages");
     expect((await posted("/login.data", headers)).status).toBe(403);
     await latchkey.flushed();
     expect(latchkey.output()).not.toContain("cross@example.com");
@@ -181,67 +151,34 @@ describe("a form from another origin", () => {
 });
 
 describe("bodies", () => {
+  const multipart = "Content-Type: multipart/form-data; boundary=x\r\n";
+  const disposition = 'Content-Disposition: form-data; name="password"';
+  const utf7 = `${form.trimEnd()}; charset=utf-7\r\n`;
+  const toLogin = `POST /login HTTP/1.1\r\n${ownHost}${form}`;
+  const chunked = (chunks: string) => `${toLogin}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`;
+  const lengthAndChunks = `${toLogin}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+
   test.each([
     ["a form of JSON", post("/login", "{}", "Content-Type: application/json\r\n"), 415],
     ["a form of text", post("/login", "a=b", "Content-Type: text/plain\r\n"), 415],
     ["no content type", post("/login", "a=b", ""), 415],
     ["a type that begins like a form's", post("/login", "a=b", "Content-Type: multipart/form-datax\r\n"), 415],
-    [
-      "a charset that hides characters (UTF-7)",
-      post("/login", "email=+AGE-", `${form.trimEnd()}; charset=utf-7\r\n`),
-      422,
-    ],
+    ["a charset that hides characters (UTF-7)", post("/login", "email=+AGE-", utf7), 422],
     ["a compressed form", post("/login", "\x1f\x8b\x08\0garbage", `${form}Content-Encoding: gzip\r\n`), 422],
     ["a multipart form without a boundary", post("/login", "a", "Content-Type: multipart/form-data\r\n"), 422],
-    [
-      "an unclosed quote in the boundary",
-      post("/login", "a", 'Content-Type: multipart/form-data; boundary="\r\n'),
-      422,
-    ],
-    [
-      "a truncated multipart form",
-      post(
-        "/login",
-        '--x\r\nContent-Disposition: form-data; name="email"',
-        "Content-Type: multipart/form-data; boundary=x\r\n",
-      ),
-      422,
-    ],
-    [
-      "a file in place of the password",
-      post(
-        "/login",
-        part('Content-Disposition: form-data; name="password"; filename="a"'),
-        "Content-Type: multipart/form-data; boundary=x\r\n",
-      ),
-      422,
-    ],
-    [
-      "fields named like Object.prototype properties",
-      post("/login", "__proto__=1&constructor=2&email[__proto__]=3"),
-      422,
-    ],
+    ["an unclosed quote in the boundary", post("/login", "a", multipart.replace("=x", '="')), 422],
+    ["a truncated multipart form", post("/login", `--x\r\n${disposition}`, multipart), 422],
+    ["a file in place of the password", post("/login", part(`${disposition}; filename="a"`), multipart), 422],
+    ["fields named like Object.prototype's", post("/login", "__proto__=1&constructor=2&email[__proto__]=3"), 422],
     ["eight thousand fields", post("/login", "a&".repeat(8_000)), 422],
     ["bytes that are not valid UTF-8", post("/login", "email=%ff%00&password=%ed%a0%80"), 422],
     ["16 KiB and one byte", post("/login", "a".repeat(16_385)), 413],
-    ["a length of a gigabyte", `POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: 1073741824\r\n\r\na=b`, 413],
-    [
-      "chunks past the limit",
-      `POST /login HTTP/1.1\r\n${ownHost}${form}Transfer-Encoding: chunked\r\n\r\n${chunk(9_000).repeat(9)}0\r\n\r\n`,
-      413,
-    ],
-    [
-      "a chunked form",
-      `POST /login HTTP/1.1\r\n${ownHost}${form}Transfer-Encoding: chunked\r\n\r\n${chunk(3)}0\r\n\r\n`,
-      422,
-    ],
-    [
-      "a length and chunks at once (request smuggling)",
-      `POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n`,
-      400,
-    ],
-    ["a negative length", `POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: -1\r\n\r\n`, 400],
-    ["two lengths", `POST /login HTTP/1.1\r\n${ownHost}${form}Content-Length: 3\r\nContent-Length: 4\r\n\r\na=bc`, 400],
+    ["a length of a gigabyte", `${toLogin}Content-Length: 1073741824\r\n\r\na=b`, 413],
+    ["chunks past the limit", chunked(chunk(9_000).repeat(9)), 413],
+    ["a chunked form", chunked(chunk(3)), 422],
+    ["a length and chunks at once (request smuggling)", `${lengthAndChunks}GET / HTTP/1.1\r\n\r\n`, 400],
+    ["a negative length", `${toLogin}Content-Length: -1\r\n\r\n`, 400],
+    ["two lengths", `${toLogin}Content-Length: 3\r\nContent-Length: 4\r\n\r\na=bc`, 400],
     ["a body on GET", `GET /login HTTP/1.1\r\n${ownHost}${form}${body("a=b")}`, 200],
     ["one header of 20,000 bytes", get("/login", `X-Long: ${"a".repeat(20_000)}\r\n`), 431],
     ["1,500 headers", get("/login", Array.from({ length: 1_500 }, (_, at) => `a${at}: b\r\n`).join("")), 200],
@@ -272,27 +209,6 @@ describe("bodies", () => {
     await until(() => lines().match(/^POST \/login - /gm)?.length === 20, "20 access lines without a status");
     await latchkey.flushed();
     expect(lines()).not.toMatch(/Unexpected error|^POST \/login \d/m);
-  });
-});
-
-describe("a Content-Type on GET", () => {
-  test.each(["/login", "/register"])(
-    "of %s is ignored: a signed-in user is redirected to the dashboard",
-    async (path) => {
-      const visitor = await latchkey.register(`typed-${path.slice(1)}@example.com`);
-      for (const type of ["application/x-www-form-urlencoded", "text/html", "x"]) {
-        expect(await visitor.get(path, { "Content-Type": type })).toMatchObject({
-          status: 302,
-          location: "/dashboard",
-        });
-        expect((await visitor.get(`${path}.data`, { "Content-Type": type })).body).toContain("/dashboard");
-      }
-    },
-  );
-
-  test("a refused form of a signed-in user is answered 422 with its page", async () => {
-    const visitor = await latchkey.register("typed-form@example.com");
-    expect((await visitor.post("/login", { email: "a@example.com", password: "x" })).status).toBe(422);
   });
 });
 

@@ -53,15 +53,18 @@ test("register, log out, forget the password, reset it, log in: neither the data
   ]);
   const registered = cookieOf(registration.done);
 
-  const dashboard = await send("/dashboard", { cookie: registered });
-  expect(dashboard.status).toBe(200);
-  expect(dashboard.body).toContain(email);
+  for (const path of ["/dashboard", "/dashboard.data"]) {
+    const dashboard = await send(path, { cookie: registered });
+    expect(dashboard).toMatchObject({ status: 200, body: expect.stringContaining(email) });
+    expect(dashboard.headers.get("Cache-Control")).toBe("no-store");
+    expect((await send(path)).body).not.toContain(email);
+  }
+  const headers = { "Content-Type": "application/x-www-form-urlencoded" }; // Remix must not take the GET for a form
   for (const page of ["/login", "/register", "/"]) {
-    expect(await send(page, { cookie: registered })).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await send(page, { cookie: registered, headers })).toMatchObject({ status: 302, location: "/dashboard" });
   }
 
-  const form = { headers: { "Content-Type": "application/x-www-form-urlencoded" }, form: {} };
-  const out = await send("/logout", { ...form, cookie: registered });
+  const out = await send("/logout", { headers, form: {}, cookie: registered });
   expect(out).toMatchObject({ status: 302, location: "/login" });
   expect(out.setCookies).toEqual(["session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax"]);
   expect((await send("/dashboard", { cookie: registered })).location).toBe("/login");

@@ -7,29 +7,7 @@ const idp = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "a-secret-value" }
 const forwarded = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "app.example" };
 const password = "a brand new password";
 
-const requested = "registration.requested";
-const throttled = "registration.refused,throttled";
-
-type Latchkey = ReturnType<typeof runLatchkey>;
-
-const redirectUri = (location: string | null | undefined) => new URL(location ?? "").searchParams.get("redirect_uri");
-
-/** Requests registrations of `count` new addresses, one from each client; returns the logged events. */
-async function register(latchkey: Latchkey, count: number, client: (index: number) => string): Promise<string[]> {
-  const events = await latchkey.eventsOf(() => requestRegistrations(latchkey, count, client));
-  return events.filter(({ requestId }) => requestId).map(({ event, reason }) => [event, reason].filter(Boolean).join());
-}
-
-async function requestRegistrations({ send }: Latchkey, count: number, client: (index: number) => string) {
-  for (let index = 0; index < count; index++) {
-    const headers = { "X-Forwarded-For": client(index) };
-    const sent = await send("/register", {
-      form: { email: `${client(index)}-${index}@example.com`.replaceAll(/[:, ]/g, "-") },
-      headers,
-    });
-    expect(sent.status).toBe(200);
-  }
-}
+const redirectUri = (location: string | null) => new URL(location ?? "").searchParams.get("redirect_uri");
 
 describe("behind a trusted proxy", () => {
   const latchkey = runLatchkey({ ...idp, APP_URL: "https://app.example" });
@@ -54,23 +32,6 @@ describe("behind a trusted proxy", () => {
       expect(encrypted.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
       const plain = await send(path, { headers: { ...forwarded, "X-Forwarded-Proto": "http" } });
       expect(plain.headers.has("Strict-Transport-Security")).toBe(false);
-    },
-  );
-
-  test("of several forwarded values the last, the proxy's own, is used", async () => {
-    const sent = await send("/auth/idp", {
-      headers: { "X-Forwarded-Proto": "http, https", "X-Forwarded-Host": "evil.example, app.example" },
-    });
-    expect(redirectUri(sent.location)).toBe("https://app.example/auth/idp/callback");
-  });
-
-  test.each(["a b", "", "evil.example/path", "user@evil.example"])(
-    "a forwarded host %j falls back to the configured origin",
-    async (host) => {
-      const sent = await send("/auth/idp", { headers: { ...forwarded, "X-Forwarded-Host": host } });
-      expect(sent.status).toBe(302);
-      expect(new URL(redirectUri(sent.location) ?? "").pathname).toBe("/auth/idp/callback");
-      expect(redirectUri(sent.location)).not.toContain("evil");
     },
   );
 
@@ -114,10 +75,17 @@ describe("behind a trusted proxy", () => {
   });
 
   test("a client is the last forwarded address, and an IPv6 client its /64", async () => {
-    const sameSubnet = (index: number) => `203.0.113.${index}, 2001:db8:0:1::${(index + 1).toString(16)}`;
-    expect(await register(latchkey, 50, sameSubnet)).toEqual(Array(50).fill(requested));
-    expect(await register(latchkey, 1, () => "203.0.113.99, 2001:db8:0:1:ffff::1")).toEqual([throttled]);
-    expect(await register(latchkey, 1, () => "2001:db8:0:2::1")).toEqual([requested]);
+    let requests = 0;
+    const requestFrom = async (client: string) => {
+      const form = { email: `client-${++requests}@example.com` };
+      const events = await latchkey.eventsOf(() => send("/register", { form, headers: { "X-Forwarded-For": client } }));
+      return events.find(({ requestId }) => requestId)?.event;
+    };
+    for (let at = 1; at <= 50; at++) {
+      expect(await requestFrom(`203.0.113.${at}, 2001:db8:0:1::${at}`)).toBe("registration.requested");
+    }
+    expect(await requestFrom("203.0.113.99, 2001:db8:0:1:ffff::1")).toBe("registration.refused");
+    expect(await requestFrom("2001:db8:0:2::1")).toBe("registration.requested");
   });
 });
 
@@ -154,11 +122,5 @@ describe("without a trusted proxy", () => {
     const { text } = await latchkey.mailTo("grace@example.com", "Finish creating your account");
     expect(text).toContain(`\n${latchkey.url()}/register/complete?email=grace%40example.com&token=`);
     expect(text).not.toContain("evil.example");
-  });
-
-  test("a forwarded address does not change the client that is limited", async () => {
-    const forged = (index: number) => `203.0.113.${index}`;
-    expect(await register(latchkey, 49, forged)).toEqual(Array(49).fill(requested)); // Another test requests one.
-    expect((await register(latchkey, 2, (index) => forged(49 + index))).at(-1)).toBe(throttled);
   });
 });

@@ -97,21 +97,3 @@ test("no return_to leads a Location, a link, a form or a policy to another origi
   expect(tried.accepted).toBeGreaterThan(20);
   expect(tried.refused).toBeGreaterThan(100);
 }, 300_000);
-
-test("neither a page, nor its data, nor a refused form tells the origin that its policy names outside of the policy", async () => {
-  const query = "return_to=https%3A%2F%2Fapp.example%2F";
-  const visitor = guest();
-  const page = await visitor.get(`/login?${query}`, https);
-  expect(page.headers.get("Content-Security-Policy")).toContain("form-action 'self' https://app.example;");
-  const form = { email: "ada@example.com", password: "x" };
-  const headers = { ...https, Origin: own };
-  for (const answer of [
-    page,
-    await visitor.get(`/login.data?${query}`, https),
-    await visitor.get(`/register/complete.data?${query}`, https),
-    await visitor.post(`/login?${query}`, form, headers),
-    await visitor.post(`/login.data?${query}`, form, headers),
-  ]) {
-    expect([...answer.headers.keys()].filter((name) => name.startsWith("latchkey"))).toEqual([]);
-  }
-});

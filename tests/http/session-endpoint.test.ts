@@ -30,12 +30,6 @@ describe("the session", () => {
     expect(Math.floor(Date.parse(body.expiresAt) / 1000)).toBe(expires / 1000 - 16 * 86_400);
   });
 
-  test("by HEAD has the same status and no body", async () => {
-    const answer = await latchkey.send(path, { method: "HEAD", cookie: ada.cookie });
-    expect(answer).toMatchObject({ status: 200, contentType: "application/json; charset=utf-8", body: "" });
-    expect(await latchkey.send(path, { method: "HEAD" })).toMatchObject({ ...notSignedIn, body: "" });
-  });
-
   test.each(["POST", "PUT", "DELETE", "OPTIONS"])("by %s is refused", async (method) => {
     const answer = await latchkey.send(path, { method, cookie: ada.cookie });
     expect(answer).toMatchObject({ status: 405, body: "" });

@@ -195,6 +195,7 @@ describe("a sign-in with a verified address", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
+  // "Pre-hijacked Accounts", USENIX Security 2022, section 3: the attacker has asked for this link.
   test("invalidates a pending registration link of the address, and no other", async () => {
     const link = await registrationLink(latchkey, "ada@example.com");
     await registrationLink(latchkey, "bob@example.com");
@@ -226,7 +227,12 @@ test("enqueues one mail when it links an account, and none for a new or a return
     expect(await latchkey.jobs()).toEqual(jobs);
     await latchkey.drain();
     expect(latchkey.mails()).toEqual([
-      expect.objectContaining({ to: "ada@example.com", subject: "Sign-in with Google was added", link: null }),
+      expect.objectContaining({
+        to: "ada@example.com",
+        subject: "Sign-in with Google was added",
+        text: expect.stringMatching(/If it was not you.*\/forgot-password\n.*\/dashboard\n/s),
+        link: null,
+      }),
     ]);
   }
 
@@ -247,6 +253,7 @@ describe("a refused callback", () => {
   test.each<[string, Record<string, string>, string]>([
     ["another state", { code: "c", state: "ef".repeat(32) }, own],
     ["a shorter state", { code: "c", state: state.slice(1) }, own],
+    ["a longer state", { code: "c", state: `${state}0` }, own],
     ["a state in capitals", { code: "c", state: state.toUpperCase() }, own],
     ["no state", { code: "c" }, own],
     ["an empty state and an empty cookie", { code: "c", state: "" }, "oauth_state="],

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { emailChangeMail, registrationMail, resetMail } from "#server/mail/messages";
+import { configure } from "../support/configure";
+
+test("a mailed link escapes the special characters of its address, in both parts", () => {
+  configure({});
+  const email = "a&b'c`d/e?f=g#h+i%20@example.com";
+  const changeMail = (...[language, appUrl, address, token]: Parameters<typeof resetMail>) =>
+    emailChangeMail(language, appUrl, address, token, "old@example.com");
+  for (const mail of [resetMail, registrationMail, changeMail]) {
+    const { text, html } = mail("en", "https://latchkey.example", email, "t".repeat(64));
+    const link = new URL(/^https:\S+$/m.exec(text)?.[0] ?? "");
+    expect(Object.fromEntries(link.searchParams)).toEqual({ email, token: "t".repeat(64) });
+    expect(/href="([^"]+)"/.exec(html)?.[1]?.replaceAll("&amp;", "&")).toBe(link.href);
+    expect(html).not.toContain(email);
+  }
+});
