@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Environment, type EnvironmentOptions, openEnvironment } from "./environment";
 import { type Figures, type Medians, measure, medians } from "./measure";
@@ -8,13 +7,11 @@ import { type Workload, workloads } from "./workloads";
 
 const { values: options } = parseArgs({
   options: {
-    json: { type: "string" },
     only: { type: "string" },
     rounds: { type: "string", default: "3" },
     against: { type: "string", multiple: true },
     grow: { type: "boolean", default: false },
     processes: { type: "string" },
-    profile: { type: "boolean", default: false },
   },
 });
 
@@ -75,12 +72,6 @@ function print(rows: Row[]): void {
   }
 }
 
-const results = {};
-
-async function save(result: object): Promise<void> {
-  if (options.json) await writeFile(options.json, JSON.stringify(Object.assign(results, result), null, 2));
-}
-
 async function againstLimit(): Promise<void> {
   const environment = await openEnvironment();
   const contenders: Contender[] = [
@@ -95,7 +86,6 @@ async function againstLimit(): Promise<void> {
   printLine("");
   printLine(`W7: ${resident.toFixed(0)} MB resident after W1 to W5.`);
   await environment.close();
-  await save({ rows, resident });
 }
 
 /** Compares environments by name, each with processes and a database of its own. The ratios are to the first. */
@@ -105,9 +95,7 @@ async function compareEnvironments(environments: Record<string, EnvironmentOptio
     for (const [name, options] of Object.entries(environments)) {
       contenders.push({ name, environment: await openEnvironment(options), program: "latchkey" });
     }
-    const rows = await compare(contenders, some);
-    print(rows);
-    await save({ rows });
+    print(await compare(contenders, some));
   } finally {
     await Promise.all(contenders.map(({ environment }) => environment.close()));
   }
@@ -126,19 +114,6 @@ const againstFolders = (folders: string[]) =>
 const inProcesses = (processes: number) =>
   compareEnvironments({ [`PROCESSES=${processes}`]: { processes }, "PROCESSES=1": {} }, chosen(["W5", "W8"]));
 
-/** Profiles each workload in a new process into `profiles/NAME.cpuprofile`. */
-async function profile(): Promise<void> {
-  for (const workload of chosen()) {
-    const environment = await openEnvironment({ profile: workload.name });
-    for (let round = 0; round < 2; round++) {
-      await workload.prepare(environment.database, workload.requestCount);
-      await measure(environment.latchkey, workload, environment.idle);
-    }
-    await environment.close();
-    printLine(`profiles/${workload.name}.cpuprofile`);
-  }
-}
-
 async function start(): Promise<void> {
   const starts = await measureStarts();
   const [least = Number.NaN] = Object.values(starts);
@@ -148,11 +123,9 @@ async function start(): Promise<void> {
   for (const [what, milliseconds] of Object.entries(starts)) {
     printLine(`| ${what} | ${milliseconds.toFixed(0)} | ${(milliseconds / least).toFixed(2)} |`);
   }
-  await save({ starts });
 }
 
-if (options.profile) await profile();
-else if (options.against) await againstFolders(options.against);
+if (options.against) await againstFolders(options.against);
 else if (options.grow) await grown();
 else if (options.processes) await inProcesses(Number(options.processes));
 else {

@@ -13,8 +13,6 @@ export interface EnvironmentOptions {
   processes?: number;
   /** Whether the database has a million additional users. */
   grown?: boolean;
-  /** The name of the CPU profile that Latchkey writes to `profiles/`. */
-  profile?: string;
   /** The folder of a built Latchkey; this one without it. */
   folder?: string;
 }
@@ -33,7 +31,6 @@ export interface Environment {
 export async function openEnvironment({
   processes = 1,
   grown = false,
-  profile,
   folder,
 }: EnvironmentOptions = {}): Promise<Environment> {
   if (!process.env.DATABASE_URL?.startsWith("postgres")) {
@@ -56,9 +53,8 @@ export async function openEnvironment({
     IDP_TOKEN_URL: `${provider.url}/token`,
     IDP_PROFILE_URL: `${provider.url}/userinfo`,
   };
-  const profiling = profile ? ["--cpu-prof", "--cpu-prof-dir=profiles", `--cpu-prof-name=${profile}.cpuprofile`] : [];
   const allListen = new RegExp(`(?:${remixServeListens.source}[^]*){${processes}}`);
-  const latchkey = await startProgram([...profiling, ...serve], settings, allListen, folder);
+  const latchkey = await startProgram(serve, settings, allListen, folder);
   const limit = await startProgram(
     [...tsx, "tests/bench/limit.ts"],
     { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },

@@ -59,13 +59,10 @@ describe("a live session", () => {
     ada = await proxied.register("ada@example.com");
   });
 
-  test("is answered 200 with the user's id and address, and an empty name", async () => {
-    expect(seenByProxy(await ada.get(path))).toEqual(user("ada@example.com"));
-  });
-
-  test("has the id that /auth/session has", async () => {
-    const { id } = JSON.parse((await ada.get("/auth/session")).body).user;
-    expect((await ada.get(path)).headers.get("Remote-User")).toBe(id);
+  test("is answered 200 with the user's id, which /auth/session has too, and address, and an empty name", async () => {
+    const answer = await ada.get(path);
+    expect(seenByProxy(answer)).toEqual(user("ada@example.com"));
+    expect(JSON.parse((await ada.get("/auth/session")).body).user.id).toBe(answer.headers.get("Remote-User"));
   });
 
   test.each([
@@ -96,15 +93,11 @@ describe("a live session", () => {
     expect(seenByProxy(await proxied.send(path, { method: "HEAD", headers: forwarded })).status).toBe(302);
   });
 
-  test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("%s is answered 405", async (method) => {
-    const answer = await proxied.send(path, { method, cookie: ada.cookie, headers: forwarded });
-    expect(seenByProxy(answer)).toEqual({ ...nobody, status: 405 });
-    expect(answer.headers.get("Allow")).toBe("GET, HEAD");
-  });
-
-  test("TRACE is answered 405", async () => {
-    const answer = await proxied.exchange([`TRACE ${path} HTTP/1.1`, "Host: localhost", "Connection: close"]);
-    expect(answer).toMatchObject({ status: 405, body: "" });
+  test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])("%s is answered 405", async (method) => {
+    const lines = [`Cookie: ${ada.cookie}`, "Host: localhost", "Connection: close"];
+    const answer = await proxied.exchange([`${method} ${path} HTTP/1.1`, ...lines]);
+    expect(answer).toMatchObject({ status: 405, body: "", headers: { allow: "GET, HEAD" } });
+    expect(answer.headers).not.toHaveProperty("remote-user");
   });
 
   test.each([`${path}/`, "/auth/%76erify", "/Auth/Verify", "//auth/verify", `/build${path}`])(
@@ -225,9 +218,6 @@ describe("forged headers", () => {
     const grace = await proxied.register("grace@example.com");
     expect(seenByProxy(await grace.get(path, forged))).toEqual(user("grace@example.com"));
     expect(seenByProxy(await proxied.send(path, { headers: forged }))).toEqual(refused);
-    expect(seenByProxy(await proxied.send(path, { headers: { ...forged, "Latchkey-Origin": "https://x" } }))).toEqual(
-      refused,
-    );
   });
 
   test("X-Forwarded-* do nothing without TRUST_PROXY", async () => {

@@ -9,31 +9,6 @@ const latchkey = runLatchkey();
 const times = <T>(count: number, work: (at: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, at) => work(at)));
 
-test("300 simultaneous logins from 300 clients: each is answered 422 or 503 with Retry-After, and the next login succeeds", async () => {
-  await latchkey.register("rush@example.com");
-  let answered = 0;
-  const rush = times(300, async (at) => {
-    const fields = { email: `rush-${at}@example.com`, password: "not the password" };
-    const answer = await latchkey.visit().post("/login", fields);
-    answered++;
-    return answer;
-  });
-  const healthy = await latchkey.send("/healthz");
-  expect(healthy.status).toBe(200);
-  expect(answered).toBeLessThan(300);
-  const answers = await rush;
-  const statuses = answers.map(({ status }) => status);
-  expect(statuses.filter((status) => status !== 422 && status !== 503)).toEqual([]);
-  expect(statuses.filter((status) => status === 422).length).toBeGreaterThanOrEqual(64);
-  for (const { headers, body } of answers.filter(({ status }) => status === 503)) {
-    expect(headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
-    expect(body).toContain("Back in a moment");
-  }
-  expect(statuses).toContain(503);
-  const next = await latchkey.visit().post("/login", { email: "rush@example.com", password });
-  expect(next.location).toBe("/dashboard");
-});
-
 /** Posts a login and closes the connection when `signal` aborts. */
 function postAndDisconnect(email: string, signal: AbortSignal): Promise<void> {
   const body = new URLSearchParams({ email, password: "not the password" }).toString();

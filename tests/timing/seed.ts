@@ -4,7 +4,6 @@ import { sha256 } from "#server/accounts/tokens";
 import { Device, Session, User } from "#server/database/entities";
 import { migrate } from "#server/database/migrate";
 import { type Database, openDatabase } from "#server/database/orm";
-import { JobQueue } from "#server/queue/job-queue";
 
 export const newAddresses = (count: number) =>
   Array.from({ length: count }, () => `${randomBytes(8).toString("hex")}@example.com`);
@@ -73,16 +72,6 @@ export const addSession = (databaseUrl: string, email: string): Promise<unknown>
       lastSeenAt: new Date(now),
       expiresAt: new Date(now + 24 * hour),
     });
-  });
-
-/** Enqueues a reset mail for each address. */
-export const addJobs = (databaseUrl: string, emails: string[]): Promise<void> =>
-  onDatabase(databaseUrl, async ({ orm }) => {
-    const queue = new JobQueue(orm, async () => undefined);
-    await queue.open();
-    for (const email of emails)
-      await queue.enqueue(orm.em.fork(), { task: "mail_password_reset", email, language: "en" });
-    await queue.stop();
   });
 
 /** The number of those addresses for which there is a job. */
