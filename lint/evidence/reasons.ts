@@ -1,6 +1,6 @@
 /**
- * Requirements that no test shows: why they do not apply, are not met, or are met by a document. The key is a
- * requirement, a section or a chapter of OWASP ASVS 5.0.0.
+ * Why a requirement does not apply, is not met, is met by a document, or is met in part beside the tests that show the
+ * rest. The key is a requirement, a section or a chapter of OWASP ASVS 5.0.0.
  */
 export const reasons: Record<string, string> = {
   "1.2.5": "Does not apply: the service runs no other program.",
@@ -10,7 +10,11 @@ export const reasons: Record<string, string> = {
   "1.2.9": "Does not apply: no regular expression is made from input.",
   "1.3.1": "Does not apply: nobody can type HTML.",
   "1.3.2": "Does not apply: no code is made from data.",
+  "1.3.4":
+    "Only the operator can name an SVG, as `BRAND_LOGO`. It is served with a policy that lets it run and load nothing.",
   "1.3.5": "Does not apply: nobody can type a template, Markdown or a style sheet.",
+  "1.3.6":
+    "The addresses that are called come from the settings and from discovery. A user's picture is never fetched.",
   "1.3.7": "Does not apply: every template is a part of the code.",
   "1.3.8": "Does not apply: no JNDI.",
   "1.3.9": "Does not apply: no memcache.",
@@ -18,9 +22,19 @@ export const reasons: Record<string, string> = {
   "1.4": "Does not apply: the code is JavaScript, which manages memory and has no integer overflow.",
   "1.5.1": "Does not apply: no XML is parsed.",
   "2.1": "Documented: docs/threat-model.md, docs/decisions.md, and the contract tests of each field.",
+  "3.3.1":
+    "In part: the cookies of an external sign-in, `oauth_…`, are Secure but have no prefix. The name was asked for.",
+  "3.3.3": "In part: the cookies of an external sign-in, `oauth_…`, have no prefix. The name was asked for.",
+  "3.4.1": "In part: the status alone of a request that Node's parser refuses has no such header.",
+  "3.4.3": "In part: the status alone of a request that Node's parser refuses has no such header.",
+  "3.4.4": "In part: the status alone of a request that Node's parser refuses has no such header.",
+  "3.4.5": "In part: the status alone of a request that Node's parser refuses has no such header.",
+  "3.4.6": "In part: the status alone of a request that Node's parser refuses has no such header.",
   "3.5.2": "Does not apply: no function relies on a preflight; a form of another origin is refused by its `Origin`.",
+  "3.5.3": "In part: a GET of `/auth/idp` starts a sign-in. It was asked for.",
   "3.5.4": "The operator's: give Latchkey a host name of its own. SECURITY.md says what sharing one means.",
   "3.5.5": "Does not apply: no page listens to postMessage.",
+  "4.1.1": "In part: an SVG has no charset.",
   "4.1.2":
     "The proxy's: `deploy/nginx.conf` and Caddy redirect http to https. Latchkey itself redirects nothing for its scheme.",
   "4.2.1": "Node's HTTP parser and the proxy decide where a message ends. Latchkey parses none.",
@@ -30,11 +44,17 @@ export const reasons: Record<string, string> = {
   "6.1.1": "Documented: SECURITY.md, docs/threat-model.md and docs/decisions.md.",
   "6.1.2": "Documented: the address, its local part, `BRAND_NAME` and the host of `APP_URL` are no password.",
   "6.1.3": "Documented: password, provider, and the link of a registration start the same kind of session.",
+  "6.2.1": "In part: 8 characters are enough; the 15 that are recommended are not required.",
+  "6.2.8": "In part: a password is normalised with NFKC. An imported bcrypt hash is of its first 72 bytes.",
+  "6.2.10": "Met by design: no password expires.",
   "6.2.12":
     "Not met: a new password is not checked against a set of breached ones. The 10,000 most common are refused.",
   "6.3.3": "Not met: there is no second factor. The provider may ask for one.",
+  "6.3.4": "In part: an external sign-in counts toward no limit here; the provider limits attempts.",
+  "6.4.2": "Does not apply: there are no hints and no secret questions.",
   "6.4.4": "Does not apply: there is no second factor to lose.",
   "6.5.2": "Does not apply: a token has 256 random bits.",
+  "6.5.3": "`node:crypto` makes them.",
   "6.5.5": "Not met: a mailed link works for 60 minutes, not 10. The lifetime was asked for; mail can be slow.",
   "6.6.1": "Does not apply: no telephone.",
   "6.6.2": "Not met: a link works in any browser, because mail may be read on another device.",
@@ -43,16 +63,21 @@ export const reasons: Record<string, string> = {
   "6.8.3": "Does not apply: no SAML.",
   "6.8.4": "Not met: without an ID token, the provider does not say when and how it authenticated the user.",
   "7.1": "Documented: SECURITY.md, promise 4, and docs/decisions.md.",
+  "7.4.2": "In part: an account can be deleted, not disabled.",
   "7.4.4": 'Shown in Chromium: the account page, the only one for signed-in users, has "Log out" at its top.',
+  "7.4.5": "For all users at once, `delete from sessions` in PostgreSQL (docs/operation.md).",
+  "7.5.2": "In part: ending a session asks for no new sign-in.",
   "7.6.1": "Documented: the provider's session and the session here are independent.",
   "7.6.2":
     "Not met: any link to `/auth/idp` starts a sign-in, which a provider may complete without a click. The GET was asked for.",
   "8.1": "Documented: a user reads and changes the own account and nothing else; there are no roles.",
   "8.4": "Does not apply: there are no tenants.",
   "9": "Does not apply: a session token is a reference. No self-contained token is made or accepted.",
+  "10.2.1": "PKCE is off unless `IDP_PKCE=true`.",
   "10.3": "Does not apply: Latchkey is a client, not a resource server.",
   "10.4": "Does not apply: Latchkey is a client, not an authorization server.",
   "10.5.1": "Does not apply: no ID token is used.",
+  "10.5.2": "There is no ID token: the id is the profile's, stored with its issuer.",
   "10.5.4": "Does not apply: no ID token is used.",
   "10.5.5": "Does not apply: no back-channel logout.",
   "10.6": "Does not apply: Latchkey is a client, not a provider.",
@@ -63,13 +88,17 @@ export const reasons: Record<string, string> = {
   "11.2.1": "Met by choice: oslo, @node-rs/argon2 and node:crypto compute everything (docs/dependencies.md).",
   "11.2.3": "Met by choice: SHA-256 and 256 random bits.",
   "11.3": "Does not apply: nothing is encrypted.",
+  "11.4.2": "In part: an imported bcrypt hash may be weaker, until its owner's first login replaces it.",
   "11.4.3": "Does not apply: nothing is signed.",
   "11.4.4": "Does not apply: no key is derived from a password.",
+  "11.5.1": "`node:crypto` makes them: 256 bits for a token, 128 for a nonce.",
   "11.6": "Does not apply: no key is made.",
   "12.1.1": "The proxy's for visitors (`deploy/nginx.conf`, Caddy). Outgoing calls use Node's: TLS 1.2 and 1.3.",
   "12.1.2": "The proxy's for visitors. Outgoing calls use Node's.",
   "12.1.3": "Does not apply: no client certificate.",
   "12.2": "The proxy's: it ends TLS. SECURITY.md says that Latchkey is served over https.",
+  "12.3.1":
+    "In part: the proxy's for visitors. A PostgreSQL without `sslmode=verify-full` and SMTP to a loopback address are not encrypted.",
   "12.3.3": "The operator's: Latchkey and the proxy are on one machine, or on a network that is theirs.",
   "12.3.4": "The operator's: `NODE_EXTRA_CA_CERTS` and `sslrootcert` name an authority of one's own.",
   "13.1":
@@ -79,10 +108,12 @@ export const reasons: Record<string, string> = {
   "13.2.5": "The operator's: a firewall may limit outgoing calls to the three services.",
   "13.3": "The operator's: secrets come from the environment or from files, which a vault can write.",
   "13.4.1": "The operator's: docs/operation.md installs without `.git`, and only `public/` is served.",
+  "13.4.5": "`/healthz` and `/readyz` are public on purpose.",
   "14.1":
     "Not met: there is no written classification. The data are addresses, names, URLs of pictures, hashes and user agents.",
   "14.2.1":
     "Not met: a mailed link has its token in the query, the only place that it can have. It works once, for an hour, and is not logged.",
+  "14.2.3": "In part: the browser loads a user's picture from its host, without a referrer.",
   "14.2.4": "Not met, as 14.1.",
   "14.3.1":
     "Not met: after a logout, a page that is open in another tab still shows the account until its next request.",
@@ -91,10 +122,15 @@ export const reasons: Record<string, string> = {
   "15.1.2": "`package-lock.json` is the inventory; `npm sbom` prints it.",
   "15.1.3": "Documented: docs/decisions.md, on password hashing.",
   "15.2.1": "Documented: docs/react-router.md.",
+  "15.2.2": "In part: somebody with several networks can fill the 64 places for waiting hashes; one client cannot.",
   "16.1.1": "Documented: docs/monitoring.md. Where logs go is the operator's decision.",
+  "16.2.1":
+    "In part: an event names no client, and a failed login no account. The access line has neither time nor request.",
   "16.2.2": "The operator's: the machine's clock. Events are in UTC; `latchkey doctor` compares it to the database's.",
+  "16.2.3": "Met by design: standard output is the only destination.",
   "16.2.4": "Not met for the access line, which is the text of `remix-serve`. Events are JSON.",
   "16.3.2": "Not met: a form from another site and another user's session id are no events. They change nothing.",
+  "16.3.3": "In part: a malformed field and a form from another site are no events. The access line has the status.",
   "16.4.2": "The operator's: logs go to standard output.",
   "16.4.3": "The operator's: logs go to standard output.",
   "17": "Does not apply: no WebRTC.",

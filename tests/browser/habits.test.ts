@@ -16,7 +16,9 @@ async function open(path: string): Promise<Page> {
   return page;
 }
 
-test("password managers find the username and the current and new password fields", async () => {
+test("password managers find the username and the current and new password fields", {
+  meta: { asvs: ["6.2.7"] },
+}, async () => {
   const fields = (page: Page) =>
     page.evaluate(() =>
       [...document.querySelectorAll("form input:not([type=hidden])")].map((input) =>
@@ -56,7 +58,7 @@ test("the fields select the right on-screen keyboard", async () => {
   expect(await keyboard("password")).toEqual({ ...plain, inputMode: "", enterKeyHint: "go" });
 });
 
-test("a password can be shown, and is hidden again on submit", async () => {
+test("a password can be shown, and is hidden again on submit", { meta: { asvs: ["6.2.6"] } }, async () => {
   const page = await open("/login");
   const type = () => passwordOf(page).getAttribute("type");
   await page.getByLabel("Email").fill("ada@example.com");
@@ -129,7 +131,7 @@ test("the strength of a new password is shown as text, and its script is loaded 
   expect(scripts.filter((path) => strengthScript.test(path))).toHaveLength(1);
 });
 
-test("a password can be pasted into every field", async () => {
+test("a password can be pasted into every field", { meta: { asvs: ["6.2.7"] } }, async () => {
   const page = await open(resetPage);
   for (const label of ["New password", "New password, again"]) {
     const prevented = await page.getByLabel(label, { exact: true }).evaluate((input) => {

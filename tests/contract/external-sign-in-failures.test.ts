@@ -134,10 +134,14 @@ test.each([
   ["state", [state]],
   ["error", ["", ""]],
   ["iss", ["https://accounts.google.com", "https://accounts.google.com"]],
-])("a callback with %s twice is refused without a request to the provider", async (name, values) => {
-  const added = values.map((value): [string, string] => [name, value]);
-  await expectRefusal(providerCases.google(), [], "repeated_parameter", () => comeBackWith(added));
-});
+])(
+  "a callback with %s twice is refused without a request to the provider",
+  { meta: { asvs: ["15.3.7"] } },
+  async (name, values) => {
+    const added = values.map((value): [string, string] => [name, value]);
+    await expectRefusal(providerCases.google(), [], "repeated_parameter", () => comeBackWith(added));
+  },
+);
 
 describe("the iss parameter of the callback (RFC 9207)", () => {
   test.each([
@@ -145,11 +149,17 @@ describe("the iss parameter of the callback (RFC 9207)", () => {
     ["google", ""],
     ["google", "https://accounts.google.com/"],
     ["gitlab", "https://accounts.google.com"],
-  ] as const)("%s: %j is refused without a request to the provider", async (name, iss) => {
-    await expectRefusal(providerCases[name](), [], "issuer", () => comeBackWith([["iss", iss]]));
-  });
+  ] as const)(
+    "%s: %j is refused without a request to the provider",
+    { meta: { asvs: ["10.2.2"] } },
+    async (name, iss) => {
+      await expectRefusal(providerCases[name](), [], "issuer", () => comeBackWith([["iss", iss]]));
+    },
+  );
 
-  test("oidc: another issuer is refused without a request to the provider", async () => {
+  test("oidc: another issuer is refused without a request to the provider", {
+    meta: { asvs: ["10.2.2"] },
+  }, async () => {
     const provider = oidc();
     const iss = `${provider.settings.IDP_ISSUER}/`;
     await expectRefusal(provider, [], "issuer", () => comeBackWith([["iss", iss]]));
@@ -204,7 +214,7 @@ describe("discovery", () => {
     ["an authorization endpoint on http", { authorization_endpoint: "http://sso.example/authorize" }],
     ["a token endpoint on http", { token_endpoint: "http://sso.example/token" }],
     ["a userinfo endpoint on http", { userinfo_endpoint: "http://sso.example/me" }],
-  ])("with %s is a failure", async (_fault, changed) => {
+  ])("with %s is a failure", { meta: { asvs: ["10.5.3"] } }, async (_fault, changed) => {
     const provider = oidc();
     const called = answerUntil(provider, "discovery", (json) => ({
       body: JSON.stringify({ ...JSON.parse(json), ...changed }),

@@ -41,9 +41,18 @@ test("a host outside ASCII is allowed after many calls too", () => {
   expect(decide("https://b\u00fccher.shop.example/")).toBe("https://xn--bcher-kva.shop.example/");
 });
 
-test.each(bypasses(own))("%s leads nowhere: %j", (_what, text) => {
-  expect(decide(text)).toBeNull();
-});
+test.each(bypasses(own))(
+  "%s leads nowhere: %j",
+  {
+    meta: {
+      asvs: ["1.2.2", "3.7.2"],
+      advisories: ["CVE-2025-27143", "CVE-2026-107369", "CVE-2026-22029", "GHSA-2j2x-hqr9-3h42"],
+    },
+  },
+  (_what, text) => {
+    expect(decide(text)).toBeNull();
+  },
+);
 
 test("2,048 characters are allowed and one more is not, before and after they are serialised", () => {
   expect(decide(`/${"a".repeat(2_047)}`)).toBe(`/${"a".repeat(2_047)}`);
@@ -59,7 +68,9 @@ test("without RETURN_ORIGINS only this origin is allowed", () => {
   expect(allowedTarget("https://app.example/a", alone)).toBeNull();
 });
 
-test("what passes is ASCII, of an allowed origin on every base, and passes again unchanged", () => {
+test("what passes is ASCII, of an allowed origin on every base, and passes again unchanged", {
+  meta: { asvs: ["1.1.1"] },
+}, () => {
   const kinds = { path: 0, absolute: 0, refused: 0 };
   fc.assert(
     fc.property(targets, (text) => {

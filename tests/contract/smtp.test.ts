@@ -77,13 +77,18 @@ describe.each([
     ["of an unknown authority", () => createAuthority().sign("IP:127.0.0.1"), /UNABLE_TO_VERIFY_LEAF_SIGNATURE/],
     ["for another host", (trusted) => trusted.sign("DNS:mail.example"), /ERR_TLS_CERT_ALTNAME_INVALID/],
     ["that has expired", (trusted) => trusted.sign("IP:127.0.0.1", -1), /CERT_HAS_EXPIRED/],
-  ])("a certificate %s is refused, whatever the URL's query", async (_fault, certificate, code) => {
-    const server = await startSmtpServer({ secure, ...certificate(authority) });
-    const query = "?rejectUnauthorized=false&tls.rejectUnauthorized=false&ignoreTLS=true&secure=false&requireTLS=false";
-    const error = await rejection(mailerFor(`${url}/${query}`, server.port).send(mail));
-    expect(error).toMatchObject({ name: "SmtpError", code: expect.stringMatching(code) });
-    expect(server.mails).toEqual([]);
-  });
+  ])(
+    "a certificate %s is refused, whatever the URL's query",
+    { meta: { asvs: ["12.3.2"] } },
+    async (_fault, certificate, code) => {
+      const server = await startSmtpServer({ secure, ...certificate(authority) });
+      const query =
+        "?rejectUnauthorized=false&tls.rejectUnauthorized=false&ignoreTLS=true&secure=false&requireTLS=false";
+      const error = await rejection(mailerFor(`${url}/${query}`, server.port).send(mail));
+      expect(error).toMatchObject({ name: "SmtpError", code: expect.stringMatching(code) });
+      expect(server.mails).toEqual([]);
+    },
+  );
 });
 
 /** Decodes the encoded words of a header (RFC 2047). */
@@ -113,7 +118,7 @@ test.each(["de", "fr", "ja", "ar"] as const)("a subject in %s is sent in ASCII, 
   expect(decodeHeader(sent)).toBe(subject);
 });
 
-test("without STARTTLS neither a login nor a mail is sent", async () => {
+test("without STARTTLS neither a login nor a mail is sent", { meta: { asvs: ["12.3.1"] } }, async () => {
   const lines: (string | null)[] = [];
   const server = await startScriptedServer((line, socket) => {
     lines.push(line?.split(" ")[0] ?? null);
@@ -241,15 +246,19 @@ describe("no field of a mail can add a header or a recipient", () => {
     ["ada@example.com <eve@example.com>", '"ada@example.com  eve"@example.com'],
     ["all: ada@example.com, eve@example.com;", '"all: ada@example.com, eve"@example.com;'],
     ['"eve@example.com, x"@example.org', '"eve@example.com, x"@example.org'],
-  ])("%j is sent as one undeliverable recipient", async (to, address) => {
-    const commands: string[] = [];
-    const server = await startScriptedServer((line, socket) => {
-      if (line?.startsWith("RCPT")) commands.push(line);
-      socket.write(line === null ? greeting : answerTo(line.startsWith("RCPT") ? "550" : line));
-    });
-    expect(await rejection(mailerFor(plain, server.port).send({ ...mail, to }))).toMatchObject(refused);
-    expect(commands).toEqual([`RCPT TO:<${address}>`]);
-  });
+  ])(
+    "%j is sent as one undeliverable recipient",
+    { meta: { asvs: ["1.3.11"], advisories: ["CVE-2025-13033"] } },
+    async (to, address) => {
+      const commands: string[] = [];
+      const server = await startScriptedServer((line, socket) => {
+        if (line?.startsWith("RCPT")) commands.push(line);
+        socket.write(line === null ? greeting : answerTo(line.startsWith("RCPT") ? "550" : line));
+      });
+      expect(await rejection(mailerFor(plain, server.port).send({ ...mail, to }))).toMatchObject(refused);
+      expect(commands).toEqual([`RCPT TO:<${address}>`]);
+    },
+  );
 });
 
 test("text outside ASCII is received unchanged", async () => {

@@ -47,7 +47,9 @@ const faults: [string, Partial<Script>][] = [
   ["gives no address", { profile: json({ ...ada, email: null }) }],
 ];
 
-test("a provider that is slow, answers wrongly or is down: idp_failed within six seconds, no session, no change", async () => {
+test("a provider that is slow, answers wrongly or is down: idp_failed within six seconds, no session, no change", {
+  meta: { asvs: ["16.5.2"] },
+}, async () => {
   await using fixture = await createFixture();
   const provider = await fixture.provider();
   const server = await fixture.server(provider.settings.google);

@@ -37,6 +37,7 @@ const pages: [string, number, string][] = [
   ["/nowhere", 404, "Page not found"],
   ["/%00", 404, "Page not found"],
   ["/.env", 404, "Page not found"],
+  ["/build/", 404, "Page not found"],
   ["/..%2fpackage.json", 404, "Page not found"],
   ["/%ff", 400, "This address cannot be read"],
   ["/login%", 400, "This address cannot be read"],
@@ -58,6 +59,7 @@ afterEach(async () => {
 describe("a page", () => {
   test.each(pages)(
     "%s is answered %i with no-store and a CSP whose nonce is on its scripts",
+    { meta: { asvs: ["3.4.3", "3.4.4", "3.4.5", "3.4.6", "3.7.1", "4.1.1", "13.4.3", "14.2.2", "14.2.3", "14.3.2"] } },
     async (path, status, title) => {
       const page = await send(path);
       expect(page.status).toBe(status);
@@ -80,13 +82,13 @@ describe("a page", () => {
     },
   );
 
-  test("has a new nonce for each answer", async () => {
+  test("has a new nonce for each answer", { meta: { asvs: ["11.5.1"] } }, async () => {
     const nonces = new Set<string | null>();
     for (let count = 0; count < 3; count++) nonces.add((await send("/login")).headers.get("Content-Security-Policy"));
     expect(nonces.size).toBe(3);
   });
 
-  test("escapes the values of the query", async () => {
+  test("escapes the values of the query", { meta: { asvs: ["1.1.2", "1.2.1", "1.2.3", "3.2.2"] } }, async () => {
     const evil = `"><script>alert(1)</script>`;
     for (const path of ["/reset-password", "/register/complete", "/forgot-password", "/register"]) {
       const { body } = await send(`${path}?${new URLSearchParams({ email: evil, token: evil, notice: evil })}`);
@@ -123,14 +125,18 @@ describe("a file", () => {
     ["of public/", () => "/favicon.svg", "image/svg+xml", "public, max-age=3600", /^<svg/],
     ["/healthz", () => "/healthz", text, "no-store", /^ok\n$/],
     ["/readyz", () => "/readyz", text, "no-store", /^ready\n$/],
-  ])("%s has its type, its time in a cache, and no cookie", async (_what, pathOf, contentType, cache, body) => {
-    const path = await pathOf();
-    const file = await send(path);
-    expect(file).toMatchObject({ status: 200, contentType, setCookies: [], body: expect.stringMatching(body) });
-    expect(file.headers.get("Cache-Control")).toBe(cache);
-    if (contentType === text) expect(file.headers.get("Content-Security-Policy")).toBe(emptyPolicy);
-    expectSecurityHeaders(file.headers);
-  });
+  ])(
+    "%s has its type, its time in a cache, and no cookie",
+    { meta: { asvs: ["3.2.1", "4.1.1"] } },
+    async (_what, pathOf, contentType, cache, body) => {
+      const path = await pathOf();
+      const file = await send(path);
+      expect(file).toMatchObject({ status: 200, contentType, setCookies: [], body: expect.stringMatching(body) });
+      expect(file.headers.get("Cache-Control")).toBe(cache);
+      if (contentType === text) expect(file.headers.get("Content-Security-Policy")).toBe(emptyPolicy);
+      expectSecurityHeaders(file.headers);
+    },
+  );
 
   test("is not what /build/../login is: that page is no-store", async () => {
     const page = await exchange(["GET /build/../login HTTP/1.1", "Host: localhost", "Connection: close"]);
@@ -170,19 +176,23 @@ describe("a wrong method", () => {
     ["DELETE", "/logout", "POST"],
     ["PUT", "/__manifest", read],
     ["POST", "/__manifest", read],
-  ])("%s %s is answered 405 with a page and Allow", async (method, target, allow) => {
-    const refused = await exchange([
-      `${method} ${target} HTTP/1.1`,
-      "Host: localhost",
-      "Cookie: session=not-to-be-echoed",
-      "Content-Length: 0",
-      "Connection: close",
-    ]);
-    expect(refused.status).toBe(405);
-    expect(refused.headers).toMatchObject({ "content-type": html, allow, "x-content-type-options": "nosniff" });
-    expect(refused.body).toContain('<h1 tabindex="-1">This does not work here</h1>');
-    expect(refused.body).not.toContain("not-to-be-echoed");
-  });
+  ])(
+    "%s %s is answered 405 with a page and Allow",
+    { meta: { asvs: ["3.5.3", "13.4.4"] } },
+    async (method, target, allow) => {
+      const refused = await exchange([
+        `${method} ${target} HTTP/1.1`,
+        "Host: localhost",
+        "Cookie: session=not-to-be-echoed",
+        "Content-Length: 0",
+        "Connection: close",
+      ]);
+      expect(refused.status).toBe(405);
+      expect(refused.headers).toMatchObject({ "content-type": html, allow, "x-content-type-options": "nosniff" });
+      expect(refused.body).toContain('<h1 tabindex="-1">This does not work here</h1>');
+      expect(refused.body).not.toContain("not-to-be-echoed");
+    },
+  );
 
   test("is not reported for a form at an unknown path: that is 404", async () => {
     const refused = await send("/nowhere", { form: { email: "a@example.com" } });

@@ -37,7 +37,9 @@ test("pages show the brand's name, logo, colours and links, and error pages do t
   }
 });
 
-test("the logo is served for ever under its hash, and can run and load nothing", async () => {
+test("the logo is served for ever under its hash, and can run and load nothing", {
+  meta: { asvs: ["1.3.4", "3.2.1"] },
+}, async () => {
   const { body } = await latchkey.send("/login");
   const path = attribute(body, /<img src="([^"]+)"/);
   const answer = await latchkey.send(path);
@@ -84,16 +86,20 @@ test("mails have the brand's name, colour and links; the fixed parts of the rese
   );
 });
 
-test.each([name.toUpperCase(), "LOGIN.cheese.example"])("the password %s is refused", async (word) => {
-  const email = `${crypto.randomUUID()}@example.com`;
-  await latchkey.register(email);
-  const link = await latchkey.resetLink(email);
-  const refused = await latchkey.visit().post("/reset-password", { ...link, ...twice(word) });
-  expect(refused.status).toBe(422);
-  expect(refused.body).toContain("Choose a password that is not the name or the address of this site.");
-  const taken = await latchkey.visit().post("/reset-password", { ...link, ...twice(`${word} and more`) });
-  expect(taken.location).toBe("/login?notice=password_reset");
-});
+test.each([name.toUpperCase(), "LOGIN.cheese.example"])(
+  "the password %s is refused",
+  { meta: { asvs: ["6.2.11"] } },
+  async (word) => {
+    const email = `${crypto.randomUUID()}@example.com`;
+    await latchkey.register(email);
+    const link = await latchkey.resetLink(email);
+    const refused = await latchkey.visit().post("/reset-password", { ...link, ...twice(word) });
+    expect(refused.status).toBe(422);
+    expect(refused.body).toContain("Choose a password that is not the name or the address of this site.");
+    const taken = await latchkey.visit().post("/reset-password", { ...link, ...twice(`${word} and more`) });
+    expect(taken.location).toBe("/login?notice=password_reset");
+  },
+);
 
 describe("search engines", () => {
   const noindex = '<meta name="robots" content="noindex"/>';

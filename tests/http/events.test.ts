@@ -45,7 +45,7 @@ test("registration: requested, sent, completed, refused", async () => {
   await expectEvents(post("/register/complete", guess), inRequest("registration.refused", { reason: "invalid_link" }));
 });
 
-test("login: failed, succeeded, throttled; logout", async () => {
+test("login: failed, succeeded, throttled; logout", { meta: { asvs: ["16.2.1", "16.3.1", "16.3.3"] } }, async () => {
   const email = "logs-in@example.com";
   await latchkey.register(email);
   const visitor = latchkey.visit();
@@ -64,7 +64,9 @@ test("login: failed, succeeded, throttled; logout", async () => {
   await expectEvents(wrong, inRequest("login.throttled"));
 });
 
-test("password reset: requested, sent, refused, completed, and its ended sessions", async () => {
+test("password reset: requested, sent, refused, completed, and its ended sessions", {
+  meta: { asvs: ["16.3.1"] },
+}, async () => {
   const email = "resets@example.com";
   await latchkey.register(email);
   const userId = await logIn(email);
@@ -87,7 +89,7 @@ test("password reset: requested, sent, refused, completed, and its ended session
   );
 });
 
-test("external sign-in: started, succeeded, linked, unlinked, failed", async () => {
+test("external sign-in: started, succeeded, linked, unlinked, failed", { meta: { asvs: ["16.3.1"] } }, async () => {
   const email = "federated@example.com";
   await latchkey.register(email);
   const userId = await logIn(email);
@@ -116,7 +118,7 @@ test.each([
   ["denied", "state=STATE&error=access_denied&error_description=%0a%7B%22event%22%3A%22login.succeeded%22%7D"],
   ["no_code", "state=STATE"],
   ["state", "code=c&state=x"],
-])("external sign-in failed: %s", async (reason, query) => {
+])("external sign-in failed: %s", { meta: { asvs: ["16.3.3"] } }, async (reason, query) => {
   const visitor = latchkey.visit();
   const own = query.replace("STATE", (await leave(visitor)).get("state") ?? "");
   await expectEvents(() => visitor.get(`/auth/idp/callback?${own}`), inRequest("idp.failed", { reason }));

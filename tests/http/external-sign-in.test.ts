@@ -19,7 +19,9 @@ const attributesInOrder = (line: string) => line.split("; ").sort().join("; ");
 /** Parameters that name other destinations. */
 const evil = { next: "//evil.example", redirect_uri: "https://evil.example", returnTo: "https://evil.example" };
 
-test("a sign-in sets the state in a cookie, exchanges the code once and ends at the dashboard", async () => {
+test("a sign-in sets the state in a cookie, exchanges the code once and ends at the dashboard", {
+  meta: { asvs: ["3.7.2"] },
+}, async () => {
   const visitor = latchkey.visit();
   const started = await visitor.get(`/auth/idp?${new URLSearchParams(evil)}`);
   const asked = new URL(started.location ?? "");
@@ -69,15 +71,21 @@ test.each<[string, (state: string) => string]>([
   ["with another state", () => `code=c&state=${"0".repeat(64)}`],
   ["with a longer state", (state) => `code=c&state=${state}0`],
   ["with the state as an array", (state) => `code=c&state[]=${state}`],
-])("login CSRF: a callback %s is refused without a request to the provider", async (_how, query) => {
-  const visitor = latchkey.visit();
-  const state = (await leave(visitor)).get("state") ?? "";
-  expectRefusal(await visitor.get(`/auth/idp/callback?${query(state)}`));
-  expect(provider.tokenRequests()).toEqual([]);
-  expect([...visitor.cookies.keys()]).toEqual([]);
-});
+])(
+  "login CSRF: a callback %s is refused without a request to the provider",
+  { meta: { asvs: ["2.3.1", "10.1.2", "10.2.1"] } },
+  async (_how, query) => {
+    const visitor = latchkey.visit();
+    const state = (await leave(visitor)).get("state") ?? "";
+    expectRefusal(await visitor.get(`/auth/idp/callback?${query(state)}`));
+    expect(provider.tokenRequests()).toEqual([]);
+    expect([...visitor.cookies.keys()]).toEqual([]);
+  },
+);
 
-test("login CSRF: the attacker's state is refused in another browser", async () => {
+test("login CSRF: the attacker's state is refused in another browser", {
+  meta: { asvs: ["10.1.2", "10.2.1"], advisories: ["CVE-2025-68158"] },
+}, async () => {
   const state = (await leave(latchkey.visit())).get("state") ?? "";
   const victim = latchkey.visit();
   expectRefusal(await comeBack(victim, { code: "c", state }));

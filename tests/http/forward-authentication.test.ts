@@ -141,7 +141,7 @@ describe("without a session", () => {
     ["a hundred cookies", Array.from({ length: 100 }, (_, index) => `session=${index}`).join("; ")],
     ["separators only", ";;;,;=;"],
     ["the name of an object's property", `__proto__=${token}; constructor=${token}`],
-  ])("a cookie of %s is answered 401", async (_what, cookie) => {
+  ])("a cookie of %s is answered 401", { meta: { advisories: ["CVE-2026-25748"] } }, async (_what, cookie) => {
     expect(seenByProxy(await proxied.send(path, cookie === undefined ? {} : { cookie }))).toEqual(refused);
   });
 

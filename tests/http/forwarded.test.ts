@@ -34,9 +34,13 @@ describe("the client's address", () => {
     ["no header", "2", undefined, proxyAddress],
     ["no address", "1", "unknown", proxyAddress],
     ["an unclosed bracket", "1", "[2001:db8::1", proxyAddress],
-  ])("%s (TRUST_PROXY=%s)", (_what, trusted, header, expected) => {
-    expect(client(header, trusted)).toBe(expected);
-  });
+  ])(
+    "%s (TRUST_PROXY=%s)",
+    { meta: { asvs: ["4.1.3", "15.3.4"], advisories: ["GHSA-46wh-pxpv-q5gq"] } },
+    (_what, trusted, header, expected) => {
+      expect(client(header, trusted)).toBe(expected);
+    },
+  );
 
   test.each(["fe80::1%br-lan", "fe80::1%eth0", "fe80::1"])("the connection of %s", (remoteAddress) => {
     const request = { headers: {}, socket: { remoteAddress } } as IncomingMessage;

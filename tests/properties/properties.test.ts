@@ -104,7 +104,7 @@ async function snapshotWithoutLimits() {
 describe("an e-mail address", () => {
   const ordinary = fc.emailAddress().filter((address) => address.length <= 254 && address.indexOf("@") <= 64);
 
-  test("is parsed to ASCII in one spelling, or refused", () => {
+  test("is parsed to ASCII in one spelling, or refused", { meta: { asvs: ["1.1.1", "2.2.1"] } }, () => {
     const outcomes = new Outcomes();
     fc.assert(
       fc.property(
@@ -204,7 +204,9 @@ describe("a token", () => {
     );
   });
 
-  test("is 64 lower-case hex characters, unique, and stored only as its SHA-256", async () => {
+  test("is 64 lower-case hex characters, unique, and stored only as its SHA-256", {
+    meta: { asvs: ["6.4.1", "6.5.3", "6.5.4", "11.4.1", "11.5.1"] },
+  }, async () => {
     const tokens = new Set(Array.from({ length: 1_000 }, mintToken));
     expect(tokens.size).toBe(1_000);
     for (const token of tokens) expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -339,7 +341,7 @@ describe("no request is answered 500 or changes data", () => {
     expect(await snapshotWithoutLimits()).toEqual(before);
   });
 
-  test("with any fields of a form", async () => {
+  test("with any fields of a form", { meta: { asvs: ["1.2.4", "2.2.2"] } }, async () => {
     const before = await snapshotWithoutLimits();
     const fields = fc.array(
       fc.tuple(

@@ -41,13 +41,19 @@ async function expiredSession(userId: string): Promise<string> {
 }
 
 describe("the page", () => {
-  test.each(["http://pictures.example/ada.png", "javascript:alert(1)"])("has no picture of %s", async (url) => {
-    const id = await createUser(latchkey.em());
-    await latchkey.execute("update users set picture_url = ?", [url]);
-    expect(await open(await signedIn(latchkey.em(), id))).toMatchObject({ data: { user: { picture: null } } });
-  });
+  test.each(["http://pictures.example/ada.png", "javascript:alert(1)"])(
+    "has no picture of %s",
+    { meta: { asvs: ["1.2.2"] } },
+    async (url) => {
+      const id = await createUser(latchkey.em());
+      await latchkey.execute("update users set picture_url = ?", [url]);
+      expect(await open(await signedIn(latchkey.em(), id))).toMatchObject({ data: { user: { picture: null } } });
+    },
+  );
 
-  test("shows the profile, the sign-in methods and the sessions, and marks the current session", async () => {
+  test("shows the profile, the sign-in methods and the sessions, and marks the current session", {
+    meta: { asvs: ["7.5.2"] },
+  }, async () => {
     const id = await createUser(latchkey.em(), { idpId: "42" });
     await latchkey.execute("update users set name = 'Ada', picture_url = 'https://pictures.example/ada.png'");
     await signedIn(latchkey.em(), id, firefox);
@@ -117,7 +123,9 @@ describe("the page", () => {
   });
 });
 
-test("every action without a session redirects to the login page and changes nothing", async () => {
+test("every action without a session redirects to the login page and changes nothing", {
+  meta: { asvs: ["8.2.1", "8.3.1"] },
+}, async () => {
   await createUser(latchkey.em());
   const before = await latchkey.snapshot();
   const intents = [
@@ -139,7 +147,9 @@ test("every action without a session redirects to the login page and changes not
   expect(await latchkey.snapshot()).toEqual(before);
 });
 
-test("an action whose session ended after the request was accepted changes nothing", async () => {
+test("an action whose session ended after the request was accepted changes nothing", {
+  meta: { asvs: ["8.3.1"] },
+}, async () => {
   const email = "ada@example.com";
   const id = await createUser(latchkey.em(), { idpId: "42" });
   await signedIn(latchkey.em(), id); // the owner, after a reset
@@ -180,7 +190,7 @@ test.each<[[string, string][]]>([
 });
 
 describe("end-session", () => {
-  test("ends that session without a recent sign-in", async () => {
+  test("ends that session without a recent sign-in", { meta: { asvs: ["7.5.2"] } }, async () => {
     const id = await createUser(latchkey.em());
     await signedIn(latchkey.em(), id);
     const sessionId = await sessionIdOf(id);
@@ -204,7 +214,9 @@ describe("end-session", () => {
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
   });
 
-  test("with another user's session, an unknown one or none is refused and changes nothing", async () => {
+  test("with another user's session, an unknown one or none is refused and changes nothing", {
+    meta: { asvs: ["8.2.2"] },
+  }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
     await signedIn(latchkey.em(), bob);
@@ -218,7 +230,9 @@ describe("end-session", () => {
   });
 });
 
-test("end-other-sessions keeps the current session and other users' sessions", async () => {
+test("end-other-sessions keeps the current session and other users' sessions", {
+  meta: { asvs: ["7.5.2"] },
+}, async () => {
   const id = await createUser(latchkey.em());
   for (let count = 0; count < 3; count++) await signedIn(latchkey.em(), id);
   const cookie = await signedIn(latchkey.em(), id);
@@ -232,7 +246,9 @@ test("end-other-sessions keeps the current session and other users' sessions", a
 });
 
 describe("send-password-link", () => {
-  test("mails the reset link to the user's address and ignores a posted address", async () => {
+  test("mails the reset link to the user's address and ignores a posted address", {
+    meta: { asvs: ["8.2.3", "15.3.3"] },
+  }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { password: null, idpId: "42" }));
     await age("2 days");
     expect((await act(cookie, "send-password-link", { email: "eve@example.com" })).status).toBe(200);
@@ -277,7 +293,9 @@ describe("unlink-provider", () => {
 });
 
 describe("delete-account", () => {
-  test("removes the user, the sessions and every link of the address, and keeps other users' rows", async () => {
+  test("removes the user, the sessions and every link of the address, and keeps other users' rows", {
+    meta: { asvs: ["7.4.2"] },
+  }, async () => {
     const pending = await registrationLink(latchkey, "ada@example.com");
     const id = await createUser(latchkey.em());
     const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
@@ -340,6 +358,7 @@ describe("delete-account", () => {
 describe("the 15 minutes of a recent sign-in", () => {
   test.each(["change-password", "unlink-provider", "change-email", "delete-account"])(
     "after them, %s requires a new sign-in and changes nothing",
+    { meta: { asvs: ["7.5.1"] } },
     async (intent) => {
       const id = await createUser(latchkey.em(), { idpId: "42" });
       const cookie = await signedIn(latchkey.em(), id);

@@ -80,7 +80,9 @@ describe("GET /auth/idp", () => {
     expect(off.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
   });
 
-  test("makes a new state for each request, in a cookie that is Secure on https, and changes nothing", async () => {
+  test("makes a new state for each request, in a cookie that is Secure on https, and changes nothing", {
+    meta: { asvs: ["10.1.2"] },
+  }, async () => {
     const before = await latchkey.snapshot();
     const states = new Set<string | undefined>();
     for (let count = 0; count < 2; count++) {
@@ -149,6 +151,7 @@ describe("a sign-in with a verified address", () => {
     ["with a session", async (userId: string) => signedIn(latchkey.em(), userId)],
   ])(
     "%s finds the account by the provider's id, even after the address at the provider changed",
+    { meta: { asvs: ["10.5.2"] } },
     async (_how, browser) => {
       await signInWith(ada);
       const before = await users();
@@ -196,7 +199,9 @@ describe("a sign-in with a verified address", () => {
   });
 
   // "Pre-hijacked Accounts", USENIX Security 2022, section 3: the attacker has asked for this link.
-  test("invalidates a pending registration link of the address, and no other", async () => {
+  test("invalidates a pending registration link of the address, and no other", {
+    meta: { advisories: ["CVE-2026-53516"] },
+  }, async () => {
     const link = await registrationLink(latchkey, "ada@example.com");
     await registrationLink(latchkey, "bob@example.com");
     latchkey.configure(on);
@@ -288,12 +293,16 @@ describe("a refused callback", () => {
     ["outside ASCII", { email: "ada@examp\u212ae.com" }],
     ["with NUL", { email: "ada@example.com\0" }],
     ["overlong", { email: `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.example.com` }],
-  ])("with an address that is %s links no account and creates none", async (_why, changed) => {
-    await createUser(latchkey.em());
-    await createUser(latchkey.em(), { email: "ada@exampke.com" });
-    await expectRefused(() => signInWith({ ...ada, ...changed }));
-    expect(log.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
-  });
+  ])(
+    "with an address that is %s links no account and creates none",
+    { meta: { advisories: ["CVE-2026-15611", "CVE-2026-97175"] } },
+    async (_why, changed) => {
+      await createUser(latchkey.em());
+      await createUser(latchkey.em(), { email: "ada@exampke.com" });
+      await expectRefused(() => signInWith({ ...ada, ...changed }));
+      expect(log.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
+    },
+  );
 
   test("for an account that is linked to another id changes nothing", async () => {
     await createUser(latchkey.em(), { idpId: "2002" });
@@ -307,7 +316,7 @@ describe("a refused callback", () => {
     expect((await call(dashboard.loader, get("/dashboard", { cookie }))).status).toBe(200);
   });
 
-  test("because of a database failure is the same redirect, not a 500", async () => {
+  test("because of a database failure is the same redirect, not a 500", { meta: { asvs: ["16.5.3"] } }, async () => {
     providerAnswers(ada);
     await latchkey.withoutTable("sessions", async () => {
       const refused = await comeBack({ code: "c", state });

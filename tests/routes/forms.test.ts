@@ -102,7 +102,9 @@ const refusals: [how: string, status: number, make: Make][] = [
 ];
 
 describe.each(forms)("the form of %s", (path, action) => {
-  test("is refused from another site, of another type, over 16 KiB and by another method, and changes nothing", async () => {
+  test("is refused from another site, of another type, over 16 KiB and by another method, and changes nothing", {
+    meta: { asvs: ["3.5.1"] },
+  }, async () => {
     const { cookie, fields } = await acceptableFields();
     const before = await latchkey.snapshot();
     for (const [how, status, make] of refusals) {
@@ -123,6 +125,7 @@ const required: [string, unknown, string[]][] = [
 
 test.each(required)(
   "the form of %s without one of its fields, or empty, changes nothing",
+  { meta: { asvs: ["2.2.2"] } },
   async (path, action, names) => {
     const { cookie, fields } = await acceptableFields();
     const before = await latchkey.snapshot();
@@ -195,6 +198,7 @@ test("no answer to a rejected form contains the password", async () => {
 
 test.each(["__proto__", "constructor", "email[]", "email[$ne]", "email.x"])(
   "a field named %s is not read as the address",
+  { meta: { asvs: ["15.3.6", "15.3.7"] } },
   async (name) => {
     await createUser(latchkey.em());
     const before = await latchkey.snapshot();

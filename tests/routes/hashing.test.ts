@@ -54,7 +54,9 @@ const logIn = (client = "192.0.2.9") => {
   return call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }, { headers }));
 };
 
-test("two or three hashes run, 64 wait, the next is refused, and when they have ended hashes are accepted again", async () => {
+test("two or three hashes run, 64 wait, the next is refused, and when they have ended hashes are accepted again", {
+  meta: { asvs: ["15.2.2"] },
+}, async () => {
   const { hashes, places } = fillQueue();
   expect(places).toBe(availableParallelism() > 2 ? 3 : 2);
   expect(running.map(({ password }) => password)).toEqual(["0", "1", "2"].slice(0, places));

@@ -73,7 +73,9 @@ describe("the right password", () => {
 });
 
 describe("a refused login", () => {
-  test("has the same message for an unknown address, a wrong password and an account without a password", async () => {
+  test("has the same message for an unknown address, a wrong password and an account without a password", {
+    meta: { advisories: ["CVE-2024-41952"] },
+  }, async () => {
     await createUser(latchkey.em());
     await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "42" });
     const before = await withoutLimits();
@@ -125,7 +127,9 @@ describe("a refused login", () => {
 });
 
 describe("too many failed logins", () => {
-  test("the eleventh for an address is answered 429 with Retry-After, even with the right password", async () => {
+  test("the eleventh for an address is answered 429 with Retry-After, even with the right password", {
+    meta: { asvs: ["2.3.2", "6.3.1"] },
+  }, async () => {
     await createUser(latchkey.em());
     await failTimes(10, (index) => (index % 2 ? "ada@example.com" : " ADA@example.com"));
     for (const password of ["wrong", goodPassword]) {
@@ -150,7 +154,9 @@ describe("too many failed logins", () => {
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
   });
 
-  test("the hundred and first of a client is answered 429 for every address; another client is not limited", async () => {
+  test("the hundred and first of a client is answered 429 for every address; another client is not limited", {
+    meta: { asvs: ["2.4.1", "6.3.1"] },
+  }, async () => {
     await createUser(latchkey.em());
     const client = { "latchkey-client": "192.0.2.1" };
     await latchkey.execute(
@@ -206,7 +212,7 @@ describe("a hash with weaker parameters than those in force", () => {
     expect(isOutdated(`$argon2id$v=19$${parameters}$c2FsdA$aGFzaA`)).toBe(outdated);
   });
 
-  test("is replaced by the next login, and the password stays valid", async () => {
+  test("is replaced by the next login, and the password stays valid", { meta: { asvs: ["11.2.2"] } }, async () => {
     await createOutdatedUser();
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(302);
     const renewed = await storedHash();
@@ -252,7 +258,9 @@ describe("a refused login makes the same Argon2 runs for every address", () => {
     "no address",
   ];
 
-  test("while hashes with half the memory and with the parameters in force are stored", async () => {
+  test("while hashes with half the memory and with the parameters in force are stored", {
+    meta: { advisories: ["GHSA-6f65-4fv2-wwch"] },
+  }, async () => {
     await createWeakUser("weak@example.com");
     await createUser(latchkey.em(), { email: "strong@example.com" });
     await createUser(latchkey.em(), { email: "provider@example.com", password: null, idpId: "42" });

@@ -163,7 +163,9 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
   const expire = (from: string) => latchkey.execute(`update ${kind.table} set expires_at = now() ${from}`);
   const newLink = (address = email) => newLinkOf(kind, address);
 
-  test("has a token of its own, is stored as the SHA-256 of the token's text, and expires in one hour", async () => {
+  test("has a token of its own, is stored as the SHA-256 of the token's text, and expires in one hour", {
+    meta: { asvs: ["6.4.1"] },
+  }, async () => {
     const earliest = Date.now() + 3_600_000;
     const links = [await newLink(), await kind.linkOf(email), await kind.linkOf(email)];
     const latest = Date.now() + 3_600_000;
@@ -219,13 +221,19 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
     ["in capitals", "AB".repeat(32)],
     ["with a character before it", ` ${"ab".repeat(32)}`],
     ["with a character after it", `${"ab".repeat(32)}0`],
-  ])("with a token %s is refused even when the hash of that spelling is stored", async (_how, token) => {
-    await newLink();
-    await latchkey.execute(`update ${kind.table} set token_hash = ?`, [sha256(token)]);
-    await expectInvalid({ email, token });
-  });
+  ])(
+    "with a token %s is refused even when the hash of that spelling is stored",
+    { meta: { asvs: ["2.2.1"] } },
+    async (_how, token) => {
+      await newLink();
+      await latchkey.execute(`update ${kind.table} set token_hash = ?`, [sha256(token)]);
+      await expectInvalid({ email, token });
+    },
+  );
 
-  test("with another address is refused, even one that has an account or a link", async () => {
+  test("with another address is refused, even one that has an account or a link", {
+    meta: { asvs: ["2.2.3"] },
+  }, async () => {
     const { token } = await newLink();
     await newLink("bob@example.com");
     for (const other of [
@@ -245,7 +253,9 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
     expect((await finish({ email: " ADA.Lovelace@Example.com ", token, ...kind.fields })).status).toBe(302);
   });
 
-  test("is refused after its expiry, also between its check and its use, and accepted in its last minute", async () => {
+  test("is refused after its expiry, also between its check and its use, and accepted in its last minute", {
+    meta: { asvs: ["6.4.1"] },
+  }, async () => {
     const link = await newLink();
     await expire("- interval '1 millisecond'");
     await expectInvalid(link);
@@ -257,12 +267,16 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
     expect((await finish({ ...link, ...kind.fields })).status).toBe(302);
   });
 
-  test.each([reset, registration, change].filter((other) => other !== kind))("of $path is refused", async (other) => {
-    const { token } = await newLinkOf(other, other === reset ? "bob@example.com" : email);
-    expect(token).toMatch(/^[0-9a-f]{64}$/);
-    await kind.arrange(email);
-    for (const address of [email, "bob@example.com"]) await expectInvalid({ email: address, token });
-  });
+  test.each([reset, registration, change].filter((other) => other !== kind))(
+    "of $path is refused",
+    { meta: { asvs: ["2.2.3"], advisories: ["CVE-2026-105785"] } },
+    async (other) => {
+      const { token } = await newLinkOf(other, other === reset ? "bob@example.com" : email);
+      expect(token).toMatch(/^[0-9a-f]{64}$/);
+      await kind.arrange(email);
+      for (const address of [email, "bob@example.com"]) await expectInvalid({ email: address, token });
+    },
+  );
 
   test.each(["email", "token"])("with its %s repeated or missing is refused and changes nothing", async (field) => {
     const fields: Record<string, string> = { ...(await newLink()), ...kind.fields };
@@ -277,19 +291,23 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
 
   const rounds = [1, 2, 3, 4, 5];
 
-  test.each(rounds)("posted ten times at once with one token succeeds exactly once (round %i)", async () => {
-    const link = await newLink();
-    const passwords = Array.from({ length: 10 }, (_, at) => `${password} ${at}`);
-    const answers = await Promise.all(passwords.map((each) => finish({ ...link, ...twice(each) })));
-    const [winner = "", ...more] = passwords.filter((_, at) => answers[at]?.status === 302);
-    expect(more).toEqual([]);
-    const refused = answers.filter(({ status, data }) => status === 422 && data.invalidLink === kind.message);
-    expect(refused).toHaveLength(9);
-    expect(await authenticate(email, kind === change ? goodPassword : winner)).not.toBeNull();
-    expect(await latchkey.execute("select * from users")).toHaveLength(1);
-    expect(await latchkey.execute("select * from sessions")).toHaveLength(kind.afterwards.sessions);
-    expect(await latchkey.jobs()).toHaveLength(kind.afterwards.jobs);
-  });
+  test.each(rounds)(
+    "posted ten times at once with one token succeeds exactly once (round %i)",
+    { meta: { asvs: ["2.3.1", "2.3.4", "6.5.1"], advisories: ["CVE-2026-28268"] } },
+    async () => {
+      const link = await newLink();
+      const passwords = Array.from({ length: 10 }, (_, at) => `${password} ${at}`);
+      const answers = await Promise.all(passwords.map((each) => finish({ ...link, ...twice(each) })));
+      const [winner = "", ...more] = passwords.filter((_, at) => answers[at]?.status === 302);
+      expect(more).toEqual([]);
+      const refused = answers.filter(({ status, data }) => status === 422 && data.invalidLink === kind.message);
+      expect(refused).toHaveLength(9);
+      expect(await authenticate(email, kind === change ? goodPassword : winner)).not.toBeNull();
+      expect(await latchkey.execute("select * from users")).toHaveLength(1);
+      expect(await latchkey.execute("select * from sessions")).toHaveLength(kind.afterwards.sessions);
+      expect(await latchkey.jobs()).toHaveLength(kind.afterwards.jobs);
+    },
+  );
 
   test.each(rounds)("posted at once with two tokens of one address succeeds with one (round %i)", async () => {
     const links = [await newLink(), await kind.linkOf(email)];
@@ -323,16 +341,20 @@ describe.each([reset, registration])("the password chosen with the link to $path
     ["is not repeated", { password }, different],
     ["is repeated in capitals", { password, passwordConfirmation: password.toUpperCase() }, different],
     ["is repeated with a trailing space", { password, passwordConfirmation: `${password} ` }, different],
-  ])("is refused and changes nothing when it %s, and the link stays valid", async (_why, fields, errors) => {
-    const link = await newLinkOf(kind, email);
-    const before = await latchkey.snapshot();
-    const refused = await finish({ ...link, ...fields });
-    expect(refused.status).toBe(422);
-    expect(refused.cookies).toEqual({});
-    expect(refused.data).toEqual({ typed: { ...link }, errors });
-    expect(await latchkey.snapshot()).toEqual(before);
-    expect((await finish({ ...link, ...kind.fields })).status).toBe(302);
-  });
+  ])(
+    "is refused and changes nothing when it %s, and the link stays valid",
+    { meta: { asvs: ["2.2.2", "6.2.1", "6.2.11"] } },
+    async (_why, fields, errors) => {
+      const link = await newLinkOf(kind, email);
+      const before = await latchkey.snapshot();
+      const refused = await finish({ ...link, ...fields });
+      expect(refused.status).toBe(422);
+      expect(refused.cookies).toEqual({});
+      expect(refused.data).toEqual({ typed: { ...link }, errors });
+      expect(await latchkey.snapshot()).toEqual(before);
+      expect((await finish({ ...link, ...kind.fields })).status).toBe(302);
+    },
+  );
 
   test("is refused when it is sent twice with an error at its field", async () => {
     const pairs = Object.entries({ ...(await newLinkOf(kind, email)), ...newPassword });

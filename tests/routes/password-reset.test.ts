@@ -43,7 +43,9 @@ describe("asking for a link", () => {
     expect(await latchkey.jobs()).toEqual([]);
   });
 
-  test("mails a link on the configured origin, not the request's, to the stored address", async () => {
+  test("mails a link on the configured origin, not the request's, to the stored address", {
+    meta: { advisories: ["CVE-2025-64101"] },
+  }, async () => {
     latchkey.configure({ APP_URL: "https://latchkey.example" });
     await createUser(latchkey.em(), { email: "ada+1@example.com" });
     await forgot(
@@ -82,7 +84,9 @@ test("the link of a deleted account is refused and changes nothing", async () =>
 });
 
 describe("posting a new password", () => {
-  test("stores it, deletes every link of the address, ends every session and redirects to the login page", async () => {
+  test("stores it, deletes every link of the address, ends every session and redirects to the login page", {
+    meta: { asvs: ["6.4.3", "7.4.3"], advisories: ["CVE-2026-22706"] },
+  }, async () => {
     const id = await createUser(latchkey.em());
     const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
     const cookie = await signedIn(latchkey.em(), id);
@@ -142,7 +146,9 @@ describe("posting a new password", () => {
 });
 
 describe("a new password", () => {
-  test("that is among the 10,000 most common is refused, and the next one is not", async () => {
+  test("that is among the 10,000 most common is refused, and the next one is not", {
+    meta: { asvs: ["6.2.4"] },
+  }, async () => {
     const { dictionary } = await import("@zxcvbn-ts/language-common");
     const isLong = (word: string) => word.length >= 8;
     const last = dictionary.passwords.slice(0, 10_000).findLast(isLong)!;
@@ -155,15 +161,19 @@ describe("a new password", () => {
     ["eight characters in 16 code units", "😀🐢🐙🦊🐸🐳🦉🐝"],
     ["256 characters", `${"long ".repeat(51)}x`],
     ["spaces at both ends", "  spaces at both ends  "],
-  ])("%s are accepted, neither trimmed nor truncated", async (_what, taken) => {
-    await createUser(latchkey.em());
-    const link = await resetLink(latchkey);
-    expect((await reset({ ...link, ...twice(taken) })).status).toBe(302);
-    expect((await logIn("ada@example.com", taken.trim().slice(0, -1))).status).toBe(422);
-    expect((await logIn("ada@example.com", taken)).status).toBe(302);
-  });
+  ])(
+    "%s are accepted, neither trimmed nor truncated",
+    { meta: { asvs: ["6.2.5", "6.2.8", "6.2.9"] } },
+    async (_what, taken) => {
+      await createUser(latchkey.em());
+      const link = await resetLink(latchkey);
+      expect((await reset({ ...link, ...twice(taken) })).status).toBe(302);
+      expect((await logIn("ada@example.com", taken.trim().slice(0, -1))).status).toBe(422);
+      expect((await logIn("ada@example.com", taken)).status).toBe(302);
+    },
+  );
 
-  test("is stored as Argon2id with 19 MiB, two passes and one lane", async () => {
+  test("is stored as Argon2id with 19 MiB, two passes and one lane", { meta: { asvs: ["11.4.2"] } }, async () => {
     await createUser(latchkey.em());
     await reset({ ...(await resetLink(latchkey)), ...newPassword });
     const [user] = await latchkey.execute<{ password_hash: string }>("select password_hash from users");

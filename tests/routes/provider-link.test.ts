@@ -167,7 +167,9 @@ describe("connecting", () => {
     expect(await latchkey.snapshot()).toEqual(before);
   }
 
-  test("with an id of another account, with another session or without one is refused and changes nothing", async () => {
+  test("with an id of another account, with another session or without one is refused and changes nothing", {
+    meta: { advisories: ["CVE-2026-105207"] },
+  }, async () => {
     const bob = await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
     const bobs = await signedIn(latchkey.em(), bob);
     await expectRefused((started) => `${cookie}; ${cookiesOf(started)}`, ada, "/dashboard?notice=idp_failed");
@@ -259,7 +261,9 @@ describe("connecting", () => {
 });
 
 describe("the issuer of an id", () => {
-  test("is stored with the id, and added at the next sign-in when it is missing", async () => {
+  test("is stored with the id, and added at the next sign-in when it is missing", {
+    meta: { asvs: ["6.8.1"] },
+  }, async () => {
     await createUser(latchkey.em(), { idpId: "1001" });
     expect((await signIn(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: "google" }]);
@@ -283,7 +287,7 @@ describe("the issuer of an id", () => {
     expect((await users()).map(({ idp_issuer }) => idp_issuer)).toEqual(["google", null]);
   });
 
-  test("after a change of provider, the same id is another user", async () => {
+  test("after a change of provider, the same id is another user", { meta: { asvs: ["6.8.1", "10.5.2"] } }, async () => {
     await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "1001" });
     await latchkey.execute("update users set idp_issuer = 'github'");
     expect((await signIn(ada)).location).toBe("/dashboard");

@@ -33,7 +33,9 @@ const logOut = (cookie: string) => call(logout.action, post("/logout", {}, { coo
 const token = async (userId: string) => (await signedIn(latchkey.em(), userId)).slice("session=".length);
 const sessions = () => latchkey.execute("select id from sessions");
 
-test("a sign-in sets the session cookie for the domain, and the device cookie for this host", async () => {
+test("a sign-in sets the session cookie for the domain, and the device cookie for this host", {
+  meta: { asvs: ["3.3.1", "3.3.3"] },
+}, async () => {
   await createUser(latchkey.em());
   const done = await logIn("", "?return_to=https://notes.example.org/last");
   expect(done).toMatchObject({ status: 302, location: "https://notes.example.org/last" });

@@ -40,7 +40,9 @@ const lastSeen = async () =>
   ).getTime();
 
 describe("a new session", () => {
-  test("has a random token in the cookie, only its SHA-256 in the table, and expires in 30 days", async () => {
+  test("has a random token in the cookie, only its SHA-256 in the table, and expires in 30 days", {
+    meta: { asvs: ["7.2.1", "7.2.2", "7.2.3"] },
+  }, async () => {
     const id = await createUser(latchkey.em());
     const earliest = Date.now();
     const { cookies } = await logIn();
@@ -62,6 +64,7 @@ describe("a new session", () => {
     ["https", https, "__Host-", "; Secure"],
   ])(
     "is on %s a cookie for this host alone, for every path, and no script",
+    { meta: { asvs: ["3.3.1", "3.3.2", "3.3.3", "3.3.4"] } },
     async (_scheme, headers, prefix, secure) => {
       await createUser(latchkey.em());
       expect((await logIn(undefined, headers)).headers.getSetCookie()).toEqual([
@@ -79,14 +82,16 @@ describe("a new session", () => {
       "another user's session",
       async () => signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" })),
     ],
-  ])("replaces %s", async (_what, cookieOf) => {
+  ])("replaces %s", { meta: { asvs: ["7.2.4"] } }, async (_what, cookieOf) => {
     await createUser(latchkey.em());
     const before = await cookieOf();
     expect(`session=${(await logIn(before)).cookies.session}`).not.toBe(before);
     await expectGuest(before);
   });
 
-  test("has a new token and ends the browser's previous session, and no other", async () => {
+  test("has a new token and ends the browser's previous session, and no other", {
+    meta: { asvs: ["7.2.4"] },
+  }, async () => {
     const id = await createUser(latchkey.em());
     const elsewhere = await signedIn(latchkey.em(), id);
     const before = await signedIn(latchkey.em(), id);
@@ -109,7 +114,7 @@ describe("a new session", () => {
     expect((await open(cookie)).status).toBe(200);
   });
 
-  test("truncates a long User-Agent", async () => {
+  test("truncates a long User-Agent", { meta: { asvs: ["1.3.3"] } }, async () => {
     await createUser(latchkey.em());
     await logIn(undefined, { "User-Agent": "x".repeat(8000) });
     const [row] = await latchkey.execute<{ user_agent: string }>("select user_agent from sessions");
@@ -127,7 +132,7 @@ describe("the cookie's name", () => {
     for (const other of others) await expectGuest(`${other}=${token}`, headers);
   });
 
-  test("a malformed token is treated as no session, without an error", async () => {
+  test("a malformed token is treated as no session, without an error", { meta: { asvs: ["1.2.4"] } }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const token = cookie.split("=")[1] ?? "";
     const values = [
@@ -149,7 +154,7 @@ describe("a session ends", () => {
   test.each([
     ["14 days after its last use", "last_seen_at", "14 days"],
     ["30 days after the sign-in, even with use", "expires_at", "30 days"],
-  ])("%s, and not before", async (_when, column, lifetime) => {
+  ])("%s, and not before", { meta: { asvs: ["7.3.1", "7.3.2", "7.4.1"] } }, async (_when, column, lifetime) => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await latchkey.execute(`update sessions set ${column} = ${column} - interval '${lifetime}' + interval '1 minute'`);
     expect((await open(cookie)).status).toBe(200);
@@ -158,7 +163,7 @@ describe("a session ends", () => {
     await expectGuest(cookie);
   });
 
-  test("when its user is deleted", async () => {
+  test("when its user is deleted", { meta: { asvs: ["7.4.2"] } }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await latchkey.execute("delete from users");
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
@@ -212,6 +217,7 @@ describe("logging out", () => {
     ["https", https, "__Host-", "; Secure"],
   ])(
     "on %s ends the session in the database, clears the cookie and redirects to the login page",
+    { meta: { asvs: ["7.4.1"] } },
     async (_scheme, headers, prefix, secure) => {
       const id = await createUser(latchkey.em());
       const elsewhere = await signedIn(latchkey.em(), id);
@@ -235,7 +241,7 @@ describe("logging out", () => {
     }
   });
 
-  test("by GET is answered 405 and ends no session", async () => {
+  test("by GET is answered 405 and ends no session", { meta: { asvs: ["3.5.3"] } }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const refused = await call(logout.loader, get("/logout", { cookie }));
     expect(refused.status).toBe(405);

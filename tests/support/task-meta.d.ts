@@ -1,0 +1,9 @@
+import "vitest";
+
+declare module "vitest" {
+  /** What a test shows: docs/asvs.md lists it. */
+  interface TaskMeta {
+    asvs?: string[];
+    advisories?: string[];
+  }
+}
