@@ -76,12 +76,26 @@ const testLines = (found: NamedTest[]) => found.map(({ file, name }) => `  - ${f
 
 const isExclusive = (reason: string) => /^(?:Does not apply|Documented)\b/.test(reason);
 
-function requirementLines({ id, section, level }: (typeof requirements)[number]): string[] {
-  const shown = tests.filter(({ asvs }) => asvs.includes(id));
-  const reason = reasons[id] ?? reasons[section] ?? reasons[section.split(".", 1)[0] ?? ""];
-  if (shown.length === 0 && !reason) problems.push(`${id} has neither a test nor a reason`);
-  if (shown.length > 0 && reason && isExclusive(reason)) problems.push(`${id} has a test and the reason: ${reason}`);
-  return [`- **${id}** (level ${level})${reason ? `: ${reason}` : ""}`, ...testLines(shown)];
+const shownBy = (id: string) => tests.filter(({ asvs }) => asvs.includes(id));
+const reasonFor = (id: string, section: string) =>
+  reasons[id] ?? reasons[section] ?? reasons[section.split(".", 1)[0] ?? ""];
+
+/** The requirements of a section. Those that have one reason and no test are one item. */
+function sectionLines(section: string): string[] {
+  const lines: string[] = [];
+  let previous: string | undefined;
+  for (const { id, level } of requirements.filter((each) => each.section === section)) {
+    const shown = shownBy(id);
+    const reason = reasonFor(id, section);
+    if (shown.length === 0 && !reason) problems.push(`${id} has neither a test nor a reason`);
+    if (shown.length > 0 && reason && isExclusive(reason)) problems.push(`${id} has a test and the reason: ${reason}`);
+    const name = `- **${id}** (level ${level})`;
+    if (shown.length === 0 && reason === previous)
+      lines.push(`${lines.pop()?.slice(0, -`: ${reason}`.length)}, ${name.slice(2)}: ${reason}`);
+    else lines.push(reason ? `${name}: ${reason}` : name, ...testLines(shown));
+    previous = shown.length === 0 ? reason : undefined;
+  }
+  return lines;
 }
 
 function advisoryLines([id, what]: [string, string]): string[] {
@@ -93,9 +107,15 @@ function advisoryLines([id, what]: [string, string]): string[] {
 const chapterLines = Object.entries(chapters).flatMap(([chapter, name]) => [
   "",
   `## ${chapter} ${name}`,
-  "",
-  ...requirements.filter(({ id }) => id.startsWith(`${chapter}.`)).flatMap(requirementLines),
+  ...Object.entries(sections)
+    .filter(([section]) => section.startsWith(`${chapter}.`))
+    .flatMap(([section, { name }]) => ["", `### ${section} ${name}`, "", ...sectionLines(section)]),
 ]);
+
+const startOf = (id: string, section: string) =>
+  /^(?:In part|Not met|Does not apply)/.exec(reasonFor(id, section) ?? "")?.[0] ??
+  (shownBy(id).length > 0 ? "shown" : "");
+const count = (start: string) => requirements.filter(({ id, section }) => startOf(id, section) === start).length;
 
 const page = [
   "# Requirements and their tests",
@@ -104,6 +124,9 @@ const page = [
   "[OWASP ASVS 5.0.0](https://github.com/OWASP/ASVS), levels 1 and 2, with the tests below `tests/` that show it. A",
   "requirement that is met in part, by somebody else, or not at all says so. At the end: advisories of other products, and",
   "the tests that hold the same attack off here. `npm run evidence` writes this page; `npm run check` compares it.",
+  "",
+  `Of ${requirements.length} requirements, ${count("shown")} are shown by tests, ${count("In part")} are met in part, ${count("Not met")} are not met, and`,
+  `${count("Does not apply")} do not apply. The other ${count("")} are documented, or the proxy's or the operator's.`,
   ...chapterLines,
   "",
   "## Advisories of other products",

@@ -105,7 +105,9 @@ test("every action is a separate form", async () => {
   );
 });
 
-test("the sections come in one order, and the page begins with the button to log out", async () => {
+test("the sections come in one order, and the page begins with the button to log out", {
+  meta: { asvs: ["7.4.4"] },
+}, async () => {
   await renderPage("/dashboard", Dashboard, { loaded });
   expect(screen.getAllByRole("heading", { level: 2 }).map(({ textContent }) => textContent)).toEqual([
     "How you sign in",

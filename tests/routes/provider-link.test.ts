@@ -143,7 +143,7 @@ describe("connecting", () => {
     expect(refused).toMatchObject({ status: 422, data: { errors: { provider: expect.any(String) } } });
   });
 
-  test("requires a recent sign-in", async () => {
+  test("requires a recent sign-in", { meta: { asvs: ["7.5.1"] } }, async () => {
     await latchkey.execute("update sessions set created_at = created_at - interval '16 minutes'");
     const refused = await act(cookie, "connect-provider");
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });

@@ -29,7 +29,7 @@ const finish = (fields: Record<string, string> | [string, string][], cookie?: st
 const expectInvalid = (link: MailedLink) => expectInvalidLink(latchkey, finish, link, invalidLinkMessage);
 
 describe("asking for a link", () => {
-  test("creates no account, and mails a link", async () => {
+  test("creates no account, and mails a link", { meta: { advisories: ["CVE-2026-53516"] } }, async () => {
     latchkey.configure({ APP_URL: "https://latchkey.example" });
     const { token } = await registrationLink(latchkey, "grace+1@example.com");
     expect(latchkey.mails()).toMatchObject([
