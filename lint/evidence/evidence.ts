@@ -34,7 +34,9 @@ function nameOf(title: ts.Expression): string {
 
 /** The tests of a file that name a requirement or an advisory. */
 function namedTests(file: string): NamedTest[] {
-  const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true);
+  const text = readFileSync(file, "utf8");
+  if (!text.includes("meta: {")) return []; // Reading every file takes twice as long.
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: NamedTest[] = [];
   const visit = (node: ts.Node, groups: string[]) => {
     let inner = groups;

@@ -214,7 +214,7 @@ describe("discovery", () => {
     ["an authorization endpoint on http", { authorization_endpoint: "http://sso.example/authorize" }],
     ["a token endpoint on http", { token_endpoint: "http://sso.example/token" }],
     ["a userinfo endpoint on http", { userinfo_endpoint: "http://sso.example/me" }],
-  ])("with %s is a failure", { meta: { asvs: ["10.5.3"] } }, async (_fault, changed) => {
+  ])("with %s is a failure", { meta: { asvs: ["1.3.6", "10.5.3"] } }, async (_fault, changed) => {
     const provider = oidc();
     const called = answerUntil(provider, "discovery", (json) => ({
       body: JSON.stringify({ ...JSON.parse(json), ...changed }),

@@ -42,7 +42,7 @@ test("a host outside ASCII is allowed after many calls too", () => {
 });
 
 test.each(bypasses(own))(
-  "%s leads nowhere: %j",
+  "return_to leads nowhere when it is %s: %j",
   {
     meta: {
       asvs: ["1.2.2", "3.7.2"],
