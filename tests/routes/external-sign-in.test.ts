@@ -1,29 +1,22 @@
 import nock from "nock";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DatabaseUnavailable } from "#server/errors";
 import { logExternalSignInFailure, signInToAccount } from "#server/features/external-sign-in.server";
 import * as authorize from "~/routes/auth.idp._index";
-import * as callback from "~/routes/auth.idp_.callback";
-import * as dashboard from "~/routes/dashboard";
-import * as login from "~/routes/login";
-import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
+import { logIn, openAccount, registerWith } from "../support/account-calls";
+import { createUser, signedIn, unknownBrowser } from "../support/accounts";
+import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { registrationLink } from "../support/mailed-links";
-import { call, get, type Outcome, post } from "../support/route-calls";
-import { twice } from "../support/twice";
+import { call, get, type Outcome } from "../support/route-calls";
 
-const latchkey = startLatchkey();
+const latchkey = startLatchkey(google);
 const log = recordLog();
 
-const on = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" };
-const state = "cd".repeat(32);
+const off = { IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" };
 const https = { "latchkey-origin": "https://latchkey.example" };
 const cleared = "oauth_state=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax";
-
-beforeEach(() => {
-  latchkey.configure(on);
-});
 
 const ada = {
   sub: "1001",
@@ -32,26 +25,6 @@ const ada = {
   name: "Ada Lovelace",
   picture: "https://pictures.example/ada.png",
 };
-
-/** The provider answers `times` code exchanges and profile requests. */
-function providerAnswers(profile: Record<string, unknown>, times = 1) {
-  nock("https://oauth2.googleapis.com")
-    .post("/token")
-    .times(times)
-    .reply(200, { access_token: "at", token_type: "Bearer" });
-  return nock("https://openidconnect.googleapis.com").get("/v1/userinfo").times(times).reply(200, profile);
-}
-
-const comeBack = (
-  query: Record<string, string>,
-  cookie = `oauth_state=${state}`,
-  headers: Record<string, string> = {},
-) => call(callback.loader, get(`/auth/idp/callback?${new URLSearchParams(query)}`, { cookie, headers }));
-
-async function signInWith(profile: Record<string, unknown>, cookie?: string): Promise<Outcome> {
-  providerAnswers(profile);
-  return comeBack({ code: "the-code", state }, [`oauth_state=${state}`, cookie].filter(Boolean).join("; "));
-}
 
 function expectSignedIn(outcome: Outcome) {
   expect(outcome).toMatchObject({ status: 302, location: "/dashboard" });
@@ -62,40 +35,33 @@ function expectSignedIn(outcome: Outcome) {
 }
 
 async function expectRefused(work: () => Promise<Outcome>) {
-  const before = await latchkey.snapshot();
-  const refused = await work();
+  const refused = await latchkey.unchanged(work);
   expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
   expect(refused.headers.getSetCookie()).toEqual([cleared]);
-  expect(await latchkey.snapshot()).toEqual(before);
 }
 
 const users = () => latchkey.execute<Record<string, unknown>>("select * from users order by email");
 
 describe("GET /auth/idp", () => {
   test("when external sign-in is off, is answered 400 in plain text, without a redirect or a cookie", async () => {
-    latchkey.configure({});
-    const off = await call(authorize.loader, get("/auth/idp"));
-    expect(off).toMatchObject({ status: 400, location: null, data: "External sign-in is not configured.\n" });
-    expect(off.cookies).toEqual({});
-    expect(off.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
+    latchkey.configure(off);
+    const refused = await call(authorize.loader, get("/auth/idp"));
+    expect(refused).toMatchObject({ status: 400, location: null, data: "External sign-in is not configured.\n" });
+    expect(refused.cookies).toEqual({});
+    expect(refused.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
   });
 
   test("makes a new state for each request, in a cookie that is Secure on https, and changes nothing", {
     meta: { asvs: ["10.1.2"] },
   }, async () => {
-    const before = await latchkey.snapshot();
-    const states = new Set<string | undefined>();
-    for (let count = 0; count < 2; count++) {
-      const { headers, cookies } = await call(authorize.loader, get("/auth/idp", { headers: https }));
-      expect(headers.getSetCookie()).toEqual([
-        expect.stringMatching(
-          /^oauth_state=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
-        ),
-      ]);
-      states.add(cookies.oauth_state);
-    }
-    expect(states.size).toBe(2);
-    expect(await latchkey.snapshot()).toEqual(before);
+    const start = () => latchkey.unchanged(() => call(authorize.loader, get("/auth/idp", { headers: https })));
+    const [one, other] = [await start(), await start()];
+    expect(one.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^oauth_state=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
+      ),
+    ]);
+    expect(one.cookies.oauth_state).not.toBe(other.cookies.oauth_state);
   });
 
   test("by HEAD is answered 405, without a redirect or a cookie", async () => {
@@ -109,7 +75,7 @@ describe("GET /auth/idp", () => {
 
 describe("a sign-in with a verified address", () => {
   test("without an account creates one with the values of the profile and no password", async () => {
-    expectSignedIn(await signInWith({ ...ada, email: " ADA@Example.com " }));
+    expectSignedIn(await signInWithGoogle({ ...ada, email: " ADA@Example.com " }));
     expect(await users()).toEqual([
       {
         id: expect.any(String),
@@ -131,7 +97,7 @@ describe("a sign-in with a verified address", () => {
 
   test("stores the configured issuer when the provider is oidc", async () => {
     const issuer = "https://sso.example";
-    latchkey.configure({ ...on, IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
+    latchkey.configure({ IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
     const endpoints = {
       authorization_endpoint: `${issuer}/authorize`,
       token_endpoint: `${issuer}/token`,
@@ -146,55 +112,48 @@ describe("a sign-in with a verified address", () => {
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: issuer }]);
   });
 
-  test.each([
-    ["without a session", async () => undefined],
-    ["with a session", async (userId: string) => signedIn(latchkey.em(), userId)],
-  ])(
-    "%s finds the account by the provider's id, even after the address at the provider changed",
+  test.each(["without a session", "with a session"])(
+    "%s finds the account by the id, not the address",
     { meta: { asvs: ["10.5.2"] } },
-    async (_how, browser) => {
-      await signInWith(ada);
+    async (how) => {
+      await signInWithGoogle(ada);
       const before = await users();
+      const id = String(before[0]?.id);
       await createUser(latchkey.em(), { email: "bob@example.com" });
-      for (const profile of [
+      for (const changed of [
         ada,
-        { sub: "1001", email: "bob@example.com", email_verified: true },
-        { sub: "1001", email: "ada@example.com", email_verified: false },
-        { sub: "1001" },
+        { email: "bob@example.com", email_verified: true },
+        { email: "ada@example.com", email_verified: false },
+        {},
       ]) {
-        expectSignedIn(await signInWith(profile, await browser(String(before[0]?.id))));
+        const cookie = how === "with a session" ? await signedIn(latchkey.em(), id) : "";
+        expectSignedIn(await signInWithGoogle({ sub: ada.sub, ...changed }, cookie));
       }
       expect(await users()).toMatchObject([...before, { email: "bob@example.com", idp_id: null }]);
-      expect(await latchkey.execute("select distinct user_id from sessions")).toEqual([{ user_id: before[0]?.id }]);
+      expect(await latchkey.execute("select distinct user_id from sessions")).toEqual([{ user_id: id }]);
     },
   );
 
   test.each([
     ["the profile's name and picture", null, null, "Ada Lovelace", "https://pictures.example/ada.png"],
     ["its own name and picture", "Countess", "https://a.example/own.png", "Countess", "https://a.example/own.png"],
-  ])(
-    "links an existing password account, which keeps its password and has %s",
-    async (_what, name, picture, ...shown) => {
-      const id = await createUser(latchkey.em());
-      await latchkey.execute("update users set name = ?, picture_url = ?", [name, picture]);
-      const [before] = await users();
-      const outcome = await signInWith({ ...ada, email: "Ada@EXAMPLE.com" });
-      expectSignedIn(outcome);
-      const linked = { idp_id: "1001", idp_issuer: "google", name: shown[0], picture_url: shown[1] };
-      expect(await users()).toEqual([{ ...before, id, ...linked }]);
-      const cookie = `session=${outcome.cookies.session}`;
-      expect((await call(dashboard.loader, get("/dashboard", { cookie }))).data).toMatchObject({
-        user: { password: true, linked: true },
-      });
-      const byPassword = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
-      expect(byPassword.status).toBe(302);
-    },
-  );
+  ])("links a password account, which keeps its password and has %s", async (_what, name, picture, ...shown) => {
+    const id = await createUser(latchkey.em());
+    await latchkey.execute("update users set name = ?, picture_url = ?", [name, picture]);
+    const [before] = await users();
+    const outcome = await signInWithGoogle({ ...ada, email: "Ada@EXAMPLE.com" });
+    expectSignedIn(outcome);
+    const linked = { idp_id: "1001", idp_issuer: "google", name: shown[0], picture_url: shown[1] };
+    expect(await users()).toEqual([{ ...before, id, ...linked }]);
+    const { data } = await openAccount(`session=${outcome.cookies.session}`);
+    expect(data.user).toMatchObject({ password: true, linked: true });
+    expect((await logIn()).status).toBe(302);
+  });
 
   test("starts a new session and ends the browser's previous one", async () => {
     const before = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
-    expectSignedIn(await signInWith(ada, before));
-    expect(await call(dashboard.loader, get("/dashboard", { cookie: before }))).toMatchObject({ location: "/login" });
+    expectSignedIn(await signInWithGoogle(ada, before));
+    expect(await openAccount(before)).toMatchObject({ location: "/login" });
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
@@ -204,11 +163,8 @@ describe("a sign-in with a verified address", () => {
   }, async () => {
     const link = await registrationLink(latchkey, "ada@example.com");
     await registrationLink(latchkey, "bob@example.com");
-    latchkey.configure(on);
-    await signInWith(ada);
-    const complete = await import("~/routes/register_.complete");
-    const password = "a brand new password";
-    const late = await call(complete.action, post("/register/complete", { ...link, ...twice(password) }));
+    await signInWithGoogle(ada);
+    const late = await registerWith(link, "a brand new password");
     expect(late.status).toBe(422);
     expect(late.cookies).toEqual({});
     expect(await users()).toMatchObject([{ password_hash: null }]);
@@ -217,7 +173,7 @@ describe("a sign-in with a verified address", () => {
 });
 
 test("on https sets Secure cookies", async () => {
-  providerAnswers(ada);
+  googleAnswers(ada);
   const done = await comeBack({ code: "the-code", state }, `oauth_state=${state}`, https);
   expect(done.headers.getSetCookie()).toEqual([
     `${cleared}; Secure`,
@@ -228,7 +184,7 @@ test("on https sets Secure cookies", async () => {
 test("enqueues one mail when it links an account, and none for a new or a returning user", async () => {
   const id = await createUser(latchkey.em());
   for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com", language: "en" }], []]) {
-    expectSignedIn(await signInWith(ada));
+    expectSignedIn(await signInWithGoogle(ada));
     expect(await latchkey.jobs()).toEqual(jobs);
     await latchkey.drain();
     expect(latchkey.mails()).toEqual([
@@ -242,14 +198,10 @@ test("enqueues one mail when it links an account, and none for a new or a return
   }
 
   await latchkey.execute("delete from users where id = ?", [id]);
-  expectSignedIn(await signInWith(ada));
+  expectSignedIn(await signInWithGoogle(ada));
   expect(await latchkey.jobs()).toEqual([]);
-  expect(log.events().map(({ event }) => event)).toEqual([
-    "idp.linked",
-    "idp.succeeded",
-    "idp.succeeded",
-    "idp.succeeded",
-  ]);
+  const succeeded = "idp.succeeded";
+  expect(log.events().map(({ event }) => event)).toEqual(["idp.linked", succeeded, succeeded, succeeded]);
 });
 
 describe("a refused callback", () => {
@@ -272,14 +224,14 @@ describe("a refused callback", () => {
     ["an empty code", { code: "", state }, own],
   ])("with %s sends no request to the provider and changes nothing", async (_why, query, cookie) => {
     await createUser(latchkey.em());
-    providerAnswers(ada);
+    googleAnswers(ada);
     await expectRefused(() => comeBack(query, cookie));
     expect(nock.pendingMocks()).toHaveLength(2);
   });
 
   test("while external sign-in is off sends no request to the provider", async () => {
-    latchkey.configure({});
-    providerAnswers(ada);
+    latchkey.configure(off);
+    googleAnswers(ada);
     await expectRefused(() => comeBack({ code: "c", state }));
     expect(nock.pendingMocks()).toHaveLength(2);
     expect(log.events()).toEqual([{ event: "idp.failed", reason: "off" }]);
@@ -299,25 +251,25 @@ describe("a refused callback", () => {
     async (_why, changed) => {
       await createUser(latchkey.em());
       await createUser(latchkey.em(), { email: "ada@exampke.com" });
-      await expectRefused(() => signInWith({ ...ada, ...changed }));
+      await expectRefused(() => signInWithGoogle({ ...ada, ...changed }));
       expect(log.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
     },
   );
 
   test("for an account that is linked to another id changes nothing", async () => {
     await createUser(latchkey.em(), { idpId: "2002" });
-    await expectRefused(() => signInWith(ada));
+    await expectRefused(() => signInWithGoogle(ada));
     expect(log.events()).toEqual([{ event: "idp.failed", reason: "linked_to_another_id" }]);
   });
 
   test("keeps the browser's session", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await expectRefused(() => comeBack({ error: "access_denied", state }, `oauth_state=${state}; ${cookie}`));
-    expect((await call(dashboard.loader, get("/dashboard", { cookie }))).status).toBe(200);
+    expect((await openAccount(cookie)).status).toBe(200);
   });
 
   test("because of a database failure is the same redirect, not a 500", { meta: { asvs: ["16.5.3"] } }, async () => {
-    providerAnswers(ada);
+    googleAnswers(ada);
     await latchkey.withoutTable("sessions", async () => {
       const refused = await comeBack({ code: "c", state });
       expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
@@ -352,7 +304,7 @@ describe("simultaneous callbacks", () => {
   const rounds = [1, 2, 3, 4, 5];
 
   test.each(rounds)("for one new user create one account and sign both in (round %i)", async () => {
-    providerAnswers(ada, 2);
+    googleAnswers(ada, 2);
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
     for (const answer of answers) expectSignedIn(answer);
     expect(await users()).toHaveLength(1);
@@ -360,11 +312,7 @@ describe("simultaneous callbacks", () => {
   });
 
   test.each(rounds)("with two ids and one new address sign one in and refuse the other (round %i)", async () => {
-    providerAnswers(ada);
-    nock("https://oauth2.googleapis.com").post("/token").reply(200, { access_token: "at" });
-    nock("https://openidconnect.googleapis.com")
-      .get("/v1/userinfo")
-      .reply(200, { ...ada, sub: "2002" });
+    for (const profile of [ada, { ...ada, sub: "2002" }]) googleAnswers(profile);
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
     expect(answers.map(({ location }) => location).sort()).toEqual(["/dashboard", "/login?notice=idp_failed"]);
     expect(log.events()).toContainEqual({ event: "idp.failed", reason: "linked_to_another_id" });
@@ -374,7 +322,7 @@ describe("simultaneous callbacks", () => {
 
   test.each(rounds)("for one password account link it once and sign both in (round %i)", async () => {
     await createUser(latchkey.em());
-    providerAnswers(ada, 2);
+    googleAnswers(ada, 2);
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
     for (const answer of answers) expectSignedIn(answer);
     expect(await users()).toMatchObject([{ idp_id: "1001", password_hash: expect.any(String) }]);
@@ -383,13 +331,10 @@ describe("simultaneous callbacks", () => {
 
 test("linking by address forgets every device of the account: the next login is told to the owner of the address", async () => {
   await createUser(latchkey.em());
-  const logIn = (cookie = "") =>
-    call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }, { cookie }));
   const { cookies } = await logIn();
-  expectSignedIn(await signInWith(ada));
+  expectSignedIn(await signInWithGoogle(ada));
   expect(await latchkey.execute("select * from devices")).toEqual([]);
-  await logIn(`device=${cookies.device}`);
-  expect((await latchkey.jobs()).filter((job) => (job as { task: string }).task === "mail_new_sign_in")).toHaveLength(
-    2,
-  );
+  await logIn(undefined, undefined, { cookie: `device=${cookies.device}` });
+  const tasks = (await latchkey.jobs()).map((job) => (job as { task: string }).task);
+  expect(tasks.filter((task) => task === "mail_new_sign_in")).toHaveLength(2);
 });

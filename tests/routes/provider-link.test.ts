@@ -3,15 +3,16 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { fillMissingIssuers } from "#server/accounts/provider-identities";
 import { connectProvider } from "#server/features/provider-link.server";
 import * as start from "~/routes/auth.idp._index";
-import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
+import { act, openAccount } from "../support/account-calls";
 import { createUser, signedIn } from "../support/accounts";
+import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
-import { call, get, type Outcome, post } from "../support/route-calls";
+import { call, get, type Outcome } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
-const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
+const latchkey = startLatchkey(google);
 const log = recordLog();
 const ada = { sub: "1001", email: "ada@example.com", email_verified: true };
 
@@ -25,35 +26,18 @@ interface UserRow {
 
 const users = () => latchkey.execute<UserRow>("select * from users order by email");
 
-const act = (cookie: string, intent: string) => call(dashboard.action, post("/dashboard", { intent }, { cookie }));
-
-function providerAnswers(profile: object): void {
-  nock("https://oauth2.googleapis.com").post("/token").reply(200, { access_token: "at", token_type: "Bearer" });
-  nock("https://openidconnect.googleapis.com").get("/v1/userinfo").reply(200, profile);
-}
-
-const cookiesOf = (outcome: Outcome) =>
-  Object.entries(outcome.cookies)
-    .map(([name, value]) => `${name}=${value}`)
+const cookiesOf = ({ cookies }: Outcome) =>
+  Object.entries(cookies)
+    .map((pair) => pair.join("="))
     .join("; ");
 
 const stateOf = (outcome: Outcome) => new URL(outcome.location ?? "").searchParams.get("state") ?? "";
 
-const comeBack = (cookie: string, query: Record<string, string>) =>
-  call(callback.loader, get(`/auth/idp/callback?${new URLSearchParams(query)}`, { cookie }));
-
-/** Signs in with the provider, in a browser with this session or none. */
-async function signIn(profile: object, session = ""): Promise<Outcome> {
-  const started = await call(start.loader, get("/auth/idp", { cookie: session }));
-  providerAnswers(profile);
-  return comeBack(`${session}; ${cookiesOf(started)}`, { code: "c", state: stateOf(started) });
-}
-
 /** Connects the provider on the account page with this session. */
 async function connect(profile: object, session: string): Promise<Outcome> {
   const started = await act(session, "connect-provider");
-  providerAnswers(profile);
-  return comeBack(`${session}; ${cookiesOf(started)}`, { code: "c", state: stateOf(started) });
+  googleAnswers(profile);
+  return comeBack({ code: "c", state: stateOf(started) }, `${session}; ${cookiesOf(started)}`);
 }
 
 describe("disconnecting", () => {
@@ -70,8 +54,7 @@ describe("disconnecting", () => {
     expect((await users())[0]).toMatchObject({ idp_id: null, idp_issuer: null, idp_blocked_at: expect.any(String) });
     const sessions = await latchkey.execute<{ user_id: string }>("select user_id from sessions");
     expect(sessions.map(({ user_id }) => user_id).sort()).toEqual([id, bob].sort());
-    const kept = `session=${cookies.session}`;
-    expect((await call(dashboard.loader, get("/dashboard", { cookie: kept }))).status).toBe(200);
+    expect((await openAccount(`session=${cookies.session}`)).status).toBe(200);
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was removed" }]);
   });
@@ -88,11 +71,9 @@ describe("disconnecting", () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "1001" }));
     await act(cookie, "unlink-provider");
     await latchkey.drain();
-    const before = await latchkey.snapshot();
-    const refused = await signIn(ada);
+    const refused = await latchkey.unchanged(() => signInWithGoogle(ada));
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
     expect(refused.cookies).toEqual({ oauth_state: "" });
-    expect(await latchkey.snapshot()).toEqual(before);
     expect(log.events().at(-1)).toEqual({ event: "idp.failed", reason: "disconnected" });
   });
 });
@@ -131,7 +112,7 @@ describe("connecting", () => {
     const { cookies } = await act(cookie, "unlink-provider");
     await connect(ada, `session=${cookies.session}`);
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_blocked_at: null }]);
-    expect((await signIn(ada)).location).toBe("/dashboard");
+    expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
   });
 
   test("is refused when external sign-in is off, and when the account is already linked", async () => {
@@ -143,13 +124,6 @@ describe("connecting", () => {
     expect(refused).toMatchObject({ status: 422, data: { errors: { provider: expect.any(String) } } });
   });
 
-  test("requires a recent sign-in", { meta: { asvs: ["7.5.1"] } }, async () => {
-    await latchkey.execute("update sessions set created_at = created_at - interval '16 minutes'");
-    const refused = await act(cookie, "connect-provider");
-    expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
-    expect(refused.cookies).toEqual({ session: "" });
-  });
-
   /** Starts to connect and expects that the callback with these cookies changes nothing. */
   async function expectRefused(
     cookies: (started: Outcome) => string,
@@ -158,13 +132,12 @@ describe("connecting", () => {
     state?: string,
   ) {
     const started = await act(cookie, "connect-provider");
-    const before = await latchkey.snapshot();
     nock.cleanAll();
-    providerAnswers(profile);
-    const refused = await comeBack(cookies(started), { code: "c", state: state ?? stateOf(started) });
+    googleAnswers(profile);
+    const query = { code: "c", state: state ?? stateOf(started) };
+    const refused = await latchkey.unchanged(() => comeBack(query, cookies(started)));
     expect(refused).toMatchObject({ status: 302, location });
     expect(Object.keys(refused.cookies)).not.toContain("session");
-    expect(await latchkey.snapshot()).toEqual(before);
   }
 
   test("with an id of another account, with another session or without one is refused and changes nothing", {
@@ -180,7 +153,6 @@ describe("connecting", () => {
   });
 
   test("with a planted state cookie beside the browser's own oauth_connect is refused and changes nothing", async () => {
-    const state = "ab".repeat(32);
     const planted = (started: Outcome) =>
       `${cookie}; oauth_state=${state}; oauth_connect=${started.cookies.oauth_connect}`;
     await expectRefused(planted, ada, "/dashboard?notice=idp_failed", state);
@@ -199,7 +171,7 @@ describe("connecting", () => {
   test("ends when the browser starts an external sign-in: oauth_connect is cleared, also when it was sent twice", async () => {
     const started = await act(cookie, "connect-provider");
     const twice = `${cookie}; ${cookiesOf(started)}; oauth_connect=planted`;
-    const refused = await comeBack(twice, { code: "c", state: stateOf(started) });
+    const refused = await comeBack({ code: "c", state: stateOf(started) }, twice);
     expect(refused.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
     for (const sent of [twice, `${cookie}; ${cookiesOf(started)}`]) {
       const signing = await call(start.loader, get("/auth/idp", { cookie: sent }));
@@ -209,8 +181,10 @@ describe("connecting", () => {
 
   test("with a denied consent redirects to the account page with a notice", async () => {
     const started = await act(cookie, "connect-provider");
-    const query = { error: "access_denied", state: stateOf(started) };
-    const denied = await comeBack(`${cookie}; ${cookiesOf(started)}`, query);
+    const denied = await comeBack(
+      { error: "access_denied", state: stateOf(started) },
+      `${cookie}; ${cookiesOf(started)}`,
+    );
     expect(denied).toMatchObject({ status: 302, location: "/dashboard?notice=idp_failed" });
     expect(denied.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
     const page = await call(dashboard.loader, get("/dashboard?notice=idp_failed", { cookie }));
@@ -219,13 +193,9 @@ describe("connecting", () => {
 
   test("with cookies forged from a copied session cookie, after an old sign-in, is refused and changes nothing", async () => {
     await latchkey.execute("update sessions set created_at = created_at - interval '26 minutes'");
-    const state = "ab".repeat(32);
     const binding = sha256(`oauth_connect:${cookie.replace("session=", "")}:${state}`);
-    const before = await latchkey.snapshot();
-    providerAnswers(ada);
-    const forged = await comeBack(`${cookie}; oauth_state=${state}; oauth_connect=${binding}`, { code: "c", state });
-    expect(forged.location).toBe("/dashboard?notice=idp_failed");
-    expect(await latchkey.snapshot()).toEqual(before);
+    const forged = () => signInWithGoogle(ada, `${cookie}; oauth_connect=${binding}`);
+    expect((await latchkey.unchanged(forged)).location).toBe("/dashboard?notice=idp_failed");
   });
 
   test("after the session ended, or by an account that was linked meanwhile, is refused and changes nothing", async () => {
@@ -233,28 +203,22 @@ describe("connecting", () => {
     const [session] = await latchkey.execute<{ id: string; user_id: string }>("select id, user_id from sessions");
     const owner = { userId: session!.user_id, sessionId: session!.id, language: "en" } as const;
     await latchkey.execute("update users set idp_id = '77', idp_issuer = 'google'");
-    const before = await latchkey.snapshot();
-    await expect(connectProvider(owner, profile)).rejects.toMatchObject({ reason: "already_connected" });
     const ended = { ...owner, sessionId: crypto.randomUUID() };
-    await expect(connectProvider(ended, profile)).rejects.toMatchObject({ reason: "another_session" });
-    expect(await latchkey.snapshot()).toEqual(before);
+    await latchkey.unchanged(async () => {
+      await expect(connectProvider(owner, profile)).rejects.toMatchObject({ reason: "already_connected" });
+      await expect(connectProvider(ended, profile)).rejects.toMatchObject({ reason: "another_session" });
+    });
   });
 
   test("when two accounts connect one id simultaneously, exactly one is linked", async () => {
     const other = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
     const attempts = [await act(cookie, "connect-provider"), await act(other, "connect-provider")];
-    providerAnswers(ada);
-    providerAnswers(ada);
-    const outcomes = await Promise.all(
-      [cookie, other].map((session, index) => {
-        const attempt = attempts[index] as Outcome;
-        return comeBack(`${session}; ${cookiesOf(attempt)}`, { code: "c", state: stateOf(attempt) });
-      }),
-    );
-    expect(outcomes.map(({ location }) => location).sort()).toEqual([
-      "/dashboard?notice=idp_connected",
-      "/dashboard?notice=idp_failed",
-    ]);
+    googleAnswers(ada, 2);
+    const back = (session: string, attempt: Outcome) =>
+      comeBack({ code: "c", state: stateOf(attempt) }, `${session}; ${cookiesOf(attempt)}`);
+    const outcomes = await Promise.all([back(cookie, attempts[0]!), back(other, attempts[1]!)]);
+    const notices = outcomes.map(({ location }) => location?.replace("/dashboard?notice=", ""));
+    expect(notices.sort()).toEqual(["idp_connected", "idp_failed"]);
     expect(log.events()).toContainEqual({ event: "idp.failed", reason: "id_of_another_account" });
     expect((await users()).filter(({ idp_id }) => idp_id === "1001")).toHaveLength(1);
   });
@@ -265,7 +229,7 @@ describe("the issuer of an id", () => {
     meta: { asvs: ["6.8.1"] },
   }, async () => {
     await createUser(latchkey.em(), { idpId: "1001" });
-    expect((await signIn(ada)).location).toBe("/dashboard");
+    expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: "google" }]);
   });
 
@@ -282,7 +246,7 @@ describe("the issuer of an id", () => {
     await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
     const id = await createUser(latchkey.em(), { idpId: "1001" });
     await latchkey.execute("update users set idp_issuer = 'google' where id = ?", [id]);
-    expect((await signIn(ada)).location).toBe("/dashboard");
+    expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: id }]);
     expect((await users()).map(({ idp_issuer }) => idp_issuer)).toEqual(["google", null]);
   });
@@ -290,7 +254,7 @@ describe("the issuer of an id", () => {
   test("after a change of provider, the same id is another user", { meta: { asvs: ["6.8.1", "10.5.2"] } }, async () => {
     await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "1001" });
     await latchkey.execute("update users set idp_issuer = 'github'");
-    expect((await signIn(ada)).location).toBe("/dashboard");
+    expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([
       { email: "ada@example.com", idp_id: "1001", idp_issuer: "google" },
       { email: "bob@example.com", idp_id: "1001", idp_issuer: "github" },
@@ -300,7 +264,7 @@ describe("the issuer of an id", () => {
   test("after a change of provider, a sign-in with the account's verified address replaces the stored id", async () => {
     const id = await createUser(latchkey.em(), { idpId: "77" });
     await latchkey.execute("update users set idp_issuer = 'github'");
-    expect((await signIn(ada)).location).toBe("/dashboard");
+    expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([{ id, idp_id: "1001", idp_issuer: "google" }]);
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([{ subject: "Sign-in with Google was added" }]);
@@ -309,16 +273,15 @@ describe("the issuer of an id", () => {
   test("an id of another issuer than the configured one is shown as not connected on the account page", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "77" }));
     await latchkey.execute("update users set idp_issuer = 'github'");
-    const page = await call(dashboard.loader, get("/dashboard", { cookie }));
-    expect(page.data).toMatchObject({ user: { linked: false }, canConnect: true });
+    expect((await openAccount(cookie)).data).toMatchObject({ user: { linked: false }, canConnect: true });
   });
 });
 
 test("a returning user's picture is updated from the profile, and kept when the profile has none", async () => {
   const picture = "https://pictures.example/new.png";
   await createUser(latchkey.em(), { idpId: "1001" });
-  await signIn({ ...ada, picture });
+  await signInWithGoogle({ ...ada, picture });
   expect(await users()).toMatchObject([{ picture_url: picture }]);
-  await signIn(ada);
+  await signInWithGoogle(ada);
   expect(await users()).toMatchObject([{ picture_url: picture }]);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
 import type { Config, Environment } from "#server/config";
 import { connect, type Database } from "#server/database/orm";
 import { provideOrm } from "#server/database/unit-of-work";
@@ -20,9 +20,10 @@ const tables = [
 ];
 
 /** Every table's rows in a stable order, to compare before and after. */
-async function snapshot({ orm }: Database): Promise<Record<string, unknown[]>> {
+async function snapshot({ orm }: Database, except = ""): Promise<Record<string, unknown[]>> {
   const rows: Record<string, unknown[]> = {};
-  for (const table of tables) rows[table] = await orm.em.fork().execute(`select * from ${table} t order by t::text`);
+  for (const table of tables.filter((name) => name !== except))
+    rows[table] = await orm.em.fork().execute(`select * from ${table} t order by t::text`);
   return rows;
 }
 
@@ -65,6 +66,13 @@ export function startLatchkey(environment: Environment = {}) {
     em: () => database.orm.em.fork(),
     execute: <T>(sql: string, values: unknown[] = []) => database.orm.em.fork().execute<T[]>(sql, values),
     snapshot: () => snapshot(database),
+    /** The result of `work`, which must not change a row, but of the table `except`. */
+    async unchanged<T>(work: () => Promise<T>, except?: "rate_limits" | "sessions"): Promise<T> {
+      const before = await snapshot(database, except);
+      const result = await work();
+      expect(await snapshot(database, except)).toEqual(before);
+      return result;
+    },
     /** The database fails at each statement on the table while `work` runs. */
     async withoutTable(table: string, work: () => Promise<void>): Promise<void> {
       const rename = (from: string, to: string) =>

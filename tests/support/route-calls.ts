@@ -5,9 +5,9 @@ import { context, type RequestFacts } from "#server/context";
 
 const origin = "http://localhost:3000";
 
-interface RequestOptions {
-  cookie?: string;
-  headers?: Record<string, string>;
+export interface RequestOptions {
+  cookie?: string | undefined;
+  headers?: Record<string, string> | undefined;
 }
 
 export function get(path: string, { cookie, headers }: RequestOptions = {}): Request {
