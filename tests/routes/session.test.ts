@@ -4,10 +4,10 @@ import { endOtherSessions } from "#server/features/sessions.server";
 import * as index from "~/routes/_index";
 import * as confirmEmail from "~/routes/account.email";
 import * as authSession from "~/routes/auth.session";
-import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
+import { act, logIn, openAccount } from "../support/account-calls";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
@@ -21,23 +21,14 @@ const log = recordLog();
 
 const https = { "latchkey-origin": "https://latchkey.example" };
 
-const logIn = (cookie?: string, headers: Record<string, string> = {}) =>
-  call(
-    login.action,
-    post("/login", { email: "ada@example.com", password: goodPassword }, { headers, ...(cookie && { cookie }) }),
-  );
+const logInFrom = (cookie?: string, headers?: Record<string, string>) =>
+  logIn(undefined, undefined, { cookie, headers });
 
-const open = (cookie: string, headers: Record<string, string> = {}) =>
-  call(dashboard.loader, get("/dashboard", { cookie, headers }));
-
-async function expectGuest(cookie: string, headers: Record<string, string> = {}) {
-  expect(await open(cookie, headers), cookie).toMatchObject({ status: 302, location: "/login" });
+async function expectGuest(cookie: string, headers?: Record<string, string>) {
+  expect(await openAccount(cookie, headers), cookie).toMatchObject({ status: 302, location: "/login" });
 }
 
-const lastSeen = async () =>
-  new Date(
-    (await latchkey.execute<{ last_seen_at: string }>("select last_seen_at from sessions"))[0]?.last_seen_at ?? 0,
-  ).getTime();
+const onlySession = async () => (await latchkey.execute<Record<string, string>>("select * from sessions"))[0];
 
 describe("a new session", () => {
   test("has a random token in the cookie, only its SHA-256 in the table, and expires in 30 days", {
@@ -45,11 +36,11 @@ describe("a new session", () => {
   }, async () => {
     const id = await createUser(latchkey.em());
     const earliest = Date.now();
-    const { cookies } = await logIn();
+    const { cookies } = await logInFrom();
     const latest = Date.now();
     const token = cookies.session ?? "";
     expect(token).toMatch(/^[0-9a-f]{64}$/);
-    const [row] = await latchkey.execute<Record<string, string>>("select * from sessions");
+    const row = await onlySession();
     expect(row).toMatchObject({ token_hash: sha256(token), user_id: id, user_agent: null });
     expect(JSON.stringify(row)).not.toContain(token);
     const time = (column: string) => new Date(row?.[column] ?? 0).getTime();
@@ -63,11 +54,11 @@ describe("a new session", () => {
     ["http", {}, "", ""],
     ["https", https, "__Host-", "; Secure"],
   ])(
-    "is on %s a cookie for this host alone, for every path, and no script",
+    "is on %s a cookie of this host, for every path, and not for scripts",
     { meta: { asvs: ["3.3.1", "3.3.2", "3.3.3", "3.3.4"] } },
-    async (_scheme, headers, prefix, secure) => {
+    async (_what, headers, prefix, secure) => {
       await createUser(latchkey.em());
-      expect((await logIn(undefined, headers)).headers.getSetCookie()).toEqual([
+      expect((await logInFrom(undefined, headers)).headers.getSetCookie()).toEqual([
         expect.stringMatching(
           new RegExp(`^${prefix}session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=/; SameSite=Lax${secure}$`),
         ),
@@ -76,17 +67,15 @@ describe("a new session", () => {
     },
   );
 
-  test.each([
-    ["a planted token (session fixation)", async () => `session=${"ab".repeat(32)}`],
-    [
-      "another user's session",
-      async () => signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" })),
-    ],
-  ])("replaces %s", { meta: { asvs: ["7.2.4"] } }, async (_what, cookieOf) => {
+  test("replaces a planted token (session fixation) and another user's session", {
+    meta: { asvs: ["7.2.4"] },
+  }, async () => {
     await createUser(latchkey.em());
-    const before = await cookieOf();
-    expect(`session=${(await logIn(before)).cookies.session}`).not.toBe(before);
-    await expectGuest(before);
+    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    for (const before of [`session=${"ab".repeat(32)}`, bobs]) {
+      expect(`session=${(await logInFrom(before)).cookies.session}`).not.toBe(before);
+      await expectGuest(before);
+    }
   });
 
   test("has a new token and ends the browser's previous session, and no other", {
@@ -95,30 +84,26 @@ describe("a new session", () => {
     const id = await createUser(latchkey.em());
     const elsewhere = await signedIn(latchkey.em(), id);
     const before = await signedIn(latchkey.em(), id);
-    const { cookies } = await logIn(before);
+    const { cookies } = await logInFrom(before);
     expect(`session=${cookies.session}`).not.toBe(before);
     await expectGuest(before);
-    expect((await open(elsewhere)).status).toBe(200);
-    expect((await open(`session=${cookies.session}`)).status).toBe(200);
+    expect((await openAccount(elsewhere)).status).toBe(200);
+    expect((await openAccount(`session=${cookies.session}`)).status).toBe(200);
     expect(await latchkey.execute("select * from sessions")).toHaveLength(2);
   });
 
   test("is not started by a refused login, which keeps the browser's session", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    const refused = await call(
-      login.action,
-      post("/login", { email: "ada@example.com", password: "wrong" }, { cookie }),
-    );
+    const refused = await logIn("ada@example.com", "wrong", { cookie });
     expect(refused.status).toBe(422);
     expect(refused.cookies).toEqual({});
-    expect((await open(cookie)).status).toBe(200);
+    expect((await openAccount(cookie)).status).toBe(200);
   });
 
   test("truncates a long User-Agent", { meta: { asvs: ["1.3.3"] } }, async () => {
     await createUser(latchkey.em());
-    await logIn(undefined, { "User-Agent": "x".repeat(8000) });
-    const [row] = await latchkey.execute<{ user_agent: string }>("select user_agent from sessions");
-    expect(row?.user_agent).toBe("x".repeat(512));
+    await logInFrom(undefined, { "User-Agent": "x".repeat(8000) });
+    expect((await onlySession())?.user_agent).toBe("x".repeat(512));
   });
 });
 
@@ -128,7 +113,7 @@ describe("the cookie's name", () => {
     ["__Host-session", https, ["session", "%5F%5FHost-session", "__host-session", "__Secure-session", "_Host-session"]],
   ])("is %s, and no other is accepted", async (name, headers, others) => {
     const token = (await signedIn(latchkey.em(), await createUser(latchkey.em()))).split("=")[1];
-    expect((await open(`other=1; ${name}=${token}; last=%`, headers)).status).toBe(200);
+    expect((await openAccount(`other=1; ${name}=${token}; last=%`, headers)).status).toBe(200);
     for (const other of others) await expectGuest(`${other}=${token}`, headers);
   });
 
@@ -137,17 +122,8 @@ describe("the cookie's name", () => {
   }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const token = cookie.split("=")[1] ?? "";
-    const values = [
-      "",
-      "%",
-      "a=%",
-      token.toUpperCase(),
-      sha256(token),
-      `${token}0`,
-      token.slice(1),
-      "'; drop table users",
-    ];
-    for (const value of values.filter((each) => each !== token)) await expectGuest(`session=${value}`);
+    const values = ["", "%", "a=%", sha256(token), `${token}0`, token.slice(1), "'; drop table users"];
+    for (const value of [...values, token.toUpperCase()]) await expectGuest(`session=${value}`);
     await expectGuest(";;;=;=%;%=%");
   });
 });
@@ -159,7 +135,7 @@ describe("a session ends", () => {
   ])("%s, and not before", { meta: { asvs: ["7.3.1", "7.3.2", "7.4.1"] } }, async (_when, column, lifetime) => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await latchkey.execute(`update sessions set ${column} = ${column} - interval '${lifetime}' + interval '1 minute'`);
-    expect((await open(cookie)).status).toBe(200);
+    expect((await openAccount(cookie)).status).toBe(200);
     await latchkey.execute("update sessions set last_seen_at = least(last_seen_at, created_at)");
     await latchkey.execute(`update sessions set ${column} = ${column} - interval '${lifetime}'`);
     await expectGuest(cookie);
@@ -181,7 +157,7 @@ describe("a session ends", () => {
       "update sessions set expires_at = now() - interval '1 millisecond' where last_seen_at > now() - interval '1 day'",
     );
     const cookie = await signedIn(latchkey.em(), id);
-    expect((await open(cookie)).data.sessions).toHaveLength(1);
+    expect((await openAccount(cookie)).data.sessions).toHaveLength(1);
     for (let time = 0; time < 2; time++) await purgeExpired();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
     expect(log.events()).toEqual([{ event: "session.ended", reason: "expired" }]);
@@ -193,19 +169,15 @@ describe("the time of the last use", () => {
     const id = await createUser(latchkey.em());
     const cookie = await signedIn(latchkey.em(), id);
     await latchkey.execute("update sessions set last_seen_at = now() - interval '59 minutes'");
-    const before = await latchkey.snapshot();
-    await open(cookie);
-    expect(await latchkey.snapshot()).toEqual(before);
+    await latchkey.unchanged(() => openAccount(cookie));
     await latchkey.execute("update sessions set last_seen_at = now() - interval '61 minutes'");
-    const [{ expires_at } = { expires_at: "" }] = await latchkey.execute<{ expires_at: string }>(
-      "select expires_at from sessions",
-    );
+    const expires_at = (await onlySession())?.expires_at;
     const earliest = Date.now();
-    await open(cookie);
-    expect(await lastSeen()).toBeGreaterThanOrEqual(earliest);
+    await openAccount(cookie);
+    expect(Date.parse((await onlySession())?.last_seen_at ?? "")).toBeGreaterThanOrEqual(earliest);
     const other = await signedIn(latchkey.em(), id);
     await latchkey.execute("update sessions set last_seen_at = now() - interval '2 days'");
-    await open(other);
+    await openAccount(other);
     const used = "select * from sessions where last_seen_at > now() - interval '1 day'";
     expect(await latchkey.execute(used)).toHaveLength(1);
     await latchkey.execute("delete from sessions where token_hash = ?", [sha256(other.slice("session=".length))]);
@@ -218,9 +190,9 @@ describe("logging out", () => {
     ["http", {}, "", ""],
     ["https", https, "__Host-", "; Secure"],
   ])(
-    "on %s ends the session in the database, clears the cookie and redirects to the login page",
+    "on %s ends this session, clears the cookie and leads to the login page",
     { meta: { asvs: ["7.4.1"] } },
-    async (_scheme, headers, prefix, secure) => {
+    async (_what, headers, prefix, secure) => {
       const id = await createUser(latchkey.em());
       const elsewhere = await signedIn(latchkey.em(), id);
       const cookie = await signedIn(latchkey.em(), id);
@@ -230,16 +202,14 @@ describe("logging out", () => {
         `${prefix}session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax${secure}`,
       ]);
       await expectGuest(cookie);
-      expect((await open(elsewhere)).status).toBe(200);
+      expect((await openAccount(elsewhere)).status).toBe(200);
     },
   );
 
   test("without a session is the same redirect", async () => {
     for (const cookie of ["", "session=", `session=${"ab".repeat(32)}`]) {
-      expect(await call(logout.action, post("/logout", {}, { cookie }))).toMatchObject({
-        status: 302,
-        location: "/login",
-      });
+      const out = await call(logout.action, post("/logout", {}, { cookie }));
+      expect(out).toMatchObject({ status: 302, location: "/login" });
     }
   });
 
@@ -249,7 +219,7 @@ describe("logging out", () => {
     expect(refused.status).toBe(405);
     expect(refused.cookies).toEqual({});
     expect(refused.headers.get("Allow")).toBe("POST");
-    expect((await open(cookie)).status).toBe(200);
+    expect((await openAccount(cookie)).status).toBe(200);
   });
 });
 
@@ -266,10 +236,9 @@ test("a page for guests is shown with the cookie of an ended session", async () 
 });
 
 describe("an action that ends the other sessions", () => {
-  const email = "ada@example.com";
   const account = (intent: string, fields: Record<string, string> = {}) => ({
     intent,
-    act: (cookie: string) => call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie })),
+    act: (cookie: string) => act(cookie, intent, fields),
   });
   const newPassword = { currentPassword: goodPassword, ...twice("an entirely new password") };
 
@@ -287,12 +256,12 @@ describe("an action that ends the other sessions", () => {
   ])("gives this one a new id, token and cookie, and a copy of the old one is dead: $intent", async ({ act }) => {
     const id = await createUser(latchkey.em(), { idpId: "42" });
     const copied = await signedIn(latchkey.em(), id);
-    const [before] = await latchkey.execute<Record<string, string>>("select * from sessions");
+    const before = await onlySession();
     const { status, cookies, headers } = await act(copied);
     expect(status).toBe(302);
     expect(cookies.session).toMatch(/^[0-9a-f]{64}$/);
     await expectGuest(copied);
-    expect((await open(`session=${cookies.session}`)).status).toBe(200);
+    expect((await openAccount(`session=${cookies.session}`)).status).toBe(200);
     const rows = await latchkey.execute<Record<string, string>>("select * from sessions");
     expect(rows).toEqual([{ ...before, id: expect.anything(), token_hash: sha256(cookies.session ?? "") }]);
     expect(rows[0]?.id).not.toBe(before?.id);
@@ -303,18 +272,17 @@ describe("an action that ends the other sessions", () => {
 
   test("ends what a copy of the session has asked for, also what waits in the queue", async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    await call(dashboard.action, post("/dashboard", { intent: "change-email", email: "eve@example.com" }, { cookie }));
-    await call(dashboard.action, post("/dashboard", { intent: "end-other-sessions" }, { cookie }));
+    await act(cookie, "change-email", { email: "eve@example.com" });
+    await act(cookie, "end-other-sessions");
     await latchkey.drain();
-    expect(latchkey.mails().map(({ to }) => to)).toEqual([email]);
+    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com" }]);
     expect(await latchkey.execute("select * from email_changes")).toEqual([]);
   });
 
   test("leaves nothing to an action that the copy began before", async () => {
-    const id = await createUser(latchkey.em());
-    await signedIn(latchkey.em(), id);
-    const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
-    const copy = { userId: id, sessionId: session?.id ?? "", language: "en" } as const;
+    const userId = await createUser(latchkey.em());
+    await signedIn(latchkey.em(), userId);
+    const copy = { userId, sessionId: (await onlySession())?.id ?? "", language: "en" } as const;
     expect((await endOtherSessions(copy))?.count).toBe(0);
     expect(await endOtherSessions(copy)).toBeNull();
   });
