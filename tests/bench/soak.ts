@@ -21,22 +21,18 @@ const sampleInterval = 5_000; // ms
 /** The percentage of each workload. */
 const mixture: Record<string, number> = { W1: 15, W2: 15, W3: 10, W4: 20, W5: 30, W8: 10 };
 
-interface Sample {
-  minute: number;
-  megabytes: number;
-  handles: number;
-  connections: number;
-}
+const whats = ["megabytes", "handles", "connections"] as const;
 
-async function takeSample(environment: Environment, start: number): Promise<Sample> {
-  const { pid } = environment.latchkey.process;
-  const { rows } = await environment.database.query<{ count: string }>(
+type Sample = Record<"minute" | (typeof whats)[number], number>;
+
+async function takeSample({ latchkey, database }: Environment, start: number): Promise<Sample> {
+  const { rows } = await database.query<{ count: string }>(
     "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
   );
   return {
     minute: (performance.now() - start) / 60_000,
-    megabytes: residentMegabytes(environment.latchkey),
-    handles: readdirSync(`/proc/${pid}/fd`).length,
+    megabytes: residentMegabytes(latchkey),
+    handles: readdirSync(`/proc/${latchkey.process.pid}/fd`).length,
     connections: Number(rows[0]?.count),
   };
 }
@@ -45,11 +41,9 @@ async function takeSample(environment: Environment, start: number): Promise<Samp
 async function sendRequests(environment: Environment, target: string): Promise<{ sent: number; failed: number }> {
   const drawn = workloads.flatMap((workload) => Array.from({ length: mixture[workload.name] ?? 0 }, () => workload));
   const rate = Number(options.rate);
-  for (const workload of workloads) {
-    await workload.prepare(
-      environment.database,
-      Math.ceil((((mixture[workload.name] ?? 0) * 1.3) / 100) * rate * minutes * 60),
-    );
+  for (const { name, prepare } of workloads) {
+    const share = ((mixture[name] ?? 0) * 1.3) / 100;
+    await prepare(environment.database, Math.ceil(share * rate * minutes * 60));
   }
   let sent = 0;
   let failed = 0;
@@ -75,7 +69,7 @@ async function sendRequests(environment: Environment, target: string): Promise<{
 const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** The mean of the last fifth of the time divided by the mean of the second fifth. */
-function growth(samples: Sample[], what: "megabytes" | "handles" | "connections"): number {
+function growth(samples: Sample[], what: (typeof whats)[number]): number {
   const within = (from: number, to: number) =>
     mean(samples.filter(({ minute }) => minute >= from && minute < to).map((one) => one[what]));
   return within(minutes - warmUp, minutes) / within(warmUp, 2 * warmUp);
@@ -89,7 +83,6 @@ const { sent, failed } = await sendRequests(environment, environment.latchkey.ur
 clearInterval(timer);
 await environment.idle();
 
-const whats = ["megabytes", "handles", "connections"] as const;
 const growths = whats.map((what) => growth(samples, what));
 const last = samples.at(-1)!;
 process.stdout.write(

@@ -1,7 +1,8 @@
-import type { Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { register } from "./registration";
 import { arrive, startSite } from "./site";
+import { cutTexts, overflow, survey, surveyed } from "./survey";
 
 const site = startSite();
 
@@ -10,8 +11,8 @@ const resetPage = `/reset-password?${new URLSearchParams({ email: "ada@example.c
 const passwordOf = (page: Page) => page.getByLabel("Password", { exact: true });
 const newPasswordOf = (page: Page) => page.getByLabel("New password", { exact: true });
 
-async function open(path: string): Promise<Page> {
-  const page = await site.visit();
+async function open(path: string, options?: BrowserContextOptions): Promise<Page> {
+  const page = await site.visit(options);
   await page.goto(path, { waitUntil: "networkidle" });
   return page;
 }
@@ -90,7 +91,7 @@ test("without JavaScript there is no button that needs it", async () => {
 });
 
 test("the Caps Lock warning is shown only while a password field has the focus", async () => {
-  const page = await open("/login");
+  const page = await open("/login", surveyed);
   const warning = page.getByText("Caps Lock is on.");
   const press = (capsLock: boolean) =>
     passwordOf(page).evaluate((input, on) => {
@@ -100,6 +101,7 @@ test("the Caps Lock warning is shown only while a password field has the focus",
   expect(await warning.count()).toBe(0);
   await press(true);
   await warning.waitFor();
+  await survey(page, "login-caps-lock");
   await press(false);
   await warning.waitFor({ state: "detached" });
   await press(true);
@@ -109,7 +111,7 @@ test("the Caps Lock warning is shown only while a password field has the focus",
 });
 
 test("the strength of a new password is shown as text, and its script is loaded on first input", async () => {
-  const page = await site.visit();
+  const page = await site.visit(surveyed);
   const scripts: string[] = [];
   page.on("request", (request) => scripts.push(new URL(request.url()).pathname));
   await page.goto(resetPage, { waitUntil: "networkidle" });
@@ -127,6 +129,7 @@ test("the strength of a new password is shown as text, and its script is loaded 
   for (const [password, words] of hints) {
     await newPasswordOf(page).fill(password);
     await hint.getByText(words, { exact: true }).waitFor();
+    await survey(page, `reset-${words.split(":", 1)}`);
   }
   expect(scripts.filter((path) => strengthScript.test(path))).toHaveLength(1);
 });
@@ -260,3 +263,26 @@ test("the link to delete the account has the danger colour, in both themes", asy
     expect(link).toBe(button);
   }
 });
+
+test("the login page has the same layout without JavaScript", async () => {
+  const shapes = [];
+  for (const javaScriptEnabled of [true, false]) {
+    const page = await site.visit({ ...surveyed, javaScriptEnabled });
+    await page.goto("/login", { waitUntil: "networkidle" });
+    const boxes = page.locator("main :is(h1, input, [type=submit], a)");
+    shapes.push(await boxes.evaluateAll((all) => all.map((box) => box.getBoundingClientRect().top)));
+  }
+  expect(shapes[1]).toEqual(shapes[0]);
+});
+
+test.each(["/login", "/register", "/reset-password", "/nowhere"])(
+  "%s at 200 % zoom and with text twice as large does not overflow",
+  async (path) => {
+    const page = await site.visit(surveyed);
+    await page.setViewportSize({ width: 640, height: 400 });
+    await page.goto(path, { waitUntil: "networkidle" });
+    await page.addStyleTag({ content: ":root { font-size: 200% !important }" });
+    expect(await overflow(page)).toBe(0);
+    expect(await cutTexts(page)).toEqual([]);
+  },
+);

@@ -2,11 +2,10 @@ import type { Page } from "playwright-core";
 import { type Language, languages } from "#server/languages/languages";
 import { texts } from "#server/languages/texts";
 import type { Plural } from "#server/languages/translate";
-import { overflow, photograph, violations, wcag } from "./survey";
+import { cutTexts, overflow, photograph, themes, violations, wcag } from "./survey";
 
 const photographed: readonly Language[] = ["de", "ja", "ar"]; // long words, no spaces, right to left
 const checkedOnDesktop: readonly Language[] = ["de", "ar"]; // one of each direction: the rules do not read the words
-const themes = ["light", "dark"] as const;
 
 /** The pieces between the elements of every text that a page can show, in every form. */
 function piecesOf(language: Language): string[] {
@@ -44,14 +43,6 @@ const shownTexts = (page: Page) =>
     }
     return shown;
   });
-
-/** Texts that do not fit into their element. */
-const cutTexts = (page: Page) =>
-  page.evaluate(() =>
-    [...document.querySelectorAll("h1, h2, label, button, a, p, summary, small, dd, time")]
-      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1 && clientWidth > 0)
-      .map(({ textContent }) => textContent),
-  );
 
 /** Looks at a page in both themes at two widths, and expects nothing English, cut or inaccessible. */
 export async function look(page: Page, language: Language, state: string): Promise<string[]> {

@@ -1,27 +1,27 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import fc from "fast-check";
 import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allowedTarget } from "../../server/settings/return-to";
+import { listen } from "../support/listen";
 import { bypasses, targets } from "../support/open-redirects";
 import { askForAccount, choosePassword, logIn, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 
 /** An application of another origin: its pages name their path. */
-let application: Server;
+let application: Awaited<ReturnType<typeof listen>>;
 let app: string;
 
 beforeAll(async () => {
-  application = createServer(({ url = "" }, response) => {
+  const server = createServer(({ url = "" }, response) => {
     response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" });
     response.end(`<!doctype html><title>App</title><link rel="icon" href="data:,"><h1>App at ${url}</h1>`);
   });
-  await new Promise<void>((resolve) => application.listen(0, resolve));
-  app = `http://localhost:${(application.address() as AddressInfo).port}`;
+  application = await listen(server);
+  app = `http://localhost:${application.port}`;
 });
 
-afterAll(() => void application.close());
+afterAll(() => application.stop());
 
 const site = startSite(() => ({ RETURN_ORIGINS: app }));
 

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 
 const folder = fileURLToPath(new URL("screenshots", import.meta.url));
 const everyWidth = [320, 375, 1280];
-const themes = ["light", "dark"] as const;
+export const themes = ["light", "dark"] as const;
 /** Without axe's best practices, which are for pages: landmarks, a heading. */
 export const wcag = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
@@ -23,6 +23,14 @@ export async function violations(page: Page, standards: string[]): Promise<strin
     return [...violations, ...undecided].flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
   }, standards);
 }
+
+/** The texts that do not fit into their element. */
+export const cutTexts = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("h1, h2, label, button, a, p, summary, small, dd, time")]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1 && clientWidth > 0)
+      .map(({ textContent }) => textContent),
+  );
 
 export const overflow = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

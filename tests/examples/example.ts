@@ -2,14 +2,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
-import { password } from "../browser/registration";
-import { linkIn } from "../browser/site";
+import { startIdentityProvider } from "../../demo/identity-provider";
 import { start, temporaryFolder } from "../deploy/host";
-import { mailsIn } from "../support/printed-mails";
-import { createEmptyDatabase, freePort, type RunningProcess, startServer } from "../support/server";
+import { createEmptyDatabase, freePort, type RunningProcess, type RunningServer, startServer } from "../support/server";
 import { until } from "../support/until";
-import { Visitor } from "../support/visitor";
+import { registerByMail, Visitor } from "../support/visitor";
 
 export type ProxyName = "nginx" | "caddy";
 
@@ -87,17 +84,14 @@ export const startApplication: StartApplication = (port) =>
 /** Creates an account; returns the visitor, who is signed in. */
 export async function register(example: Example, email: string): Promise<Visitor> {
   const visitor = new Visitor(example.url);
-  await visitor.post("/register", { email });
-  const token = linkIn(await example.mail(email, "Finish creating your account")).split("token=")[1] ?? "";
-  const done = { email, token, password, passwordConfirmation: password };
-  expect(await visitor.post("/register/complete", done)).toMatchObject({ status: 302 });
+  expect(await registerByMail(example.server, visitor, email)).toMatchObject({ status: 302 });
   return visitor;
 }
 
 export interface Example {
   /** The public origin. */
   url: string;
-  provider: IdentityProvider;
+  server: RunningServer;
   /** Resolves with the text of the first mail with this subject to this address. */
   mail(to: string, subject: string): Promise<string>;
   stop(): Promise<void>;
@@ -135,12 +129,8 @@ export async function startExample(
 
   return {
     url,
-    provider,
-    async mail(to, subject) {
-      const find = () => mailsIn(server.output()).find((mail) => mail.to === to && mail.subject === subject);
-      await until(() => find() !== undefined, `the mail "${subject}" to ${to}`);
-      return find()?.text ?? "";
-    },
+    server,
+    mail: async (to, subject) => (await server.mail(to, subject)).text,
     async stop() {
       await Promise.all([running.stop(), application.stop(), server.stop(), provider.stop()]);
       await Promise.all([database.drop(), place.remove()]);

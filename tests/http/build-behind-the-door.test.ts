@@ -6,10 +6,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { send } from "../support/http";
-import { mailsIn } from "../support/printed-mails";
 import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
-import { twice } from "../support/twice";
-import { Visitor } from "../support/visitor";
+import { registerByMail, Visitor } from "../support/visitor";
 
 const copied = [
   ...["app", "server", "public", "lint"],
@@ -69,12 +67,7 @@ afterAll(async () => {
 /** Registers with the link that the mail holds, from the login page on; returns the last answer. */
 async function register(visitor: Visitor, loginPage: string) {
   const email = `${crypto.randomUUID()}@example.com`;
-  const search = new URL(loginPage, server.url).search;
-  await visitor.post(`/register${search}`, { email });
-  await server.waitFor(new RegExp(`To: ${email}[\\s\\S]*?--- end mail ---`));
-  const link = mailsIn(server.output()).find(({ to }) => to === email)?.link;
-  const fields = Object.fromEntries(link?.searchParams ?? []);
-  return { email, done: await visitor.post("/register/complete", { ...fields, ...twice("a quiet harbour town") }) };
+  return { email, done: await registerByMail(server, visitor, email, loginPage.replace("/login", "/register")) };
 }
 
 test("docs/extending.md shows a page, an entity, its migration, a feature and a second page", () => {

@@ -26,8 +26,6 @@ describe("the client's address", () => {
     ["an IPv6 address in brackets", "1", "[2001:db8:1:2::7]", "2001:db8:1:2::"],
     ["an IPv6 address that ends in digits", "1", "2001:db8:1:2:3:4:5:443", "2001:db8:1:2::"],
     ["an IPv6 address with a zone", "1", "fe80::1%eth0", "fe80::"],
-    ["a zone with other letters", "1", "fe80::1%a-b", "fe80::"],
-    ["a zone of an interface of a VLAN", "1", "fe80::1%eth0.100", "fe80::"],
     ["a zone and a port", "1", "[fe80::1%br-lan]:443", "fe80::"],
     ["a zone alone", "1", "%br-lan", proxyAddress],
     ["an IPv4 address in IPv6", "1", "::ffff:203.0.113.5", "203.0.113.5"],
@@ -45,11 +43,6 @@ describe("the client's address", () => {
   test.each(["fe80::1%br-lan", "fe80::1%eth0", "fe80::1"])("the connection of %s", (remoteAddress) => {
     const request = { headers: {}, socket: { remoteAddress } } as IncomingMessage;
     expect(clientOf(request, loadConfig({}))).toEqual({ client: "fe80::", clientForwarded: false });
-  });
-
-  test("two clients behind a CDN and a proxy have different addresses", () => {
-    const seen = [1, 2, 3].map((last) => client(`203.0.113.${last}:80, 192.0.2.1`, "2"));
-    expect(new Set(seen).size).toBe(3);
   });
 });
 

@@ -25,9 +25,7 @@ describe("request lines", () => {
     ["the absolute-form without a path", "GET http://evil.example HTTP/1.1", 302],
     ["the absolute-form with credentials", "GET http://user:pass@evil.example/login HTTP/1.1", 200],
     ["another scheme", "GET ftp://evil.example/login HTTP/1.1", 400],
-    ["GET in asterisk-form", "GET * HTTP/1.1", 400],
     ["two slashes and a host", "GET //evil.example HTTP/1.1", 404],
-    ["two slashes and a page", "GET //evil.example/login HTTP/1.1", 404],
     ["two slashes, a host and an encoded parent", "GET //evil.example/%2e%2e HTTP/1.1", 302],
     ["two slashes, a host and the assets", "GET //evil.example/build/.. HTTP/1.1", 404],
     ["two slashes and a bracket", "GET //[ HTTP/1.1", 404],
@@ -35,7 +33,6 @@ describe("request lines", () => {
     ["a path traversal", "GET /../../etc/passwd HTTP/1.1", 404],
     ["an encoded path traversal from the assets", "GET /build/..%2f..%2fpackage.json HTTP/1.1", 404],
     ["a null byte", "GET /%00 HTTP/1.1", 404],
-    ["a null byte among the assets", "GET /build/%00 HTTP/1.1", 404],
     ["a broken percent sign", "GET /%E0%A4%A HTTP/1.1", 400],
     ["a broken percent sign in page data", "GET /%E0%A4%A.data HTTP/1.1", 400],
     ["a byte outside ASCII", "GET /caf\xe9 HTTP/1.1", 400],
@@ -81,10 +78,8 @@ describe("Host", () => {
     ["a path", "Host: evil.example/path\r\n"],
     ["credentials", "Host: user@evil.example\r\n"],
     ["an unclosed bracket", "Host: [::1\r\n"],
-    ["a port alone", "Host: :80\r\n"],
     ["a port out of range", "Host: evil.example:99999\r\n"],
     ["a port that is not a decimal number", "Host: evil.example:0x50\r\n"],
-    ["a query", "Host: evil.example?\r\n"],
     ["a blank", "Host: evil example\r\n"],
     ["a list", "Host: localhost, evil.example\r\n"],
     ["bytes outside ASCII", "Host: \xe9vil.example\r\n"],
@@ -116,7 +111,6 @@ describe("a form from another origin", () => {
     ["Fetch Metadata alone", { "Sec-Fetch-Site": "cross-site" }],
     ["another host of the site", { "Sec-Fetch-Site": "same-site" }],
     ["an unknown Sec-Fetch-Site", { "Sec-Fetch-Site": "other" }],
-    ["an empty Sec-Fetch-Site", { "Sec-Fetch-Site": "" }],
   ];
   const posted = (path: string, headers: Record<string, string>) =>
     fetch(`${latchkey.url()}${path}`, {
@@ -160,7 +154,6 @@ describe("bodies", () => {
 
   test.each([
     ["a form of JSON", post("/login", "{}", "Content-Type: application/json\r\n"), 415],
-    ["a form of text", post("/login", "a=b", "Content-Type: text/plain\r\n"), 415],
     ["no content type", post("/login", "a=b", ""), 415],
     ["a type that begins like a form's", post("/login", "a=b", "Content-Type: multipart/form-datax\r\n"), 415],
     ["a charset that hides characters (UTF-7)", post("/login", "email=+AGE-", utf7), 422],
@@ -215,19 +208,16 @@ describe("bodies", () => {
 describe("Remix's own URLs", () => {
   test.each([
     ["/login.data?_routes=,,root,__proto__", 200],
-    ["/login.data?_routes=routes/dashboard", 200],
     ["/nowhere.data", 404],
     ["/login.data.data", 404],
     ["//evil.example.data", 404],
     ["/login?_data=routes/login", 400],
-    ["/login?_data=nowhere", 400],
     ["/login?_data", 400],
     ["/__manifest", 204],
     ["/__manifest?version=..%2f&p=%2flogin", 204],
     ["/__manifest?version=0&p=%2f%250aforged", 400],
     ["/__manifest?p=%00", 400],
     ["/login?index&__proto__[x]=1&notice=__proto__", 200],
-    ["/login?notice=constructor", 200],
     ["/login?notice=%E0%A4%A", 200],
   ])("%s is answered %i", async (target, status) => {
     expect(statusOf(await send(get(target)))).toBe(status);
@@ -239,8 +229,6 @@ describe("Remix's own URLs", () => {
   test.each([
     ["a path of 32 segments", 200, `p=/${"a/".repeat(31)}a`],
     ["a path of 33 segments", 400, `p=/${"a/".repeat(32)}a`],
-    ["a path of 512 characters", 200, `p=/${"a".repeat(511)}`],
-    ["a path of 513 characters", 400, `p=/${"a".repeat(512)}`],
     ["1,570 characters", 200, longest],
     ["over 2,048 characters", 400, `${longest}&p=/${"d".repeat(511)}`],
   ])(

@@ -49,7 +49,6 @@ describe("the session", () => {
 describe("another origin gets no data", () => {
   test.each([
     ["a page of another site", { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" }],
-    ["a sandboxed page", { Origin: "null" }],
     ["a script element of another site", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors" }],
     ["another host of the same site", { "Sec-Fetch-Site": "same-site" }],
     ["a link of another site", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" }],

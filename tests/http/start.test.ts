@@ -5,20 +5,17 @@ import net, { type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "#server/config";
 import { welcome } from "#server/start.server";
-import { createEmptyDatabase, freePort, spawnServer, startServer, type TestDatabase } from "../support/server";
+import { createEmptyDatabase, freePort, spawnServer, startServer } from "../support/server";
 
-let database: TestDatabase | undefined;
-let occupant: Server | undefined;
-
-afterEach(async () => {
-  await database?.drop();
-  database = undefined;
-  await new Promise((resolve) => (occupant ? occupant.close(resolve) : resolve(undefined)));
-  occupant = undefined;
-});
+/** An embedded database that does not exist yet, until the end of the test. */
+async function embeddedDatabase(): Promise<{ url: string; folder: string }> {
+  const { url, drop } = await createEmptyDatabase("embedded");
+  onTestFinished(drop);
+  return { url, folder: url.slice("pglite:".length) };
+}
 
 /** Starts the production build, which must exit with status 1; resolves with its whole output. */
 async function failedStart(settings: Record<string, string>): Promise<string> {
@@ -35,8 +32,9 @@ function errorResponse(code: string, message: string): Buffer {
   return Buffer.concat([head, fields]);
 }
 
+/** Listens until the end of the test; resolves with the port. */
 async function occupy(server: Server, host?: string): Promise<number> {
-  occupant = server;
+  onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   return (server.address() as AddressInfo).port;
 }
@@ -136,13 +134,12 @@ describe("a failed start: one line and exit status 1", () => {
     ["is not a folder", "", "errno 54"], // ENOTDIR of WASI
     ["is incomplete", "PG_VERSION", "PGlite failed to initialize properly"],
   ])("a data folder whose database %s", async (_what, file, reason) => {
-    database = await createEmptyDatabase("embedded");
-    const folder = database.url.slice("pglite:".length);
+    const { url, folder } = await embeddedDatabase();
     const path = join(folder, "pglite", file);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, "99\n");
     const causes = "it is damaged, unreadable or of another version, or the disk is full";
-    expect(await failedStart({ DATABASE_URL: database.url })).toBe(
+    expect(await failedStart({ DATABASE_URL: url })).toBe(
       `The database in ${await realpath(folder)} cannot be opened (${reason}): ${causes}.\n`,
     );
   });
@@ -162,8 +159,7 @@ describe("a failed start: one line and exit status 1", () => {
   });
 
   test("a data folder that another process has open; that process stays ready", async () => {
-    const { url, drop } = await createEmptyDatabase("embedded");
-    database = { url, drop };
+    const { url } = await embeddedDatabase();
     const first = await startServer({ DATABASE_URL: url });
     const output = await failedStart({ DATABASE_URL: url });
     expect(output).toMatch(/^The data folder \S+ is in use by another process\.\n$/);
@@ -196,11 +192,9 @@ test.each([
 });
 
 test("the files of the embedded database are accessible to their owner only", async () => {
-  const { url, drop } = await createEmptyDatabase("embedded");
-  database = { url, drop };
+  const { url, folder } = await embeddedDatabase();
   const server = await startServer({ DATABASE_URL: url });
   expect(await server.stop()).toBe(0);
-  const folder = url.slice("pglite:".length);
   const files = await readdir(folder, { recursive: true });
   const modes = await Promise.all(files.map(async (name) => [name, (await stat(join(folder, name))).mode & 0o077]));
   expect(files.length).toBeGreaterThan(100);
@@ -208,8 +202,7 @@ test("the files of the embedded database are accessible to their owner only", as
 });
 
 test("a data folder whose process was killed can be opened by the next process", async () => {
-  const { url, drop } = await createEmptyDatabase("embedded");
-  database = { url, drop };
+  const { url } = await embeddedDatabase();
   const killed = await startServer({ DATABASE_URL: url });
   await killed.kill();
   const next = await startServer({ DATABASE_URL: url });

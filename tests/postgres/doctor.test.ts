@@ -1,6 +1,5 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SMTPServerOptions } from "smtp-server";
@@ -9,6 +8,7 @@ import type { Check } from "#server/commands/doctor/check";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { type Authority, createAuthority } from "../support/certificates";
 import { latchkey } from "../support/command";
+import { listen } from "../support/listen";
 import { type ReverseProxy, startReverseProxy } from "../support/reverse-proxy";
 import { createEmptyDatabase, freePort, type RunningServer, startServer } from "../support/server";
 import { login, startScriptedServer, startSmtpServer } from "../support/smtp-service";
@@ -260,24 +260,6 @@ testCases(
       const words = "is not valid for localhost \\(ESOCKET ERR_TLS_CERT_ALTNAME_INVALID\\) Mend: .*NODE_EXTRA_CA_CERTS";
       return [at(port, "smtps"), new RegExp(`^fail the certificate of localhost:${port} ${words}`)];
     },
-    "a certificate of an unknown authority": async () => {
-      const { port } = await smtp({ secure: true, ...createAuthority().sign("DNS:localhost") });
-      return [at(port, "smtps"), /^fail the certificate of localhost:\d+ is not valid/];
-    },
-    "no STARTTLS": async () => {
-      const { port } = await startScriptedServer((line, socket) => {
-        if (line === null) socket.write("220 mail.example\r\n");
-        else socket.write(line.startsWith("STARTTLS") ? "502 No\r\n" : "250 mail.example\r\n");
-      });
-      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(
-        'import dns from "node:dns"; const name = "mail.example"; const { lookup, resolve4, resolve6 } = dns;' +
-          'dns.lookup = (host, options, done) => lookup(host === name ? "127.0.0.1" : host, options, done);' +
-          "dns.resolve4 = (host, done) => (host === name ? done(null, ['127.0.0.1']) : resolve4(host, done));" +
-          "dns.resolve6 = (host, done) => (host === name ? done(null, []) : resolve6(host, done));",
-      )}`;
-      const settings = { ...mailSettings(`smtp://${credentials}@mail.example:${port}`), NODE_OPTIONS };
-      return [settings, new RegExp(`^fail mail.example:${port} does not offer STARTTLS Mend: use smtps://`)];
-    },
     "TLS from the start on a port without it": async () => {
       const { port } = await smtp();
       return [
@@ -317,35 +299,25 @@ test("test mail: its recipient is refused, or is no address", async () => {
 
 /** An HTTP service on loopback, until the end of the test. */
 async function listening(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port, stop } = await listen(createServer(answer));
+  onTestFinished(stop);
+  return `http://127.0.0.1:${port}`;
 }
 
 const resend = { MAIL_DRIVER: "resend", MAIL_FROM: "mail@latchkey.example", RESEND_API_KEY: "re_secret" };
 const postmark = { MAIL_DRIVER: "postmark", MAIL_FROM: "mail@latchkey.example", POSTMARK_SERVER_TOKEN: "re_secret" };
 
+const refusal = (service: string, why: string, setting: string) =>
+  `fail ${service} refuses the key (${why}) Mend: correct ${setting}: the service's website has it`;
+const noKey = refusal("Resend", "status 403, invalid_api_key", "RESEND_API_KEY");
+const noToken = refusal("Postmark", "status 401, 10", "POSTMARK_SERVER_TOKEN");
+
 test.each([
   ["Resend: full access", resend, "/domains", 200, { data: [] }, "ok resend: the key is accepted"],
   ["Resend: may only send", resend, "/domains", 401, { name: "restricted_api_key" }, "ok resend: the key is accepted"],
-  [
-    "Resend: wrong",
-    resend,
-    "/domains",
-    403,
-    { name: "invalid_api_key" },
-    "fail Resend refuses the key (status 403, invalid_api_key) Mend: correct RESEND_API_KEY: the service's website has it",
-  ],
+  ["Resend: wrong", resend, "/domains", 403, { name: "invalid_api_key" }, noKey],
   ["Postmark: right", postmark, "/server", 200, { ID: 1 }, "ok postmark: the key is accepted"],
-  [
-    "Postmark: wrong",
-    postmark,
-    "/server",
-    401,
-    { ErrorCode: 10 },
-    "fail Postmark refuses the key (status 401, 10) Mend: correct POSTMARK_SERVER_TOKEN: the service's website has it",
-  ],
+  ["Postmark: wrong", postmark, "/server", 401, { ErrorCode: 10 }, noToken],
 ])("mail: the key of %s", async (_what, settings, path, status, body, line) => {
   const requests: (string | undefined)[] = [];
   const MAIL_API_URL = await listening(({ method, url, headers }, response) => {

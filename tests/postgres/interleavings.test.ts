@@ -85,10 +85,8 @@ test("an external sign-in during another process's uncommitted link of its id wa
 });
 
 test("connecting an id that another process is linking to another account waits for the commit, and is refused", async () => {
-  const [userId, bob] = [
-    await createUser(latchkey.em()),
-    await createUser(latchkey.em(), { email: "bob@example.com" }),
-  ];
+  const userId = await createUser(latchkey.em());
+  const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
   await signedIn(latchkey.em(), userId);
   const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
@@ -102,18 +100,12 @@ test("connecting an id that another process is linking to another account waits 
 });
 
 test("a logout from a browser that holds several sessions of a user, while all of them end: no deadlock", async () => {
-  const [userId, bob] = [
-    await createUser(latchkey.em()),
-    await createUser(latchkey.em(), { email: "bob@example.com" }),
-  ];
+  const userId = await createUser(latchkey.em());
+  const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
   const addSession = "insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)";
   const tokens = Array.from({ length: 3 }, mintToken).sort((a, b) => (sha256(a) < sha256(b) ? 1 : -1));
-  for (const token of tokens) {
-    await latchkey.execute(`${addSession} select gen_random_uuid(), ?, ?, now(), now(), now()`, [
-      sha256(token),
-      userId,
-    ]);
-  }
+  const addOne = `${addSession} select gen_random_uuid(), ?, ?, now(), now(), now()`;
+  for (const token of tokens) await latchkey.execute(addOne, [sha256(token), userId]);
   // In a large table, PostgreSQL reads the rows of the tokens in the order of their index: here, the reverse of the user's.
   await latchkey.execute(
     `${addSession} select gen_random_uuid(), n, ?, now(), now(), now() from generate_series(1, 20000) n`,
@@ -143,29 +135,21 @@ async function userWithFiftySessions() {
   return verifiedUser();
 }
 
-test("a sign-in while the purge removes fifty expired sessions keeps the new one", async () => {
-  const verified = await userWithFiftySessions();
-  await latchkey.em().transactional(async (em) => {
-    await em.execute("delete from sessions");
-    expect(await logIn(verified, [], unknownBrowser, unknownOrigin)).not.toBeNull();
-  });
-  expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
-});
-
-test("a sign-in while an operation removes every device of the user keeps the new one", async () => {
-  const userId = await createUser(latchkey.em());
-  await latchkey.execute(
-    `insert into devices (token_hash, user_id, created_at, last_seen_at)
-     select n, ?, now(), now() from generate_series(1, 50) n`,
-    [userId],
-  );
-  const verified = await verifiedUser();
-  await latchkey.em().transactional(async (em) => {
-    await em.execute("delete from devices");
-    expect(await logIn(verified, [], unknownBrowser, unknownOrigin)).not.toBeNull();
-  });
-  expect(await latchkey.execute("select * from devices")).toHaveLength(1);
-});
+test.each(["sessions", "devices"])(
+  "a sign-in while fifty %s of the user are removed keeps the new one",
+  async (table) => {
+    const verified = await userWithFiftySessions();
+    await latchkey.execute(
+      `insert into devices (token_hash, user_id, created_at, last_seen_at)
+     select token_hash, user_id, now(), now() from sessions`,
+    );
+    await latchkey.em().transactional(async (em) => {
+      await em.execute(`delete from ${table}`);
+      expect(await logIn(verified, [], unknownBrowser, unknownOrigin)).not.toBeNull();
+    });
+    expect(await latchkey.execute(`select * from ${table}`)).toHaveLength(1);
+  },
+);
 
 test("a sign-in while the least recently used of fifty sessions is used ends the next one", async () => {
   const verified = await userWithFiftySessions();
@@ -285,20 +269,15 @@ describe("during an uncommitted change of the password", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
+  const token = "1".repeat(64);
+
   test.each<[string, string, (verified: Authenticated) => Promise<unknown>]>([
-    ["a login", "starts no session", (verified: Authenticated) => logIn(verified, [], unknownBrowser, unknownOrigin)],
-    [
-      "a reset",
-      "its link is invalid",
-      async () => {
-        const token = "1".repeat(64);
-        return resetPassword({ email, token }, "the second new password", "en");
-      },
-    ],
+    ["a login", "starts no session", (verified) => logIn(verified, [], unknownBrowser, unknownOrigin)],
+    ["a reset", "its link is invalid", () => resetPassword({ email, token }, "the second new password", "en")],
   ])("%s waits, and %s", async (_what, _outcome, other) => {
     const { by, verified } = await change();
     const expiresAt = new Date(Date.now() + 3_600_000);
-    await latchkey.em().insert(PasswordReset, { tokenHash: sha256("1".repeat(64)), email, expiresAt });
+    await latchkey.em().insert(PasswordReset, { tokenHash: sha256(token), email, expiresAt });
     expect(await during(first(by), () => other(verified))).toMatchObject({ first: { count: 1 }, second: null });
     expect(await authenticate(email, "the first new password")).not.toBeNull();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
@@ -321,14 +300,7 @@ describe("during an uncommitted change of the address", () => {
   const bob = "bob@example.com";
 
   test.each<[string, (link: { id: string; token: string }) => Promise<() => Promise<unknown>>, unknown, string[]]>([
-    [
-      "another post of its link",
-      async ({ token }) =>
-        () =>
-          confirm(token),
-      "invalid_link",
-      [newEmail],
-    ],
+    ["another post of its link", async ({ token }) => confirm.bind(null, token), "invalid_link", [newEmail]],
     [
       "that of another account to the same address",
       async () => {
@@ -358,9 +330,7 @@ describe("during an uncommitted change of the address", () => {
     ],
     [
       "a deletion that names the old address",
-      async ({ id }) =>
-        () =>
-          deleteAccount({ userId: id, sessionId: null }, email, email),
+      async ({ id }) => deleteAccount.bind(null, { userId: id, sessionId: null }, email, email),
       "not_confirmed",
       [newEmail],
     ],

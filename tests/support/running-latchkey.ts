@@ -1,11 +1,11 @@
 import { afterAll, beforeAll } from "vitest";
 import { type Sent, send } from "./http";
-import { mailsIn, type SentMail } from "./printed-mails";
 import { exchange } from "./raw-http";
 import { type RunningServer, startServer, type TestDatabase } from "./server";
 import { createDatabase } from "./template-copy";
-import { twice } from "./twice";
-import { Visitor } from "./visitor";
+import { registerByMail, Visitor } from "./visitor";
+
+export { password } from "./visitor";
 
 export interface LoggedEvent {
   event: string;
@@ -17,8 +17,6 @@ export interface LoggedEvent {
   reason?: string;
   count?: number;
 }
-
-export const password = "correct horse battery staple";
 
 /** Runs the production build on a new database for the tests of one file, with a trusted proxy. */
 export function runLatchkey(
@@ -38,7 +36,6 @@ export function runLatchkey(
     await database.drop();
   });
 
-  const mails = () => mailsIn(server.output());
   const events = (): LoggedEvent[] =>
     server
       .output()
@@ -46,17 +43,7 @@ export function runLatchkey(
       .filter((line) => /^\{.*"event":/.test(line))
       .map((line) => JSON.parse(line));
 
-  async function pollOutput<T>(find: () => T | undefined): Promise<T> {
-    for (;;) {
-      const found = find();
-      if (found !== undefined) return found;
-      await server.nextOutput();
-    }
-  }
-
-  /** Resolves with the `count`th mail to the address with this subject. */
-  const mailTo = (to: string, subject: string, count = 1): Promise<SentMail> =>
-    pollOutput(() => mails().filter((mail) => mail.to === to && mail.subject === subject)[count - 1]);
+  const mailTo: RunningServer["mail"] = (...mail) => server.mail(...mail);
 
   const visit = (address?: string) => new Visitor(server.url, address);
 
@@ -70,11 +57,6 @@ export function runLatchkey(
   return {
     url: () => server.url,
     port: () => server.port,
-    pid(): number {
-      const { pid } = server.process;
-      if (pid === undefined) throw new Error("The server did not start.");
-      return pid;
-    },
     databaseUrl: () => server.databaseUrl,
     output: () => server.output(),
     waitFor: (pattern: RegExp) => server.waitFor(pattern),
@@ -83,7 +65,6 @@ export function runLatchkey(
     send: (path: string, sent?: Sent) => send(server.url, path, sent),
     exchange: (lines: string[]) => exchange(server.port, lines),
     visit,
-    mails,
     mailTo,
     flushed,
 
@@ -94,16 +75,13 @@ export function runLatchkey(
       const since = () => events().slice(before);
       await work();
       await flushed();
-      await pollOutput(() => since().filter(({ jobId }) => jobId)[jobs - 1] ?? (jobs === 0 || undefined));
+      while (since().filter(({ jobId }) => jobId).length < jobs) await server.nextOutput();
       return since();
     },
 
     /** Registers with the mailed link; the visitor is then signed in. */
     async register(email: string, visitor = visit()): Promise<Visitor> {
-      await visitor.post("/register", { email });
-      const { link } = await mailTo(email, "Finish creating your account");
-      const claim = { email, token: link?.searchParams.get("token") ?? "" };
-      await visitor.post("/register/complete", { ...claim, ...twice(password) });
+      await registerByMail(server, visitor, email);
       return visitor;
     },
 

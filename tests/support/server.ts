@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killSignal, recordedCoverage } from "../coverage/processes";
 import { administer, databaseUrlOf } from "./postgres";
+import { mailsIn, type SentMail } from "./printed-mails";
 
 /** A child process whose output is kept. */
 export interface RunningProcess {
@@ -27,6 +28,8 @@ export interface RunningServer extends RunningProcess {
   url: string;
   port: number;
   databaseUrl: string;
+  /** Resolves with the `count`th mail that the `log` driver has printed to the address with this subject. */
+  mail(to: string, subject: string, count?: number): Promise<SentMail>;
 }
 
 export interface TestDatabase {
@@ -119,7 +122,14 @@ export async function spawnServer(settings: Record<string, string>, build = "bui
     stdio: ["ignore", "pipe", "pipe"],
   });
   const running = watchProcess(child);
-  return { ...running, url: `http://localhost:${port}`, port, databaseUrl: settings.DATABASE_URL ?? "" };
+  const mail: RunningServer["mail"] = async (to, subject, count = 1) => {
+    for (;;) {
+      const found = mailsIn(running.output()).filter((mail) => mail.to === to && mail.subject === subject)[count - 1];
+      if (found) return found;
+      await running.nextOutput();
+    }
+  };
+  return { ...running, url: `http://localhost:${port}`, port, databaseUrl: settings.DATABASE_URL ?? "", mail };
 }
 
 /** What each process prints once it accepts connections. */

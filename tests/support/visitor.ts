@@ -1,16 +1,20 @@
 import { newClientAddress } from "./client-address";
 import { setCookieOf } from "./cookies";
 import { type Answer, type Sent, send } from "./http";
+import type { RunningServer } from "./server";
+import { twice } from "./twice";
 
 /** An HTTP client that keeps cookies and follows no redirect, behind a proxy that forwards its address. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
   readonly #origin: string;
   readonly #address: string;
+  readonly #transport: typeof send;
 
-  constructor(origin: string, address = newClientAddress()) {
+  constructor(origin: string, address = newClientAddress(), transport = send) {
     this.#origin = origin;
     this.#address = address;
+    this.#transport = transport;
   }
 
   get cookie(): string {
@@ -28,11 +32,25 @@ export class Visitor {
 
   async #send(path: string, { headers, ...sent }: Sent): Promise<Answer> {
     const forwarded = { "X-Forwarded-For": this.#address, ...headers };
-    const answer = await send(this.#origin, path, { ...sent, cookie: this.cookie, headers: forwarded });
+    const answer = await this.#transport(this.#origin, path, { ...sent, cookie: this.cookie, headers: forwarded });
     for (const { name, value, expired } of answer.setCookies.map(setCookieOf)) {
       if (expired) this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
     return answer;
   }
+}
+
+export const password = "correct horse battery staple";
+
+/** Registers by the mailed link, from a registration page on; returns the answer that signs the visitor in. */
+export async function registerByMail(
+  { mail }: Pick<RunningServer, "mail">,
+  visitor: Visitor,
+  email: string,
+  page = "/register",
+): Promise<Answer> {
+  await visitor.post(page, { email });
+  const { link } = await mail(email, "Finish creating your account");
+  return visitor.post("/register/complete", { ...Object.fromEntries(link?.searchParams ?? []), ...twice(password) });
 }
