@@ -42,6 +42,7 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     maxWorkers: Math.ceil(availableParallelism() * 1.5), // Some tests wait for a time limit.
+    reporters: ["default", "./tests/support/slowest-files.ts"],
     // createRemixStub cannot set React Router's flag v7_startTransition, as Remix's own router does; each file warns of it.
     onConsoleLog: (log) => !log.includes("v7_startTransition"),
     coverage: {

@@ -1,0 +1,99 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Answer } from "../support/http";
+import { bypasses, targets } from "../support/open-redirects";
+import { runLatchkey } from "../support/running-latchkey";
+import { twice } from "../support/twice";
+import type { Visitor } from "../support/visitor";
+
+const latchkey = runLatchkey({
+  APP_URL: "https://login.shop.example",
+  SESSION_DOMAIN: "shop.example",
+  RETURN_ORIGINS: "https://app.example,https://*.shop.example",
+  IDP_CLIENT_ID: "id",
+  IDP_CLIENT_SECRET: "secret",
+});
+
+const own = "https://login.shop.example";
+const provider = "https://accounts.google.com";
+const https = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "login.shop.example" };
+const allowed = /^(?:https:\/\/app\.example|https:\/\/(?:[a-z0-9_-]+\.)+shop\.example)$/;
+
+const characters: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'" };
+const decoded = (html: string) => html.replace(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => characters[entity] ?? "");
+
+/** Every URL that a page leads to. */
+const linksOf = (html: string) =>
+  [...html.matchAll(/\s(?:href|action|formaction|src|content)="([^"]*)"/g)].map(([, url = ""]) => decoded(url));
+
+/** Expects that the URL stays at Latchkey, and that a target in it is allowed. */
+function expectOwn(link: string, page: string): void {
+  const url = new URL(link, `${own}${page}`);
+  expect(url.origin, link).toBe(own);
+  for (const target of url.searchParams.getAll("return_to")) expectAllowed(target);
+}
+
+function expectAllowed(target: string): void {
+  expect(target).toMatch(/^(?:\/(?![/\\])|https:\/\/)[!-~]*$/);
+  expect(new URL(target, own).origin).toMatch(allowed);
+}
+
+/** The texts as a query holds them: encoded, and as they are where a request line may have them. */
+const queriesOf = (text: string) => {
+  const raw = text.replace(/[^!-~]/g, "").replace(/#/g, "");
+  return [new URLSearchParams({ return_to: text }).toString(), `return_to=${raw}`];
+};
+
+const guest = () => latchkey.visit();
+
+/** Registers by mailed link; returns the answer that signs in. */
+async function register(visitor: Visitor, email: string, search = ""): Promise<Answer> {
+  const headers = { ...https, Origin: own };
+  await visitor.post(`/register${search}`, { email }, headers);
+  const { link } = await latchkey.mailTo(email, "Finish creating your account");
+  const form = { ...Object.fromEntries(link?.searchParams ?? []), ...twice("a quiet harbour town") };
+  return visitor.post("/register/complete", form, headers);
+}
+
+const tried = { accepted: 0, refused: 0 };
+
+/** Opens every page that takes the target, as a guest and signed in, and checks where it leads. */
+async function check(text: string, user: Visitor): Promise<void> {
+  for (const query of queriesOf(text)) {
+    for (const path of ["/login", "/register", "/register/complete"]) {
+      const page = `${path}?${query}`;
+      const { status, body, headers } = await guest().get(page, https);
+      expect(status, page).toBe(200);
+      expect(linksOf(body).length).toBeGreaterThan(5);
+      for (const link of linksOf(body).filter((url) => /^[/h.]|:/.test(url))) {
+        if (!/^(?:width=|#)/.test(link)) expectOwn(link, page);
+      }
+      const policy = /form-action ([^;]+)/.exec(headers.get("Content-Security-Policy") ?? "")?.[1] ?? "";
+      const [self, target, ...more] = policy.split(" ");
+      expect([self, more]).toEqual(["'self'", []]);
+      if (target !== undefined) expect(target).toMatch(allowed);
+    }
+    for (const path of ["/login", "/register"]) {
+      const { status, location } = await user.get(`${path}?${query}`, https);
+      expect(status).toBe(302);
+      expectAllowed(location ?? "");
+      tried[location === "/dashboard" ? "refused" : "accepted"]++;
+    }
+    const { status, location, setCookies } = await guest().get(`/auth/idp?${query}`, https);
+    expect([status, new URL(location ?? "").origin]).toEqual([302, provider]);
+    const kept = /^oauth_return_to=([\w-]+);/.exec(setCookies[1] ?? "")?.[1];
+    if (kept !== undefined) expectAllowed(Buffer.from(kept, "base64url").toString());
+  }
+}
+
+test("no return_to leads a Location, a link, a form or a policy to another origin", async () => {
+  const user = guest();
+  expect(await register(user, "ada@example.com")).toMatchObject({ status: 302, location: "/dashboard" });
+  for (const [, text] of bypasses(own)) await check(text, user);
+  await fc.assert(
+    fc.asyncProperty(targets, (text) => check(text, user)),
+    { numRuns: 60 },
+  );
+  expect(tried.accepted).toBeGreaterThan(20);
+  expect(tried.refused).toBeGreaterThan(100);
+}, 300_000);
