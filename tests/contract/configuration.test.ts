@@ -105,12 +105,7 @@ test("every setting is read", () => {
     returnOrigins: ["https://app.example", "https://*.latchkey.example", "http://localhost:5173"],
     afterSignIn: "https://app.example/in?from=latchkey#top",
     sessionDomain: "latchkey.example",
-    mail: {
-      driver: "resend",
-      from: "mail@latchkey.example",
-      apiUrl: "https://mail.example/v2",
-      apiKey: "re_the-key",
-    },
+    mail: { driver: "resend", from: resend.MAIL_FROM, apiUrl: "https://mail.example/v2", apiKey: "re_the-key" },
     metrics: { host: "::1", port: 9464 },
     brand: {
       name: "Example & Co.",
@@ -145,7 +140,9 @@ test("an empty variable counts as unset", () => {
 });
 
 describe("a setting is read", () => {
-  const google = { provider: "google", issuer: null, authorizeUrl: null, tokenUrl: null, profileUrl: null };
+  const credentials = { clientId: "a-client", clientSecret: "the-client-secret" };
+  const endpoints = { issuer: null, authorizeUrl: null, tokenUrl: null, profileUrl: null };
+  const google = { provider: "google", ...credentials, ...endpoints, scope: null, pkce: false };
   const parsedMail = { from: "mail@latchkey.example", apiUrl: null };
   test.each<[Environment, { [Key in keyof Config]?: unknown }]>([
     [{ PORT: "8080" }, { port: 8080, appUrl: "http://localhost:8080" }],
@@ -165,18 +162,7 @@ describe("a setting is read", () => {
     [{ BRAND_NAME: "Example" }, { mail: { driver: "log", from: "Example <latchkey@localhost>" } }],
     [{ BRAND_NAME: "Example", MAIL_FROM: "a@b.example" }, { mail: { driver: "log", from: "a@b.example" } }],
     [postmark, { mail: { ...parsedMail, driver: "postmark", apiKey: "pm-the-key" } }],
-    [
-      identityProvider,
-      {
-        identityProvider: {
-          ...google,
-          clientId: "a-client",
-          clientSecret: "the-client-secret",
-          scope: null,
-          pkce: false,
-        },
-      },
-    ],
+    [identityProvider, { identityProvider: google }],
     ...["github", "gitlab", "discord"].map((provider): [Environment, object] => [
       { ...identityProvider, IDP_PROVIDER: provider },
       { identityProvider: expect.objectContaining({ provider, issuer: null }) },
@@ -191,48 +177,40 @@ describe("a setting is read", () => {
       { ...shared, RETURN_ORIGINS: origin },
       { returnOrigins: [origin] },
     ]),
-    ...[
-      ["example.org", "https://example.org"],
-      ["example.org", "https://login.example.org:8443"],
-      ["id.example.co.uk", "https://login.id.example.co.uk"],
-      ["team.github.io", "https://login.team.github.io"],
-      ["xn--bcher-kva.example", "https://login.xn--bcher-kva.example"],
-      ["corp.internal", "https://login.corp.internal"],
-    ].map(([SESSION_DOMAIN, APP_URL]): [Environment, object] => [
-      { SESSION_DOMAIN, APP_URL },
-      { sessionDomain: SESSION_DOMAIN },
-    ]),
+    ...["example.org", "id.example.co.uk", "team.github.io", "xn--bcher-kva.example", "corp.internal"].flatMap(
+      (SESSION_DOMAIN) =>
+        [SESSION_DOMAIN, `login.${SESSION_DOMAIN}:8443`].map((host): [Environment, object] => [
+          { SESSION_DOMAIN, APP_URL: `https://${host}` },
+          { sessionDomain: SESSION_DOMAIN },
+        ]),
+    ),
   ])("%j", (environment, expected) => {
     expect(loadConfig(environment)).toMatchObject(expected);
   });
 
   const login = { user: "a b", pass: "p@ss/ü" };
-  test.each<[string, SmtpConfig["server"]]>([
-    [
-      "smtps://a%20b:p%40ss%2F%C3%BC@Mail.example",
-      { host: "mail.example", port: 465, implicitTls: true, loopback: false, login },
-    ],
-    [
-      "smtp://a%20b:p%40ss%2F%C3%BC@mail.example/?tls.rejectUnauthorized=false",
-      { host: "mail.example", port: 587, implicitTls: false, loopback: false, login },
-    ],
-    ["smtp://127.0.0.1:25", { host: "127.0.0.1", port: 25, implicitTls: false, loopback: true, login: null }],
-    ["smtp://localhost", { host: "localhost", port: 587, implicitTls: false, loopback: true, login: null }],
-    ["smtps://a%20b:p%40ss%2Fü@[::1]:4650", { host: "::1", port: 4650, implicitTls: true, loopback: true, login }],
-  ])("SMTP_URL=%s", (url, server) => {
+  const remote = { host: "mail.example", loopback: false, login };
+  test.each<[string, Omit<SmtpConfig["server"], "implicitTls">]>([
+    ["smtps://a%20b:p%40ss%2F%C3%BC@Mail.example", { ...remote, port: 465 }],
+    ["smtp://a%20b:p%40ss%2F%C3%BC@mail.example/?tls.rejectUnauthorized=false", { ...remote, port: 587 }],
+    ["smtp://127.0.0.1:25", { host: "127.0.0.1", port: 25, loopback: true, login: null }],
+    ["smtp://localhost", { host: "localhost", port: 587, loopback: true, login: null }],
+    ["smtps://a%20b:p%40ss%2Fü@[::1]:4650", { host: "::1", port: 4650, loopback: true, login }],
+  ])("SMTP_URL=%s", (url, others) => {
+    const server = { ...others, implicitTls: url.startsWith("smtps:") };
     const mail = { driver: "smtp", from: smtp.MAIL_FROM, server } satisfies MailConfig;
     expect(loadConfig({ ...smtp, SMTP_URL: url }).mail).toEqual(mail);
   });
 });
 
-test.each([
-  ["::1", "[::1]"],
-  ["127.0.0.1", "127.0.0.1"],
-  ["localhost", "localhost"],
-])("HOST=%s stands in a URL as %s", (host, written) => {
+const written = Object.entries({ "::1": "[::1]", "127.0.0.1": "127.0.0.1", localhost: "localhost" });
+test.each(written)("HOST=%s stands in a URL as %s", (host, written) => {
   expect(new URL(`http://${urlHost(host)}:3000`).hostname).toBe(written);
 });
 
+const oneProcess = "PROCESSES must be 1 with the embedded database, which belongs to one process";
+const badLogo = "BRAND_LOGO must be an SVG or PNG file that can be read, of at most 100 KiB";
+const badUrl = "DATABASE_URL must be a postgresql:// URL, or pglite: and a folder";
 const outside = "RETURN_ORIGINS must have a wildcard only as https://*.DOMAIN within SESSION_DOMAIN";
 
 /** By problem: the values of its setting that have it, as a list or separated by spaces, beside other settings. */
@@ -242,15 +220,15 @@ const malformed: [problem: string, values: string | string[], others?: Environme
     "latchkey.example ftp://latchkey.example https://latchkey.example/app https://latchkey.example/?a https://a:b@c.example",
     { SESSION_DOMAIN: "example.org", AFTER_SIGN_IN: "https://login.example.org/home" },
   ],
-  ["DATABASE_URL must be a postgresql:// URL, or pglite: and a folder", "mysql://localhost/latchkey pglite:"],
-  ["DATABASE_URL must be a postgresql:// URL, or pglite: and a folder", "mysql://db.example", { PROCESSES: "2" }],
+  [badUrl, "mysql://localhost/latchkey pglite:"],
+  [badUrl, "mysql://db.example", { PROCESSES: "2" }],
   [
     "DATABASE_URL must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded",
     `postgresql:u:p@h/db postgresql:/u:p@h/db postgresql://u:1/p@h/db postgresql://u:1/p#@h/db postgresql://u@h
      postgresql://u:12/pa?x@h/db postgresql://u:80/s3?sslx@h/db postgresql://u@h/`,
   ],
-  ...["ssl=no-verify", "sslmode=", "sslMode=verify-full", "sslmode=allow", "sslcertificate=x", "requiressl=1"]
-    .concat("uselibpqcompat=true")
+  ..."ssl=no-verify sslmode= sslMode=verify-full sslmode=allow sslcertificate=x requiressl=1 uselibpqcompat=true"
+    .split(" ")
     .map((parameter): [string, string] => [
       `DATABASE_URL has an unknown parameter or value of TLS (${parameter.split("=")[0]}): sslmode=verify-full asks for it`,
       `postgresql://u@h/db?${parameter}`,
@@ -266,22 +244,15 @@ const malformed: [problem: string, values: string | string[], others?: Environme
   ["METRICS_HOST must be an address or a host name", "http://localhost"],
   ["TRUST_PROXY must be true, false or the number of proxies, at most 9", "yes -1 1.5 10"],
   ["PROCESSES must be auto, or a number from 1 to 99", "0 -1 100 2.5 many 2,"],
-  ["PROCESSES must be 1 with the embedded database, which belongs to one process", "2"],
-  [
-    "PROCESSES must be 1 with the embedded database, which belongs to one process",
-    "99",
-    { DATABASE_URL: "pglite:./data" },
-  ],
+  [oneProcess, "2"],
+  [oneProcess, "99", { DATABASE_URL: "pglite:./data" }],
   ["DEFAULT_LOCALE must be en, de, fr, es, ja or ar", "pt EN"],
   [
     "BRAND_NAME must be 1 to 60 printable characters without < and >",
     ["a".repeat(61), "two\nlines", "a<b", "right\u202eleft", " "],
   ],
   ["BRAND_COLOR must be a colour as #rrggbb", "teal #0b6 #0b6355;}"],
-  [
-    "BRAND_LOGO must be an SVG or PNG file that can be read, of at most 100 KiB",
-    "/nowhere/logo.svg tests package.json",
-  ],
+  [badLogo, "/nowhere/logo.svg tests package.json"],
   ["TERMS_URL must be an https URL", "http://example.org/terms javascript:alert(1)"],
   ["PRIVACY_URL must be an https URL", "/privacy"],
   ["SUPPORT_EMAIL must be an email address", ["help", "help@example.org\n"]],
@@ -318,13 +289,13 @@ const malformed: [problem: string, values: string | string[], others?: Environme
   ],
   [
     "RETURN_ORIGINS must be origins such as https://app.example.org, separated by commas",
-    [
-      ..."app.example https://a.example/path https://a.example/?query https://user@a.example https://a.example,".split(
-        " ",
-      ),
-    ]
-      .concat("ftp://a.example https://* https://a.*.example https://*.*.example https://a;sandbox.example".split(" "))
-      .concat("https://a.example https://b.example", "null", "*"),
+    `app.example https://a.example/path https://a.example/?query https://user@a.example https://a.example, null *
+     ftp://a.example https://* https://a.*.example https://*.*.example https://a;sandbox.example`,
+    shared,
+  ],
+  [
+    "RETURN_ORIGINS must be origins such as https://app.example.org, separated by commas",
+    ["https://a.example https://b.example"],
     shared,
   ],
   [outside, "https://*.id.example.org http://*.id.example.org"],
@@ -352,14 +323,8 @@ const malformed: [problem: string, values: string | string[], others?: Environme
     domain,
     { APP_URL },
   ]),
-  ...[
-    "",
-    "http://login.example.org",
-    "https://login.example.com",
-    "https://notexample.org",
-    "https://example.org.b.example",
-  ]
-    .concat("https://org.example")
+  ...["", "http://login.example.org", "https://login.example.com", "https://notexample.org", "https://org.example"]
+    .concat("https://example.org.b.example")
     .map((APP_URL): [string, string, Environment] => [
       "SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it",
       "example.org",
@@ -433,10 +398,7 @@ describe("a logo is read and checked", () => {
   test.each<[string, string | Buffer]>([
     ["image/png", png],
     ["image/svg+xml", svg],
-    [
-      "image/svg+xml",
-      `\ufeff<?xml version="1.0"?>\n<!-- a <b> -->\n<!DOCTYPE svg PUBLIC "a" "b">\n${svg}\n<!-- end -->\n`,
-    ],
+    ["image/svg+xml", `\ufeff<?xml version="1.0"?>\n<!-- a <b> -->\n<!DOCTYPE svg PUBLIC "a" "b">\n${svg}\n<!-- -->\n`],
     ["image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg"/>'],
   ])("%s, by its content", (type, content) => {
     expect(load(content)).toEqual({ type, content: Buffer.from(content) });
@@ -451,41 +413,29 @@ describe("a logo is read and checked", () => {
     ["a JPEG", Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
     ["an empty file", ""],
   ])("not %s", (_what, content) => {
-    expect(refusal(content)).toEqual(["BRAND_LOGO must be an SVG or PNG file that can be read, of at most 100 KiB"]);
+    expect(refusal(content)).toEqual([badLogo]);
   });
 
   test("of at most 100 KiB", () => {
     const padded = (size: number) => svg.replace("M0 0", "M0 0".padEnd(size - svg.length + 4));
     expect(load(padded(102_400))).toMatchObject({ type: "image/svg+xml" });
-    expect(refusal(padded(102_401))).toEqual([
-      "BRAND_LOGO must be an SVG or PNG file that can be read, of at most 100 KiB",
-    ]);
+    expect(refusal(padded(102_401))).toEqual([badLogo]);
   });
 });
 
 describe("a secret may be in a file", () => {
   const noKey = { ...resend, RESEND_API_KEY: undefined };
+  const noToken = { ...postmark, POSTMARK_SERVER_TOKEN: undefined };
   const client = { IDP_CLIENT_ID: "a-client" };
+  const clientSecret = (secret: string) => ({ identityProvider: { clientSecret: secret } });
 
   test.each<[string, Environment, { [Key in keyof Config]?: unknown }]>([
     ["a URL", { DATABASE_URL_FILE: fileOf(`${postgres.DATABASE_URL}\n`) }, { databaseUrl: postgres.DATABASE_URL }],
     ["SMTP", { ...smtp, SMTP_URL: "", SMTP_URL_FILE: fileOf("smtp://[::1]") }, { mail: { server: { host: "::1" } } }],
     ["a key", { ...noKey, RESEND_API_KEY_FILE: fileOf("s3cret\r\n") }, { mail: { apiKey: "s3cret" } }],
-    [
-      "a token",
-      { ...postmark, POSTMARK_SERVER_TOKEN: "", POSTMARK_SERVER_TOKEN_FILE: fileOf("s3cret") },
-      { mail: { apiKey: "s3cret" } },
-    ],
-    [
-      "two line breaks",
-      { ...client, IDP_CLIENT_SECRET_FILE: fileOf("s3cret\n\n") },
-      { identityProvider: { clientSecret: "s3cret\n" } },
-    ],
-    [
-      "spaces",
-      { ...client, IDP_CLIENT_SECRET_FILE: fileOf(" s3cret ") },
-      { identityProvider: { clientSecret: " s3cret " } },
-    ],
+    ["a token", { ...noToken, POSTMARK_SERVER_TOKEN_FILE: fileOf("s3cret") }, { mail: { apiKey: "s3cret" } }],
+    ["two line breaks", { ...client, IDP_CLIENT_SECRET_FILE: fileOf("s3cret\n\n") }, clientSecret("s3cret\n")],
+    ["spaces", { ...client, IDP_CLIENT_SECRET_FILE: fileOf(" s3cret ") }, clientSecret(" s3cret ")],
     ["no secret", { PORT_FILE: fileOf("8080") }, { port: 3000 }],
   ])("%s", (_what, environment, expected) => {
     expect(loadConfig(environment)).toMatchObject(expected);
@@ -499,7 +449,7 @@ describe("a secret may be in a file", () => {
     ["RESEND_API_KEY_FILE cannot be read: ENOENT", { ...noKey, RESEND_API_KEY_FILE: join(folder, "none") }],
     ["IDP_CLIENT_SECRET_FILE cannot be read: EISDIR", { ...client, IDP_CLIENT_SECRET_FILE: folder }],
     ["DATABASE_URL_FILE cannot be read: ENOENT", { PROCESSES: "4", DATABASE_URL_FILE: " " }],
-    ["DATABASE_URL must be a postgresql:// URL, or pglite: and a folder", { DATABASE_URL_FILE: fileOf("\n") }],
+    [badUrl, { DATABASE_URL_FILE: fileOf("\n") }],
     ["IDP_CLIENT_SECRET must not be blank", { ...client, IDP_CLIENT_SECRET_FILE: fileOf("\n") }],
   ])("%s", (problem, environment) => {
     expect(problems(environment)).toEqual([problem]);

@@ -38,11 +38,7 @@ const faults: [string, (json: string) => Answer, string][] = [
   ["an empty body", () => ({ body: "" }), "not_json"],
   ["status 204", () => ({ status: 204 }), "not_json"],
   ["more than one mebibyte", (json) => ({ body: tooLong(json) }), "too_large"],
-  [
-    "more than one mebibyte in a few bytes of gzip",
-    (json) => ({ body: gzipSync(tooLong(json)), headers: gzip }),
-    "too_large",
-  ],
+  ["more than one mebibyte, in gzip", (json) => ({ body: gzipSync(tooLong(json)), headers: gzip }), "too_large"],
   ["no headers before the deadline", () => ({ stall: "before the headers" }), "timeout"],
   ["no complete body before the deadline", (body) => ({ body, stall: "in the middle of the body" }), "timeout"],
   ["a broken connection", () => ({ broken: true }), "unreachable"],

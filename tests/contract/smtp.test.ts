@@ -34,11 +34,7 @@ function mailerFor(url: string, port: number, more: { ca?: string; step?: number
 }
 
 /** Resolves with the error that rejects the promise. */
-const rejection = (promise: Promise<unknown>) =>
-  promise.then(
-    () => null,
-    (error: unknown) => error,
-  );
+const rejection = (promise: Promise<unknown>) => promise.then(String, (error: unknown) => error);
 
 const greeting = "220 mail.example\r\n";
 const answers: Record<string, string> = { EHLO: "250 mail.example", DATA: "354 Go on", "550": "550 No" };
@@ -221,15 +217,11 @@ describe("a server that does not answer fails the mail before the deadline", () 
 
 describe("no field of a mail can add a header or a recipient", () => {
   test.each<[string, Partial<typeof mail>, string]>([
-    [
-      "a subject of several lines",
-      { subject: "Reset\r\nBcc: eve@example.com\r\n\r\nbody" },
-      "Reset Bcc: eve@example.com  body",
-    ],
+    ["a subject of lines", { subject: "A\r\nBcc: eve@example.com\r\n\r\nbody" }, "A Bcc: eve@example.com  body"],
     ["a subject with a bare line feed", { subject: "Reset\nBcc: eve@example.com" }, "Reset Bcc: eve@example.com"],
     [
       "a body that ends the message",
-      { text: "one\r\n.\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<eve@example.com>\r\n" },
+      { text: "one\r\n.\r\nMAIL FROM:<a@b>\r\nRCPT TO:<eve@example.com>\r\n" },
       mail.subject,
     ],
   ])("%s", async (_what, change, subject) => {

@@ -1,15 +1,11 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import * as dashboard from "~/routes/dashboard";
-import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
-import * as completeRegistration from "~/routes/register_.complete";
-import * as resetPassword from "~/routes/reset-password";
+import { act, logIn as postLogin, registerWith, resetWith } from "../support/account-calls";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { call, type Outcome, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
-import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
 
@@ -26,21 +22,14 @@ interface From {
 }
 
 const logIn = (password: string, { device, client, userAgent, address = email, headers = {} }: From = {}) =>
-  call(
-    login.action,
-    post(
-      "/login",
-      { email: address, password },
-      {
-        ...(device && { cookie: `device=${device}` }),
-        headers: {
-          ...(client && { "latchkey-client": client }),
-          ...(userAgent && { "User-Agent": userAgent }),
-          ...headers,
-        },
-      },
-    ),
-  );
+  postLogin(address, password, {
+    ...(device && { cookie: `device=${device}` }),
+    headers: {
+      ...(client && { "latchkey-client": client }),
+      ...(userAgent && { "User-Agent": userAgent }),
+      ...headers,
+    },
+  });
 
 async function fail(count: number, from: From = {}): Promise<number[]> {
   const statuses: number[] = [];
@@ -67,20 +56,8 @@ async function newDevice(from: From = {}): Promise<string> {
 describe("the device cookie", () => {
   const signIns: [string, (headers: Record<string, string>) => Promise<Outcome>][] = [
     ["a login", (headers) => logIn(goodPassword, { headers })],
-    [
-      "a completed registration",
-      async (headers) => {
-        const fields = { ...(await registrationLink(latchkey)), ...twice(newPassword) };
-        return call(completeRegistration.action, post("/register/complete", fields, { headers }));
-      },
-    ],
-    [
-      "a completed reset",
-      async (headers) => {
-        const fields = { ...(await resetLink(latchkey)), ...twice(newPassword) };
-        return call(resetPassword.action, post("/reset-password", fields, { headers }));
-      },
-    ],
+    ["a registration", async (headers) => registerWith(await registrationLink(latchkey), newPassword, { headers })],
+    ["a reset", async (headers) => resetWith(await resetLink(latchkey), newPassword, { headers })],
   ];
 
   test.each(signIns)(
@@ -106,13 +83,11 @@ describe("the device cookie", () => {
   );
 
   test("is not set by a refused login, reset or registration", async () => {
-    const link = { email, token: "0".repeat(64), ...twice(newPassword) };
-    const refused = [
-      await logIn("wrong"),
-      await call(resetPassword.action, post("/reset-password", link)),
-      await call(completeRegistration.action, post("/register/complete", link)),
-    ];
-    for (const { status, cookies } of refused) expect({ status, cookies }).toEqual({ status: 422, cookies: {} });
+    const link = { email, token: "0".repeat(64) };
+    for (const refused of [logIn("wrong"), resetWith(link, newPassword), registerWith(link, newPassword)]) {
+      const { status, cookies } = await refused;
+      expect({ status, cookies }).toEqual({ status: 422, cookies: {} });
+    }
     expect(await devices()).toEqual([]);
   });
 
@@ -123,27 +98,23 @@ describe("the device cookie", () => {
     const left = await call(logout.action, post("/logout", {}, { cookie }));
     expect(Object.keys(left.cookies)).toEqual(["session"]);
     expect((await logIn(goodPassword, { device })).cookies.device).toBe(device);
-    expect(
-      await latchkey.execute("select token_hash from devices where last_seen_at > now() - interval '1 minute'"),
-    ).toEqual([{ token_hash: sha256(device) }]);
+    const renewed = "select token_hash from devices where last_seen_at > now() - interval '1 minute'";
+    expect(await latchkey.execute(renewed)).toEqual([{ token_hash: sha256(device) }]);
   });
 
   test.each([
     ["of another account", async () => newDevice({ address: "bob@example.com" })],
     ["that is not stored", async () => "5".repeat(64)],
     ["that is malformed", async () => "x"],
-  ])(
-    "with a token %s is replaced by a new one, so that a planted cookie does not become a known device",
-    async (_what, plant) => {
-      await createUser(latchkey.em(), { email: "bob@example.com" });
-      const planted = await plant();
-      const { cookies } = await logIn(goodPassword, { device: planted });
-      expect(cookies.device).toMatch(/^[0-9a-f]{64}$/);
-      expect(cookies.device).not.toBe(planted);
-      const own = (await devices()).filter(({ user_id }) => user_id === ada);
-      expect(own.map(({ token_hash }) => token_hash)).toEqual([sha256(cookies.device ?? "")]);
-    },
-  );
+  ])("with a planted token %s is replaced by a new one", async (_what, plant) => {
+    await createUser(latchkey.em(), { email: "bob@example.com" });
+    const planted = await plant();
+    const { cookies } = await logIn(goodPassword, { device: planted });
+    expect(cookies.device).toMatch(/^[0-9a-f]{64}$/);
+    expect(cookies.device).not.toBe(planted);
+    const own = (await devices()).filter(({ user_id }) => user_id === ada);
+    expect(own.map(({ token_hash }) => token_hash)).toEqual([sha256(cookies.device ?? "")]);
+  });
 
   test("is stored for 20 browsers of an account; the twenty-first replaces the least recently used", async () => {
     const tokens: string[] = [];
@@ -158,13 +129,9 @@ describe("the device cookie", () => {
 
   test("expires 400 days after the last login", async () => {
     const [old, used] = [await newDevice(), await newDevice()];
-    await latchkey.execute(
-      "update devices set last_seen_at = now() - interval '400 days 1 second' where token_hash = ?",
-      [sha256(old)],
-    );
-    await latchkey.execute("update devices set last_seen_at = now() - interval '399 days' where token_hash = ?", [
-      sha256(used),
-    ]);
+    const age = "update devices set last_seen_at = now() - ?::interval where token_hash = ?";
+    await latchkey.execute(age, ["400 days 1 second", sha256(old)]);
+    await latchkey.execute(age, ["399 days", sha256(used)]);
     const now = Date.now();
     vi.spyOn(Date, "now").mockImplementation(() => now + 11 * 60_000);
     await latchkey.drain();
@@ -174,7 +141,7 @@ describe("the device cookie", () => {
   test("of a deleted account is deleted from the table", async () => {
     await newDevice();
     const cookie = await signedIn(latchkey.em(), ada);
-    await call(dashboard.action, post("/dashboard", { intent: "delete-account", email }, { cookie }));
+    await act(cookie, "delete-account", { email });
     expect(await latchkey.execute("select * from users")).toEqual([]);
     expect(await devices()).toEqual([]);
   });
@@ -234,8 +201,7 @@ describe("failed logins of others do not lock out a known browser", () => {
 
   test("a reset deletes every device of the account but that of the browser that made it", async () => {
     const device = await newDevice();
-    const fields = { ...(await resetLink(latchkey)), ...twice(newPassword) };
-    const { cookies } = await call(resetPassword.action, post("/reset-password", fields));
+    const { cookies } = await resetWith(await resetLink(latchkey), newPassword);
     await fail(10);
     expect((await logIn(newPassword, { device })).status).toBe(429);
     expect((await logIn(newPassword, { device: cookies.device ?? "" })).status).toBe(302);
@@ -259,13 +225,9 @@ describe("the mail about a login from an unknown browser", () => {
   });
 
   test("is not sent for a known browser, the one that created or reset the account, or a wrong password", async () => {
-    const fields = { ...(await registrationLink(latchkey)), ...twice(newPassword) };
-    const created = await call(completeRegistration.action, post("/register/complete", fields));
+    const created = await registerWith(await registrationLink(latchkey), newPassword);
     await logIn(newPassword, { address: "grace@example.com", device: created.cookies.device! });
-    const reset = await call(
-      resetPassword.action,
-      post("/reset-password", { ...(await resetLink(latchkey)), ...twice(newPassword) }),
-    );
+    const reset = await resetWith(await resetLink(latchkey), newPassword);
     await logIn(newPassword, { device: reset.cookies.device! });
     await fail(2);
     expect(await notices()).toEqual([]);

@@ -6,10 +6,9 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { hashesWaiting, hashPassword } from "#server/accounts/password-hashing";
 import { HashingOverloaded } from "#server/errors";
 import { authenticate, countLogin } from "#server/features/login.server";
-import * as login from "~/routes/login";
+import { logIn as postLogin } from "../support/account-calls";
 import { createUser, goodPassword, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { call, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
@@ -49,10 +48,7 @@ function fillQueue(signal?: AbortSignal): { hashes: Promise<string>[]; places: n
   return { hashes, places };
 }
 
-const logIn = (client = "192.0.2.9") => {
-  const headers = { "latchkey-client": client };
-  return call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }, { headers }));
-};
+const logIn = (client = "192.0.2.9") => postLogin(undefined, undefined, { headers: { "latchkey-client": client } });
 
 test("two or three hashes run, 64 wait, the next is refused, and when they have ended hashes are accepted again", {
   meta: { asvs: ["15.2.2"] },

@@ -3,18 +3,16 @@ import { agoIn, chooseLanguage } from "#server/features/language.server";
 import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
 import * as confirmEmail from "~/routes/account.email";
-import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as language from "~/routes/language";
-import * as login from "~/routes/login";
 import * as register from "~/routes/register";
-import * as completeRegistration from "~/routes/register_.complete";
-import * as resetPassword from "~/routes/reset-password";
+import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
 import { bypasses } from "../support/open-redirects";
+import type { Outcome } from "../support/route-calls";
 import { call, get, post } from "../support/route-calls";
-import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
@@ -33,25 +31,20 @@ describe("the form that chooses a language", () => {
 
   test("sets a cookie that no other host can set, on https", async () => {
     const done = await choose({ language: "en", page: "/" }, { "latchkey-origin": "https://localhost:3000" });
-    expect(done.headers.getSetCookie()).toEqual([
-      "__Host-language=en; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax; Secure",
-    ]);
+    const cookie = "__Host-language=en; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax; Secure";
+    expect(done.headers.getSetCookie()).toEqual([cookie]);
   });
 
-  test.each([...bypasses("http://localhost:3000"), ["no URL", "http://["]])(
-    "leads to the start page, and nowhere else, for %s: %j",
-    async (_what, page) => {
-      expect(await choose({ language: "en", page })).toMatchObject({ status: 302, location: "/" });
-    },
-  );
+  const pages = [...bypasses("http://localhost:3000"), ["no URL", "http://["]];
+  test.each(pages)("leads to the start page, and nowhere else, for %s: %j", async (_what, page) => {
+    expect(await choose({ language: "en", page: page ?? "" })).toMatchObject({ status: 302, location: "/" });
+  });
 
-  test.each(["xx", "", "toString", "__proto__", "EN", "en; Domain=example.org"])(
-    "sets no cookie for the language %j",
-    async (tag) => {
-      const { status, location, cookies } = await choose({ language: tag, page: "/login" });
-      expect({ status, location, cookies }).toEqual({ status: 302, location: "/login", cookies: {} });
-    },
-  );
+  const unknown = ["xx", "", "toString", "__proto__", "EN", "en; Domain=example.org"];
+  test.each(unknown)("sets no cookie for the language %j", async (tag) => {
+    const { status, location, cookies } = await choose({ language: tag, page: "/login" });
+    expect({ status, location, cookies }).toEqual({ status: 302, location: "/login", cookies: {} });
+  });
 
   test("is refused from another site, and by GET", async () => {
     const fields = { language: "en", page: "/" };
@@ -115,15 +108,14 @@ describe("the language of a visitor", () => {
 describe("an answer", () => {
   test("is in the visitor's language", async () => {
     await createUser(latchkey.em());
-    const refused = await call(login.action, post("/login", { email: "ada@example.com", password: "x" }, asks("de")));
+    const refused = await logIn("ada@example.com", "x", asks("de"));
     expect(refused.data.message).toBe("E‑Mail-Adresse oder Passwort ist falsch.");
-    const form = { email: "ada@example.com", token: "0".repeat(64), ...twice(goodPassword) };
-    const invalid = await call(resetPassword.action, post("/reset-password", form, asks("ja")));
+    const invalid = await resetWith({ email: "ada@example.com", token: "0".repeat(64) }, goodPassword, asks("ja"));
     expect(invalid.data.invalidLink).toBe("この再設定用リンクは無効か、有効期限が切れています。");
   });
 
   test("counts minutes as the language does", async () => {
-    const attempt = () => call(login.action, post("/login", { email: "ada@example.com", password: "x" }, asks("ar")));
+    const attempt = () => logIn("ada@example.com", "x", asks("ar"));
     for (let count = 0; count < 10; count++) await attempt();
     expect((await attempt()).data.message).toBe(
       "محاولات كثيرة جدًا. يُرجى إعادة المحاولة بعد 15 دقيقة، أو إعادة ضبط كلمة المرور.",
@@ -134,18 +126,13 @@ describe("an answer", () => {
     const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()), agent);
     await latchkey.execute("update sessions set created_at = '2026-11-01T09:05:00Z', expires_at = '2100-01-01'");
-    const { data } = await call(dashboard.loader, get("/dashboard", { cookie, ...asks("de") }));
-    expect(data.sessions).toMatchObject([
-      {
-        browser: "Firefox unter Linux",
-        since: {
-          at: "2026-11-01T09:05:00.000Z",
-          ago: expect.stringMatching(/^vor \d+ Tagen$/),
-          exact: expect.stringMatching(/^1\. November 2026 .*09:05 UTC$/),
-        },
-        lastSeen: { ago: "jetzt" },
-      },
-    ]);
+    const { data } = await openAccount(cookie, asks("de").headers);
+    const since = {
+      at: "2026-11-01T09:05:00.000Z",
+      ago: expect.stringMatching(/^vor \d+ Tagen$/),
+      exact: expect.stringMatching(/^1\. November 2026 .*09:05 UTC$/),
+    };
+    expect(data.sessions).toMatchObject([{ browser: "Firefox unter Linux", since, lastSeen: { ago: "jetzt" } }]);
   });
 
   test.each([
@@ -191,12 +178,10 @@ describe("a mail", () => {
   test("about an account is in the language of the owner, not of whoever logs in, and names the browser in it", async () => {
     const id = await createUser(latchkey.em());
     const cookie = await signedIn(latchkey.em(), id);
-    const logIn = () =>
-      call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }, asks("ja")));
     latchkey.configure({ DEFAULT_LOCALE: "es" });
-    await logIn();
+    await logIn(undefined, undefined, asks("ja"));
     await call(language.action, post("/language", { language: "fr", page: "/dashboard" }, { cookie }));
-    await logIn();
+    await logIn(undefined, undefined, asks("ja"));
     await latchkey.drain();
     expect(latchkey.mails().map(({ subject }) => subject)).toEqual([
       "Nuevo inicio de sesión en tu cuenta",
@@ -205,32 +190,26 @@ describe("a mail", () => {
     expect(latchkey.mails()[1]?.text).toMatch(/^Navigateur inconnu, .* UTC$/m);
   });
 
-  const link = { email: "ada@example.com", token: "1".repeat(64) };
-  const act = (fields: Record<string, string>) => async (cookie: string) =>
-    call(dashboard.action, post("/dashboard", fields, { ...asks("de"), cookie }));
-  const follow = (table: string, action: unknown, path: string) => async () => {
-    const owner = table === "email_changes" ? ", (select id from users)" : "";
-    await latchkey.execute(
-      `insert into ${table} (token_hash, email, expires_at${owner && ", user_id"}) select ?, ?, now() + interval '1 hour'${owner}`,
-      [sha256(link.token), table === "password_resets" ? link.email : "grace@example.com"],
-    );
-    const fields = {
-      ...link,
-      ...(table !== "password_resets" && { email: "grace@example.com" }),
-      ...twice("a new one!"),
-    };
-    return call(action, post(path, fields, asks("de")));
-  };
+  const german = asks("de");
+  const posts = (intent: string, fields?: Record<string, string>) => (cookie: string) =>
+    act(cookie, intent, fields, german.headers);
+  const email = "grace@example.com";
 
-  test.each([
-    ["change-email", 200, act({ intent: "change-email", email: "grace@example.com" })],
-    ["change-password", 302, act({ intent: "change-password", currentPassword: goodPassword, ...twice("a new one!") })],
-    ["unlink-provider", 302, act({ intent: "unlink-provider" })],
-    ["end-other-sessions", 302, act({ intent: "end-other-sessions" })],
-    ["a reset", 302, follow("password_resets", resetPassword.action, "/reset-password")],
-    ["a confirmed address", 302, follow("email_changes", confirmEmail.action, "/account/email")],
-    ["a registration", 302, follow("registrations", completeRegistration.action, "/register/complete")],
-  ] as const)("has the language in which the owner acted last: %s", async (_what, status, acts) => {
+  test.each<[string, (cookie: string) => Promise<Outcome>, status?: number]>([
+    ["change-email", posts("change-email", { email }), 200],
+    ["change-password", posts("change-password", { currentPassword: goodPassword, ...twice("a new one!") })],
+    ["unlink-provider", posts("unlink-provider")],
+    ["end-other-sessions", posts("end-other-sessions")],
+    ["a reset", async () => resetWith(await resetLink(latchkey), "a new one!", german)],
+    [
+      "a confirmed address",
+      async (cookie) => {
+        const link = await emailChangeLink(latchkey, cookie, email);
+        return call(confirmEmail.action, post("/account/email", link, german));
+      },
+    ],
+    ["a registration", async () => registerWith(await registrationLink(latchkey), "a new one!", german)],
+  ])("has the language in which the owner acted last: %s", async (_what, acts, status = 302) => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "42" }));
     expect((await acts(cookie)).status).toBe(status);
     const users = await latchkey.execute<{ language: string }>("select language from users where language is not null");

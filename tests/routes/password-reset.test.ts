@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { authenticate, logIn as finishLogin } from "#server/features/login.server";
 import { passwordProblem } from "#server/features/password-policy.server";
-import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
-import * as login from "~/routes/login";
 import * as resetPassword from "~/routes/reset-password";
+import { logIn, openAccount, resetWith } from "../support/account-calls";
 import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
@@ -17,23 +16,16 @@ const latchkey = startLatchkey();
 const log = recordLog();
 
 const password = "a brand new password";
-const newPassword = twice(password);
-const invalidLinkMessage = "This reset link is invalid or has expired.";
 
-const forgot = (fields: Record<string, string> | [string, string][], headers: Record<string, string> = {}) =>
-  call(forgotPassword.action, post("/forgot-password", fields, { headers }));
-
-const reset = (fields: Record<string, string> | [string, string][]) =>
-  call(resetPassword.action, post("/reset-password", fields));
-
-const logIn = (email: string, password: string) => call(login.action, post("/login", { email, password }));
-
-const expectInvalid = (link: MailedLink) => expectInvalidLink(latchkey, reset, link, invalidLinkMessage);
+const expectInvalid = (link: MailedLink) =>
+  expectInvalidLink(latchkey, () => resetWith(link, password), link, "This reset link is invalid or has expired.");
 
 describe("asking for a link", () => {
   test("an unknown address is logged as a known one until the mail, without either; it gets no mail and no token", async () => {
     await createUser(latchkey.em(), { email: "known-name@example.com" });
-    for (const email of ["unknown-name@example.com", "known-name@example.com"]) await forgot({ email });
+    for (const email of ["unknown-name@example.com", "known-name@example.com"]) {
+      await call(forgotPassword.action, post("/forgot-password", { email }));
+    }
     expect(log.events()).toEqual(Array(2).fill({ event: "password_reset.requested" }));
     await latchkey.drain();
     expect(log.events().slice(2)).toEqual([{ event: "password_reset.sent" }]);
@@ -48,10 +40,8 @@ describe("asking for a link", () => {
   }, async () => {
     latchkey.configure({ APP_URL: "https://latchkey.example" });
     await createUser(latchkey.em(), { email: "ada+1@example.com" });
-    await forgot(
-      { email: "ADA+1@example.com" },
-      { Host: "evil.example", "X-Forwarded-Host": "evil.example", "latchkey-origin": "https://evil.example" },
-    );
+    const headers = { "X-Forwarded-Host": "evil.example", "latchkey-origin": "https://evil.example" };
+    await call(forgotPassword.action, post("/forgot-password", { email: "ADA+1@example.com" }, { headers }));
     await latchkey.drain();
     const [mail, ...more] = latchkey.mails();
     expect(more).toEqual([]);
@@ -95,15 +85,14 @@ describe("posting a new password", () => {
     const bobs = await resetLink(latchkey, "bob@example.com");
     const links = [await resetLink(latchkey), await resetLink(latchkey), await resetLink(latchkey)] as const;
 
-    const done = await reset({ ...links[1], ...newPassword });
+    const done = await resetWith(links[1], password);
     expect(done).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
     expect(Object.keys(done.cookies)).toEqual(["device"]);
     expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: bob }]);
-    expect(await latchkey.execute("select token_hash from password_resets")).toEqual([
-      { token_hash: sha256(bobs.token) },
-    ]);
+    const left = await latchkey.execute("select token_hash from password_resets");
+    expect(left).toEqual([{ token_hash: sha256(bobs.token) }]);
     for (const link of links) await expectInvalid(link);
-    expect(await call(dashboard.loader, get("/dashboard", { cookie }))).toMatchObject({ location: "/login" });
+    expect(await openAccount(cookie)).toMatchObject({ location: "/login" });
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(422);
     expect(await logIn("ada@example.com", password)).toMatchObject({ status: 302, location: "/dashboard" });
     expect((await logIn("bob@example.com", goodPassword)).status).toBe(302);
@@ -111,11 +100,9 @@ describe("posting a new password", () => {
 
   test("sends a mail to the owner whose links contain no token", async () => {
     await createUser(latchkey.em());
-    const link = await resetLink(latchkey);
-    await reset({ ...link, ...newPassword });
-    expect(await latchkey.jobs()).toEqual([
-      { task: "mail_password_changed", email: "ada@example.com", language: "en" },
-    ]);
+    await resetWith(await resetLink(latchkey), password);
+    const job = { task: "mail_password_changed", email: "ada@example.com", language: "en" };
+    expect(await latchkey.jobs()).toEqual([job]);
     await latchkey.drain();
     expect(latchkey.mails()).toHaveLength(2);
     expect(latchkey.mails()[1]).toMatchObject({
@@ -128,7 +115,7 @@ describe("posting a new password", () => {
 
   test("sets the password of an account that had only an external sign-in, and keeps it linked", async () => {
     await createUser(latchkey.em(), { password: null, idpId: "42" });
-    expect((await reset({ ...(await resetLink(latchkey)), ...newPassword })).status).toBe(302);
+    expect((await resetWith(await resetLink(latchkey), password)).status).toBe(302);
     expect(await latchkey.execute("select idp_id from users")).toEqual([{ idp_id: "42" }]);
     expect((await logIn("ada@example.com", password)).status).toBe(302);
   });
@@ -139,7 +126,7 @@ describe("posting a new password", () => {
       for (let count = 0; count < 10; count++) await logIn(email, "wrong");
     }
     expect((await logIn("ada@example.com", goodPassword)).status).toBe(429);
-    await reset({ ...(await resetLink(latchkey)), ...newPassword });
+    await resetWith(await resetLink(latchkey), password);
     expect((await logIn("ada@example.com", password)).status).toBe(302);
     expect((await logIn("bob@example.com", password)).status).toBe(429);
   });
@@ -167,7 +154,7 @@ describe("a new password", () => {
     async (_what, taken) => {
       await createUser(latchkey.em());
       const link = await resetLink(latchkey);
-      expect((await reset({ ...link, ...twice(taken) })).status).toBe(302);
+      expect((await resetWith(link, taken)).status).toBe(302);
       expect((await logIn("ada@example.com", taken.trim().slice(0, -1))).status).toBe(422);
       expect((await logIn("ada@example.com", taken)).status).toBe(302);
     },
@@ -175,7 +162,7 @@ describe("a new password", () => {
 
   test("is stored as Argon2id with 19 MiB, two passes and one lane", { meta: { asvs: ["11.4.2"] } }, async () => {
     await createUser(latchkey.em());
-    await reset({ ...(await resetLink(latchkey)), ...newPassword });
+    await resetWith(await resetLink(latchkey), password);
     const [user] = await latchkey.execute<{ password_hash: string }>("select password_hash from users");
     expect(user?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
@@ -186,7 +173,7 @@ test("a login verified before a reset but finished after it starts no session", 
   const link = await resetLink(latchkey);
   const verified = await authenticate("ada@example.com", goodPassword);
   if (!verified) throw new Error("The password is right.");
-  await reset({ ...link, ...newPassword });
+  await resetWith(link, password);
   expect(await finishLogin(verified, [], unknownBrowser, unknownOrigin)).toBeNull();
   expect(log.events().at(-1)).toEqual({ event: "login.failed", reason: "password_changed" });
   expect(await latchkey.execute("select * from sessions")).toEqual([]);

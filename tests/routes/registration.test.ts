@@ -1,32 +1,22 @@
 import { Argon2id } from "oslo/password";
 import { describe, expect, test, vi } from "vitest";
 import { completeRegistration } from "#server/features/registration.server";
-import * as dashboard from "~/routes/dashboard";
-import * as login from "~/routes/login";
 import * as register from "~/routes/register";
-import * as complete from "~/routes/register_.complete";
-import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
+import { logIn, openAccount, registerWith } from "../support/account-calls";
+import { createUser, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { expectInvalidLink, type MailedLink, registrationLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
-import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
 const log = recordLog();
 
 const password = "a brand new password";
-const newPassword = twice(password);
-const invalidLinkMessage = "This link is invalid or has expired.";
 
-const ask = (fields: Record<string, string> | [string, string][], headers: Record<string, string> = {}) =>
-  call(register.action, post("/register", fields, { headers }));
-
-const finish = (fields: Record<string, string> | [string, string][], cookie?: string) =>
-  call(complete.action, post("/register/complete", fields, { ...(cookie && { cookie }) }));
-
-const expectInvalid = (link: MailedLink) => expectInvalidLink(latchkey, finish, link, invalidLinkMessage);
+const expectInvalid = (link: MailedLink) =>
+  expectInvalidLink(latchkey, () => registerWith(link, password), link, "This link is invalid or has expired.");
 
 describe("asking for a link", () => {
   test("creates no account, and mails a link", { meta: { advisories: ["CVE-2026-53516"] } }, async () => {
@@ -44,7 +34,7 @@ describe("asking for a link", () => {
 
   test("for an existing account sends a mail with the ways to sign in, and stores no token", async () => {
     await createUser(latchkey.em());
-    await ask({ email: "ADA@example.com" });
+    await call(register.action, post("/register", { email: "ADA@example.com" }));
     await latchkey.drain();
     const [mail, ...more] = latchkey.mails();
     expect(more).toEqual([]);
@@ -72,29 +62,25 @@ describe("the link", () => {
   test("creates the account, signs in and deletes every link of the address", async () => {
     const links = [await registrationLink(latchkey), await registrationLink(latchkey)] as const;
     const other = await registrationLink(latchkey, "bob@example.com");
-    const done = await finish({ ...links[0], ...newPassword });
+    const done = await registerWith(links[0], password);
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
     expect(done.headers.getSetCookie()).toHaveLength(2);
     expect(done.cookies.session).toMatch(/^[0-9a-f]{64}$/);
     const [user] = await latchkey.execute("select email, idp_id, name, picture_url from users");
     expect(user).toEqual({ email: "grace@example.com", idp_id: null, name: null, picture_url: null });
-    expect(await latchkey.execute("select token_hash from registrations")).toEqual([
-      { token_hash: sha256(other.token) },
-    ]);
-    const cookie = `session=${done.cookies.session}`;
-    expect((await call(dashboard.loader, get("/dashboard", { cookie }))).data).toMatchObject({
-      user: { email: "grace@example.com", password: true, linked: false },
-    });
+    const left = await latchkey.execute("select token_hash from registrations");
+    expect(left).toEqual([{ token_hash: sha256(other.token) }]);
+    const { data } = await openAccount(`session=${done.cookies.session}`);
+    expect(data.user).toMatchObject({ email: "grace@example.com", password: true, linked: false });
     for (const link of links) await expectInvalid(link);
-    const again = await call(login.action, post("/login", { email: "grace@example.com", password }));
-    expect(again).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await logIn("grace@example.com", password)).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
   test("ends the browser's previous session", async () => {
     const ada = await createUser(latchkey.em());
     const cookie = await signedIn(latchkey.em(), ada);
     const link = await registrationLink(latchkey);
-    expect((await finish({ ...link, ...newPassword }, cookie)).status).toBe(302);
+    expect((await registerWith(link, password, { cookie })).status).toBe(302);
     expect(await latchkey.execute("select * from sessions where user_id = ?", [ada])).toEqual([]);
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
@@ -111,7 +97,7 @@ describe("the link", () => {
     await latchkey.withoutTable("sessions", () =>
       expect(completeRegistration(link, password, unknownBrowser, "en")).rejects.toThrow("sessions"),
     );
-    expect((await finish({ ...link, ...newPassword })).status).toBe(302);
+    expect((await registerWith(link, password)).status).toBe(302);
   });
 
   test("for an address that has an account by now is refused without hashing; the account's password stays valid", async () => {
@@ -120,7 +106,6 @@ describe("the link", () => {
     const hash = vi.spyOn(Argon2id.prototype, "hash");
     await expectInvalid(link);
     expect(hash).not.toHaveBeenCalled();
-    const old = await call(login.action, post("/login", { email: "grace@example.com", password: goodPassword }));
-    expect(old.status).toBe(302);
+    expect((await logIn("grace@example.com")).status).toBe(302);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
+import { openAccount, logIn as postLogin } from "../support/account-calls";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, post } from "../support/route-calls";
@@ -19,14 +19,10 @@ const cleared =
   "__Secure-session=; Domain=example.org; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure";
 
 const logIn = (cookie = "", search = "") => {
-  const request = post(
-    `/login${search}`,
-    { email: "ada@example.com", password: goodPassword },
-    { headers: https, ...(cookie && { cookie }) },
-  );
-  return call(login.action, request);
+  const fields = { email: "ada@example.com", password: goodPassword };
+  return call(login.action, post(`/login${search}`, fields, { headers: https, cookie }));
 };
-const open = (cookie: string) => call(dashboard.loader, get("/dashboard", { cookie, headers: https }));
+const open = (cookie: string) => openAccount(cookie, https);
 const logOut = (cookie: string) => call(logout.action, post("/logout", {}, { cookie, headers: https }));
 
 /** A live session's token. */
@@ -53,10 +49,8 @@ test("a sign-in sets the session cookie for the domain, and the device cookie fo
 
 test("over http the session cookie stays that of this host", async () => {
   await createUser(latchkey.em());
-  const done = await call(login.action, post("/login", { email: "ada@example.com", password: goodPassword }));
-  expect(done.headers.getSetCookie()[0]).toMatch(
-    /^session=[0-9a-f]{64}; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax$/,
-  );
+  const [cookie] = (await postLogin()).headers.getSetCookie();
+  expect(cookie).toMatch(/^session=[0-9a-f]{64}; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax$/);
 });
 
 test("the cookie is not read under the names of other settings", async () => {
