@@ -10,7 +10,6 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     rounds: { type: "string", default: "3" },
     against: { type: "string", multiple: true },
-    grow: { type: "boolean", default: false },
     processes: { type: "string" },
   },
 });
@@ -101,8 +100,6 @@ async function compareEnvironments(environments: Record<string, EnvironmentOptio
   }
 }
 
-const grown = () => compareEnvironments({ grown: { grown: true }, empty: {} }, chosen());
-
 /** This folder's build and those of other folders, which were built before. */
 const againstFolders = (folders: string[]) =>
   compareEnvironments(
@@ -126,7 +123,6 @@ async function start(): Promise<void> {
 }
 
 if (options.against) await againstFolders(options.against);
-else if (options.grow) await grown();
 else if (options.processes) await inProcesses(Number(options.processes));
 else {
   if (chosen().length > 0) await againstLimit();

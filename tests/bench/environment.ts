@@ -3,7 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { createEmptyDatabase, remixServeListens } from "../support/server";
 import { until } from "../support/until";
 import { type Program, startProgram } from "./processes";
-import { grow, seed } from "./seed";
+import { seed } from "./seed";
 
 const tsx = ["--import", "tsx"];
 const [, ...serve] = packageJson.scripts.serve.split(" ");
@@ -11,8 +11,6 @@ const [, ...serve] = packageJson.scripts.serve.split(" ");
 export interface EnvironmentOptions {
   /** `PROCESSES` of each service. */
   processes?: number;
-  /** Whether the database has a million additional users. */
-  grown?: boolean;
   /** The folder of a built Latchkey; this one without it. */
   folder?: string;
 }
@@ -28,11 +26,7 @@ export interface Environment {
   close(): Promise<void>;
 }
 
-export async function openEnvironment({
-  processes = 1,
-  grown = false,
-  folder,
-}: EnvironmentOptions = {}): Promise<Environment> {
+export async function openEnvironment({ processes = 1, folder }: EnvironmentOptions = {}): Promise<Environment> {
   if (!process.env.DATABASE_URL?.startsWith("postgres")) {
     throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
   }
@@ -68,7 +62,6 @@ export async function openEnvironment({
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
   await seed(database);
-  if (grown) await grow(database);
   return {
     latchkey,
     limit,

@@ -19,23 +19,3 @@ export async function seed(database: pg.Client): Promise<void> {
   await database.query("create table limit_jobs (id bigserial primary key, email text not null)");
   await database.query("analyze");
 }
-
-/** Adds a million users with one session each, and 100,000 password resets. */
-export async function grow(database: pg.Client): Promise<void> {
-  await database.query(
-    `insert into users (id, email, password_hash, idp_id, created_at)
-     select gen_random_uuid(), 'grown-' || n || '@bench.example', 'x', 'grown-' || n, now()
-     from generate_series(1, 1000000) n`,
-  );
-  await database.query(
-    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
-     select gen_random_uuid(), encode(sha256(id::text::bytea), 'hex'), id, now(), now(), now() + interval '30 days'
-     from users where email like 'grown-%'`,
-  );
-  await database.query(
-    `insert into password_resets (token_hash, email, expires_at)
-     select encode(sha256(id::text::bytea), 'hex'), email, now() + interval '1 hour'
-     from users where email like 'grown-%' limit 100000`,
-  );
-  await database.query("vacuum analyze");
-}

@@ -2,38 +2,9 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { connect } from "../support/postgres-cluster";
 import { until } from "../support/until";
-import { formHeaders, navigate } from "./refused";
-import { arrive, signInAtProvider, startSite } from "./site";
+import { arrive, signInAtProvider } from "./site";
 import { startSiteOnCluster } from "./site-on-cluster";
 import { survey, surveyed } from "./survey";
-
-describe("the page of a refused form", () => {
-  const site = startSite();
-  const email = "ada@example.com";
-
-  /** Navigates to the login page with a POST of these fields. */
-  async function answerTo(page: Page, fields: string[][]) {
-    const postData = new URLSearchParams(fields).toString();
-    const answer = await navigate(page, { method: "POST", path: "/login", headers: formHeaders, postData });
-    await page.waitForLoadState("networkidle");
-    return answer;
-  }
-
-  test("422 shows the error at the field", async () => {
-    const page = await site.visit(surveyed);
-    const answer = await answerTo(page, [
-      ["email", email],
-      ["email", "grace@example.com"],
-      ["password", "wrong"],
-    ]);
-    expect(answer?.status()).toBe(422);
-    await arrive(page, "Log in");
-    const field = page.locator("input[name=email]:focus");
-    expect(await field.getAttribute("aria-invalid")).toBe("true");
-    await page.getByText("This field is missing, or was sent twice.").waitFor();
-    await survey(page, "error-422");
-  });
-});
 
 describe("the page of a database failure, whose link works when the database is back", () => {
   const site = startSiteOnCluster(/50[03]/);

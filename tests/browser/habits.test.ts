@@ -191,20 +191,6 @@ test.each(["/login", "/forgot-password", "/register", resetPage, "/nowhere"])(
   },
 );
 
-test("without JavaScript the page confirms a repeated request", async () => {
-  const page = await site.visit({ javaScriptEnabled: false });
-  await page.goto("/forgot-password");
-  await page.getByLabel("Email").fill("nobody@example.com");
-  await page.getByRole("button", { name: "Send the link" }).click();
-  await arrive(page, "Check your mail");
-  expect(await page.getByText("Asked again.").count()).toBe(0);
-  await page.getByRole("button", { name: "Send it again" }).click();
-  await page
-    .getByRole("status")
-    .getByText(/^Asked again\. If there is an account/)
-    .waitFor();
-});
-
 test("Tab reaches every control of the login page in order, with a visible focus", async () => {
   const page = await open("/login");
   const names: string[] = [];
@@ -249,20 +235,6 @@ test.each([
     expect(await time.getAttribute("title")).toMatch(exact);
   },
 );
-
-test("the link to delete the account has the danger colour, in both themes", async () => {
-  const page = await site.visit({ reducedMotion: "reduce" });
-  await register(site, page, `${crypto.randomUUID()}@example.com`);
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    const [link, button] = await page.evaluate(() =>
-      ["#delete-account ~ details summary", "#delete-account ~ details button"].map(
-        (selector) => getComputedStyle(document.querySelector(selector) as Element).color,
-      ),
-    );
-    expect(link).toBe(button);
-  }
-});
 
 test("the login page has the same layout without JavaScript", async () => {
   const shapes = [];

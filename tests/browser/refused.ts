@@ -7,7 +7,7 @@ interface Refused {
   postData?: string;
 }
 
-export const formHeaders = { "Content-Type": "application/x-www-form-urlencoded" };
+const formHeaders = { "Content-Type": "application/x-www-form-urlencoded" };
 
 /** Requests that no form of the site sends, by the status of the page that answers them. */
 export const refused = {

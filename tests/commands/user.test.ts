@@ -47,11 +47,9 @@ class Fixture implements AsyncDisposable {
     return rows;
   }
 
-  /** Adds a user. */
-  async add(user: { password_hash?: string; idp_id?: string }): Promise<void> {
-    const { password_hash = null, idp_id = null } = user;
+  async add({ password_hash = "", idp_id = "" }): Promise<void> {
     await this.execute(
-      "insert into users (id, email, password_hash, idp_id, idp_issuer, created_at) values (?, ?, ?, ?, 'github', ?)",
+      "insert into users (id, email, password_hash, idp_id, idp_issuer, created_at) values (?, ?, nullif(?, ''), nullif(?, ''), 'github', ?)",
       [userId, email, password_hash, idp_id, now],
     );
   }

@@ -112,7 +112,6 @@ describe("a failed start: one line and exit status 1", () => {
 
   test.each([
     ["28P01", 'password authentication failed for user "latchkey"'],
-    ["28000", "no pg_hba.conf entry for host"],
     ["3D000", 'database "latchkey" does not exist'],
     ["53300", "sorry, too many clients already"],
   ])("a PostgreSQL that answers %s, without the password", async (code, message) => {
