@@ -106,11 +106,10 @@ describe.each(forms)("the form of %s", (path, action) => {
     meta: { asvs: ["3.5.1"] },
   }, async () => {
     const { cookie, fields } = await acceptableFields();
-    const before = await latchkey.snapshot();
     for (const [how, status, make] of refusals) {
-      expect([how, await statusWithoutCookies(action, make(path, fields, cookie))]).toEqual([how, status]);
+      const answer = await latchkey.unchanged(() => statusWithoutCookies(action, make(path, fields, cookie)));
+      expect([how, answer]).toEqual([how, status]);
     }
-    expect(await latchkey.snapshot()).toEqual(before);
   });
 });
 
@@ -179,13 +178,10 @@ test.each([
   ["whose body is not multipart", "multipart/form-data; boundary=x", "email=ada@example.com"],
   ["that is empty", "multipart/form-data; boundary=x", ""],
 ])("a multipart form %s is read as a form without fields", async (_how, type, body) => {
-  const before = await latchkey.snapshot();
-  expect((await call(login.action, raw("/login", body, type, ""))).status).toBe(422);
-  expect(await call(forgotPassword.action, raw("/forgot-password", body, type, ""))).toMatchObject({
-    status: 200,
-    data: { status: "sent", email: "" },
-  });
-  expect(await latchkey.snapshot()).toEqual(before);
+  const send = (path: string, action: unknown) => latchkey.unchanged(() => call(action, raw(path, body, type, "")));
+  expect((await send("/login", login.action)).status).toBe(422);
+  const asked = await send("/forgot-password", forgotPassword.action);
+  expect(asked).toMatchObject({ status: 200, data: { status: "sent", email: "" } });
 });
 
 test("no answer to a rejected form contains the password", async () => {

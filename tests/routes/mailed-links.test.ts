@@ -11,14 +11,8 @@ import * as resetPasswordPage from "~/routes/reset-password";
 import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
-import {
-  emailChangeLink,
-  expectInvalidLink,
-  type MailedLink,
-  mailSentOutcome,
-  registrationLink,
-  resetLink,
-} from "../support/mailed-links";
+import * as mailedLinks from "../support/mailed-links";
+import { type MailedLink, mailSentOutcome } from "../support/mailed-links";
 import { call, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
@@ -46,7 +40,7 @@ const reset = {
   action: resetPasswordPage.action as unknown,
   ask: (fields: Fields) => call(forgotPassword.action, post("/forgot-password", fields)),
   arrange: async (address: string) => void (await createUser(latchkey.em(), { email: address })),
-  linkOf: (address: string) => resetLink(latchkey, address),
+  linkOf: (address: string) => mailedLinks.resetLink(latchkey, address),
   use: (link: MailedLink): Promise<unknown> => resetPassword(link, password, "en"),
   refusal: null as unknown,
   fields: newPassword as Record<string, string>,
@@ -62,7 +56,7 @@ const registration: typeof reset = {
   action: complete.action,
   ask: (fields) => call(register.action, post("/register", fields)),
   arrange: async () => {},
-  linkOf: (address) => registrationLink(latchkey, address),
+  linkOf: (address) => mailedLinks.registrationLink(latchkey, address),
   use: (link) => completeRegistration(link, password, unknownBrowser, "en"),
   refusal: null,
   fields: newPassword,
@@ -80,7 +74,7 @@ const change: typeof reset = {
   arrange: async () => {
     owner ||= await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "owner@example.com" }));
   },
-  linkOf: (address) => emailChangeLink(latchkey, owner, address),
+  linkOf: (address) => mailedLinks.emailChangeLink(latchkey, owner, address),
   use: (link) => changeEmail(link, null, "en"),
   refusal: "invalid_link",
   fields: {},
@@ -146,18 +140,17 @@ describe.each([reset, registration])("the mail with the link to $path", (kind) =
 
   test("is not sent without an address or with two: the same page, no job, no change", async () => {
     await createUser(latchkey.em());
-    const before = await latchkey.snapshot();
     const repeated = ["ada@example.com", "eve@example.com"].map((typed): [string, string] => ["email", typed]);
     for (const fields of [{}, repeated]) {
-      expect(await ask(fields)).toMatchObject({ status: 200, data: { status: "sent" } });
+      const asked = await latchkey.unchanged(() => ask(fields));
+      expect(asked).toMatchObject({ status: 200, data: { status: "sent" } });
     }
-    expect(await latchkey.snapshot()).toEqual(before);
   });
 });
 
 describe.each([reset, registration, change])("the mailed link to $path", (kind) => {
   const finish = (fields: Fields) => call(kind.action, post(kind.path, fields));
-  const expectInvalid = (link: MailedLink) => expectInvalidLink(latchkey, finish, link, kind.message);
+  const expectInvalid = (link: MailedLink) => mailedLinks.expectInvalidLink(latchkey, finish, link, kind.message);
   const expire = (from: string) => latchkey.execute(`update ${kind.table} set expires_at = now() ${from}`);
   const newLink = (address = email) => newLinkOf(kind, address);
 
@@ -183,35 +176,16 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
 
   test("with any other spelling of the token is refused, also before the password is validated, and changes nothing", async () => {
     const { token } = await newLink();
-    const spellings = [
-      token.toUpperCase(),
-      token.slice(1),
-      token.slice(0, -1),
-      `${token}0`,
-      `0${token}`,
-      ` ${token}`,
-      `${token} `,
-      `${token}\n`,
-      `${token}\0`,
-      `0x${token}`,
-      sha256(token),
-      "0".repeat(64),
-      "",
-      "%",
-    ].filter((spelling) => spelling !== token);
-    for (const other of spellings) await expectInvalid({ email, token: other });
-    const before = await latchkey.snapshot();
-    for (const link of [
-      { email, token: "0".repeat(64) },
-      { email, token: token.toUpperCase() },
-      { email: "%", token },
-    ]) {
-      const refused = await finish({ ...link, ...twice("short") });
+    const padded = ["0", " ", "\n", "\0", "0x"].flatMap((more) => [`${token}${more}`, `${more}${token}`]);
+    const others = [token.toUpperCase(), token.slice(1), token.slice(0, -1), sha256(token), "0".repeat(64), "", "%"];
+    for (const other of [...padded, ...others]) await expectInvalid({ email, token: other });
+    for (const other of [{ token: "0".repeat(64) }, { token: token.toUpperCase() }, { email: "%" }]) {
+      const link = { email, token, ...other };
+      const refused = await latchkey.unchanged(() => finish({ ...link, ...twice("short") }));
       expect(refused.status).toBe(422);
       expect(refused.data).toEqual({ typed: link, invalidLink: kind.message });
-      expect(await kind.use(link)).toBe(kind.refusal);
+      expect(await latchkey.unchanged(() => kind.use(link))).toBe(kind.refusal);
     }
-    expect(await latchkey.snapshot()).toEqual(before);
     expect((await finish({ email, token, ...kind.fields })).status).toBe(302);
   });
 
@@ -234,14 +208,8 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
   }, async () => {
     const { token } = await newLink();
     await newLink("bob@example.com");
-    for (const other of [
-      "bob@example.com",
-      "owner@example.com",
-      "eve@example.com",
-      "ada.lovelace@examp\u212ae.com",
-      "",
-      "%",
-    ]) {
+    const others = ["bob", "owner", "eve"].map((name) => `${name}@example.com`);
+    for (const other of [...others, "ada.lovelace@examp\u212ae.com", "", "%"]) {
       await expectInvalid({ email: other, token });
     }
   });
@@ -276,13 +244,12 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
 
   test.each(["email", "token"])("with its %s repeated or missing is refused and changes nothing", async (field) => {
     const fields: Record<string, string> = { ...(await newLink()), ...kind.fields };
-    const before = await latchkey.snapshot();
     const repeated: [string, string][] = [...Object.entries(fields), [field, fields[field] ?? ""]];
     const missing = Object.entries(fields).filter(([name]) => name !== field);
     for (const posted of [repeated, missing]) {
-      expect(await finish(posted)).toMatchObject({ status: 422, data: { invalidLink: kind.message } });
+      const refused = await latchkey.unchanged(() => finish(posted));
+      expect(refused).toMatchObject({ status: 422, data: { invalidLink: kind.message } });
     }
-    expect(await latchkey.snapshot()).toEqual(before);
   });
 
   const rounds = [1, 2, 3, 4, 5];
