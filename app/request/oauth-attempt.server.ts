@@ -86,10 +86,8 @@ export const codeVerifierOf = (request: Request) => (usesPkce() ? readCookie(req
 export const isConnecting = (request: Request) => isSent(request, "oauth_connect");
 
 /**
- * The owner who started the attempt to connect; `null` for a sign-in.
- *
- * @throws ExternalSignInError when another session started it, its session has ended, the sign-in is too old, or
- * `oauth_connect` was sent twice
+ * The owner who started the attempt to connect; `null` for a sign-in. @throws ExternalSignInError when another session started
+ * it, its session has ended, the sign-in is too old, or `oauth_connect` was sent twice
  */
 export async function connectingOwner(request: Request, state: string): Promise<Owner | null> {
   if (!isConnecting(request)) return null;

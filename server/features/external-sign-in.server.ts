@@ -10,7 +10,7 @@ import { createUser, lockUser, noticeLanguage } from "../accounts/users";
 import { config, type IdentityProviderConfig } from "../config";
 import { Registration, type User } from "../database/entities";
 import { unitOfWork } from "../database/unit-of-work";
-import { DatabaseUnavailable } from "../errors";
+import { DatabaseUnavailable, ErrorWithReason } from "../errors";
 import type { ExternalSignInFailure } from "../events";
 import { CallError } from "../http/json-client";
 import type { AuthorizationCode } from "../identity-provider/client";
@@ -21,15 +21,8 @@ import { answersIn } from "../languages/texts";
 import { logEvent, logUnexpected } from "../log";
 import { enqueue } from "../queue/job-queue";
 
-/** External sign-in did not succeed. */
-export class ExternalSignInError extends Error {
+export class ExternalSignInError extends ErrorWithReason<ExternalSignInFailure> {
   override name = "ExternalSignInError";
-  readonly reason: ExternalSignInFailure;
-
-  constructor(reason: ExternalSignInFailure) {
-    super(reason);
-    this.reason = reason;
-  }
 }
 
 function configured(): IdentityProviderConfig {
@@ -54,10 +47,7 @@ export function consentOrigin(): string | null {
   return identityProvider && provider.consentOrigin(identityProvider);
 }
 
-/** Whether the provider is asked with PKCE. */
-export function usesPkce(): boolean {
-  return config().identityProvider?.pkce ?? false;
-}
+export const usesPkce = (): boolean => config().identityProvider?.pkce ?? false;
 
 /** What binds the provider's response to the browser that asked for it. */
 export interface Attempt {
@@ -67,12 +57,7 @@ export interface Attempt {
   codeVerifier: string | null;
 }
 
-/**
- * Starts an attempt.
- *
- * @returns the attempt, for the browser's cookies, and the address of the consent screen
- * @throws CallError when discovery fails
- */
+/** Starts an attempt, which the browser's cookies keep. @throws CallError when discovery fails */
 export async function startExternalSignIn(redirectUri: string): Promise<Attempt & { consentUrl: string }> {
   const state = mintToken();
   const codeVerifier = usesPkce() ? mintToken() : null;
@@ -86,21 +71,13 @@ export async function verifyIssuer(iss: string | null): Promise<void> {
   if (!(await provider.isIssuer(configured(), iss))) throw new ExternalSignInError("issuer");
 }
 
-/**
- * Exchanges the authorization code for an access token.
- *
- * @throws ExternalSignInError, CallError
- */
+/** Exchanges the authorization code for an access token. @throws ExternalSignInError, CallError */
 export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
   if (usesPkce() && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
   return provider.exchangeCode(configured(), authorization);
 }
 
-/**
- * Fetches the profile of the access token's owner.
- *
- * @throws CallError
- */
+/** @throws CallError */
 export const fetchProfile = (accessToken: string): Promise<Profile> => provider.fetchProfile(configured(), accessToken);
 
 /** The address that a user may be found or created by: the provider itself states that it is verified. */
@@ -133,7 +110,6 @@ async function createAccount(em: EntityManager, email: string, identity: Identit
   return { userId, isNewLink: false };
 }
 
-/** Finds the user of the provider's id. */
 async function returningAccount(em: EntityManager, profile: Profile): Promise<Account | null> {
   const identity = identityOf(profile);
   const user = await lockUserOf(em, identity);
@@ -143,7 +119,6 @@ async function returningAccount(em: EntityManager, profile: Profile): Promise<Ac
   return { userId: user.id, isNewLink: false };
 }
 
-/** Finds the user of the verified address, or creates one. */
 async function accountByAddress(em: EntityManager, profile: Profile): Promise<Account> {
   const identity = identityOf(profile);
   const email = verifiedAddress(profile);
@@ -156,12 +131,9 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<Ac
 }
 
 /**
- * Finds, links or creates the profile's account and starts its session, in one transaction.
- *
- * The search by the address has a transaction of its own. PostgreSQL keeps the lock of a row that it waited for, even when
- * the row has lost its id or address meanwhile: with it, to wait for the address would deadlock with a deletion.
- *
- * @throws ExternalSignInError
+ * Finds, links or creates the profile's account and starts its session, in one transaction. The search by the address has
+ * one of its own: PostgreSQL keeps the lock of a row that it waited for, even when the row has lost its id or address
+ * meanwhile, and to wait for the address with it would deadlock with a deletion. @throws ExternalSignInError
  */
 export async function signInToAccount(profile: Profile, browser: Browser): Promise<NewSession> {
   const signIn = async (em: EntityManager, account: Account) => ({
@@ -191,7 +163,6 @@ function failureOf(error: unknown): ExternalSignInFailure {
   return "unexpected";
 }
 
-/** Logs why an external sign-in failed. */
 export function logExternalSignInFailure(error: unknown): void {
   logEvent({ event: "idp.failed", reason: failureOf(error) });
 }

@@ -12,11 +12,9 @@ import { sha256 } from "../accounts/tokens";
 import { noticeLanguage } from "../accounts/users";
 import { unitOfWork } from "../database/unit-of-work";
 import type { Profile } from "../identity-provider/providers";
-import type { Language } from "../languages/languages";
-import { mailTextsIn } from "../languages/texts";
 import { logEvent } from "../log";
 import { enqueue } from "../queue/job-queue";
-import { ExternalSignInError, providerLabel } from "./external-sign-in.server";
+import { ExternalSignInError } from "./external-sign-in.server";
 
 export type { Owner } from "../accounts/sessions";
 
@@ -24,15 +22,11 @@ export type { Owner } from "../accounts/sessions";
  * Binds an attempt to the session that started it: a cookie with this value can only be made with the session's token
  * and the attempt's state, so that a planted cookie does not connect an attacker's identity.
  */
-export function connectBinding(sessionToken: string, state: string): string {
-  return sha256(`oauth_connect:${sessionToken}:${state}`);
-}
+export const connectBinding = (sessionToken: string, state: string) => sha256(`oauth_connect:${sessionToken}:${state}`);
 
 /**
- * Links the profile's id to the signed-in user, whatever address the profile has.
- *
- * @throws ExternalSignInError, and nothing changed, when the user is linked already, the session has ended, or the id
- * is another account's
+ * Links the profile's id to the signed-in user, whatever address the profile has. @throws ExternalSignInError, and nothing
+ * changed, when the user is linked already, the session has ended, or the id is another account's
  */
 export async function connectProvider(owner: Owner, profile: Profile): Promise<void> {
   const identity = identityOf(profile);
@@ -53,11 +47,9 @@ export async function connectProvider(owner: Owner, profile: Profile): Promise<v
 
 /**
  * Takes the provider's id off the account, ends every session but the actor's and every email change, which whoever used
- * the provider may have asked for, and blocks linking by address: a sign-in with the provider must not undo the owner's
- * decision.
+ * the provider may have asked for, and blocks linking by address, which would undo the owner's decision.
  *
- * @returns what became of the sessions; or `only_way_in` or `session_ended`, and nothing changed, when the provider is the account's only way to sign in,
- * or the session has ended or the account is gone by now
+ * @returns what became of the sessions; `session_ended` also when the account is gone by now
  */
 export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_way_in" | "session_ended"> {
   const { userId, sessionId } = actor;
@@ -77,5 +69,3 @@ export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_
   logSessionEnd(userId, "unlinked", ended.count);
   return ended;
 }
-
-const _providerName = (language: Language) => providerLabel(language) ?? mailTextsIn(language)("common.anotherService");

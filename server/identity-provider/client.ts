@@ -16,10 +16,7 @@ export interface AuthorizationRequest {
   code_challenge_method?: "S256";
 }
 
-/**
- * RFC 6749, section 4.1.3, with the client's credentials in the body (section 2.3.1): exactly these five fields. With
- * `IDP_PKCE` a sixth, RFC 7636, section 4.5.
- */
+/** RFC 6749, sections 4.1.3 and 2.3.1: exactly these five fields; with `IDP_PKCE` a sixth, RFC 7636, section 4.5. */
 export interface TokenRequest {
   code: string;
   client_id: string;
@@ -51,9 +48,7 @@ export interface AuthorizationCode {
 }
 
 /** RFC 7636, section 4.2. */
-function codeChallenge(codeVerifier: string): string {
-  return createHash("sha256").update(codeVerifier).digest("base64url");
-}
+const codeChallenge = (codeVerifier: string) => createHash("sha256").update(codeVerifier).digest("base64url");
 
 /** The origin of the consent screen, without discovery: that of an OpenID Connect provider is taken to be its issuer's. */
 export function consentOrigin(config: IdentityProviderConfig): string {
@@ -64,27 +59,16 @@ export function consentOrigin(config: IdentityProviderConfig): string {
 const namesAllEndpoints = ({ authorizeUrl, tokenUrl, profileUrl }: IdentityProviderConfig) =>
   authorizeUrl !== null && tokenUrl !== null && profileUrl !== null;
 
-/**
- * The provider's endpoints: those of its entry or of discovery, and what the settings say in their place.
- *
- * @throws CallError when discovery fails
- */
+/** Those of the provider's entry or of discovery, and what the settings say in their place. @throws CallError */
 export async function endpointsOf(config: IdentityProviderConfig): Promise<Endpoints> {
-  const named = Object.entries({
-    authorizeUrl: config.authorizeUrl,
-    tokenUrl: config.tokenUrl,
-    profileUrl: config.profileUrl,
-  }).filter(([, url]) => url !== null);
+  const { authorizeUrl, tokenUrl, profileUrl } = config;
+  const named = Object.entries({ authorizeUrl, tokenUrl, profileUrl }).filter(([, url]) => url !== null);
   const discovers = config.provider === "oidc" && !namesAllEndpoints(config);
   const known = discovers ? await discoverEndpoints(config.issuer) : providers[config.provider].endpoints;
   return { ...known, ...Object.fromEntries(named) } as Endpoints;
 }
 
-/**
- * The address of the consent screen.
- *
- * @throws CallError when discovery fails
- */
+/** The address of the consent screen. @throws CallError when discovery fails */
 export async function authorizationUrl(
   config: IdentityProviderConfig,
   redirectUri: string,
@@ -141,20 +125,14 @@ async function requestToken<T>(
   );
 }
 
-/**
- * Exchanges the authorization code for an access token.
- *
- * @throws CallError
- */
+/** Exchanges the authorization code for an access token. @throws CallError */
 export async function exchangeCode(config: IdentityProviderConfig, code: AuthorizationCode): Promise<string> {
   return (await requestToken(config, code, tokenResponse)).access_token;
 }
 
 /**
- * The error with which the token endpoint refuses a code that no provider has issued. It names wrong credentials of the
- * client before it names the wrong code.
- *
- * @throws CallError when the answer has no error code
+ * The error with which the token endpoint refuses a code that no provider has issued: wrong credentials of the client, before
+ * the wrong code. @throws CallError when the answer has no error code
  */
 export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: string): Promise<string> {
   const code = { code: "latchkey-doctor", redirectUri, codeVerifier: config.pkce ? "0".repeat(64) : null };
@@ -166,11 +144,7 @@ export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: 
   }
 }
 
-/**
- * The profile of the access token's owner.
- *
- * @throws CallError
- */
+/** The profile of the access token's owner. @throws CallError */
 export async function fetchProfile(config: IdentityProviderConfig, accessToken: string): Promise<Profile> {
   const { profileUrl } = await endpointsOf(config);
   const { profile, emails }: Provider = providers[config.provider];

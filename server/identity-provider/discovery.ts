@@ -31,14 +31,12 @@ interface Found {
 const found = new Map<string, Found>();
 const running = new Map<string, Promise<Discovered>>();
 
-const isHttps = (url: string) => /^https:/i.test(url);
-
 /** Section 4.3; and an https issuer sends neither a secret nor a token over http. */
 function isTrustworthy(metadata: ProviderMetadata, issuer: string): boolean {
+  const isHttps = (url: string) => /^https:/i.test(url);
   const { authorization_endpoint, token_endpoint, userinfo_endpoint } = metadata;
-  const endpoints = [authorization_endpoint, token_endpoint, userinfo_endpoint];
-  const encrypted = !isHttps(issuer) || endpoints.every(isHttps);
-  return metadata.issuer === issuer && encrypted;
+  const encrypted = [authorization_endpoint, token_endpoint, userinfo_endpoint].every(isHttps);
+  return metadata.issuer === issuer && (encrypted || !isHttps(issuer));
 }
 
 async function discover(issuer: string): Promise<Discovered> {
@@ -68,12 +66,7 @@ async function refresh(issuer: string): Promise<Discovered> {
   }
 }
 
-/**
- * The endpoints of an issuer. They are fetched once a day; where that fails, the last answer stays. Without one the next
- * call fetches again.
- *
- * @throws CallError
- */
+/** Fetched once a day; where that fails, the last answer stays. Without one the next call fetches again. @throws CallError */
 export function discoverEndpoints(issuer: string): Promise<Discovered> {
   const known = found.get(issuer);
   if (known && Date.now() < known.freshUntil) return Promise.resolve(known.endpoints);

@@ -34,40 +34,30 @@ export interface Provider {
 
 // PostgreSQL has no NUL, and UTF-8 no lone surrogate: two ids that differ in one would be stored as the same.
 export const providerId = z.union([z.string().regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,255}$/u), z.int().transform(String)]);
-const email = z.string().nullable().catch(null);
+const orNull = <T extends z.ZodType>(type: T) => type.nullable().catch(null);
+const matching = (pattern: RegExp) => orNull(z.string().regex(pattern));
+const email = orNull(z.string());
 const verified = z.boolean().catch(false);
-const text = z
-  .string()
-  .transform((value) => [...value.replace(/[\p{Cc}\p{Cs}]/gu, "").trim()].slice(0, 255).join(""))
-  .transform((value) => value || null)
-  .nullable()
-  .catch(null);
-/** At most 2,048 characters, because every signed-in request reads it from the database. */
-const url = z
-  .string()
-  .regex(/^[^\p{Cc}\p{Cs}]{1,2048}$/u)
-  .nullable()
-  .catch(null);
-
-const avatar = z
-  .string()
-  .regex(/^\w{1,255}$/)
-  .nullable()
-  .catch(null);
+const cleaned = (value: string) => [...value.replace(/[\p{Cc}\p{Cs}]/gu, "").trim()].slice(0, 255).join("") || null;
+const text = orNull(z.string().transform(cleaned));
+const url = matching(/^[^\p{Cc}\p{Cs}]{1,2048}$/u); // every signed-in request reads it from the database
+const avatar = matching(/^\w{1,255}$/);
 
 /** The standard claims, OpenID Connect Core 1.0, section 5.1. */
 export const claims = z.object({ sub: providerId, email, email_verified: verified, name: text, picture: url });
 export type Claims = z.infer<typeof claims>;
 
 const profileOfClaims = claims.transform(
-  ({ sub, email, email_verified, name, picture }): Profile => ({
-    id: sub,
+  ({ sub: id, email, email_verified: emailVerified, name, picture: pictureUrl }): Profile => ({
+    id,
     email,
-    emailVerified: email_verified,
+    emailVerified,
     name,
-    pictureUrl: picture,
+    pictureUrl,
   }),
 );
+
+const openIdConnect = { scope: "openid email profile", profile: profileOfClaims, emails: null };
 
 /** https://docs.github.com/rest/users/users#get-the-authenticated-user; its `email` is the public one, unverified. */
 export const githubUser = z.object({ id: providerId, login: text, name: text, avatar_url: url });
@@ -94,9 +84,7 @@ export const providers = {
       profileUrl: "https://openidconnect.googleapis.com/v1/userinfo",
     },
     issuer: "https://accounts.google.com",
-    scope: "openid email profile",
-    profile: profileOfClaims,
-    emails: null,
+    ...openIdConnect,
   },
   github: {
     label: "GitHub",
@@ -132,9 +120,7 @@ export const providers = {
       profileUrl: "https://gitlab.com/oauth/userinfo",
     },
     issuer: "https://gitlab.com",
-    scope: "openid email profile",
-    profile: profileOfClaims,
-    emails: null,
+    ...openIdConnect,
   },
   discord: {
     label: "Discord",
@@ -156,12 +142,5 @@ export const providers = {
     ),
     emails: null,
   },
-  oidc: {
-    label: null,
-    endpoints: null,
-    issuer: null,
-    scope: "openid email profile",
-    profile: profileOfClaims,
-    emails: null,
-  },
+  oidc: { label: null, endpoints: null, issuer: null, ...openIdConnect },
 } satisfies Record<ProviderName, Provider>;
