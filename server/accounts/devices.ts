@@ -18,10 +18,7 @@ const deviceOfAddress = `
   select token_hash as "tokenHash" from devices
   where token_hash = ? and user_id = (select id from users where email = ?)`;
 
-/**
- * The device of a cookie's token, when it belongs to the account of `email`: the SHA-256 of the token. One statement, the
- * same for every address and with or without a cookie.
- */
+/** The SHA-256 of a device's token, when it is one of `email`'s account: one statement for every address and cookie. */
 export async function findDevice(token: string | null, email: string | null): Promise<string | null> {
   const tokenHash = token !== null && isToken(token) ? sha256(token) : null;
   const [device] = await prepared<{ tokenHash: string }>("device-of-address", deviceOfAddress, [tokenHash, email]);
@@ -36,12 +33,7 @@ const removeSurplus = `
     limit (select greatest(count(*) - ${mostDevices}, 0) from devices where user_id = ?)
     for update skip locked)`;
 
-/**
- * Remembers the browser of a sign-in: its device counts as used now, or it gets one. The caller holds the user's row.
- *
- * @param token of the device cookie that the browser came with
- * @returns the token of the browser's device, and whether the account knew it
- */
+/** Remembers the browser of a sign-in: its device counts as used now, or it gets one. The caller holds the user's row. */
 export async function rememberDevice(em: EntityManager, userId: string, token: string | null) {
   const now = new Date();
   if (token !== null && isToken(token)) {
@@ -60,9 +52,8 @@ export async function forgetDevices(em: EntityManager, userId: string): Promise<
   await em.nativeDelete(Device, { user: userId });
 }
 
-/** Forgets every device of the user and remembers one browser. @returns its token; see {@link rememberDevice} */
+/** @returns the token of the only device that the user has now */
 export async function rememberOnlyDevice(em: EntityManager, userId: string): Promise<string> {
   await forgetDevices(em, userId);
-  const { token } = await rememberDevice(em, userId, null);
-  return token;
+  return (await rememberDevice(em, userId, null)).token;
 }

@@ -6,10 +6,9 @@ import { RESET_TOKEN_TTL_MS } from "../rules";
 import { parseAddress } from "./email-address";
 import { isToken, mintToken, sha256 } from "./tokens";
 
-/** The tables of mailed links. Each row is one link. */
 type LinkTable = typeof PasswordReset | typeof Registration;
 
-/** The parameters of a mailed link, as submitted. */
+/** As submitted. */
 export interface MailedLink {
   email: string;
   token: string;
@@ -66,9 +65,8 @@ export async function lockAddresses(em: EntityManager, ...emails: string[]): Pro
 }
 
 /**
- * Consumes the link and removes every other one of its address. The caller holds the user's row, or `lockAddresses`.
- *
- * @returns true for exactly one of any number of simultaneous callers with links of one address
+ * Consumes the link and removes every other one of its address: true for exactly one of any number of simultaneous callers
+ * with links of one address. The caller holds the user's row, or `lockAddresses`.
  */
 export async function consumeLink(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
   const match = unexpiredLink(link);
@@ -78,8 +76,8 @@ export async function consumeLink(em: EntityManager, table: LinkTable, link: Mai
 }
 
 /**
- * Ends these email changes. The rows are locked in one order: otherwise two users whose changes name each other's addresses
- * could deadlock. `endAllSessions` ends a user's; who also ends those that name an address calls this first, with both.
+ * The rows are locked in one order: otherwise two users whose changes name each other's addresses could deadlock.
+ * `endAllSessions` ends a user's; who also ends those that name an address calls this first, with both.
  */
 export async function endEmailChanges(em: EntityManager, where: FilterQuery<EmailChange>): Promise<void> {
   const rows = await em.find(EmailChange, where, {

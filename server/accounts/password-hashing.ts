@@ -18,7 +18,6 @@ interface Waiting {
   enter(): void;
 }
 
-/** The requests that wait, in their order. */
 const waiting = new Set<Waiting>();
 let running = 0;
 
@@ -74,11 +73,7 @@ export const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${p
 /**
  * Verifies a password in a time that does not tell whether there is a hash, nor of which kind: several are stored after an
  * import, and after the parameters have been raised. A refused password costs one verification for each stored kind, in one
- * order, for every user: of the user's own kind the hash, of the others a decoy.
- *
- * @param hash `null` for an unknown user, or one without a password
- * @param kinds every kind of hash that is stored
- * @throws HashingOverloaded
+ * order, for every user: of the user's own kind the hash, of the others a decoy. @throws HashingOverloaded
  */
 export function verifyPassword(
   hash: string | null,

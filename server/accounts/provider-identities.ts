@@ -15,7 +15,6 @@ export function configuredIssuer(): string | null {
   return identityProvider && (identityProvider.issuer ?? identityProvider.provider);
 }
 
-/** The identity that a profile of the configured provider has. */
 export function identityOf(profile: Profile): Identity {
   const issuer = configuredIssuer();
   if (issuer === null) throw new Error("External sign-in is off.");
@@ -34,10 +33,7 @@ export async function fillMissingIssuers(em: EntityManager): Promise<void> {
   await em.nativeUpdate(User, { idpId: { $ne: null }, idpIssuer: null }, { idpIssuer });
 }
 
-const hasIdentity = ({ id, issuer }: Identity) => ({
-  idpId: id,
-  $or: [{ idpIssuer: issuer }, { idpIssuer: null }],
-});
+const hasIdentity = ({ id, issuer }: Identity) => ({ idpId: id, $or: [{ idpIssuer: issuer }, { idpIssuer: null }] });
 
 /** The user with this identity, whose row stays as it is until the caller's transaction ends. */
 export const lockUserOf = (em: EntityManager, identity: Identity): Promise<User | null> =>

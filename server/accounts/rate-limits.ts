@@ -10,11 +10,9 @@ const quarterHour = 15 * 60; // seconds
 const hour = 3_600; // seconds
 const day = 24 * hour;
 
-/** What one kind of attempt may come to. */
 interface Limit {
   name: string;
-  /** In a quarter of an hour, as `perAddress`. */
-  perClient: number;
+  perClient: number; // in a quarter of an hour, as the next
   perAddress: number;
   perAddressAndDay?: number;
 }
@@ -35,7 +33,7 @@ interface Counter {
   window: number;
 }
 
-/** The counters of one attempt, in the order in which their rows are locked. */
+/** In the order in which their rows are locked. */
 export type Counters = Counter[];
 
 /** A key of fixed length: the typed text is not stored and may be longer than the column. */
@@ -115,9 +113,8 @@ const columns = (counters: Counters) => [
 ];
 
 /**
- * Counts one attempt before the work that it allows: attempts that arrive at once cannot all see room.
- *
- * @returns `null`, or the seconds until the next attempt is allowed
+ * Counts one attempt before the work that it allows: attempts that arrive at once cannot all see room. @returns `null`, or
+ * the seconds until the next attempt is allowed
  */
 export async function count(counters: Counters, em?: EntityManager): Promise<number | null> {
   const statement = ["count-attempt", countAll, columns(counters)] as const;

@@ -1,10 +1,6 @@
 import { config } from "../config";
 
-/**
- * Whether accounts may have this address: a domain of `REGISTRATION_DOMAINS` where these are set.
- *
- * @param email as {@link parseAddress} spells it
- */
+/** Whether accounts may have this address, spelled by `parseAddress`: a domain of `REGISTRATION_DOMAINS` where these are set. */
 export function mayHaveAddress(email: string): boolean {
   const { registration } = config();
   return registration.mode !== "domains" || registration.domains.includes(email.slice(email.lastIndexOf("@") + 1));

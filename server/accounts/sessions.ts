@@ -12,17 +12,15 @@ const day = 24 * 3_600_000; // ms
 const absoluteLifetime = 30 * day; // from the sign-in
 export const idleLifetime = 14 * day; // from the last use
 
-/** How many sessions a user may have. */
-export const mostSessions = 50;
+export const mostSessions = 50; // of a user
 
-/** What a sign-in knows of the browser. */
 export interface Browser {
   userAgent: string | null;
   /** The tokens of the session cookies that it came with: several where a sibling host has planted one. */
   sessionTokens: string[];
 }
 
-/** What the session cookie is made of. Only the cookie holds the raw token. */
+/** Of the session cookie, which alone holds the raw token. */
 export interface SessionToken {
   token: string;
   expiresAt: Date;
@@ -111,12 +109,12 @@ export async function startSession(em: EntityManager, userId: string, browser: B
   return { token, expiresAt, userId, ...ended };
 }
 
-/** Logs how many sessions of a user ended, if any. Called after the commit. */
+/** Called after the commit. */
 export function logSessionEnd(userId: string, reason: SessionEnd, count: number): void {
   if (count > 0) logEvent({ event: "session.ended", userId, reason, count });
 }
 
-/** Logs the sessions that a sign-in ended. Called after the commit. */
+/** Called after the commit. */
 export function logEndedSessions({ userId, replacedUserIds, endedCount }: NewSession): void {
   for (const replacedUserId of replacedUserIds) logSessionEnd(replacedUserId, "replaced", 1);
   logSessionEnd(userId, "too_many", endedCount);
@@ -146,12 +144,11 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
   return { token, expiresAt: session.expiresAt };
 }
 
-/** Ends every session of the user; see {@link endSessionsExcept}. @returns how many there were */
-export async function endAllSessions(em: EntityManager, userId: string): Promise<number> {
-  return (await endSessionsExcept(em, userId, null)).count;
-}
+/** @returns how many there were */
+export const endAllSessions = async (em: EntityManager, userId: string): Promise<number> =>
+  (await endSessionsExcept(em, userId, null)).count;
 
-/** Ends one session of the user; see {@link endSessionsExcept}. Without such a session nothing changes. */
+/** Without such a session nothing changes. */
 export async function endOneSession(em: EntityManager, userId: string, sessionId: string): Promise<number> {
   const ended = await em.nativeDelete(Session, { id: sessionId, user: userId });
   if (ended > 0) await endEmailChanges(em, { user: userId });

@@ -33,7 +33,6 @@ export function nullIfTaken(error: unknown): null {
   throw error;
 }
 
-/** A user whose row stays as it is until the caller's transaction ends. */
 export function lockUser(
   em: EntityManager,
   where: Partial<Pick<User, "id" | "email" | "idpId" | "passwordHash">>,
@@ -41,11 +40,7 @@ export function lockUser(
   return em.findOne(User, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
-/**
- * The language of the user's notices: the one in which the owner acted last, whoever caused the notice.
- *
- * @param ownersLanguage of the page on which the owner acts now; the user's notices speak it from now on
- */
+/** Notices speak the language in which the owner acted last: `ownersLanguage` when the owner acts now. */
 export function noticeLanguage(user: User, ownersLanguage?: Language): Language {
   if (ownersLanguage) user.language = ownersLanguage;
   return user.language && isLanguage(user.language) ? user.language : config().defaultLanguage;

@@ -7,14 +7,7 @@ import { unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
 import { enqueue } from "../queue/job-queue";
 
-/**
- * Removes the user, the sessions, the devices, and every mailed link of the user and of the address.
- *
- * @param email the account's address
- * @param typedEmail the confirmation
- * @returns `not_confirmed` or `session_ended`, and nothing changed, when the confirmation is not the account's address, or
- * the session has ended or the account is gone by now
- */
+/** Removes the user, the sessions, the devices, and every mailed link of the user and of the address. */
 export async function deleteAccount(
   actor: Actor,
   email: string,

@@ -48,10 +48,9 @@ export async function requestEmailChange(
 }
 
 /**
- * The job of a request: mails the link to the new address, or tells it that it has an account. It mails nothing when
- * the session that asked has ended, as in a reset, nor to an address that accounts may not have. Every request stores a
- * row: otherwise how long it takes to end the user's changes would tell which addresses have an account. The token of a
- * row whose link is not mailed is known to nobody.
+ * The job of a request: mails the link to the new address, or tells it that it has an account. Nothing is mailed when the
+ * session that asked has ended, nor to an address that accounts may not have. Every request stores a row: how long it takes
+ * to end the user's changes must not tell which addresses have an account. A token that is not mailed is known to nobody.
  */
 export async function mailEmailChange(email: string, language: Language, asked: AskedEmailChange): Promise<MailCall> {
   const { appUrl } = config();
@@ -89,7 +88,6 @@ export async function declineEmailChange(link: MailedLink): Promise<void> {
   }
 }
 
-/** Consumes the link and sets the address. */
 async function consumeEmailChange(em: EntityManager, link: MailedLink, visitor: Owner | null, language: Language) {
   const change = await findChange(em, link);
   if (!change) return "invalid_link";
@@ -116,14 +114,12 @@ async function consumeEmailChange(em: EntityManager, link: MailedLink, visitor: 
 }
 
 /**
- * Consumes the link, sets the address, and ends every reset, registration and email-change link of both addresses and of
- * the user, and every session but the owner's, in one transaction. Without the owner's session every device is forgotten,
- * too: somebody may have confirmed a change that he did not ask for.
+ * Consumes the link, sets the address, and ends every link of both addresses and of the user, and every session but the
+ * owner's, in one transaction. Without the owner's session every device is forgotten, too: somebody may have confirmed a
+ * change that he did not ask for.
  *
  * @param visitor who is signed in to the browser that confirms
- * @param language of the page, and of the mails to both addresses
- * @returns what became of the sessions; or, and nothing changed, `another_account` when the visitor is not the owner, and
- * `invalid_link` when the link was used or has expired, or accounts may not have the address, or one has it by now
+ * @returns what became of the sessions; `invalid_link` also when accounts may not have the address, or one has it by now
  */
 export async function changeEmail(
   link: MailedLink,

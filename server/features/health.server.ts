@@ -24,17 +24,14 @@ export async function readInstallationId(): Promise<void> {
 /** An address of RFC 5737, which no client has. `latchkey doctor` sends it as a client that forges `X-Forwarded-For`. */
 export const forgedClient = "192.0.2.1";
 
-/** How the service sees a request of `latchkey doctor`. */
+/** How the service sees a request of `latchkey doctor`, which compares it to `APP_URL` and `TRUST_PROXY`. */
 export interface SelfReport {
-  /** A random id, the same for every instance on one database; no secret. */
   installation: string | null;
-  /** Scheme and authority that the browser used, as far as the service can tell. */
   origin: string;
-  /** Where the client's address is from. */
   client: "connection" | "proxy" | "forged";
 }
 
-/** What `latchkey doctor` compares to `APP_URL` and `TRUST_PROXY`. It tells a client no address of the network behind. */
+/** It tells a client no address of the network behind. */
 export function selfReport({ origin, client, clientForwarded }: RequestFacts): SelfReport {
   const from = client === forgedClient ? "forged" : clientForwarded ? "proxy" : "connection";
   return { installation: installation.current ?? null, origin, client: from };

@@ -22,7 +22,6 @@ import type { Requester } from "../http/request-facts.server";
 import { logEvent } from "../log";
 import { enqueue } from "../queue/job-queue";
 
-/** Where a login comes from: the client's address, for its limits, and the token of the browser's device cookie. */
 export interface LoginOrigin {
   client: string;
   deviceToken: string | null;
@@ -31,10 +30,7 @@ export interface LoginOrigin {
 /** What was counted for a login, or the seconds until the next one is allowed. */
 type CountedLogin = { counters: Counters; wait: null } | { wait: number };
 
-/**
- * Counts a login before its password is verified: under the browser's device, when it belongs to the account of the
- * address, otherwise under the address and the client.
- */
+/** Counts a login under the browser's device, when that belongs to the account, else under the address and the client. */
 export async function countLogin(email: string, { client, deviceToken }: LoginOrigin): Promise<CountedLogin> {
   const device = await findDevice(deviceToken, parseAddress(email));
   const counters = device ? deviceCounters(device) : countersOf(loginLimit, email, client);
@@ -62,12 +58,7 @@ const credentials = `
 /** `kinds` is every kind of hash that is stored. */
 type Credentials = { id: string | null; passwordHash: string | null; kinds: string[] };
 
-/**
- * The user of these credentials, as typed; `null`, after the same time, for every other pair. Takes back what was counted
- * for this login when the password is not verified.
- *
- * @throws HashingOverloaded
- */
+/** The user of these credentials, as typed; `null`, after the same time, for every other pair. @throws HashingOverloaded */
 export async function authenticate(
   typedEmail: string,
   password: string,
@@ -99,10 +90,7 @@ export async function authenticate(
 
 /**
  * Starts the session of an authenticated user, remembers the browser, and tells the owner of a browser that the account
- * did not know, in one transaction. Takes the counted attempt back.
- *
- * @returns `null` when the password or the address was changed since they were verified: a login that is on its way must not
- * survive a change that ends every other session
+ * did not know, in one transaction; `null` when the password or the address was changed since they were verified.
  */
 export async function logIn(
   { id, email, passwordHash }: Authenticated,

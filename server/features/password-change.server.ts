@@ -12,12 +12,7 @@ import { type Authenticated, authenticate, countLogin } from "./login.server";
 /** The verified password, or the seconds until the next attempt is allowed. */
 type Verification = { wait: number; verified?: never } | { wait: null; verified: Authenticated | null };
 
-/**
- * Verifies the current password of a signed-in user. A wrong one counts as a failed login: somebody with a stolen session
- * must not guess more often than anybody else.
- *
- * @throws HashingOverloaded
- */
+/** A wrong password counts as a failed login: a thief of a session must not guess more often. @throws HashingOverloaded */
 export async function verifyCurrentPassword(
   user: { id: string; email: string },
   password: string,
@@ -35,10 +30,7 @@ export async function verifyCurrentPassword(
 /**
  * Stores a new password in the place of the verified one, removes every reset link of the address and every email change
  * of the user, and ends every other session, in one transaction. Devices stay: a known browser cannot be locked out.
- *
- * @returns the owner's session; or `changed_meanwhile` or `session_ended`, and nothing changed: the password was changed,
- * or the session ended, since it was verified
- * @throws HashingOverloaded
+ * `changed_meanwhile`: somebody changed the password since it was verified. @throws HashingOverloaded
  */
 export async function changePassword(
   owner: Owner,

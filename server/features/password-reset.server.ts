@@ -17,12 +17,8 @@ import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
 
 /**
- * Asks for a reset link. The work is the same for every address, known or not: the counts of its limits and one
- * job. Text that is no address does nothing.
- *
- * @param client the client's address, for its limit
- * @param language of the mail
- * @returns `null`, or the seconds until the next request is allowed
+ * Asks for a reset link. The work is the same for every address, known or not: the counts of its limits and one job. Text
+ * that is no address does nothing. @returns `null`, or the seconds until the next request is allowed
  */
 export async function requestPasswordReset(
   typedEmail: string,
@@ -62,9 +58,7 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
  * Consumes the link, stores the new password, removes every reset link of the address, ends every session and every
  * email change of the user and forgets every device but this browser, in one transaction.
  *
- * @param language of the page, and of the owner's notices from now on
- * @returns the token of the browser's device, the only one that the user has now; `null`, and nothing changed, when the
- * link was used or has expired in the meantime
+ * @returns the token of the browser's device; `null`, and nothing changed, for a link that is not valid
  * @throws HashingOverloaded
  */
 export async function resetPassword(

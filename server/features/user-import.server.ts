@@ -98,9 +98,7 @@ const importLock = 4_701_983_362; // any number that other locks of the database
 
 /**
  * Creates the users of JSON lines, in one transaction. An address that has an account is skipped. When lines are wrong,
- * or another import runs, nothing is changed.
- *
- * @param written called after each of several batches, with how many lines are done, of all
+ * or another import runs, nothing is changed. `written` is called after each of several batches.
  */
 export async function importUsers(
   lines: string[],
@@ -112,10 +110,8 @@ export async function importUsers(
     const [lock] = await run<{ free: boolean }>("select pg_try_advisory_xact_lock($1) as free", [importLock]);
     if (!lock?.free) return "another_import_runs";
     const stored = await run<{ kind: string }>(storedKinds);
-    const { users, wrong } = parseLines(
-      lines,
-      stored.map(({ kind }) => kind),
-    );
+    const kinds = stored.map(({ kind }) => kind);
+    const { users, wrong } = parseLines(lines, kinds);
     const batches: string[] = [];
     for (let at = 0; at < users.length; at += batch) batches.push(JSON.stringify(users.slice(at, at + batch)));
     for (const some of batches) wrong.push(...(await run<WrongLine>(findTaken, [some])));
