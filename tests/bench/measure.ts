@@ -52,7 +52,6 @@ export function median(values: number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-/** The median of each field over several rounds. */
 export interface Medians extends Figures {
   /** The least and the most CPU of a round, in ms. */
   spread: [number, number];

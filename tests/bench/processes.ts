@@ -3,14 +3,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { childrenOf } from "../support/child-processes";
 import { freePort } from "../support/server";
 
-/** One of the programs under measurement. */
 export interface Program {
   url: string;
   process: ChildProcess;
   stop(): Promise<void>;
 }
 
-/** Starts a program and waits for the line that reports its port. */
 export async function startProgram(
   args: string[],
   env: Record<string, string>,

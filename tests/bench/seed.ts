@@ -2,7 +2,6 @@ import { Argon2id } from "oslo/password";
 import type pg from "pg";
 import { knownUsers, password } from "./workloads";
 
-/** Adds the users of the workloads, with one session each. */
 export async function seed(database: pg.Client): Promise<void> {
   const hash = await new Argon2id({ memorySize: 19_456, iterations: 2, parallelism: 1 }).hash(password);
   await database.query(

@@ -14,7 +14,6 @@ export interface Workload {
   what: string;
   /** The requests of a round: enough for the JIT compiler to finish, and for the clock's resolution. */
   requestCount: number;
-  /** The status of a successful answer. */
   expects: number;
   /** Whether the bare Remix application has the page. */
   bare?: boolean;
@@ -34,7 +33,6 @@ export const knownUsers = 5_000;
 const randomUserToSignIn = () => randomIndex(knownUsers / 2);
 const randomSignedInUser = () => knownUsers / 2 + randomIndex(knownUsers / 2);
 
-/** Adds users with new addresses. */
 async function addUsers(database: pg.Client, count: number): Promise<string[]> {
   const round = randomBytes(4).toString("hex");
   const emails = Array.from({ length: count }, (_, index) => `${round}-${index}@bench.example`);
@@ -63,7 +61,6 @@ async function addLinks(database: pg.Client, requestCount: number): Promise<void
 
 const logIn = (user: number) => formPost("/login", { email: `known-${user}@bench.example`, password });
 
-/** 64 hexadecimal digits. */
 const deviceTokenOf = (user: number) => String(user).padStart(64, "0");
 
 /** One browser that each user who signs in repeatedly has used before. */

@@ -17,7 +17,6 @@ interface BrowserOptions {
   hosts?: Record<string, string>;
   /** A certificate that is trusted, whoever has signed it. */
   certificate?: string;
-  /** A port for other clients of the browser. */
   debuggingPort?: number;
 }
 
@@ -27,7 +26,6 @@ function keyOf(certificate: string): string {
   return createHash("sha256").update(key).digest("base64");
 }
 
-/** The installed Chromium. */
 export function startBrowser({ hosts = {}, certificate, debuggingPort }: BrowserOptions = {}): Promise<Browser> {
   const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
   const mapped = Object.entries(hosts).map(([host, address]) => `MAP ${host} ${address}`);

@@ -18,7 +18,6 @@ export const refused = {
   415: { method: "POST", path: "/login", headers: { "Content-Type": "text/plain" } },
 } as const satisfies Record<number, Refused>;
 
-/** Navigates with this request, and resolves with its answer. */
 export async function navigate(page: Page, { method, path, headers, postData }: Refused): Promise<Response | null> {
   await page.route(`**${path}`, (route) =>
     route.continue({ method, headers: { ...route.request().headers(), ...headers }, ...(postData && { postData }) }),
@@ -28,7 +27,6 @@ export async function navigate(page: Page, { method, path, headers, postData }: 
   return answer;
 }
 
-/** Posts a form of another site to the login page. */
 export async function postFromAnotherSite(page: Page, url: string): Promise<void> {
   await page.goto("about:blank");
   await page.setContent(`<form method="post" action="${url}/login"><button>Send</button></form>`);

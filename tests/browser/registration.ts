@@ -8,7 +8,6 @@ export async function choosePassword(page: Page, value: string, again = value): 
   await page.getByLabel("New password, again", { exact: true }).fill(again);
 }
 
-/** Fills in the login form and sends it. */
 export async function logIn(page: Page, email: string, value = password): Promise<void> {
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(value);
@@ -17,7 +16,6 @@ export async function logIn(page: Page, email: string, value = password): Promis
 
 type Mailbox = Pick<Site, "mail">;
 
-/** Sends the form of the registration page. */
 export async function askForAccount(page: Page, email: string): Promise<void> {
   await arrive(page, "Create an account");
   await page.getByLabel("Email").fill(email);
@@ -33,7 +31,6 @@ export async function createAccount({ mail }: Mailbox, page: Page, email: string
   await page.getByRole("button", { name: "Create the account" }).click();
 }
 
-/** Registers by mailed link, up to the account page. */
 export async function register(site: Mailbox, page: Page, email: string): Promise<void> {
   await page.goto("/register");
   await createAccount(site, page, email);

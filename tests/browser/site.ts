@@ -70,7 +70,6 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
     url: () => server.url,
     /** Returns the problems so far, which then do not fail the test. */
     takeProblems,
-    /** A page in a new browser context. */
     async visit(options: BrowserContextOptions = {}): Promise<Page> {
       const context = await browser.newContext({ baseURL: server.url, ...options });
       context.setDefaultTimeout(15_000);
@@ -78,14 +77,12 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
       context.on("page", listenTo);
       return context.newPage();
     },
-    /** Resolves with the text of the mail with this subject to this address. */
     mail: async (to: string, subject: string) => (await server.mail(to, subject)).text,
   };
 }
 
 export type Site = ReturnType<typeof startSite>;
 
-/** The link with a token in a mail's text. */
 export const linkIn = (text: string): string => /\S+token=\S+/.exec(text)?.[0] ?? "";
 
 /** Completes the provider's login form, which accepts any password, and its consent screen. */
@@ -96,7 +93,6 @@ export async function signInAtProvider(page: Page, name: string): Promise<void> 
   await page.getByRole("button", { name: "Continue" }).click();
 }
 
-/** Waits for the page with this heading. */
 export async function arrive(page: Page, heading: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
 }

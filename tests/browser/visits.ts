@@ -10,7 +10,6 @@ interface Visited {
   site: Site;
   page: Page;
   language: Language;
-  /** Called on each page of the visit. */
   see: (state: string) => Promise<void>;
 }
 
@@ -53,7 +52,6 @@ function visitorOf(visited: Visited) {
 
 type Visitor = ReturnType<typeof visitorOf>;
 
-/** From the registration page to the account page. */
 async function visitRegistration(visitor: Visitor): Promise<void> {
   const { site, page, see, t, answers, mails, email, field, press, choosePassword } = visitor;
   await page.goto("/register");
@@ -120,7 +118,6 @@ async function visitAccount(visitor: Visitor): Promise<void> {
   await see("login-refused");
 }
 
-/** Chooses another password by mail. */
 async function visitReset(visitor: Visitor): Promise<void> {
   const { site, page, see, t, answers, mails, email, field, press, choosePassword } = visitor;
   await page.goto("/forgot-password");

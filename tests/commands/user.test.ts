@@ -60,7 +60,6 @@ class Fixture implements AsyncDisposable {
   }
 }
 
-/** The form of a printed reset link. */
 function claimOf(stdout: string): { email: string; token: string } {
   const link = /^https:\/\/login\.example\.com\/reset-password\?email=ada%40example\.com&token=([0-9a-f]{64})\n$/m;
   return { email, token: link.exec(stdout)?.[1] ?? "no token" };

@@ -20,7 +20,6 @@ export async function readStages(path: string): Promise<Instruction[][]> {
     );
 }
 
-/** The JSON array of a `CMD`. */
 export const commandOf = (text: string): string[] => JSON.parse(text.slice(text.indexOf("[")));
 
 /** Copies what .dockerignore, a list of exceptions from `*`, lets into the image. */

@@ -29,13 +29,11 @@ export function start(
   return watchProcess(spawn(program, rest, { ...options, env, stdio: ["ignore", "pipe", "pipe"] }));
 }
 
-/** Writes an executable shell script. */
 export async function writeScript(path: string, lines: string[]): Promise<void> {
   await writeFile(path, `#!/bin/sh\nset -eu\n${lines.join("\n")}\n`);
   await chmod(path, 0o755);
 }
 
-/** Runs shell commands as root. */
 export function runAsRoot(commands: string, env: Record<string, string>, cwd = process.cwd()): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const command = ["env", ...variables, "sh", "-euc", commands];

@@ -7,11 +7,9 @@ import { runAsRoot, stranger, temporaryFolder, writeScript } from "./host";
 
 /** What a machine has besides Latchkey. */
 interface Surroundings {
-  /** The URL of its SMTP server. */
   smtpUrl: string;
   /** The folder with installed production dependencies. */
   production: string;
-  /** The port of its PostgreSQL. */
   postgres?: number;
 }
 
@@ -154,7 +152,6 @@ export class Machine {
     return readFile(join(this.#root, "log"), "utf8");
   }
 
-  /** Copies the backups of another machine. */
   takeBackups(from: Machine): void {
     runAsRoot(`cp -a ${from.#root}/var/backups/. ${this.#root}/var/backups/`, { PATH: "/usr/bin:/bin" });
   }

@@ -24,7 +24,6 @@ async function register({ url }: Machine, { token }: MailServer, email: string):
   return visitor;
 }
 
-/** Registers, and requests a reset link. */
 async function arrange(machine: Machine, smtp: MailServer) {
   const { token } = smtp;
   const visitor = await register(machine, smtp, email);
@@ -42,7 +41,6 @@ async function expectSession({ url }: Machine, { visitor }: Arranged): Promise<v
   expect(page.body).toContain(email);
 }
 
-/** Runs a statement in Latchkey's database on the cluster. */
 async function execute({ port }: PostgresCluster, statement: string): Promise<object[]> {
   const client = await connect(`postgresql://postgres@127.0.0.1:${port}/latchkey`);
   const { rows } = await client.query(statement);

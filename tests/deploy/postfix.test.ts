@@ -12,7 +12,6 @@ beforeAll(async () => {
 
 afterAll(() => postfix.stop());
 
-/** The quoted-printable text of a message. */
 const decode = (message: string) =>
   message
     .replace(/=\r?\n/g, "")

@@ -6,9 +6,7 @@ import { until } from "../support/until";
 import { isRoot, runAsRoot, stranger, temporaryFolder } from "./host";
 
 export interface Postfix {
-  /** Of the listener with TLS. */
   tlsUrl: string;
-  /** Of the listener without. */
   plainUrl: string;
   /** The file with the certificate of the authority that signed the server's certificate. */
   caFile: string;

@@ -12,9 +12,7 @@ export interface RunningProxy {
   httpPort: number;
   /** The certificate of the authority that signed the proxy's certificate. */
   ca: string;
-  /** The proxy's certificate. */
   cert: string;
-  /** Everything that it has logged. */
   logs(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -81,7 +79,6 @@ const programs = {
 
 export type ProxyName = keyof typeof programs;
 
-/** Starts a reverse proxy with its file in deploy/, in front of a port of this machine. */
 export async function startProxy(name: ProxyName, upstream: number): Promise<RunningProxy> {
   const { folder, remove } = await temporaryFolder();
   const authority = createAuthority();

@@ -74,14 +74,11 @@ async function startListening(command: string[], port: number, env: Record<strin
   return program;
 }
 
-/** Starts an application on a port of this machine. */
 export type StartApplication = (port: number) => Promise<{ stop(): Promise<unknown> }>;
 
-/** Starts the application of `examples/`. */
 export const startApplication: StartApplication = (port) =>
   startListening(["python3", "examples/application.py"], port, { PORT: String(port) });
 
-/** Creates an account; returns the visitor, who is signed in. */
 export async function register(example: Example, email: string): Promise<Visitor> {
   const visitor = new Visitor(example.url);
   expect(await registerByMail(example.server, visitor, email)).toMatchObject({ status: 302 });
@@ -89,10 +86,8 @@ export async function register(example: Example, email: string): Promise<Visitor
 }
 
 export interface Example {
-  /** The public origin. */
   url: string;
   server: RunningServer;
-  /** Resolves with the text of the first mail with this subject to this address. */
   mail(to: string, subject: string): Promise<string>;
   stop(): Promise<void>;
 }

@@ -110,14 +110,12 @@ export class Fixture implements AsyncDisposable {
     return id;
   }
 
-  /** Stores a reset token for `email` and returns it. */
   async addResetToken(email: string): Promise<string> {
     const token = randomBytes(32).toString("hex");
     await this.query("insert into password_resets values ($1, $2, now() + interval '1 hour')", [sha256(token), email]);
     return token;
   }
 
-  /** The number of connections of the servers. */
   async connections(): Promise<number> {
     const [row] = await this.query<{ count: number }>(
       `select count(*)::int as count from pg_stat_activity

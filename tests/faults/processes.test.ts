@@ -10,7 +10,6 @@ import { createFixtures, forgetPassword, oldPassword } from "./fixture";
 
 const { cluster, createFixture } = createFixtures();
 
-/** Returns whether the process exists. */
 const send = (pid: number | undefined, signal: NodeJS.Signals | 0) => {
   try {
     return process.kill(pid as number, signal);

@@ -26,7 +26,6 @@ function buildNextVersion(): string {
   return "build/next/index.js";
 }
 
-/** Forwards each connection to the next server, round-robin. */
 async function startRoundRobin(servers: RunningServer[]) {
   let turn = 0;
   const balancer = net.createServer((socket) => {

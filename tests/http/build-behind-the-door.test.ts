@@ -24,7 +24,6 @@ async function documentedFiles(): Promise<{ path: string; text: string }[]> {
   }));
 }
 
-/** A page with pages inside it. */
 const nestedPages = {
   "app/routes/lists.tsx": `export { Outlet as default } from "@remix-run/react";`,
   "app/routes/lists._index.tsx": "export default () => <p>All lists</p>;",
@@ -64,7 +63,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Registers with the link that the mail holds, from the login page on; returns the last answer. */
 async function register(visitor: Visitor, loginPage: string) {
   const email = `${crypto.randomUUID()}@example.com`;
   return { email, done: await registerByMail(server, visitor, email, loginPage.replace("/login", "/register")) };

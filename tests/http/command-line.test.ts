@@ -13,7 +13,6 @@ afterAll(() => database.drop());
 
 const run = promisify(execFile);
 
-/** Runs a MikroORM command; rejects when it exits with another status than 0. */
 async function mikroOrm(...command: string[]): Promise<string> {
   const env = { ...process.env, DATABASE_URL: database.url };
   const { stdout, stderr } = await run("npm", ["run", "--silent", "mikro-orm", "--", ...command], { env });

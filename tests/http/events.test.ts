@@ -20,7 +20,6 @@ async function expectEvents(work: () => Promise<unknown>, ...expected: object[])
   expect(await latchkey.eventsOf(work, jobs)).toEqual(expected);
 }
 
-/** Logs in from another browser; returns the user's id. */
 async function logIn(email: string): Promise<string> {
   const [login] = await latchkey.eventsOf(() => latchkey.visit().post("/login", { email, password }));
   return login?.userId ?? "";

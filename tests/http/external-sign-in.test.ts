@@ -16,7 +16,6 @@ function expectRefusal(answer: Answer): void {
 
 const attributesInOrder = (line: string) => line.split("; ").sort().join("; ");
 
-/** Parameters that name other destinations. */
 const evil = { next: "//evil.example", redirect_uri: "https://evil.example", returnTo: "https://evil.example" };
 
 test("a sign-in sets the state in a cookie, exchanges the code once and ends at the dashboard", {

@@ -34,7 +34,6 @@ function seenByProxy({ status, headers, location, body, setCookies }: Answer) {
 const nobody = { location: null, body: "", setCookies: [], remote: {}, cache: "no-store" };
 const refused = { ...nobody, status: 401 };
 
-/** The answer for a signed-in user of an account. */
 const user = (email: string, name = "") => ({
   ...nobody,
   status: 200,

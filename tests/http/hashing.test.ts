@@ -9,7 +9,6 @@ const latchkey = runLatchkey();
 const times = <T>(count: number, work: (at: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, at) => work(at)));
 
-/** Posts a login and closes the connection when `signal` aborts. */
 function postAndDisconnect(email: string, signal: AbortSignal): Promise<void> {
   const body = new URLSearchParams({ email, password: "not the password" }).toString();
   const headers = {

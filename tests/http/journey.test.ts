@@ -13,7 +13,6 @@ const second = "the second of her passwords";
 const latchkey = runLatchkey({ TRUST_PROXY: "false" });
 const { send } = latchkey;
 
-/** Opens a mailed link and posts the form of its page with `password`. */
 async function finish({ link }: SentMail, password: string): Promise<{ token: string; done: Answer }> {
   const page = await send(`${link?.pathname}${link?.search}`);
   expect(page.status).toBe(200);

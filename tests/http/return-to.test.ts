@@ -22,7 +22,6 @@ const allowed = /^(?:https:\/\/app\.example|https:\/\/(?:[a-z0-9_-]+\.)+shop\.ex
 const characters: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'" };
 const decoded = (html: string) => html.replace(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => characters[entity] ?? "");
 
-/** Every URL that a page leads to. */
 const linksOf = (html: string) =>
   [...html.matchAll(/\s(?:href|action|formaction|src|content)="([^"]*)"/g)].map(([, url = ""]) => decoded(url));
 
@@ -46,7 +45,6 @@ const queriesOf = (text: string) => {
 
 const guest = () => latchkey.visit();
 
-/** Registers by mailed link; returns the answer that signs in. */
 async function register(visitor: Visitor, email: string, search = ""): Promise<Answer> {
   const headers = { ...https, Origin: own };
   await visitor.post(`/register${search}`, { email }, headers);

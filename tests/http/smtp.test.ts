@@ -12,7 +12,6 @@ import { until } from "../support/until";
 
 const email = "ada@example.com";
 
-/** The production build, with mail over SMTP. */
 async function startLatchkey(settings: Record<string, string>) {
   const database = await createDatabase();
   onTestFinished(database.drop);

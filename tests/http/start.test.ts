@@ -32,7 +32,6 @@ function errorResponse(code: string, message: string): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-/** Listens until the end of the test; resolves with the port. */
 async function occupy(server: Server, host?: string): Promise<number> {
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, host, resolve));

@@ -55,7 +55,6 @@ async function relations(url: string): Promise<unknown[]> {
   }
 }
 
-/** A migrated embedded database. */
 async function sourceDatabase(): Promise<string> {
   const { url, drop } = await createEmptyDatabase("embedded");
   onTestFinished(drop);
@@ -63,7 +62,6 @@ async function sourceDatabase(): Promise<string> {
   return url;
 }
 
-/** Resolves with the first mail of this subject to the address. */
 async function mailTo(mailService: MailService, email: string, subject: string) {
   const find = () => mailService.mails.find((mail) => mail.to === email && mail.subject === subject);
   await mailService.when(() => find() !== undefined);

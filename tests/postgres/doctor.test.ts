@@ -56,7 +56,6 @@ afterAll(async () => {
 
 const trusting = () => ({ NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") });
 
-/** The settings of the service behind the proxy. */
 const behindProxy = (): Settings => ({
   ...trusting(),
   DATABASE_URL: database,
@@ -79,13 +78,11 @@ async function examine(settings: Settings, words: string[] = []): Promise<Check[
   return checks;
 }
 
-/** The findings about one subject, each in one line. */
 const named = async (name: string, settings: Settings, words?: string[]) =>
   (await examine(settings, words))
     .filter((check) => check.name === name)
     .map(({ status, found, mend }) => `${status} ${found}${mend ? ` Mend: ${mend}` : ""}`);
 
-/** Settings, and the one line that is expected of them. */
 type Case = () => Promise<[Settings, string | RegExp]>;
 
 const testCases = (name: string, cases: Record<string, Case>, shared: () => Settings) =>
@@ -297,7 +294,6 @@ test("test mail: its recipient is refused, or is no address", async () => {
   expect(await check("nobody")).toEqual([expect.stringMatching(/^fail the address is none Mend: /)]);
 });
 
-/** An HTTP service on loopback, until the end of the test. */
 async function listening(answer: RequestListener): Promise<string> {
   const { port, stop } = await listen(createServer(answer));
   onTestFinished(stop);

@@ -33,7 +33,6 @@ function statementsAreBlocked(count: number): Promise<void> {
   return until(async () => (await latchkey.execute(waiting)).length === count, `${count} wait for the lock`);
 }
 
-/** The user, whose password was verified. */
 async function verifiedUser(): Promise<Authenticated> {
   const verified = await authenticate(email, goodPassword);
   if (!verified) throw new Error("The password is right.");

@@ -54,7 +54,6 @@ async function request(email: string, status: number, body: string, state: strin
 
 const refused = [422, '{"ErrorCode":406,"Message":"You tried to send to a recipient"}'] as const;
 
-/** A mail whose recipient is refused. */
 const refuse = (email: string) => request(email, ...refused, "cancelled");
 
 /** A mail whose last retry fails; the earlier ones passed by SQL. */

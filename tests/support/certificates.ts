@@ -6,9 +6,7 @@ export interface Certificate {
   cert: string;
 }
 
-/** A new certificate authority, which can sign certificates. */
 export interface Authority {
-  /** Its certificate, in PEM. */
   ca: string;
   /** @param name the subject's name, such as `DNS:mail.example` or `IP:127.0.0.1` */
   sign(name: string, days?: number): Certificate;

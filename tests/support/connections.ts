@@ -1,6 +1,5 @@
 import net from "node:net";
 
-/** Whether a port of this machine takes no connection. */
 export function isRefused(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(port, "localhost");

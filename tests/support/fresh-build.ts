@@ -18,7 +18,6 @@ function staleness(): string | null {
   return newer === undefined ? null : `The build is older than ${newer}`;
 }
 
-/** Throws if the build is older than the sources. */
 export default function setup(): void {
   const stale = staleness();
   if (stale === null) return;

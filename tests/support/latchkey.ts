@@ -84,16 +84,12 @@ export function startLatchkey(environment: Environment = {}) {
         await rename("gone", table);
       }
     },
-    /** The jobs in the queue. */
     async jobs(): Promise<unknown[]> {
       const rows = await database.orm.em.fork().execute<{ data: unknown }[]>("select data from pgboss.job");
       return rows.map(({ data }) => data);
     },
-    /** Runs every due job. */
     drain: () => queue.drain(),
-    /** Standard output so far. */
     output: () => output,
-    /** The mails sent so far, oldest first. */
     mails: () => mailsIn(output),
   };
 }

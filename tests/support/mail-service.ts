@@ -5,7 +5,6 @@ interface ReceivedMail {
   to: string;
   subject: string;
   text: string;
-  /** The token of its link. */
   token: string;
   /** `performance.now()` at its arrival. */
   at: number;
@@ -93,14 +92,12 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       check();
     });
 
-  /** Resolves with what the function finds. */
   const found = async <T>(find: () => T | undefined): Promise<T> => {
     await when(() => find() !== undefined);
     return find()!;
   };
 
   return {
-    /** The settings that make Latchkey use it. */
     settings: {
       APP_URL: "https://latchkey.example",
       MAIL_DRIVER: "postmark",
@@ -108,9 +105,7 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       MAIL_API_URL: `http://127.0.0.1:${port}`,
       POSTMARK_SERVER_TOKEN: "a-secret-value",
     },
-    /** The accepted mails, oldest first. */
     mails,
-    /** The number of received mails, accepted or not. */
     attempts: () => attempts,
     setBehaviour(next: MailServiceBehaviour) {
       behaviour = next;
@@ -118,11 +113,9 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
       notify();
     },
     when,
-    /** Resolves with the first accepted mail to the address. */
     to: (email: string) => found(() => mails.find(({ to }) => to === email)),
     /** Resolves with the first received mail to the address, accepted or not. */
     attempted: (email: string) => found(() => firstAttempts.get(email)),
-    /** The number of mails without an answer. */
     unanswered: () => late + waiting.length,
     /** Resolves with the first unanswered mail to the address, which the test then answers. */
     async held(email: string) {

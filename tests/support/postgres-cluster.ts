@@ -83,7 +83,6 @@ export class PostgresCluster {
     return cluster;
   }
 
-  /** Resolves when it accepts connections. */
   async start(): Promise<void> {
     const options = Object.entries(this.#settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const server = spawn(join(this.#bin, "postgres"), ["-D", join(this.#home, "data"), ...options], {
@@ -102,7 +101,6 @@ export class PostgresCluster {
     });
   }
 
-  /** Resolves when the server has exited. */
   async stop(mode: StopMode = "fast"): Promise<void> {
     const server = this.#running();
     if (!server) return;
@@ -132,7 +130,6 @@ export class PostgresCluster {
     return pid === undefined ? [] : [pid, ...childrenOf(pid)];
   }
 
-  /** The URL of a new, empty database. */
   async createDatabase(): Promise<string> {
     const name = `latchkey_${this.#databases++}`;
     const client = await connect(this.#url("postgres"));

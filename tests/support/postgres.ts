@@ -1,6 +1,5 @@
 import pg from "pg";
 
-/** The URL of another database on the same server. */
 export function databaseUrlOf(url: string, name: string): string {
   const other = new URL(url);
   other.pathname = `/${name}`;

@@ -79,7 +79,6 @@ export function runLatchkey(
       return since();
     },
 
-    /** Registers with the mailed link; the visitor is then signed in. */
     async register(email: string, visitor = visit()): Promise<Visitor> {
       await registerByMail(server, visitor, email);
       return visitor;

@@ -65,13 +65,10 @@ export async function startScriptedProvider() {
         IDP_PROFILE_URL: discovery.userinfo_endpoint,
       },
     },
-    /** Sets answers. The others are the valid ones for Ada. */
     answerWith(changes: Partial<Script>) {
       script = { ...validAnswers, ...changes };
     },
-    /** The forms posted to the token endpoint. */
     tokenRequests: () => tokenRequests,
-    /** Restores the valid answers and clears the token requests. */
     reset() {
       script = validAnswers;
       tokenRequests = [];

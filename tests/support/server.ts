@@ -10,7 +10,6 @@ import { mailsIn, type SentMail } from "./printed-mails";
 /** A child process whose output is kept. */
 export interface RunningProcess {
   process: ChildProcess;
-  /** Standard output and error so far. */
   output(): string;
   /** Resolves with the match when the output has it; rejects when the process ends without it. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
@@ -132,7 +131,6 @@ export async function spawnServer(settings: Record<string, string>, build = "bui
   return { ...running, url: `http://localhost:${port}`, port, databaseUrl: settings.DATABASE_URL ?? "", mail };
 }
 
-/** What each process prints once it accepts connections. */
 export const remixServeListens = /\[remix-serve\] http/;
 
 /** {@link spawnServer}, and waits until it listens. */

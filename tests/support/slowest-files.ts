@@ -8,7 +8,6 @@ const secondsOf = (module: TestModule) => {
   return (duration + collectDuration + setupDuration) / 1000;
 };
 
-/** Prints the test files that took longest. */
 export default class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const slowest = modules.toSorted((a, b) => secondsOf(b) - secondsOf(a)).slice(0, listed);

@@ -3,13 +3,10 @@ import { createServer, type Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { onTestFinished } from "vitest";
 
-/** A mail that the SMTP server accepted. */
 export interface AcceptedMail {
   from: string;
   to: string[];
-  /** Whether it was received over TLS. */
   secure: boolean;
-  /** The authenticated user. */
   user: string | undefined;
   /** Header lines by lower-case name, unfolded. */
   headers: Record<string, string>;

@@ -3,10 +3,8 @@ import { fileURLToPath } from "node:url";
 /** @param {string} path */
 const folder = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The repository. */
 export const root = folder("../../");
 
-/** The imports that tsconfig.json names. */
 export const alias = [
   { find: /^#server\//, replacement: folder("../../server/") },
   { find: /^~\//, replacement: folder("../../app/") },

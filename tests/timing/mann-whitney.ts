@@ -31,7 +31,6 @@ export function mannWhitney(a: number[], b: number[]): number {
   return Math.min(1, erfc(z / Math.SQRT2));
 }
 
-/** The value below which the share `q` of the sample lies. */
 export function quantile(sample: number[], q: number): number {
   const sorted = [...sample].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;

@@ -48,7 +48,6 @@ async function probe(http: HttpClient, mailService: MailService, target: string,
   return Math.max(...arrivals.map(({ at }) => at)) - start;
 }
 
-/** Starts a server for one case. */
 async function createFixture({ mailService: behaviour, more = 0 }: Case, probes: number) {
   const runs = Array.from({ length: 3 }, () => newAddresses(probes / 2));
   const { http, mailService, end } = await startService((url) => addAccounts(url, runs.flat()), {

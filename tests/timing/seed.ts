@@ -8,10 +8,8 @@ import { type Database, openDatabase } from "#server/database/orm";
 export const newAddresses = (count: number) =>
   Array.from({ length: count }, () => `${randomBytes(8).toString("hex")}@example.com`);
 
-/** The device token of an account. */
 export const deviceTokenOf = (email: string) => sha256(`device of ${email}`);
 
-/** The session token of an account. */
 export const sessionTokenOf = (email: string) => sha256(`session of ${email}`);
 
 /** Does work on a database that no server has open. */
@@ -56,7 +54,6 @@ export const addAccounts = (databaseUrl: string, emails: string[], passwordHash?
     await orm.em.fork().execute("analyze users, devices");
   });
 
-/** Signs the account of an address in. */
 export const addSession = (databaseUrl: string, email: string): Promise<unknown> =>
   onDatabase(databaseUrl, async ({ orm }) => {
     const em = orm.em.fork();

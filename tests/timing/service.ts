@@ -29,7 +29,6 @@ export async function startService(
   };
 }
 
-/** Does both in random order, one after the other. */
 export async function inRandomOrder(pair: [() => Promise<unknown>, () => Promise<unknown>]): Promise<void> {
   if (Math.random() < 0.5) pair.reverse();
   for (const one of pair) await one();
