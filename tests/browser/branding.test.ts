@@ -85,9 +85,6 @@ describe("a mail", () => {
     const page = await site.visit(surveyed);
     const colors = brandColors(brand.BRAND_COLOR);
     await page.setContent(html("A", ["<p>A</p>"], { name: "B", colors, lang: "ar", dir: "rtl" }));
-    expect(
-      await page.locator("html").evaluate((element) => [element.getAttribute("lang"), element.getAttribute("dir")]),
-    ).toEqual(["ar", "rtl"]);
     const aligned = await page.locator("p").evaluate((element) => getComputedStyle(element).textAlign);
     expect(aligned).toBe("right");
     await photograph(page, "brand-mail-rtl");

@@ -48,10 +48,7 @@ test.each([
 
   await visitor.post("/forgot-password", { email });
   const reset = { ...linkOf(await postfix.nextMessage(), "/reset-password"), ...twice("another good password") };
-  expect(await visitor.post("/reset-password", reset)).toMatchObject({
-    status: 302,
-    location: "/login?notice=password_reset",
-  });
+  expect((await visitor.post("/reset-password", reset)).location).toBe("/login?notice=password_reset");
   expect(await postfix.nextMessage()).toMatch(/^Subject: Your password was changed$/m);
   expect(await latchkey.stop()).toBe(0);
   await database.drop();

@@ -72,6 +72,9 @@ export class Fixture implements AsyncDisposable {
   async #connect(): Promise<pg.Client> {
     const client = await connect(this.databaseUrl);
     this.#clients.push(client);
+    client.once("end", () => {
+      if (this.#client === client) this.#client = undefined;
+    });
     return client;
   }
 
@@ -84,16 +87,8 @@ export class Fixture implements AsyncDisposable {
   }
 
   async query<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
-    this.#client ??= await this.#openClient();
+    this.#client ??= await this.#connect();
     return (await this.#client.query<Row>(sql, values)).rows;
-  }
-
-  async #openClient(): Promise<pg.Client> {
-    const client = await this.#connect();
-    client.once("end", () => {
-      this.#client = undefined;
-    });
-    return client;
   }
 
   /** Every table's rows in a stable order, to compare before and after. */

@@ -14,10 +14,8 @@ test.each(Object.keys(languages) as Language[])("the texts of pages in %s are a 
   const path = await textsPathIn(language);
   expect(path).toMatch(new RegExp(`^/__files/texts-${language}-[0-9a-f]{16}\\.json$`));
   const answer = await latchkey.send(path);
-  expect(answer.status).toBe(200);
-  expect(answer.contentType).toBe("application/json; charset=utf-8");
+  expect(answer).toMatchObject({ status: 200, contentType: "application/json; charset=utf-8", setCookies: [] });
   expect(answer.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
-  expect(answer.setCookies).toEqual([]);
   expect(JSON.parse(answer.body)).toEqual(texts[language].pages);
 });
 
