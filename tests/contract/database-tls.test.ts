@@ -20,15 +20,13 @@ async function startServer() {
   return { port: (server.address() as AddressInfo).port, received };
 }
 
-test.each(["sslmode=verify-full", "sslmode=require", "sslmode=no-verify", "ssl=true"])(
-  "with %s a server without TLS gets neither user nor password",
-  async (parameter) => {
-    const { port, received } = await startServer();
-    const opened = openDatabase(`postgresql://latchkey:s3cret@127.0.0.1:${port}/latchkey?${parameter}`);
-    await expect(opened).rejects.toThrow(/cannot be used: The server does not support SSL connections\.$/);
-    expect(Buffer.concat(received)).toEqual(sslRequest);
-  },
-);
+const parameters = ["sslmode=verify-full", "sslmode=require", "sslmode=no-verify", "ssl=true"];
+test.each(parameters)("with %s a server without TLS gets neither user nor password", async (parameter) => {
+  const { port, received } = await startServer();
+  const opened = openDatabase(`postgresql://latchkey:s3cret@127.0.0.1:${port}/latchkey?${parameter}`);
+  await expect(opened).rejects.toThrow(/cannot be used: The server does not support SSL connections\.$/);
+  expect(Buffer.concat(received)).toEqual(sslRequest);
+});
 
 test("a certificate authority that cannot be read is named, without the URL's password", async () => {
   const opened = openDatabase("postgresql://latchkey:s3cret@127.0.0.1:1/latchkey?sslrootcert=/nowhere/ca.pem");

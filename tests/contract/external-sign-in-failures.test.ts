@@ -131,7 +131,7 @@ test.each([
   ["error", ["", ""]],
   ["iss", ["https://accounts.google.com", "https://accounts.google.com"]],
 ])(
-  "a callback with %s twice is refused without a request to the provider",
+  "with %s twice is refused without a request to the provider",
   { meta: { asvs: ["15.3.7"] } },
   async (name, values) => {
     const added = values.map((value): [string, string] => [name, value]);
@@ -146,16 +146,14 @@ describe("the iss parameter of the callback (RFC 9207)", () => {
     ["google", "https://accounts.google.com/"],
     ["gitlab", "https://accounts.google.com"],
   ] as const)(
-    "%s: %j is refused without a request to the provider",
+    "%s: %j is refused, and the provider is not called",
     { meta: { asvs: ["10.2.2"] } },
     async (name, iss) => {
       await expectRefusal(providerCases[name](), [], "issuer", () => comeBackWith([["iss", iss]]));
     },
   );
 
-  test("oidc: another issuer is refused without a request to the provider", {
-    meta: { asvs: ["10.2.2"] },
-  }, async () => {
+  test("oidc: another issuer is refused, and it is not called", { meta: { asvs: ["10.2.2"] } }, async () => {
     const provider = oidc();
     const iss = `${provider.settings.IDP_ISSUER}/`;
     await expectRefusal(provider, [], "issuer", () => comeBackWith([["iss", iss]]));
@@ -182,21 +180,18 @@ test("with PKCE, a callback without the verifier's cookie is refused without a r
 });
 
 describe("discovery", () => {
-  test.each(faults)(
-    "answered by %s is a failure: no redirect to the consent screen",
-    async (_fault, answer, reason) => {
-      const provider = oidc();
-      configure(provider.settings);
-      const called = answerUntil(provider, "discovery", answer);
+  test.each(faults)("answered by %s is a failure: no consent screen", async (_fault, answer, reason) => {
+    const provider = oidc();
+    configure(provider.settings);
+    const called = answerUntil(provider, "discovery", answer);
 
-      const outcome = await call(authIdp.loader, get("/auth/idp"));
-      expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
-      expect(outcome.headers.getSetCookie()).toEqual([]);
-      expect(profiles()).toEqual([]);
-      expect(outgoing.addresses()).toEqual(called);
-      expect(log.events()).toEqual([{ event: "idp.failed", reason: `discovery: ${reason}` }]);
-    },
-  );
+    const outcome = await call(authIdp.loader, get("/auth/idp"));
+    expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+    expect(outcome.headers.getSetCookie()).toEqual([]);
+    expect(profiles()).toEqual([]);
+    expect(outgoing.addresses()).toEqual(called);
+    expect(log.events()).toEqual([{ event: "idp.failed", reason: `discovery: ${reason}` }]);
+  });
 
   test.each([
     ["another issuer", { issuer: "https://evil.example" }],

@@ -164,44 +164,41 @@ test("without PKCE, a verifier's cookie does not add a field to the token reques
   expect(names).toEqual(["client_id", "client_secret", "code", "grant_type", "redirect_uri"]);
 });
 
-test.each(providerNames)(
-  "%s with PKCE (RFC 7636): the challenge is the SHA-256 of the cookie's verifier",
-  async (name) => {
-    const provider = providerCases[name]();
-    configure({ ...provider.settings, IDP_PKCE: "true" });
-    answerAll(provider);
+test.each(providerNames)("%s with PKCE (RFC 7636): the challenge is the SHA-256 of the verifier", async (name) => {
+  const provider = providerCases[name]();
+  configure({ ...provider.settings, IDP_PKCE: "true" });
+  answerAll(provider);
 
-    const sent = await call(authIdp.loader, get("/auth/idp"));
-    const verifier = sent.cookies.oauth_verifier ?? "";
-    expect(verifier).toMatch(/^[\w.~-]{43,128}$/);
-    expect(sorted(new URL(sent.location ?? "").searchParams)).toEqual([
-      ["client_id", clientId],
-      ["code_challenge", createHash("sha256").update(verifier, "ascii").digest("base64url")],
-      ["code_challenge_method", "S256"],
-      ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
-      ["response_type", "code"],
-      ["scope", provider.scope],
-      ["state", sent.cookies.oauth_state],
-    ]);
-    expect(sent.headers.getSetCookie()).toEqual([
-      `oauth_state=${sent.cookies.oauth_state}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
-      `oauth_verifier=${verifier}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
-    ]);
+  const sent = await call(authIdp.loader, get("/auth/idp"));
+  const verifier = sent.cookies.oauth_verifier ?? "";
+  expect(verifier).toMatch(/^[\w.~-]{43,128}$/);
+  expect(sorted(new URL(sent.location ?? "").searchParams)).toEqual([
+    ["client_id", clientId],
+    ["code_challenge", createHash("sha256").update(verifier, "ascii").digest("base64url")],
+    ["code_challenge_method", "S256"],
+    ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
+    ["response_type", "code"],
+    ["scope", provider.scope],
+    ["state", sent.cookies.oauth_state],
+  ]);
+  expect(sent.headers.getSetCookie()).toEqual([
+    `oauth_state=${sent.cookies.oauth_state}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+    `oauth_verifier=${verifier}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+  ]);
 
-    const done = await comeBackWith([], { oauth_verifier: verifier });
-    expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(done.cookies).toEqual({ oauth_state: "", oauth_verifier: "", session: sessionToken });
-    expect(outgoing.addresses()).toEqual(addresses(provider));
-    expect(sorted(new URLSearchParams(outgoing.calls().find(({ method }) => method === "POST")?.body))).toEqual([
-      ["client_id", clientId],
-      ["client_secret", clientSecret],
-      ["code", code],
-      ["code_verifier", verifier],
-      ["grant_type", "authorization_code"],
-      ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
-    ]);
-  },
-);
+  const done = await comeBackWith([], { oauth_verifier: verifier });
+  expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(done.cookies).toEqual({ oauth_state: "", oauth_verifier: "", session: sessionToken });
+  expect(outgoing.addresses()).toEqual(addresses(provider));
+  expect(sorted(new URLSearchParams(outgoing.calls().find(({ method }) => method === "POST")?.body))).toEqual([
+    ["client_id", clientId],
+    ["client_secret", clientSecret],
+    ["code", code],
+    ["code_verifier", verifier],
+    ["grant_type", "authorization_code"],
+    ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
+  ]);
+});
 
 describe("the iss parameter of the callback (RFC 9207)", () => {
   test.each([
@@ -244,17 +241,14 @@ describe.each(providerNames)("%s", (name) => {
     expect(profiles()).toEqual([{ ...provider.profile, ...expected }]);
   });
 
-  test.each([undefined, "Bearer", "bearer", "BEARER"])(
-    "the token type %s is accepted as bearer",
-    async (token_type) => {
-      const provider = providerCases[name]();
-      const token = provider.steps.find((step) => step.name === "token")!;
-      token.answer = { ...token.answer, token_type };
-      use(provider);
-      expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
-      expect(outgoing.addresses()).toEqual(addresses(provider));
-    },
-  );
+  test.each([undefined, "Bearer", "bearer", "BEARER"])("the token type %s is one of bearer", async (token_type) => {
+    const provider = providerCases[name]();
+    const token = provider.steps.find((step) => step.name === "token")!;
+    token.answer = { ...token.answer, token_type };
+    use(provider);
+    expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(outgoing.addresses()).toEqual(addresses(provider));
+  });
 
   test("answers of exactly one mebibyte are accepted", async () => {
     const provider = providerCases[name]();

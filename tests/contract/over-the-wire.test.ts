@@ -1,14 +1,15 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
+import { loadConfig } from "#server/config";
 import type { CallError } from "#server/http/json-client";
 import { callJson } from "#server/http/json-client";
 import { exchangeCode } from "#server/identity-provider/client";
+import { listen } from "../support/listen";
 
 // nock shows neither the headers that Node adds nor when the connection is closed.
 
@@ -18,13 +19,9 @@ let answer: (request: IncomingMessage, response: ServerResponse) => void;
 
 beforeEach(async () => {
   server = createServer((request, response) => answer(request, response));
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-
-afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  const { port, stop } = await listen(server);
+  url = `http://127.0.0.1:${port}`;
+  return stop;
 });
 
 const ask = () => callJson(url, { method: "GET" }, z.object({ ok: z.boolean() }));
@@ -40,20 +37,9 @@ test("the token request has exactly the expected headers, and Content-Length", a
     });
     request.on("end", () => response.end('{"access_token":"a"}'));
   };
-  const provider = {
-    provider: "google",
-    clientId: "ü",
-    clientSecret: "&",
-    issuer: null,
-    authorizeUrl: null,
-    tokenUrl: url,
-    profileUrl: null,
-    scope: null,
-    pkce: false,
-  } as const;
-  expect(await exchangeCode(provider, { code: "c+d", redirectUri: "http://localhost/cb", codeVerifier: null })).toBe(
-    "a",
-  );
+  const settings = { IDP_CLIENT_ID: "ü", IDP_CLIENT_SECRET: "&", IDP_TOKEN_URL: url };
+  const sent = { code: "c+d", redirectUri: "http://localhost/cb", codeVerifier: null };
+  expect(await exchangeCode(loadConfig(settings).identityProvider!, sent)).toBe("a");
 
   const headers = Object.fromEntries(raw.flatMap((name, i) => (i % 2 ? [] : [[name.toLowerCase(), raw[i + 1]]])));
   expect(headers).toEqual({

@@ -14,7 +14,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const maintenanceInterval = 30_000; // ms
+/** A queue whose maintenance runs when the test calls `maintain`. */
+async function openQueue() {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  const queue = new JobQueue(orm(), handleNoJob);
+  await queue.open();
+  const maintain = async () => {
+    await latchkey.execute("update pgboss.version set maintained_on = null");
+    vi.advanceTimersByTime(30_000); // ms, its interval
+  };
+  return { queue, maintain };
+}
 
 test("a mail that was given up is kept for 14 days, and then nowhere", async () => {
   for (const state of ["failed", "cancelled"]) {
@@ -30,18 +40,13 @@ test("a mail that was given up is kept for 14 days, and then nowhere", async () 
     const rows = await latchkey.execute<{ email: string }>(`select data->>'email' as email from ${table} order by 1`);
     return rows.map(({ email }) => email);
   };
-  vi.useFakeTimers({ toFake: ["setInterval"] });
-  const queue = new JobQueue(orm(), handleNoJob);
-  await queue.open();
-
-  await latchkey.execute("update pgboss.version set maintained_on = null");
-  vi.advanceTimersByTime(maintenanceInterval);
+  const { maintain, queue } = await openQueue();
+  await maintain();
   await until(async () => (await emails("pgboss.archive")).length === 2, "the maintenance has run");
   expect(await emails("pgboss.job")).toEqual(["cancelled-13.9@example.com", "failed-13.9@example.com"]);
 
   await latchkey.execute("update pgboss.archive set archived_on = archived_on - interval '1 minute'");
-  await latchkey.execute("update pgboss.version set maintained_on = null");
-  vi.advanceTimersByTime(maintenanceInterval);
+  await maintain();
   await until(async () => (await emails("pgboss.archive")).length === 0, "the maintenance has run again");
   await queue.stop();
 });
@@ -53,11 +58,8 @@ test("a retry has 14 days, however often it was retried before", async () => {
        now() - interval '4 days', now() - interval '3 days')`,
   );
   expect(await retryGivenUpMails(null)).toBe(1);
-  expect(
-    await latchkey.execute(
-      "select state::text, keep_until - now() > interval '13 days 23 hours' as kept from pgboss.job",
-    ),
-  ).toEqual([{ state: "created", kept: true }]);
+  const kept = "select state::text, keep_until - now() > interval '13 days 23 hours' as kept from pgboss.job";
+  expect(await latchkey.execute(kept)).toEqual([{ state: "created", kept: true }]);
 });
 
 test("a mail whose process ended during its last retry is reported once", async () => {
@@ -66,11 +68,8 @@ test("a mail whose process ended during its last retry is reported once", async 
     values ('latchkey', 'active', ?, 14, 14, now() - interval '2 minutes', interval '1 minute')`;
   await latchkey.execute(active, ['{"task": "mail_registration", "email": "ada@example.com", "language": "en"}']);
   await latchkey.execute(active, ['{"task": "purge_expired"}']);
-  await latchkey.execute("update pgboss.version set maintained_on = null");
-  vi.useFakeTimers({ toFake: ["setInterval"] });
-  const queue = new JobQueue(orm(), handleNoJob);
-  await queue.open();
-  vi.advanceTimersByTime(maintenanceInterval);
+  const { maintain, queue } = await openQueue();
+  await maintain();
   const failed = () => latchkey.execute("select id from pgboss.job where state = 'failed'");
   await until(async () => (await failed()).length === 2, "the maintenance has run");
   await queue.stop();

@@ -64,11 +64,8 @@ test("a job for an unknown address that fails like recent mails is retried as of
 
   const unknown = "nobody@example.com";
   await call(forgotPassword.action, post("/forgot-password", { email: unknown }));
-  const find = () =>
-    latchkey.execute<{ state: string; output: unknown }>(
-      "select state::text, output from pgboss.job where data->>'email' = ?",
-      [unknown],
-    );
+  const ofUnknown = "select state::text, output from pgboss.job where data->>'email' = ?";
+  const find = () => latchkey.execute<object>(ofUnknown, [unknown]);
   let tries = 0;
   do {
     await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
@@ -87,9 +84,8 @@ test("a mail that the mail service refuses permanently is not retried, and the e
   await call(forgotPassword.action, post("/forgot-password", { email }));
   outgoing.answer("POST", resend, { status: 422, body: '{"name":"validation_error","message":"Invalid `to` field"}' });
   await latchkey.drain();
-  expect(await jobs()).toMatchObject([
-    { state: "cancelled", output: { error: "MailRefused", reason: "message_refused" } },
-  ]);
+  const output = { error: "MailRefused", reason: "message_refused" };
+  expect(await jobs()).toMatchObject([{ state: "cancelled", output }]);
   await latchkey.drain();
   expect(outgoing.calls()).toHaveLength(1);
   expect(log.events()).toEqual([
@@ -108,11 +104,8 @@ test("a failed mail is retried with a new token, and neither the job nor the log
   outgoing.answer("POST", resend, { status: 500 });
   await latchkey.drain();
   const [failed] = await jobs();
-  expect(failed).toMatchObject({
-    state: "retry",
-    data: { task: "mail_password_reset", email, language: "en" },
-    retry_count: 0,
-  });
+  const data = { task: "mail_password_reset", email, language: "en" };
+  expect(failed).toMatchObject({ state: "retry", data, retry_count: 0 });
   const first = tokenOf(outgoing.calls()[0]);
   for (const secret of [first, "re_secret"]) {
     expect(JSON.stringify(failed)).not.toContain(secret);

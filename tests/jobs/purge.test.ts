@@ -16,10 +16,8 @@ const inEach = (count: number) => Object.fromEntries(tables.map((table) => [tabl
 /** Adds `count` rows that expire at `expires` to each table, and a user for the sessions. */
 async function addRows(prefix: string, count: number, expires: Date): Promise<void> {
   const user = crypto.randomUUID();
-  await latchkey.execute("insert into users (id, email, created_at) values (?, ?, now())", [
-    user,
-    `${prefix}@example.com`,
-  ]);
+  const address = `${prefix}@example.com`;
+  await latchkey.execute("insert into users (id, email, created_at) values (?, ?, now())", [user, address]);
   for (const table of ["password_resets", "registrations"]) {
     await latchkey.execute(
       `insert into ${table} select ? || n, ? || '@example.com', ? from generate_series(1, ?::int) n`,
@@ -35,11 +33,8 @@ async function addRows(prefix: string, count: number, expires: Date): Promise<vo
      select gen_random_uuid(), ? || n, ?, now(), now(), ? from generate_series(1, ?::int) n`,
     [prefix, user, expires, count],
   );
-  await latchkey.execute("insert into rate_limits select ? || n, 1, ? from generate_series(1, ?::int) n", [
-    prefix,
-    expires.getTime(),
-    count,
-  ]);
+  const counters = "insert into rate_limits select ? || n, 1, ? from generate_series(1, ?::int) n";
+  await latchkey.execute(counters, [prefix, expires.getTime(), count]);
 }
 
 async function counts(): Promise<Record<string, number>> {

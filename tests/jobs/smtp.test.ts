@@ -23,16 +23,8 @@ async function requestThrough(options: SMTPServerOptions) {
 }
 
 async function jobState(): Promise<string | null> {
-  const [job] = await latchkey.execute<{ state: string }>(
-    "select state::text from pgboss.job where data->>'email' = ?",
-    [email],
-  );
-  return job?.state ?? null;
-}
-
-async function retry(): Promise<void> {
-  await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
-  await latchkey.drain();
+  const ofEmail = "select state::text from pgboss.job where data->>'email' = ?";
+  return (await latchkey.execute<{ state: string }>(ofEmail, [email]))[0]?.state ?? null;
 }
 
 const requested = { event: "password_reset.requested" };
@@ -57,7 +49,8 @@ test("a mail that fails for a time is sent by the retry with a new token; neithe
     expect(text).toContain("EMESSAGE 451");
     expect(text).not.toMatch(/refused for a reason|[0-9a-f]{64}/);
   }
-  await retry();
+  await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
+  await latchkey.drain();
   expect(seen).toEqual([expect.any(String), expect.any(String)]);
   expect(seen[0]).not.toBe(seen[1]);
   expect(await latchkey.execute("select from password_resets")).toHaveLength(2);

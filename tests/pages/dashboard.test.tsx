@@ -2,6 +2,7 @@
 import { screen, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import Dashboard from "~/routes/dashboard";
+import { twice } from "../support/twice";
 import { renderPage } from "./render-page";
 
 const own = {
@@ -47,12 +48,8 @@ test("the account page shows the profile, the sign-in methods and the sessions w
     "Firefox on Linux · this browserSigned in 20 hours agoLast seen now",
     "Safari on iOSSigned in 19 days agoLast seen 18 days ago",
   ]);
-  expect([...document.querySelectorAll("time")].map(({ dateTime }) => dateTime)).toEqual([
-    own.since.at,
-    own.lastSeen.at,
-    other.since.at,
-    other.lastSeen.at,
-  ]);
+  const times = [own.since, own.lastSeen, other.since, other.lastSeen].map(({ at }) => at);
+  expect([...document.querySelectorAll("time")].map(({ dateTime }) => dateTime)).toEqual(times);
 });
 
 test.each([
@@ -84,15 +81,7 @@ test("every action is a separate form", async () => {
   await user.type(screen.getByLabelText("Type your email address to confirm"), "ada@example.com");
   await click("Delete my account for good");
   expect(posted.mock.calls).toEqual([
-    [
-      "/dashboard",
-      {
-        intent: "change-password",
-        currentPassword: "the current one",
-        password: "quiet lamps",
-        passwordConfirmation: "quiet lamps",
-      },
-    ],
+    ["/dashboard", { intent: "change-password", currentPassword: "the current one", ...twice("quiet lamps") }],
     ["/dashboard", { intent: "send-password-link" }],
     ["/dashboard", { intent: "end-session", sessionId: "2" }],
     ["/dashboard", { intent: "end-other-sessions" }],
@@ -100,14 +89,11 @@ test("every action is a separate form", async () => {
     ["/dashboard", { intent: "unlink-provider" }],
     ["/dashboard", { intent: "delete-account", email: "ada@example.com" }],
   ]);
-  expect(screen.getByRole<HTMLButtonElement>("button", { name: "Log out" }).form?.getAttribute("action")).toBe(
-    "/logout",
-  );
+  const logOut = screen.getByRole<HTMLButtonElement>("button", { name: "Log out" });
+  expect(logOut.form?.getAttribute("action")).toBe("/logout");
 });
 
-test("the sections come in one order, and the page begins with the button to log out", {
-  meta: { asvs: ["7.4.4"] },
-}, async () => {
+test("the sections come in one order, after the button to log out", { meta: { asvs: ["7.4.4"] } }, async () => {
   await renderPage("/dashboard", Dashboard, { loaded });
   expect(screen.getAllByRole("heading", { level: 2 }).map(({ textContent }) => textContent)).toEqual([
     "How you sign in",
@@ -121,10 +107,8 @@ test("the sections come in one order, and the page begins with the button to log
 test("password managers find the address beside the passwords, and it is not sent", async () => {
   await renderPage("/dashboard", Dashboard, { loaded });
   const form = screen.getByLabelText<HTMLInputElement>("Current password").form;
-  const names = [...(form?.elements ?? [])].map((field) => [
-    (field as HTMLInputElement).name,
-    (field as HTMLInputElement).autocomplete,
-  ]);
+  const fields = [...(form?.elements ?? [])] as HTMLInputElement[];
+  const names = fields.map(({ name, autocomplete }) => [name, autocomplete]);
   expect(names.filter(([, autocomplete]) => autocomplete)).toEqual([
     ["", "username"],
     ["currentPassword", "current-password"],
@@ -165,9 +149,8 @@ test.each([
   const field = screen.getByLabelText<HTMLInputElement>(label);
   expect([field.value, field.getAttribute("aria-describedby")]).toEqual(["ADA@example.com", error.id]);
   expect(document.activeElement).toBe(field);
-  expect([...document.querySelectorAll("details[open] summary")].map(({ textContent }) => textContent)).toEqual([
-    summary,
-  ]);
+  const opened = [...document.querySelectorAll("details[open] summary")].map(({ textContent }) => textContent);
+  expect(opened).toEqual([summary]);
   expect(document.querySelectorAll("[aria-invalid]")).toHaveLength(1);
 });
 
@@ -190,9 +173,7 @@ test("without a password the provider cannot be disconnected, and the page says 
   await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, password: false } } });
   expect(screen.queryByText(/^Disconnect|^Change the password/)).toBeNull();
   expect(screen.queryByLabelText("Current password")).toBeNull();
-  expect(
-    screen.getByText("Your only way in is Google. To be able to disconnect it, set a password first."),
-  ).toBeTruthy();
+  screen.getByText("Your only way in is Google. To be able to disconnect it, set a password first.");
   expect(screen.getByRole("button", { name: "Set a password by mail" })).toBeTruthy();
 });
 

@@ -22,16 +22,13 @@ test("the provider's button is a plain link", async () => {
   expect(screen.getByRole("link", { name: "Continue with Google" }).getAttribute("href")).toBe("/auth/idp");
 });
 
-test.each([...Object.values(providers).flatMap(({ label }) => label ?? []), "single sign-on"])(
-  "the button of %s has the provider's mark where there is one, which says nothing to a screen reader",
-  async (provider) => {
-    await renderPage("/login", Login, { loaded: { ...loaded, provider } });
-    const marks = screen.getByRole("link", { name: `Continue with ${provider}` }).querySelectorAll("svg");
-    expect([...marks].map((mark) => mark.getAttribute("aria-hidden"))).toEqual(
-      provider === "single sign-on" ? [] : ["true"],
-    );
-  },
-);
+const labels = [...Object.values(providers).flatMap(({ label }) => label ?? []), "single sign-on"];
+test.each(labels)("the button of %s has the provider's mark, if any, hidden from screen readers", async (provider) => {
+  await renderPage("/login", Login, { loaded: { ...loaded, provider } });
+  const marks = screen.getByRole("link", { name: `Continue with ${provider}` }).querySelectorAll("svg");
+  const hidden = [...marks].map((mark) => mark.getAttribute("aria-hidden"));
+  expect(hidden).toEqual(provider === "single sign-on" ? [] : ["true"]);
+});
 
 test("idpEnabled false hides the provider's button", async () => {
   await renderPage("/login", Login, { loaded: { idpEnabled: false, provider: null, notice: null } });
@@ -45,16 +42,14 @@ test("a closed registration is not offered", async () => {
   expect(document.querySelector("a[href^='/register']")).toBeNull();
 });
 
-test.each(["<register>Neu</register>", "Neu? <register>Neu</register>Neu? <register>Neu</register>Neu? "])(
-  "a language may write %s: an element alone, or the same words twice",
-  async (createAccount) => {
-    const login = { ...english.texts.login, createAccount };
-    await renderPage("/login", Login, { loaded, content: { ...english, texts: { ...english.texts, login } } });
-    const links = screen.getAllByRole("link", { name: "Neu" });
-    expect(links[0]?.closest("p")?.textContent).toBe(createAccount.replaceAll(/<[^>]+>/g, ""));
-    for (const link of links) expect(link.getAttribute("href")).toBe("/register");
-  },
-);
+const written = ["<register>Neu</register>", "Neu? <register>Neu</register>Neu? <register>Neu</register>Neu? "];
+test.each(written)("a language may write %s: an element alone, or the same words twice", async (createAccount) => {
+  const login = { ...english.texts.login, createAccount };
+  await renderPage("/login", Login, { loaded, content: { ...english, texts: { ...english.texts, login } } });
+  const links = screen.getAllByRole("link", { name: "Neu" });
+  expect(links[0]?.closest("p")?.textContent).toBe(createAccount.replaceAll(/<[^>]+>/g, ""));
+  for (const link of links) expect(link.getAttribute("href")).toBe("/register");
+});
 
 describe("a notice", () => {
   test("says that the password was changed", async () => {
@@ -65,9 +60,8 @@ describe("a notice", () => {
 
   test("says that the external sign-in failed, and links to a new attempt", async () => {
     await renderPage("/login", Login, { loaded: { ...loaded, notice: "idp_failed" } });
-    expect(screen.getByRole("alert").textContent).toBe(
-      "Signing in with Google did not work. Try again, or log in with your email.",
-    );
+    const failed = "Signing in with Google did not work. Try again, or log in with your email.";
+    expect(screen.getByRole("alert").textContent).toBe(failed);
     expect(screen.getByRole("link", { name: "Try again" }).getAttribute("href")).toBe("/auth/idp");
   });
 
@@ -85,28 +79,21 @@ describe("a notice", () => {
 });
 
 test("a refused login keeps the address, shows the error, and focuses the password", async () => {
-  const refused = {
-    typed: { email: "ada@example.com" },
-    errors: {},
-    wrongPassword: true,
-    message: "Email or password is incorrect.",
-  };
-  const { user } = await renderPage("/login?notice=password_reset", Login, {
-    loaded: { ...loaded, notice: "password_reset" },
-    refused,
-  });
+  const message = "Email or password is incorrect.";
+  const refused = { typed: { email: "ada@example.com" }, errors: {}, wrongPassword: true, message };
+  const answers = { loaded: { ...loaded, notice: "password_reset" }, refused };
+  const { user } = await renderPage("/login?notice=password_reset", Login, answers);
   await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
   await user.type(screen.getByLabelText("Password"), "wrong{Enter}");
-  expect((await screen.findByRole("alert")).textContent).toBe("Email or password is incorrect.");
+  expect((await screen.findByRole("alert")).textContent).toBe(message);
   expect(screen.queryByText(/was changed/)).toBeNull();
   const password = screen.getByLabelText<HTMLInputElement>("Password");
   expect(document.activeElement).toBe(password);
   expect(password.getAttribute("aria-invalid")).toBe("true");
   expect(password.getAttribute("aria-describedby")).toContain(screen.getByRole("alert").id);
   expect(screen.getByRole<HTMLInputElement>("textbox", { name: "Email" }).value).toBe("ada@example.com");
-  expect(screen.getByRole("link", { name: "Forgot your password?" }).getAttribute("href")).toBe(
-    "/forgot-password?email=ada%40example.com",
-  );
+  const forgot = screen.getByRole("link", { name: "Forgot your password?" });
+  expect(forgot.getAttribute("href")).toBe("/forgot-password?email=ada%40example.com");
 });
 
 test("the error of a missing field is its accessible description", async () => {

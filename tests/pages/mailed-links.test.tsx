@@ -12,10 +12,8 @@ const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
 
 test("an invalid registration link offers no new one when registration is closed", async () => {
   const invalidLink = "This link is invalid or has expired.";
-  const { user } = await renderPage("/register/complete", CompleteRegistration, {
-    loaded: { ...loaded, registrationClosed: true },
-    refused: { typed: loaded, invalidLink },
-  });
+  const answers = { loaded: { ...loaded, registrationClosed: true }, refused: { typed: loaded, invalidLink } };
+  const { user } = await renderPage("/register/complete", CompleteRegistration, answers);
   await user.type(field("New password"), "quiet lamps");
   await user.type(field("New password, again"), "quiet lamps");
   await user.click(screen.getByRole("button", { name: "Create the account" }));
@@ -50,9 +48,8 @@ describe.each([
 
   test("posts the link's address and token, and the new password twice", async () => {
     const posted = await choose({ typed: loaded });
-    expect(posted.mock.calls).toEqual([
-      [path, { ...loaded, password: "quiet lamps", passwordConfirmation: "quiet lamp" }],
-    ]);
+    const passwords = { password: "quiet lamps", passwordConfirmation: "quiet lamp" };
+    expect(posted.mock.calls).toEqual([[path, { ...loaded, ...passwords }]]);
     expect(field("Email").autocomplete).toBe("username");
     expect(field("Email").readOnly).toBe(true);
   });
@@ -102,10 +99,8 @@ describe("/account/email", () => {
     ["declined", "status", "Nothing was changed, and the link no longer works."],
     ["another_account", "alert", /^You are signed in to another account than the one/],
   ])("says what was done: %s", async (outcome, role, text) => {
-    const { user } = await renderPage("/account/email", ConfirmEmail, {
-      loaded: known,
-      refused: { typed: loaded, outcome },
-    });
+    const refused = { typed: loaded, outcome };
+    const { user } = await renderPage("/account/email", ConfirmEmail, { loaded: known, refused });
     await user.click(screen.getByRole("button", { name: "Confirm the address" }));
     expect((await screen.findByRole(role)).textContent).toMatch(text);
   });

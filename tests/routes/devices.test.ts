@@ -173,9 +173,7 @@ describe("failed logins of others do not lock out a known browser", () => {
     expect(await fail(11)).toEqual([...Array(10).fill(422), 429]);
   });
 
-  test("of twenty simultaneous logins from a known browser ten are evaluated", {
-    meta: { asvs: ["6.3.1"] },
-  }, async () => {
+  test("of twenty logins at once from a known browser ten are evaluated", { meta: { asvs: ["6.3.1"] } }, async () => {
     const device = await newDevice();
     const answers = await Promise.all(Array.from({ length: 20 }, () => logIn("wrong", { device })));
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(10);

@@ -51,9 +51,7 @@ describe("GET /auth/idp", () => {
     expect(refused.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
   });
 
-  test("makes a new state for each request, in a cookie that is Secure on https, and changes nothing", {
-    meta: { asvs: ["10.1.2"] },
-  }, async () => {
+  test("makes a new state for each request, in a cookie, Secure on https", { meta: { asvs: ["10.1.2"] } }, async () => {
     const start = () => latchkey.unchanged(() => call(authorize.loader, get("/auth/idp", { headers: https })));
     const [one, other] = [await start(), await start()];
     expect(one.headers.getSetCookie()).toEqual([
@@ -158,7 +156,7 @@ describe("a sign-in with a verified address", () => {
   });
 
   // "Pre-hijacked Accounts", USENIX Security 2022, section 3: the attacker has asked for this link.
-  test("invalidates a pending registration link of the address, and no other", {
+  test("invalidates the address's registration link, and no other", {
     meta: { advisories: ["CVE-2026-53516"] },
   }, async () => {
     const link = await registrationLink(latchkey, "ada@example.com");

@@ -76,9 +76,7 @@ test("a wrong method is 405, and Allow lists the accepted methods", async () => 
   }
 });
 
-test("an unexpected error is logged with the frames of its stack, without its message", {
-  meta: { asvs: ["16.3.4"] },
-}, () => {
+test("an unexpected error is logged with its stack, without its message", { meta: { asvs: ["16.3.4"] } }, () => {
   const logged = vi.spyOn(log, "error").mockImplementation(() => {});
   logUnexpected(new TypeError("of ada@example.com\n    at a line of the message:1:2"));
   const [{ stack, ...fields }] = logged.mock.calls[0] as unknown as [{ stack: string[] }];

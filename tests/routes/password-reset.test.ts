@@ -35,7 +35,7 @@ describe("asking for a link", () => {
     expect(await latchkey.jobs()).toEqual([]);
   });
 
-  test("mails a link on the configured origin, not the request's, to the stored address", {
+  test("mails a link of the configured origin, not the request's", {
     meta: { advisories: ["CVE-2025-64101"] },
   }, async () => {
     latchkey.configure({ APP_URL: "https://latchkey.example" });
@@ -133,9 +133,7 @@ describe("posting a new password", () => {
 });
 
 describe("a new password", () => {
-  test("that is among the 10,000 most common is refused, and the next one is not", {
-    meta: { asvs: ["6.2.4"] },
-  }, async () => {
+  test("of the 10,000 most common is refused, and the next one is not", { meta: { asvs: ["6.2.4"] } }, async () => {
     const { dictionary } = await import("@zxcvbn-ts/language-common");
     const isLong = (word: string) => word.length >= 8;
     const last = dictionary.passwords.slice(0, 10_000).findLast(isLong)!;
@@ -148,17 +146,13 @@ describe("a new password", () => {
     ["eight characters in 16 code units", "😀🐢🐙🦊🐸🐳🦉🐝"],
     ["256 characters", `${"long ".repeat(51)}x`],
     ["spaces at both ends", "  spaces at both ends  "],
-  ])(
-    "%s are accepted, neither trimmed nor truncated",
-    { meta: { asvs: ["6.2.5", "6.2.8", "6.2.9"] } },
-    async (_what, taken) => {
-      await createUser(latchkey.em());
-      const link = await resetLink(latchkey);
-      expect((await resetWith(link, taken)).status).toBe(302);
-      expect((await logIn("ada@example.com", taken.trim().slice(0, -1))).status).toBe(422);
-      expect((await logIn("ada@example.com", taken)).status).toBe(302);
-    },
-  );
+  ])("%s are accepted, as they are", { meta: { asvs: ["6.2.5", "6.2.8", "6.2.9"] } }, async (_what, taken) => {
+    await createUser(latchkey.em());
+    const link = await resetLink(latchkey);
+    expect((await resetWith(link, taken)).status).toBe(302);
+    expect((await logIn("ada@example.com", taken.trim().slice(0, -1))).status).toBe(422);
+    expect((await logIn("ada@example.com", taken)).status).toBe(302);
+  });
 
   test("is stored as Argon2id with 19 MiB, two passes and one lane", { meta: { asvs: ["11.4.2"] } }, async () => {
     await createUser(latchkey.em());

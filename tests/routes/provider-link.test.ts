@@ -225,9 +225,7 @@ describe("connecting", () => {
 });
 
 describe("the issuer of an id", () => {
-  test("is stored with the id, and added at the next sign-in when it is missing", {
-    meta: { asvs: ["6.8.1"] },
-  }, async () => {
+  test("is stored with the id, and added later when it is missing", { meta: { asvs: ["6.8.1"] } }, async () => {
     await createUser(latchkey.em(), { idpId: "1001" });
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: "google" }]);

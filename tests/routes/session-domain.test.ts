@@ -29,7 +29,7 @@ const logOut = (cookie: string) => call(logout.action, post("/logout", {}, { coo
 const token = async (userId: string) => (await signedIn(latchkey.em(), userId)).slice("session=".length);
 const sessions = () => latchkey.execute("select id from sessions");
 
-test("a sign-in sets the session cookie for the domain, and the device cookie for this host", {
+test("the session cookie is for the domain, the device's for this host", {
   meta: { asvs: ["3.3.1", "3.3.3"] },
 }, async () => {
   await createUser(latchkey.em());

@@ -53,7 +53,7 @@ test("an external sign-in has the same limit", { meta: { asvs: ["6.3.4"] } }, as
 });
 
 test.each([1, 2, 3])(
-  "simultaneous logins leave no more than fifty sessions (round %i)",
+  "logins at once leave fifty sessions at most (round %i)",
   { meta: { asvs: ["2.3.4"] } },
   async () => {
     const ada = await createUser(latchkey.em());
