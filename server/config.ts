@@ -18,7 +18,7 @@ export type MetricsConfig = NonNullable<Config["metrics"]>;
 /** A value that is there, because its setting is required with another one or passed a rule. */
 const given = <Value>(value: Value | null | undefined): Value => value as Value;
 
-/** `apiUrl`: `null` is the service's public address. */
+/** `apiUrl`: `null` is the mail service's public address. */
 function mailConfig({ mail: v, brand }: Values) {
   const from = v.MAIL_FROM ?? `${brand.BRAND_NAME} <latchkey@localhost>`;
   const { MAIL_DRIVER: driver } = v;
@@ -44,6 +44,7 @@ function identityProviderConfig({ identityProvider: v }: Values) {
   return provider === "oidc" ? { ...client, provider, issuer: given(issuer) } : { ...client, provider, issuer };
 }
 
+/** What each is for: `settings/settings.ts`. `null` is a setting that is not set, or a part that is off. */
 function configOf(values: Values, production: boolean) {
   const { address, database, applications, brand, language } = values;
   const { REGISTRATION: mode, REGISTRATION_DOMAINS: domains } = values.registration;
@@ -52,21 +53,14 @@ function configOf(values: Values, production: boolean) {
   return {
     production,
     ...allowed,
-    /** Where a sign-in ends that names no other place: a path of ours, or a URL of an allowed origin. */
     afterSignIn: given(allowedTarget(applications.AFTER_SIGN_IN, allowed)),
-    /** The domain of the session cookie; `null`: the cookie belongs to this host alone. */
     sessionDomain: applications.SESSION_DOMAIN,
-    /** `postgresql://…`, or `pglite:FOLDER` for the embedded database. */
     databaseUrl: database.DATABASE_URL,
     port: address.PORT,
-    /** `null`: all interfaces. */
     host: address.HOST,
-    /** How many processes serve the port. */
     processes: database.PROCESSES,
-    /** How many reverse proxies stand in front; 0 trusts no forwarded header. */
     trustedProxies: address.TRUST_PROXY,
     mail: mailConfig(values),
-    /** What is `null` is not shown, or Latchkey's own. */
     brand: {
       name: brand.BRAND_NAME,
       logo: brand.BRAND_LOGO,
@@ -75,12 +69,9 @@ function configOf(values: Values, production: boolean) {
       privacyUrl: brand.PRIVACY_URL,
       supportEmail: brand.SUPPORT_EMAIL,
     },
-    /** `null`: nothing is counted. */
     metrics: port === null ? null : { host, port },
-    /** For a visitor who asks for no language that there is, and for mails that no page asked for. */
     defaultLanguage: language.DEFAULT_LOCALE,
     registration: mode === "domains" ? { mode, domains: given(domains) } : { mode },
-    /** `null`: external sign-in is off. */
     identityProvider: identityProviderConfig(values),
   };
 }
@@ -94,11 +85,7 @@ export class ConfigurationError extends StartError {
   }
 }
 
-/**
- * Reads the whole configuration from the environment, and the secrets that it says are in files.
- *
- * @throws ConfigurationError naming every setting that is missing or malformed, and every file that cannot be read
- */
+/** @throws ConfigurationError naming every setting that is missing or malformed, and every file that cannot be read */
 export function loadConfig(environment: Environment): Config {
   const production = environment.NODE_ENV === "production";
   const { values, problems } = readSettings(environment);
@@ -109,12 +96,10 @@ export function loadConfig(environment: Environment): Config {
 
 const provided = processValue<Config>("config");
 
-/** Makes a configuration the one of this process. */
 export function provideConfig(config: Config): void {
   provided.current = config;
 }
 
-/** The configuration of this process. */
 export function config(): Config {
   if (!provided.current) throw new Error("The configuration has not been loaded.");
   return provided.current;

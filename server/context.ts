@@ -13,11 +13,11 @@ export interface RequestFacts {
   origin: string;
   /** The client's address; of an IPv6 address the /64, which one subscriber has. */
   client: string;
-  /** Whether a trusted proxy named the client's address; otherwise it is that of the connection. */
+  /** Whether a trusted proxy named the client's address. */
   clientForwarded: boolean;
   /** Whether the browser says that a page of another site sent this. */
   crossSite: boolean;
-  /** Whether the request's target could not be read. */
+  /** No route can read its target. */
   unreadable: boolean;
   response: ServerResponse;
 }
@@ -30,7 +30,6 @@ storage.current ??= new AsyncLocalStorage();
 /** What the work of an asynchronous context is for: a request, a job or an operator's command. */
 export const context = storage.current;
 
-/** The request of this asynchronous context. */
 export function currentRequest(): RequestFacts | undefined {
   const current = context.getStore();
   return current && "requestId" in current ? current : undefined;

@@ -8,7 +8,6 @@ export interface FingerprintedAsset {
   content: Buffer;
 }
 
-/** @param extension with its dot */
 export function fingerprinted(stem: string, extension: string, type: string, content: Buffer): FingerprintedAsset {
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
   return { path: `/__files/${stem}-${hash}${extension}`, type, content };

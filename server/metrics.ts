@@ -30,7 +30,7 @@ export function countMail(outcome: (typeof mailOutcomes)[number]): void {
   provided.current?.mails.inc({ outcome });
 }
 
-/** The name of the route that a path leads to. It is a label, so the names must be few. */
+/** The name of a path's route. It is a label, so the names must be few. */
 export type RouteOf = (path: string) => string;
 
 /** Measures a request until its answer is sent or its client has gone. No route takes a method that is not counted. */

@@ -26,9 +26,7 @@ export async function isEmpty(knex: Knex): Promise<boolean> {
 
 /**
  * Copies rows from one transaction to another, into a table of the same columns. PostgreSQL's own JSON keeps every
- * value as it is: times to the microsecond, and integers that a JavaScript number would round.
- *
- * @returns how many
+ * value as it is: times to the microsecond, and integers that a JavaScript number would round. @returns how many
  */
 export async function copyRows(from: Knex, to: Knex, { table, where = "true" }: Part): Promise<number> {
   const rows = `select row_to_json(source)::text as row from ${table} as source where ${where}`;

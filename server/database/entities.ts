@@ -24,14 +24,11 @@ export const User = defineEntity({
   },
   uniques: [{ name: "users_idp_unique", properties: ["idpId", "idpIssuer"] }],
   indexes: [passwordKindIndex, missingIssuerIndex],
-  checks: [
-    {
-      name: "users_email_normalized",
-      expression: `email = lower(email collate "C") and email ~ '^[!-~]+$'`,
-    },
-  ],
+  checks: [{ name: "users_email_normalized", expression: `email = lower(email collate "C") and email ~ '^[!-~]+$'` }],
 });
 export type User = InferEntity<typeof User>;
+
+const ofUser = (index: string) => () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index(index);
 
 export const PasswordReset = defineEntity({
   name: "PasswordReset",
@@ -59,7 +56,7 @@ export const Session = defineEntity({
   properties: {
     id: p.uuid().primary(),
     tokenHash: p.text().unique("sessions_token_hash_unique"),
-    user: () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index("sessions_user_id_index"),
+    user: ofUser("sessions_user_id_index"),
     userAgent: p.text().nullable(),
     createdAt: p.datetime(),
     lastSeenAt: p.datetime().index("sessions_last_seen_at_index"),
@@ -73,7 +70,7 @@ export const Device = defineEntity({
   tableName: "devices",
   properties: {
     tokenHash: p.text().primary(),
-    user: () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index("devices_user_id_index"),
+    user: ofUser("devices_user_id_index"),
     createdAt: p.datetime(),
     lastSeenAt: p.datetime().index("devices_last_seen_at_index"),
   },
@@ -84,7 +81,7 @@ export const EmailChange = defineEntity({
   tableName: "email_changes",
   properties: {
     tokenHash: p.text().primary(),
-    user: () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index("email_changes_user_id_index"),
+    user: ofUser("email_changes_user_id_index"),
     email: p.text().index("email_changes_email_index"),
     expiresAt: p.datetime().index("email_changes_expires_at_index"),
   },
@@ -106,9 +103,7 @@ export const RateLimit = defineEntity({
 export const Installation = defineEntity({
   name: "Installation",
   tableName: "installation",
-  properties: {
-    id: p.uuid().primary(),
-  },
+  properties: { id: p.uuid().primary() },
 });
 
 /** A table is after those that it refers to. */

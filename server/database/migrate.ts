@@ -46,15 +46,11 @@ export async function missingMigrations(em: EntityManager): Promise<string[]> {
   return migrationNames.filter((name) => !applied.includes(name));
 }
 
-/** Whether the database has every migration that this process knows. */
-export async function hasEveryMigration(em: EntityManager): Promise<boolean> {
-  return (await missingMigrations(em)).length === 0;
-}
+export const hasEveryMigration = async (em: EntityManager) => (await missingMigrations(em)).length === 0;
 
 /** Whether the database has a migration that this process does not know. */
-export async function hasNewerMigration(em: EntityManager): Promise<boolean> {
-  return (await appliedMigrations(em)).some((name) => !migrationNames.includes(name));
-}
+export const hasNewerMigration = async (em: EntityManager) =>
+  (await appliedMigrations(em)).some((name) => !migrationNames.includes(name));
 
 async function createMigrator(orm: MikroORM) {
   const { Migrator } = await import("@mikro-orm/migrations");

@@ -49,16 +49,9 @@ const timeLimits = (limit: number) => ({
   driverOptions: { connection: { statement_timeout: limit, query_timeout: limit + 500 } },
 });
 
-/** A tarn pool, as knex holds it. */
-interface Pool {
-  numUsed(): number;
-  numFree(): number;
-  numPendingAcquires(): number;
-}
-
 /** How many connections of the pool are in use and free, and how many callers wait for one. */
 export function poolUse(orm: MikroORM): { used: number; free: number; waiting: number } {
-  const pool: Pool = orm.em.getKnex().client.pool;
+  const { pool } = orm.em.getKnex().client; // of tarn
   return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
 }
 

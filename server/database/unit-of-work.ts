@@ -5,7 +5,6 @@ import { namingUnavailability } from "./unavailable";
 
 const provided = processValue<MikroORM>("orm");
 
-/** Makes an ORM the one of this process; `undefined` takes it away. */
 export function provideOrm(orm: MikroORM | undefined): void {
   provided.current = orm;
 }

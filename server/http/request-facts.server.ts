@@ -12,7 +12,7 @@ export function factsOf(request: Request): RequestFacts {
 export const originOf = (request: Request) => factsOf(request).origin;
 export const clientOf = (request: Request) => factsOf(request).client;
 
-/** Whether the client of this context's request has gone, or has its answer. */
+/** The client of this context's request has gone, or has its answer. */
 export const hasGone = () => currentRequest()?.response.closed === true;
 
 /** Made once: an exception's stack trace costs more than the rest of the signal. */

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type KnownValues, type Setting, settings } from "./settings";
 
-/** `process.env`, or an object like it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Why a setting that is absent must not be; `null` when it may. */

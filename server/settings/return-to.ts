@@ -42,9 +42,7 @@ const isPath = (text: string) => /^\/(?![/\\])/.test(text);
 
 /**
  * A path of ours, of any length. Browsers and servers read some spellings differently, so what is sent on is what the URL
- * Standard's parser makes of it.
- *
- * @returns the serialised path; `null` for everything else
+ * Standard's parser makes of it; `null` for everything else.
  */
 export function ownPath(path: string, { appUrl }: ReturnOrigins): string | null {
   // The parser removes tabs and line breaks: `/<TAB>/example.org` is another host.
@@ -59,11 +57,7 @@ function serializedUrl(text: string, allowed: ReturnOrigins): string | null {
   return url && isAllowed(url, allowed) ? url.href : null;
 }
 
-/**
- * Decides where a browser may be sent: to a path of ours, or to an absolute URL of an allowed origin.
- *
- * @returns the serialised path or URL; `null` for everything else
- */
+/** The path of ours, or the URL of an allowed origin, that a browser may be sent to, serialised; `null` for all else. */
 export function allowedTarget(text: string, allowed: ReturnOrigins): string | null {
   const serialize = (given: string) =>
     given.length > longest ? null : (ownPath(given, allowed) ?? serializedUrl(given, allowed));

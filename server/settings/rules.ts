@@ -6,11 +6,7 @@ import type { KnownValues } from "./settings";
 export const appUrlOf = ({ address: { APP_URL, PORT } }: KnownValues): string | undefined =>
   APP_URL ?? (APP_URL === null && PORT ? `http://localhost:${PORT}` : undefined);
 
-/**
- * The rules between settings. One with a problem of its own breaks none.
- *
- * @returns the problems; each begins with a setting's name
- */
+/** The problems of the rules between settings. A setting with a problem of its own breaks none. */
 export function brokenRules(values: KnownValues, production: boolean): string[] {
   const { address, database, mail, identityProvider, registration, applications, metrics } = values;
   const problems: string[] = [];

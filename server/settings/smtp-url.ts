@@ -20,10 +20,8 @@ function parseLogin({ username, password }: URL): SmtpServer["login"] {
 }
 
 /**
- * Reads `smtps://user:password@host:465` or `smtp://user:password@host:587`, user and password percent-encoded. A query
- * is ignored, so that none can switch TLS off.
- *
- * @returns `null` when the text is no such URL, or a server that is not on a loopback address has no login
+ * `smtps://user:password@host:465` or `smtp://user:password@host:587`. A query is ignored, so that none can switch TLS off;
+ * `null` also for a server without a login that is not on a loopback address.
  */
 export function parseSmtpUrl(text: string): SmtpServer | null {
   if (!/^smtps?:/i.test(text) || !URL.canParse(text)) return null;
