@@ -37,12 +37,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "latchkey-doctor-"));
   await writeFile(join(folder, "ca.pem"), authority.ca);
   database = await cluster.createDatabase();
-  const certificate = authority.sign("DNS:localhost");
-  proxy = await startReverseProxy(
-    () => service.port,
-    (headers, set) => rewrite(headers, set),
-    certificate,
-  );
+  const passOn: Rewrite = (headers, set) => rewrite(headers, set);
+  proxy = await startReverseProxy(() => service.port, passOn, authority.sign("DNS:localhost"));
   const APP_URL = `https://localhost:${proxy.port}`;
   service = await startServer({ DATABASE_URL: database, TRUST_PROXY: "1", APP_URL });
   other = await startServer({ DATABASE_URL: await cluster.createDatabase() });
