@@ -130,14 +130,10 @@ test.each([
   ["state", [state]],
   ["error", ["", ""]],
   ["iss", ["https://accounts.google.com", "https://accounts.google.com"]],
-])(
-  "with %s twice is refused without a request to the provider",
-  { meta: { asvs: ["15.3.7"] } },
-  async (name, values) => {
-    const added = values.map((value): [string, string] => [name, value]);
-    await expectRefusal(providerCases.google(), [], "repeated_parameter", () => comeBackWith(added));
-  },
-);
+])("with %s twice is refused before any call", { meta: { asvs: ["15.3.7"] } }, async (name, values) => {
+  const added = values.map((value): [string, string] => [name, value]);
+  await expectRefusal(providerCases.google(), [], "repeated_parameter", () => comeBackWith(added));
+});
 
 describe("the iss parameter of the callback (RFC 9207)", () => {
   test.each([

@@ -148,18 +148,17 @@ describe.each(["resend", "postmark"] as const)("%s", (name) => {
     expect(outgoing.addresses()).toEqual([`POST ${service.url}`]);
   });
 
-  test.each([...refusals, ...service.invalidAnswers])(
-    "answered by %s, sending fails after one request, and the error contains no secret",
-    async (_fault, answer, reason) => {
-      configure({ ...settings, ...service.settings });
-      outgoing.answer("POST", service.url, answer);
-      const error = await send().catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ name: "CallError", reason });
-      for (const secret of [token, "re_secret", "pm-secret"]) expect(inspect(error)).not.toContain(secret);
-      expect(outgoing.addresses()).toEqual([`POST ${service.url}`]);
-      expect(outgoing.deadlines()).toEqual([5000]);
-    },
-  );
+  const failures = [...refusals, ...service.invalidAnswers];
+
+  test.each(failures)("answered by %s fails after one request, without a secret", async (_fault, answer, reason) => {
+    configure({ ...settings, ...service.settings });
+    outgoing.answer("POST", service.url, answer);
+    const error = await send().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "CallError", reason });
+    for (const secret of [token, "re_secret", "pm-secret"]) expect(inspect(error)).not.toContain(secret);
+    expect(outgoing.addresses()).toEqual([`POST ${service.url}`]);
+    expect(outgoing.deadlines()).toEqual([5000]);
+  });
 });
 
 test.each(["resend", "postmark"] as const)("%s gets subjects outside ASCII as they are", async (name) => {

@@ -102,27 +102,26 @@ test("the size limit of a gzip answer applies to the decoded body", async () => 
   expect(await failure(ask())).toBe("too_large");
 });
 
-test.each(["before the headers", "in the middle of the body"])(
-  "a stall %s ends at the deadline and closes the connection, even after a garbage collection",
-  async (where) => {
-    setFlagsFromString("--expose-gc");
-    const collectGarbage: () => void = runInNewContext("gc");
-    const deadline = new AbortController();
-    const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(deadline.signal);
-    const fetch = vi.spyOn(globalThis, "fetch");
-    const { outcome, response, closed } = await open();
-    if (where === "in the middle of the body") {
-      response.write('{"ok":');
-      await fetch.mock.results[0]?.value;
-    }
-    fetch.mockRestore();
-    for (let round = 0; round < 20; round++) {
-      await new Promise(setImmediate);
-      collectGarbage();
-    }
-    deadline.abort();
-    expect(await outcome).toBe("timeout");
-    expect(timeout).toHaveBeenCalledWith(5000);
-    await closed;
-  },
-);
+const places = ["before the headers", "in the middle of the body"];
+
+test.each(places)("a stall %s ends at the deadline, after a garbage collection too", async (where) => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = runInNewContext("gc");
+  const deadline = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(deadline.signal);
+  const fetch = vi.spyOn(globalThis, "fetch");
+  const { outcome, response, closed } = await open();
+  if (where === "in the middle of the body") {
+    response.write('{"ok":');
+    await fetch.mock.results[0]?.value;
+  }
+  fetch.mockRestore();
+  for (let round = 0; round < 20; round++) {
+    await new Promise(setImmediate);
+    collectGarbage();
+  }
+  deadline.abort();
+  expect(await outcome).toBe("timeout");
+  expect(timeout).toHaveBeenCalledWith(5000);
+  await closed;
+});

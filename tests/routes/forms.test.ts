@@ -123,7 +123,7 @@ const required: [string, unknown, string[]][] = [
 ];
 
 test.each(required)(
-  "the form of %s without one of its fields, or empty, changes nothing",
+  "%s without one of its fields, or empty, changes nothing",
   { meta: { asvs: ["2.2.2"] } },
   async (path, action, names) => {
     const { cookie, fields } = await acceptableFields();
@@ -192,13 +192,10 @@ test("no answer to a rejected form contains the password", async () => {
   }
 });
 
-test.each(["__proto__", "constructor", "email[]", "email[$ne]", "email.x"])(
-  "a field named %s is not read as the address",
-  { meta: { asvs: ["15.3.6", "15.3.7"] } },
-  async (name) => {
-    await createUser(latchkey.em());
-    const before = await latchkey.snapshot();
-    await call(forgotPassword.action, post("/forgot-password", [[name, "ada@example.com"]]));
-    expect(await latchkey.snapshot()).toEqual(before);
-  },
-);
+const otherNames = ["__proto__", "constructor", "email[]", "email[$ne]", "email.x"];
+test.each(otherNames)("the field %s is not the address", { meta: { asvs: ["15.3.6", "15.3.7"] } }, async (name) => {
+  await createUser(latchkey.em());
+  const before = await latchkey.snapshot();
+  await call(forgotPassword.action, post("/forgot-password", [[name, "ada@example.com"]]));
+  expect(await latchkey.snapshot()).toEqual(before);
+});
