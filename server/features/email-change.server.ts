@@ -6,7 +6,6 @@ import { countAttempt, registrationLimit } from "../accounts/rate-limits";
 import { mayHaveAddress } from "../accounts/registration-policy";
 import { type EndedOthers, endSessionsExcept, lockOwner, logSessionEnd, type Owner } from "../accounts/sessions";
 import { lockUser, noticeLanguage, nullIfTaken } from "../accounts/users";
-import { config } from "../config";
 import { EmailChange, PasswordReset, Registration, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import type { Language } from "../languages/languages";
@@ -53,7 +52,6 @@ export async function requestEmailChange(
  * to end the user's changes must not tell which addresses have an account. A token that is not mailed is known to nobody.
  */
 export async function mailEmailChange(email: string, language: Language, asked: AskedEmailChange): Promise<MailCall> {
-  const { appUrl } = config();
   const { token, row } = newLink(email);
   const answer = await unitOfWork(async (em) => {
     const user = await lockOwner(em, asked);
@@ -62,9 +60,9 @@ export async function mailEmailChange(email: string, language: Language, asked: 
     if ((await em.count(User, { email })) > 0) return "taken";
     return mayHaveAddress(email) ? "link" : "refused";
   });
-  if (answer === "taken") return () => sendMail(email, addressTakenMail(language, appUrl));
+  if (answer === "taken") return () => sendMail(email, addressTakenMail(language));
   if (answer !== "link") return simulateMail;
-  return () => sendMail(email, emailChangeMail(language, appUrl, email, token, asked.currentEmail));
+  return () => sendMail(email, emailChangeMail(language, email, token, asked.currentEmail));
 }
 
 /** The unexpired change of this link, with its user; `null` when there is none. */

@@ -4,13 +4,12 @@ import { mailTextsIn } from "../languages/texts";
 import { momentIn } from "../languages/translate";
 import type { Message } from "../mail/mail";
 import { sendMail } from "../mail/mailer";
-import { type Part, write } from "../mail/messages";
+import { type Part, page, write } from "../mail/messages";
 import type { JobData, MailCall } from "../queue/jobs";
 import { providerLabel } from "./external-sign-in.server";
 
 type Texts = ReturnType<typeof mailTextsIn>;
 
-const page = (path: string) => `${config().appUrl}${path}`;
 const resetHere = (t: Texts): Part => ({ label: t("common.resetPassword"), url: page("/forgot-password") });
 const accountHere = (t: Texts): Part => ({ label: t("common.yourAccount"), url: page("/dashboard") });
 

@@ -5,7 +5,6 @@ import { hashPassword } from "../accounts/password-hashing";
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../accounts/rate-limits";
 import { endAllSessions, logSessionEnd } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
-import { config } from "../config";
 import { PasswordReset } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import type { Requester } from "../http/request-facts.server";
@@ -42,7 +41,7 @@ export async function mailPasswordReset(email: string, language: Language): Prom
   const link = await issueResetLink(email);
   if (!link) return simulateMail;
   return async () => {
-    await sendMail(email, resetMail(language, config().appUrl, email, link.token));
+    await sendMail(email, resetMail(language, email, link.token));
     logEvent({ event: "password_reset.sent", userId: link.userId });
   };
 }

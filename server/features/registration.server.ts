@@ -39,11 +39,10 @@ export async function requestRegistration(
 
 /** Mails the link, or tells the owner of an account that there is one. */
 export async function mailRegistration(email: string, language: Language, returnTo?: string): Promise<MailCall> {
-  const { appUrl } = config();
   const user = await query((em) => em.findOne(User, { email }));
   if (user) {
     return async () => {
-      await sendMail(user.email, accountExistsMail(language, appUrl, returnTo));
+      await sendMail(user.email, accountExistsMail(language, returnTo));
       logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
     };
   }
@@ -55,7 +54,7 @@ export async function mailRegistration(email: string, language: Language, return
   }
   const token = await query((em) => issueLink(em, Registration, email));
   return async () => {
-    await sendMail(email, registrationMail(language, appUrl, email, token, returnTo));
+    await sendMail(email, registrationMail(language, email, token, returnTo));
     logEvent({ event: "registration.sent" });
   };
 }

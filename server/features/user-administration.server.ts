@@ -3,7 +3,6 @@ import { issueLink, lockAddresses } from "../accounts/mailed-links";
 import { blockedUntil, loginLimit, resetLimit } from "../accounts/rate-limits";
 import { kindOf } from "../accounts/stored-hashes";
 import { createUser, nullIfTaken } from "../accounts/users";
-import { config } from "../config";
 import { Device, PasswordReset, Registration, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
@@ -47,7 +46,7 @@ export type AccountDetails = Awaited<ReturnType<typeof accountDetails>>;
 export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string> {
   const token = await query((em) => issueLink(em, PasswordReset, email));
   logEvent({ event: "password_reset.requested", userId: id });
-  return resetLink(config().appUrl, email, token);
+  return resetLink(email, token);
 }
 
 /** Creates a user for an address that the operator vouches for; `null`, and nothing changed, when the address has one. */

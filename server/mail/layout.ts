@@ -47,12 +47,7 @@ function darkTheme(accent: string): string {
 }`;
 }
 
-/**
- * A whole mail.
- *
- * @param subject text
- * @param blocks HTML
- */
+/** A whole mail: the subject is text, the blocks are HTML. */
 export function html(
   subject: string,
   blocks: string[],

@@ -22,7 +22,6 @@ export function createMailer(config: MailConfig): Mailer {
 
 const provided = processValue<{ mailer: Mailer; recentCalls: RecentCalls }>("mailer");
 
-/** Makes a driver the one of this process. */
 export function provideMailer(mailer: Mailer): void {
   provided.current = { mailer, recentCalls: new RecentCalls() };
 }
@@ -32,12 +31,7 @@ function current() {
   return provided.current;
 }
 
-/**
- * Sends one message through the driver of this process.
- *
- * @throws MailRefused when the mail service refuses it for good
- * @throws Error when the mail service did not accept it
- */
+/** @throws MailRefused when the mail service refuses the message for good, else another Error */
 export async function sendMail(to: string, message: Message): Promise<void> {
   const { mailer, recentCalls } = current();
   try {
@@ -50,26 +44,14 @@ export async function sendMail(to: string, message: Message): Promise<void> {
 }
 
 /**
- * What a job does that has no mail to send, because of who has an account: it takes as long as a recent call to the
- * mail service, and fails as that call did, so that it keeps its place in the queue, and is retried, as a job with a
- * mail would be. A call that was refused for good ended its job, so it is not a failure here.
- *
- * @throws SimulatedFailure
+ * What a job does that has no mail to send, because of who has an account: it takes as long as a recent call to the mail
+ * service, and fails as that call did, so that it keeps its place in the queue, and is retried, as a job with a mail would
+ * be. A call that was refused for good ended its job, so it is not a failure here. @throws SimulatedFailure
  */
-export function simulateMail(): Promise<void> {
-  return current().recentCalls.simulate();
-}
+export const simulateMail = (): Promise<void> => current().recentCalls.simulate();
 
-/**
- * Asks the mail service of this process, without a mail, whether it would take one.
- *
- * @throws Error
- */
-export function verifyMailer(): Promise<void> {
-  return current().mailer.verify();
-}
+/** Asks the mail service, without a mail, whether it would take one. @throws Error */
+export const verifyMailer = (): Promise<void> => current().mailer.verify();
 
-/** Closes the driver of this process. A mail that is being sent fails. */
-export async function closeMailer(): Promise<void> {
-  await provided.current?.mailer.close?.();
-}
+/** A mail that is being sent fails. */
+export const closeMailer = async (): Promise<void> => provided.current?.mailer.close?.();

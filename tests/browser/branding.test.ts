@@ -68,7 +68,7 @@ test("the pages load the brand's files under their policy and after a navigation
 describe("a mail", () => {
   const mailHtml = () => {
     configure({ ...brand, APP_URL: "https://login.morning.example" });
-    return resetMail("en", "https://login.morning.example", "ada@example.com", "0".repeat(64)).html;
+    return resetMail("en", "ada@example.com", "0".repeat(64)).html;
   };
 
   test.each([

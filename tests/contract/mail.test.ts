@@ -115,7 +115,7 @@ const refusals: [string, Answer, string][] = [
   ["a broken connection", { broken: true }, "unreachable"],
 ];
 
-const send = () => sendMail(email, resetMail("en", settings.APP_URL, email, token));
+const send = () => sendMail(email, resetMail("en", email, token));
 
 describe.each(["resend", "postmark"] as const)("%s", (name) => {
   const service = services[name];

@@ -13,7 +13,7 @@ const email = "o'ada+x@example.com";
 const token = "0123456789abcdef".repeat(4);
 configure({});
 
-const mail = { to: email, ...resetMail("en", "https://latchkey.example", email, token) };
+const mail = { to: email, ...resetMail("en", email, token) };
 const accepted = { from: "mail@latchkey.example", to: [email], secure: true, user: login.user };
 
 let authority: Authority;

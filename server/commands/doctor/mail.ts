@@ -61,10 +61,8 @@ function mailTrouble(error: unknown, mail: SmtpConfig | MailServiceConfig): Trou
 export async function checkMail({ mail, production }: Config): Promise<Check> {
   if (mail.driver === "log") {
     if (!production) return ok("log: mails are written to standard output");
-    return warn(
-      "log: mails are written to standard output, with their links",
-      "set MAIL_DRIVER to smtp, resend or postmark",
-    );
+    const found = "log: mails are written to standard output, with their links";
+    return warn(found, "set MAIL_DRIVER to smtp, resend or postmark");
   }
   try {
     await verifyMailer();
@@ -77,19 +75,17 @@ export async function checkMail({ mail, production }: Config): Promise<Check> {
 }
 
 /** Sends a test mail. */
-export async function checkTestMail({ mail, appUrl }: Config, typedAddress: string): Promise<Check> {
+export async function checkTestMail({ mail }: Config, typedAddress: string): Promise<Check> {
   const address = parseAddress(typedAddress);
   if (address === null) return testChecks.fail("the address is none", "give --mail an address such as you@example.org");
   if (mail.driver === "log") return testChecks.warn("the driver log sends none", "set MAIL_DRIVER first");
   try {
-    await sendMail(address, testMail(appUrl));
+    await sendMail(address, testMail());
     return testChecks.ok(`the mail service accepted the mail to ${address}`);
   } catch (error) {
     if (!(error instanceof MailRefused)) return testChecks.fail(...mailTrouble(error, mail));
     const what = error.reason === "recipient_refused" ? "the recipient" : "the message or its sender";
-    return testChecks.fail(
-      `the mail service refuses ${what}`,
-      "check the address, and whether MAIL_FROM may send there",
-    );
+    const found = `the mail service refuses ${what}`;
+    return testChecks.fail(found, "check the address, and whether MAIL_FROM may send there");
   }
 }
