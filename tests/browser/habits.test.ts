@@ -236,6 +236,20 @@ test.each([
   },
 );
 
+test("the link to delete the account has the danger colour, in both themes", async () => {
+  const page = await site.visit({ reducedMotion: "reduce" });
+  await register(site, page, `${crypto.randomUUID()}@example.com`);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const [link, button] = await page.evaluate(() =>
+      ["#delete-account ~ details summary", "#delete-account ~ details button"].map(
+        (selector) => getComputedStyle(document.querySelector(selector) as Element).color,
+      ),
+    );
+    expect(link).toBe(button);
+  }
+});
+
 test("the login page has the same layout without JavaScript", async () => {
   const shapes = [];
   for (const javaScriptEnabled of [true, false]) {
