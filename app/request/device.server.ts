@@ -3,7 +3,6 @@ import { isHttps, readCookie, writeCookie } from "./cookies.server";
 
 const cookieName = (request: Request) => (isHttps(request) ? "__Host-device" : "device");
 
-/** The token of the browser's device cookie. */
 export const deviceToken = (request: Request) => readCookie(request, cookieName(request));
 
 /** The response to a sign-in, with the device cookie besides. */

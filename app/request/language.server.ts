@@ -8,11 +8,9 @@ const lifetime = 400 * 24 * 3600; // seconds: the most that browsers allow
 
 const cookieName = (request: Request) => (isHttps(request) ? "__Host-language" : "language");
 
-/** The language of the request's visitor. */
 export const languageOf = (request: Request): Language =>
   chooseLanguage(readCookie(request, cookieName(request)), request.headers.get("Accept-Language"));
 
-/** Turns keys into texts of the visitor's language. */
 export const textsFor = (request: Request): Translate<AnswerTexts> => answersIn(languageOf(request));
 
 /** The response, with the cookie of the visitor's choice besides. A language that there is not is no choice. */

@@ -21,7 +21,6 @@ const clearedCookie = (request: Request, name: AttemptCookie) =>
 /** Whether the cookie was sent, also when it was sent twice and so counts as absent. */
 const isSent = (request: Request, name: AttemptCookie) => readCookies(request, name).length > 0;
 
-/** Clears the cookies of an attempt, whatever its outcome. */
 export function clearedAttemptCookies(request: Request): Headers {
   const headers = new Headers({ "Set-Cookie": clearedCookie(request, "oauth_state") });
   if (usesPkce()) headers.append("Set-Cookie", clearedCookie(request, "oauth_verifier"));
@@ -42,11 +41,8 @@ export function signInCookies(request: Request, attempt: Attempt, returnTo: stri
   const headers = stateCookies(request, attempt);
   if (isConnecting(request)) headers.append("Set-Cookie", clearedCookie(request, "oauth_connect"));
   if (returnTo !== null) {
-    // In base64url, because it may hold `;`.
-    headers.append(
-      "Set-Cookie",
-      attemptCookie(request, "oauth_return_to", Buffer.from(returnTo).toString("base64url")),
-    );
+    const encoded = Buffer.from(returnTo).toString("base64url"); // it may hold `;`
+    headers.append("Set-Cookie", attemptCookie(request, "oauth_return_to", encoded));
   } else if (isSent(request, "oauth_return_to")) {
     headers.append("Set-Cookie", clearedCookie(request, "oauth_return_to"));
   }

@@ -12,7 +12,6 @@ export const pageHeaders: HeadersFunction = ({ loaderHeaders, actionHeaders }) =
   return headers;
 };
 
-/** A wait, rounded up to minutes. */
 export const minutesIn = (seconds: number) => Math.ceil(seconds / 60);
 
 /**

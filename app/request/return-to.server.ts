@@ -18,10 +18,8 @@ export function returnToOf(request: Request): string | null {
 const redirectTo = (target: string, headers: Headers) =>
   target === accountPage ? redirect(target, { headers }) : redirectDocument(target, { headers });
 
-/** Redirects to the end of a sign-in. */
-export function redirectSignedIn(returnTo: string | null, headers = new Headers()): Response {
-  return redirectTo(returnTo ?? afterSignIn(), headers);
-}
+export const redirectSignedIn = (returnTo: string | null, headers = new Headers()): Response =>
+  redirectTo(returnTo ?? afterSignIn(), headers);
 
 /** Redirects a signed-in user away from a page for guests; never to that page itself. */
 export function redirectFromGuestPage(request: Request, returnTo: string | null): Response {
@@ -33,8 +31,7 @@ export function redirectFromGuestPage(request: Request, returnTo: string | null)
 
 /**
  * The header of a page whose form signs in. Some browsers apply `form-action` to the redirects after a form too
- * (https://github.com/w3c/webappsec-csp/issues/8), so the policy names the origin that this sign-in leads to, and no
- * other.
+ * (https://github.com/w3c/webappsec-csp/issues/8), so the policy names the one origin that this sign-in leads to.
  */
 export function formTarget(request: Request, returnTo: string | null): Record<string, string> {
   const { origin } = new URL(returnTo ?? afterSignIn(), originOf(request));

@@ -24,10 +24,9 @@ export const mustSignInAgain = ({ signedInAt }: SignedIn) => signedInAt.getTime(
 
 const cookieName = (request: Request) => sessionCookieName(isHttps(request));
 
-/** The token of the session cookie; `null` for none. */
 export const sessionToken = (request: Request) => readCookie(request, cookieName(request));
 
-/** All tokens that the browser sent. Where a sibling host planted a second cookie, a logout ends the visitor's session too. */
+/** Where a sibling host planted a second cookie, a logout ends the visitor's session too. */
 const everyToken = (request: Request) => readCookies(request, cookieName(request));
 
 /** The headers with the session cookie besides; one of the past is cleared. */
@@ -68,33 +67,25 @@ export async function requireGuest(request: Request, returnTo: string | null = n
   throw redirectFromGuestPage(request, returnTo);
 }
 
-/**
- * Protects what cannot be undone from somebody who finds an open browser.
- *
- * @throws Response to the login page when the sign-in is too old; the page is for guests, so the session ends
- */
+/** Against somebody who finds an open browser. @throws Response to the login page, which is for guests: the session ends */
 export async function requireRecentSignIn(request: Request, signedIn: SignedIn): Promise<void> {
   if (mustSignInAgain(signedIn)) throw await signOut(request, "/login?notice=sign_in_again");
 }
 
-/** The signed-in user as who acts on the account, on a page in this language. */
 export const ownerOf = (request: Request, { user, sessionId }: SignedIn): Owner => ({
   userId: user.id,
   sessionId,
   language: languageOf(request),
 });
 
-/** What a sign-in has to know of the request's browser. */
 export const browserOf = (request: Request): Browser => ({
   userAgent: request.headers.get("User-Agent"),
   sessionTokens: everyToken(request),
 });
 
-/** Sets the cookie of a new session and redirects to where the sign-in ends. */
 export const signIn = (request: Request, session: NewSession, returnTo: string | null, headers?: Headers): Response =>
   redirectSignedIn(returnTo, withSession(request, session, headers));
 
-/** Sets the new cookie of the session that goes on, and redirects. */
 export const keepSession = (request: Request, session: SessionToken, location: string): Response =>
   redirect(location, { headers: withSession(request, session) });
 

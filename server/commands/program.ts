@@ -16,15 +16,10 @@ const wordsOf = (command: Command): string[] => (command.parent ? [...wordsOf(co
 
 /** The words of a command, with brackets around what may be left out: `user delete EMAIL --yes`. */
 function synopsisOf(command: Command): string {
-  const operands = command.registeredArguments.map((operand) => ({
-    words: operand.name(),
-    required: operand.required,
-  }));
-  const options = command.options.map(({ flags, mandatory }) => ({
-    words: flags.replace(/[<>]/g, ""),
-    required: mandatory,
-  }));
-  const rest = [...operands, ...options].map(({ words, required }) => (required ? words : `[${words}]`));
+  const bracketed = (words: string, required: boolean) => (required ? words : `[${words}]`);
+  const operands = command.registeredArguments.map((operand) => bracketed(operand.name(), operand.required));
+  const options = command.options.map(({ flags, mandatory }) => bracketed(flags.replace(/[<>]/g, ""), mandatory));
+  const rest = [...operands, ...options];
   return [...wordsOf(command), ...(command.commands.length > 0 ? ["COMMAND"] : rest)].join(" ");
 }
 

@@ -21,7 +21,6 @@ const print = (text: string) => void process.stdout.write(`${printable(text)}\n`
 
 const noAccount = (email: string) => new CommandError(`There is no account with the address ${email}.`);
 
-/** Runs `work` with the user of the address. */
 function withUser<T>(typedEmail: string, work: (user: User) => Promise<T>): Promise<T> {
   return withDatabase(async () => {
     const user = await findUser(typedEmail);
@@ -32,7 +31,6 @@ function withUser<T>(typedEmail: string, work: (user: User) => Promise<T>): Prom
 
 const time = (date: Date) => date.toISOString();
 
-/** The details as `label: value` lines. */
 function asText(details: AccountDetails): string {
   const { provider, providerBlockedAt, loginBlockedUntil, resetMailsBlockedUntil, sessions } = details;
   const lines: [string, string | null][] = [

@@ -71,10 +71,8 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
     Object.fromEntries(Object.entries((await jobs()) ?? {}).map(([state, values]) => [state, values[field]]));
 
   gauge("hashes_waiting", "Requests that wait for the hash of a password to begin.", "max", readings.hashesWaiting);
-  gauge("database_connections", "Connections of the pool.", "sum", () => {
-    const { used, free } = readings.pool();
-    return { used, free };
-  });
+  const connections = ({ used, free }: ReturnType<Readings["pool"]>) => ({ used, free });
+  gauge("database_connections", "Connections of the pool.", "sum", () => connections(readings.pool()));
   const acquires = () => readings.pool().waiting;
   gauge("database_acquires_waiting", "Callers that wait for a connection of the pool.", "max", acquires);
   const up = async () => ((await jobs()) ? 1 : 0);

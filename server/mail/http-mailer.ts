@@ -56,14 +56,7 @@ const services = {
     api: "https://api.resend.com",
     authorization: (key) => ({ authorization: `Bearer ${key}` }),
     path: "/emails",
-    body: (from, { to, subject, text, html }): ResendEmail => ({
-      from,
-      to: [to],
-      subject,
-      text,
-      html,
-      headers: mailHeaders,
-    }),
+    body: (from, { to, ...message }): ResendEmail => ({ from, to: [to], ...message, headers: mailHeaders }),
     answer: resendAnswer,
     // https://resend.com/docs/api-reference/errors: the others concern the key, the domain or the quota.
     errorCode: z.object({ name: z.string().regex(/^[a-z_]{1,40}$/) }).transform(({ name }) => name),

@@ -27,10 +27,8 @@ export class RecentCalls {
   }
 
   /**
-   * Takes as long as one of the calls and ends as it did. A call that still runs counts: by finished ones alone, a
-   * service that stalls would be known only after its first timeout.
-   *
-   * @throws SimulatedFailure when that call failed, unless the mail was refused for good
+   * Takes as long as one of the calls and ends as it did. A call that still runs counts: by finished ones alone, a service
+   * that stalls would be known only after its first timeout. @throws SimulatedFailure
    */
   async simulate(): Promise<void> {
     const start = performance.now();

@@ -5,11 +5,9 @@ import type { Job } from "./jobs";
 
 export const givenUpKept = 14 * 24 * 3_600; // seconds, for an operator to retry them; other jobs are removed when they end
 
-/** A mail that was given up. */
 export interface GivenUpMail {
   id: string;
   task: Job["task"];
-  /** To whom. */
   email: string;
   at: Date;
   /** Names, reasons and codes; no text of the mail service. */
@@ -43,12 +41,7 @@ export async function givenUpMails(): Promise<GivenUpMail[]> {
   });
 }
 
-/**
- * Lets the service send given-up mails again at its next poll, as new: with every retry.
- *
- * @param id of one mail; `null` for all
- * @returns how many
- */
+/** Lets the service send given-up mails again at its next poll, as new: one, or all (`null`). @returns how many */
 export async function retryGivenUpMails(id: string | null): Promise<number> {
   const jobs = await query((em) =>
     em.execute<unknown[]>(

@@ -109,17 +109,13 @@ export class JobQueue {
     else wakeWhenDue();
   }
 
-  /** Works every job that is due; resolves when none is left. */
+  /** Works every job that is due. */
   async drain(): Promise<void> {
     await this.#schedulePurge();
     for (let [job] = await this.#fetch(1); job; [job] = await this.#fetch(1)) await this.#work(job);
   }
 
-  /**
-   * The jobs that wait, by pg-boss's state, and the seconds since the oldest of them was enqueued.
-   *
-   * @throws DatabaseUnavailable
-   */
+  /** The jobs that wait, by pg-boss's state, and the seconds since the oldest was enqueued. @throws DatabaseUnavailable */
   async waiting(): Promise<Record<"created" | "retry", { waiting: number; oldest: number }>> {
     const states = { created: { waiting: 0, oldest: 0 }, retry: { waiting: 0, oldest: 0 } };
     const rows = await namingUnavailability(() => runStatement<WaitingJobs>(this.#knex, waitingJobs));
@@ -140,7 +136,6 @@ export class JobQueue {
     if (!this.#fetching && !this.#stopped && this.#places() > 0) this.#run(this.#fetchDue());
   }
 
-  /** How many jobs may begin. */
   #places(): number {
     return Math.min(this.#free, this.#freeInDatabase);
   }
@@ -228,14 +223,12 @@ export class JobQueue {
   }
 }
 
-/** For a process that works no jobs. */
 export async function handleNoJob(): Promise<never> {
   throw new Error("This process works no job.");
 }
 
 const provided = processValue<JobQueue>("queue");
 
-/** Makes a queue the one of this process. */
 export function provideQueue(jobQueue: JobQueue): void {
   provided.current = jobQueue;
 }

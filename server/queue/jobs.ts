@@ -8,7 +8,6 @@ export interface AskedEmailChange {
 }
 
 interface MailJob {
-  /** To whom. */
   email: string;
   language: Language;
 }

@@ -94,12 +94,8 @@ export async function checkAddress(config: Config, installation: InstallationId)
       return [address.warn(found, "mend the database check, then run this again")];
     }
     if (report.installation !== expected) {
-      return [
-        address.fail(
-          `${appUrl} leads to another installation of Latchkey`,
-          "correct APP_URL, or DATABASE_URL if the service runs with another one",
-        ),
-      ];
+      const found = `${appUrl} leads to another installation of Latchkey`;
+      return [address.fail(found, "correct APP_URL, or DATABASE_URL if the service runs with another one")];
     }
     return [address.ok(`${appUrl} leads to this service`), await checkProxy(report, config)];
   } catch (error) {

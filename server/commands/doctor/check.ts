@@ -9,7 +9,6 @@ export interface Check {
   mend?: string;
 }
 
-/** The constructors of one subject's checks. */
 export const checksOf = (name: string) => ({
   ok: (found: string): Check => ({ status: "ok", name, found }),
   warn: (found: string, mend: string): Check => ({ status: "warn", name, found, mend }),

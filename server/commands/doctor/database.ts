@@ -39,19 +39,16 @@ async function checkMigrations(opened: Database): Promise<Check> {
     return migrations.fail("the tables of the job queue are missing", run);
   }
   if (await hasNewerMigration(em)) {
-    return migrations.warn(
-      "a newer version has migrated it",
-      "use the command line of the version that the service runs",
-    );
+    const mend = "use the command line of the version that the service runs";
+    return migrations.warn("a newer version has migrated it", mend);
   }
   return migrations.ok(`all ${migrationNames.length} applied`);
 }
 
 async function checkClock({ orm }: Database): Promise<Check> {
   const before = Date.now();
-  const [row] = await orm.em
-    .fork()
-    .execute<{ now: string }[]>("select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as now");
+  const now = "select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as now";
+  const [row] = await orm.em.fork().execute<{ now: string }[]>(now);
   const skew = Number(row?.now) - (before + Date.now()) / 2;
   const seconds = Math.round(Math.abs(skew) / 1000);
   if (Math.abs(skew) <= largestSkew) return clock.ok(`differs from the database's by ${seconds} s`);
