@@ -1,3 +1,4 @@
+import { brandColors, defaultColor } from "./brand-colors";
 import { StartError } from "./errors";
 import { processValue } from "./process-value";
 import { type Environment, readSettings } from "./settings/read-settings";
@@ -65,6 +66,7 @@ function configOf(values: Values, production: boolean) {
       name: brand.BRAND_NAME,
       logo: brand.BRAND_LOGO,
       color: brand.BRAND_COLOR,
+      colors: brandColors(brand.BRAND_COLOR ?? defaultColor), // once: 1.6 % of the CPU of W1 when each mail did it
       termsUrl: brand.TERMS_URL,
       privacyUrl: brand.PRIVACY_URL,
       supportEmail: brand.SUPPORT_EMAIL,

@@ -1,11 +1,11 @@
-import { type BrandColors, brandColors } from "../brand-colors";
+import type { BrandColors } from "../brand-colors";
 import { type BrandConfig, config } from "../config";
 import { type AssetsByPath, byPath, type FingerprintedAsset, fingerprinted } from "../fingerprinted-asset";
 import { processValue } from "../process-value";
 import { textFiles } from "./language.server";
 
 /** What the pages show of the brand. The logo and the stylesheet with the colours are paths. */
-export type PageBrand = Omit<BrandConfig, "logo" | "color"> & { logo: string | null; colors: string | null };
+export type PageBrand = Omit<BrandConfig, "logo" | "color" | "colors"> & { logo: string | null; colors: string | null };
 
 interface Branding {
   page: PageBrand;
@@ -22,9 +22,9 @@ function stylesheetOf(colors: BrandColors): FingerprintedAsset {
   return fingerprinted("colors", ".css", "text/css; charset=utf-8", Buffer.from(css));
 }
 
-function brandingOf({ logo, color, ...shown }: BrandConfig): Branding {
+function brandingOf({ logo, color, colors, ...shown }: BrandConfig): Branding {
   const logoFile = logo && fingerprinted("logo", logo.type === "image/png" ? ".png" : ".svg", logo.type, logo.content);
-  const colorsFile = color === null ? null : stylesheetOf(brandColors(color));
+  const colorsFile = color === null ? null : stylesheetOf(colors);
   return {
     page: { ...shown, logo: logoFile?.path ?? null, colors: colorsFile?.path ?? null },
     files: byPath([logoFile, colorsFile].filter((file) => file !== null)),

@@ -1,4 +1,3 @@
-import { brandColors, defaultColor } from "../brand-colors";
 import { config } from "../config";
 import { type Language, languages } from "../languages/languages";
 import { mailTextsIn } from "../languages/texts";
@@ -32,10 +31,9 @@ function footerOf(language: Language): { lines: string[]; blocks: string[] } {
 
 /** A mail in the brand's layout. */
 export function write(language: Language, subject: string, content: Part[]): Message {
-  const { name, color } = config().brand;
+  const { name, colors } = config().brand;
   const parts = [...content, { small: mailTextsIn(language)("common.sentBy", { brand: name }) }];
   const text = parts.map((part) => ("say" in part ? part.say : "small" in part ? part.small : part.url));
-  const colors = brandColors(color ?? defaultColor);
   const footer = footerOf(language);
   if (footer.lines.length > 0) text.push(`-- \n${footer.lines.join("\n")}`); // RFC 3676, section 4.3
   const blocks = parts.map((part) => {
