@@ -7,7 +7,6 @@ interface ManifestRoute {
   index?: boolean;
 }
 
-/** Every route with its whole path. */
 function wholePaths(routes: Record<string, ManifestRoute>) {
   const pathOf = ({ path, parentId }: ManifestRoute): string => {
     const parent = parentId === undefined ? undefined : routes[parentId];

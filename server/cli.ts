@@ -17,7 +17,6 @@ addUserFileCommands(user);
 addMailCommands(program.command("mail"));
 addDatabaseCommands(program.command("database"));
 
-/** @returns the exit status */
 async function main(words: string[]): Promise<0 | 1 | 2> {
   try {
     await program.parseAsync(words, { from: "user" });

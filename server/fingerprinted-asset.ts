@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 
 /** A file that browsers may keep for ever, because its path changes with its content. */
 export interface FingerprintedAsset {
-  /** Of its URL. */
   path: string;
   type: string;
   content: Buffer;

@@ -47,7 +47,6 @@ export interface Refusal {
   typed: Record<string, string>;
 }
 
-/** What the account page says after an action. */
 type ActionResult = { done: string } | Refusal;
 
 export const done = (text: string) => data<ActionResult>({ done: text });

@@ -13,7 +13,6 @@ interface ActionFormProps {
   children?: ReactNode;
 }
 
-/** The form of one account action: a button and its fields. */
 export function ActionForm({ intent, sessionId, submit, danger, children }: ActionFormProps) {
   return (
     <Form method="post" action="/dashboard">
@@ -36,11 +35,9 @@ export function useRefusal(intent: Intent): Refusal | null {
 interface ProtectedActionProps extends ActionFormProps {
   /** What shows the form, also without JavaScript. */
   label: string;
-  /** What will happen. */
   how?: string;
   /** Whether the action will lead to the login page first. */
   signInAgain: boolean;
-  /** Below the form. */
   after?: ReactNode;
 }
 

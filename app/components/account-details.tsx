@@ -9,7 +9,6 @@ interface AccountDetailsProps {
   signInAgain: boolean;
 }
 
-/** Who the account belongs to. */
 export function AccountDetails({ name, email, picture, signInAgain }: AccountDetailsProps) {
   const t = useTexts();
   const refused = useRefusal("change-email");

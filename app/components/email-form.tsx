@@ -9,7 +9,6 @@ interface EmailFormProps {
   quiet?: boolean;
 }
 
-/** Asks for a link by mail. */
 export function EmailForm({ action, email, submit, quiet }: EmailFormProps) {
   return (
     <Form method="post" action={action}>

@@ -4,7 +4,6 @@ import { usePage } from "~/page/page-context";
 import { PasswordField } from "./password-field";
 
 interface Account {
-  /** The address of the account. */
   email: string;
 }
 
@@ -36,7 +35,6 @@ function PasswordStrength({ password, email }: Account & { password: string }) {
   );
 }
 
-/** The new password twice, with its strength. */
 export function NewPasswordFields({ email, errors }: Account & { errors: Record<string, string> }) {
   const [password, setPassword] = useState("");
   return (

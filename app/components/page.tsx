@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import { usePage } from "~/page/page-context";
 
-/** The logo: a key in the form of an L. */
 const logo = (
   <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">
     <rect width="32" height="32" rx="8" fill="currentColor" />
@@ -15,12 +14,10 @@ const logo = (
 interface PageProps {
   title: string;
   wide?: boolean;
-  /** Shown beside the heading. */
   aside?: ReactNode;
   children: ReactNode;
 }
 
-/** The layout of every page: the logo, one heading and the content. */
 export function Page({ title, wide, aside, children }: PageProps) {
   const { brand } = usePage();
   const heading = <h1 tabIndex={-1}>{title}</h1>;

@@ -8,7 +8,6 @@ import { Page } from "./page";
 interface SentPageProps {
   sent: { email: string };
   outcome: "forgot.sent" | "register.sent" | "register.sentDomains";
-  /** The page that mails a new link. */
   again: string;
   login: string;
   isMailLogged: boolean;

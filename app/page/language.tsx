@@ -6,7 +6,6 @@ import { usePage } from "./page-context";
 
 export type PageText = TextKey<PageTexts>;
 
-/** The texts that need no value. */
 export type PlainPageText = { [Key in PageText]: Values<PageTexts, Key> extends [] ? Key : never }[PageText];
 
 /** `lang` and `dir` of the page. */
@@ -15,7 +14,6 @@ export function useDocumentLanguage() {
   return { lang: language, dir: languages[language].direction };
 }
 
-/** Turns keys into texts of the page's language. */
 export const useTexts = () => usePage().t;
 
 interface TextProps<Key extends PageText> {
@@ -25,7 +23,6 @@ interface TextProps<Key extends PageText> {
   parts: Record<string, (text: string) => ReactNode>;
 }
 
-/** A text with elements in it. */
 export function Text<Key extends PageText>({ of, values, parts }: TextProps<Key>) {
   const { language, texts } = usePage();
   const pieces = templateOf(language, texts, of, values).split(/(<\w+>.*?<\/\w+>)/);

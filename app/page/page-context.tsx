@@ -7,7 +7,6 @@ import { type Translate, type Translated, translator } from "#server/languages/t
 /** What every page needs besides its route's data. In a context, because the error pages have no loader's data. */
 export interface PageContent {
   language: Language;
-  /** Where the browser gets the texts, which it keeps. */
   textsPath: string;
   texts: Translated<PageTexts>;
   brand: PageBrand;
@@ -16,7 +15,6 @@ export interface PageContent {
 }
 
 interface Page extends PageContent {
-  /** Turns keys into texts of the page's language. */
   t: Translate<PageTexts>;
 }
 
@@ -41,7 +39,6 @@ export function PageForBrowser() {
   return <data id={elementId} value={JSON.stringify({ language, textsPath, brand })} hidden />;
 }
 
-/** The content of the page that the server sent. */
 export async function pageOfDocument(): Promise<PageContent> {
   const value = document.getElementById(elementId)?.getAttribute("value") ?? "";
   const content: Omit<PageContent, "texts" | "nonce"> = JSON.parse(value);

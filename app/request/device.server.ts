@@ -5,7 +5,6 @@ const cookieName = (request: Request) => (isHttps(request) ? "__Host-device" : "
 
 export const deviceToken = (request: Request) => readCookie(request, cookieName(request));
 
-/** The response to a sign-in, with the device cookie besides. */
 export function withDevice(request: Request, response: Response, token: string): Response {
   const attributes = { path: "/", maxAge: DEVICE_LIFETIME_MS / 1000 };
   response.headers.append("Set-Cookie", writeCookie(request, cookieName(request), token, attributes));

@@ -76,7 +76,6 @@ export async function readFields(request: Request, names: string[]): Promise<Fie
   return { fields, typed };
 }
 
-/** Reads a form's fields, as {@link readFields} does, and parses them. */
 export async function readForm<Shape extends z.ZodRawShape>(
   request: Request,
   schema: z.ZodObject<Shape>,
@@ -89,5 +88,4 @@ export async function readForm<Shape extends z.ZodRawShape>(
   return { ok: false, errors: Object.fromEntries(errors), typed };
 }
 
-/** A required field; it may be empty. */
 export const text = z.string(formProblem("form.missing"));

@@ -53,7 +53,6 @@ export function signInCookies(request: Request, attempt: Attempt, returnTo: stri
 export const attemptReturnTo = (request: Request): string | null =>
   allowedReturn(Buffer.from(readCookie(request, "oauth_return_to") ?? "", "base64url").toString());
 
-/** The cookies of an attempt to connect the provider to the account of this session. */
 export function connectCookies(request: Request, attempt: Attempt): Headers {
   const headers = stateCookies(request, attempt);
   const binding = connectBinding(sessionToken(request) ?? "", attempt.state);

@@ -1,7 +1,6 @@
 /** The name of the query parameter, and of the field behind a mailed link. */
 export const returnToName = "return_to";
 
-/** A path of ours that carries where the sign-in ends. */
 export function withReturnTo(path: string, returnTo: string | null | undefined): string {
   if (!returnTo) return path;
   return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ [returnToName]: returnTo })}`;

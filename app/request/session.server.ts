@@ -43,7 +43,6 @@ export async function getUser(request: Request): Promise<SignedIn | null> {
   return token ? resumeSession(token) : null;
 }
 
-/** The login page that leads back to the page of this request. */
 function loginFor(request: Request): string {
   const { pathname, search } = new URL(request.url);
   return withReturnTo("/login", allowedReturn(`${pathname}${search}`));
@@ -89,7 +88,6 @@ export const signIn = (request: Request, session: NewSession, returnTo: string |
 export const keepSession = (request: Request, session: SessionToken, location: string): Response =>
   redirect(location, { headers: withSession(request, session) });
 
-/** Ends the sessions in the database, clears the cookie and redirects. */
 export async function signOut(request: Request, location = "/login"): Promise<Response> {
   await logOut(everyToken(request));
   return redirect(location, { headers: withSession(request, { token: "", expiresAt: new Date(0) }) });

@@ -66,7 +66,6 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
-/** The form that logs out, beside the heading. */
 function LogOut() {
   return (
     <Form method="post" action="/logout">

@@ -3,7 +3,6 @@ import { plainText } from "~/request/responses";
 
 export { default } from "~/page/no-page";
 
-/** Whether the database answers and is migrated. */
 export async function loader() {
   throw (await isReady()) ? plainText("ready\n", 200) : plainText("not ready\n", 503);
 }

@@ -41,6 +41,5 @@ function branding(): Branding {
 
 export const pageBrand = (): PageBrand => branding().page;
 
-/** A file of the brand, or the texts of a language; `undefined` for another path. */
 export const findFile = (path: string): FingerprintedAsset | undefined =>
   branding().files.get(path) ?? textFiles.get(path);

@@ -10,7 +10,6 @@ export interface CopiedTable {
   rows: number;
 }
 
-/** Why nothing was copied. */
 export type CopyRefusal = "source_is_newer" | "target_is_too_old" | "target_is_not_empty";
 
 async function copyTables(source: Knex, target: Knex, parts: Part[]): Promise<CopiedTable[]> {

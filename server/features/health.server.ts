@@ -5,12 +5,10 @@ import { hasEveryMigration } from "../database/migrate";
 import { query } from "../database/unit-of-work";
 import { processValue } from "../process-value";
 
-/** Whether the database answers and has every migration that this process knows. */
 export const isReady = (): Promise<boolean> => query(hasEveryMigration).catch(() => false);
 
 const installation = processValue<string>("installation");
 
-/** The random id that a migration gave to this database. */
 export async function installationIdOf(em: EntityManager): Promise<string | undefined> {
   const [row] = await em.findAll(Installation, { limit: 1 });
   return row?.id;

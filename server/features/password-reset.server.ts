@@ -46,7 +46,6 @@ export async function mailPasswordReset(email: string, language: Language): Prom
   };
 }
 
-/** Whether the link can still be used. Reads only. */
 export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
   const valid = await query((em) => isLinkValid(em, PasswordReset, link));
   if (!valid) logEvent({ event: "password_reset.refused", reason: "invalid_link" });

@@ -17,7 +17,6 @@ import { accountExistsMail, registrationMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
 
-/** Who gets a new account: everybody, nobody, or addresses of some domains. */
 export const registrationMode = () => config().registration.mode;
 
 /** Asks for a link that proves the mailbox. The work is the same for every address, known or not. */

@@ -7,5 +7,4 @@ export const allowedReturn = (text: string): string | null => allowedTarget(text
 /** A path of ours, serialised; `null` when the text may lead elsewhere. */
 export const allowedPath = (text: string): string | null => ownPath(text, config());
 
-/** Where a sign-in ends that names no other place. */
 export const afterSignIn = (): string => config().afterSignIn;

@@ -39,11 +39,9 @@ interface SignedInUser {
   isLinked: boolean;
 }
 
-/** A live session and its user. */
 export interface SignedIn {
   sessionId: string;
   signedInAt: Date;
-  /** When it ends if it is not used again. */
   expiresAt: Date;
   user: SignedInUser;
 }
@@ -98,14 +96,12 @@ export interface ActiveSession {
   lastSeenAt: Date;
 }
 
-/** The user's live sessions, the last seen first. */
 export async function activeSessions(userId: string): Promise<ActiveSession[]> {
   const values = [userId, ...livenessAt(new Date()), mostSessions];
   const rows = await prepared<Row<ActiveSession>>("live-sessions", liveSessions, values);
   return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt), lastSeenAt: new Date(row.lastSeenAt) }));
 }
 
-/** Ends the sessions of the tokens of a browser's cookies. */
 export async function logOut(tokens: string[]): Promise<void> {
   const userIds = await query((em) => endSessionsOfTokens(em, tokens));
   for (const userId of userIds) logSessionEnd(userId, "logout", 1);

@@ -109,7 +109,6 @@ export class JobQueue {
     else wakeWhenDue();
   }
 
-  /** Works every job that is due. */
   async drain(): Promise<void> {
     await this.#schedulePurge();
     for (let [job] = await this.#fetch(1); job; [job] = await this.#fetch(1)) await this.#work(job);
@@ -233,7 +232,6 @@ export function provideQueue(jobQueue: JobQueue): void {
   provided.current = jobQueue;
 }
 
-/** Enqueues a job within `em`'s transaction, if it has one. */
 export function enqueue(em: EntityManager, job: Job): Promise<void> {
   if (!provided.current) throw new Error("The job queue has not been opened.");
   return provided.current.enqueue(em, job);

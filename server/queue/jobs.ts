@@ -1,6 +1,5 @@
 import type { Language } from "../languages/languages";
 
-/** An owner who asked for another address. */
 export interface AskedEmailChange {
   userId: string;
   sessionId: string;

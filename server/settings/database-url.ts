@@ -30,7 +30,6 @@ export function postgresUrlProblem(text: string): string | null {
   return null;
 }
 
-/** `DATABASE_URL`. */
 export const databaseUrl = z.string().superRefine((text, context) => {
   if (/^pglite:./.test(text)) return;
   const problem = postgresUrlProblem(text);

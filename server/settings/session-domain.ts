@@ -15,5 +15,4 @@ export function parseCookieDomain(text: string): string | null {
   return domain.length <= 253 && domainName.test(domain) && !isPublicSuffix(domain) ? domain : null;
 }
 
-/** Whether the host is the domain or below it. */
 export const isWithin = (host: string, domain: string) => host === domain || host.endsWith(`.${domain}`);

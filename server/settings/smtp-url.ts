@@ -1,6 +1,5 @@
 import { isLoopback } from "./forms";
 
-/** The SMTP server of `SMTP_URL`. */
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
