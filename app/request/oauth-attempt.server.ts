@@ -12,53 +12,44 @@ type AttemptCookie = "oauth_state" | "oauth_verifier" | "oauth_connect" | "oauth
 
 export const redirectUri = (request: Request) => `${originOf(request)}/auth/idp/callback`;
 
-const attemptCookie = (request: Request, name: AttemptCookie, value: string) =>
-  writeCookie(request, name, value, { path: "/auth/idp", maxAge: lifetime });
-
-const clearedCookie = (request: Request, name: AttemptCookie) =>
-  writeCookie(request, name, "", { path: "/auth/idp", maxAge: 0 });
-
 /** Whether the cookie was sent, also when it was sent twice and so counts as absent. */
 const isSent = (request: Request, name: AttemptCookie) => readCookies(request, name).length > 0;
 
-export function clearedAttemptCookies(request: Request): Headers {
-  const headers = new Headers({ "Set-Cookie": clearedCookie(request, "oauth_state") });
-  if (usesPkce()) headers.append("Set-Cookie", clearedCookie(request, "oauth_verifier"));
-  for (const name of ["oauth_connect", "oauth_return_to"] as const) {
-    if (isSent(request, name)) headers.append("Set-Cookie", clearedCookie(request, name));
+/** Sets each cookie that has a value, and clears the others that the browser may have. */
+function attemptCookies(request: Request, values: Partial<Record<AttemptCookie, string | null>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(values) as [AttemptCookie, string | null][]) {
+    if (value === null && name !== "oauth_state" && !isSent(request, name)) continue;
+    const attributes = { path: "/auth/idp", maxAge: value === null ? 0 : lifetime };
+    headers.append("Set-Cookie", writeCookie(request, name, value ?? "", attributes));
   }
   return headers;
 }
 
-function stateCookies(request: Request, { state, codeVerifier }: Attempt): Headers {
-  const headers = new Headers({ "Set-Cookie": attemptCookie(request, "oauth_state", state) });
-  if (codeVerifier !== null) headers.append("Set-Cookie", attemptCookie(request, "oauth_verifier", codeVerifier));
-  return headers;
-}
+export const clearedAttemptCookies = (request: Request): Headers =>
+  attemptCookies(request, { oauth_state: null, oauth_verifier: null, oauth_connect: null, oauth_return_to: null });
+
+const base64url = (text: string | null) => text && Buffer.from(text).toString("base64url"); // it may hold `;`
 
 /** The cookies of a sign-in that ends at `returnTo`. They end an attempt to connect. */
-export function signInCookies(request: Request, attempt: Attempt, returnTo: string | null): Headers {
-  const headers = stateCookies(request, attempt);
-  if (isConnecting(request)) headers.append("Set-Cookie", clearedCookie(request, "oauth_connect"));
-  if (returnTo !== null) {
-    const encoded = Buffer.from(returnTo).toString("base64url"); // it may hold `;`
-    headers.append("Set-Cookie", attemptCookie(request, "oauth_return_to", encoded));
-  } else if (isSent(request, "oauth_return_to")) {
-    headers.append("Set-Cookie", clearedCookie(request, "oauth_return_to"));
-  }
-  return headers;
-}
+export const signInCookies = (request: Request, { state, codeVerifier }: Attempt, returnTo: string | null): Headers =>
+  attemptCookies(request, {
+    oauth_state: state,
+    oauth_verifier: codeVerifier,
+    oauth_connect: null,
+    oauth_return_to: base64url(returnTo),
+  });
 
 /** Where the sign-in of this attempt is to end, if it said so. A planted cookie leads to an allowed place only. */
 export const attemptReturnTo = (request: Request): string | null =>
   allowedReturn(Buffer.from(readCookie(request, "oauth_return_to") ?? "", "base64url").toString());
 
-export function connectCookies(request: Request, attempt: Attempt): Headers {
-  const headers = stateCookies(request, attempt);
-  const binding = connectBinding(sessionToken(request) ?? "", attempt.state);
-  headers.append("Set-Cookie", attemptCookie(request, "oauth_connect", binding));
-  return headers;
-}
+export const connectCookies = (request: Request, { state, codeVerifier }: Attempt): Headers =>
+  attemptCookies(request, {
+    oauth_state: state,
+    oauth_verifier: codeVerifier,
+    oauth_connect: connectBinding(sessionToken(request) ?? "", state),
+  });
 
 function equals(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];

@@ -169,7 +169,7 @@ test("with PKCE, a callback without the verifier's cookie is refused without a r
   configure({ ...provider.settings, IDP_PKCE: "true" });
   const refused = await comeBack();
   expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed", data: "" });
-  expect(refused.cookies).toEqual({ oauth_state: "", oauth_verifier: "" });
+  expect(refused.cookies).toEqual({ oauth_state: "" });
   expect(profiles()).toEqual([]);
   expect(outgoing.addresses()).toEqual([]);
   expect(log.events()).toEqual([{ event: "idp.failed", reason: "verifier" }]);
