@@ -8,10 +8,7 @@ import { lowPriority, usePage } from "./page/page-context";
 
 type Manifest = EntryContext["manifest"];
 
-/**
- * Remix preloads the chunks that a route imports, about ten small ones. On a slow connection they compete with the
- * stylesheet and React; imported by the route's module, they arrive at about the same time as React.
- */
+/** The chunks that a route imports compete with the stylesheet and React, and arrive in time without a preload. */
 export function preloadRoutesOnly(manifest: Manifest): void {
   for (const route of Object.values(manifest.routes)) delete route.imports;
 }
@@ -26,13 +23,9 @@ function routesByPath({ routes }: Manifest): Map<string, string[]> {
 }
 
 /**
- * A function that prepares what `RemixServer` renders a page from.
- *
- * Only with the routes of this page: it creates every route of the manifest and matches it twice, a tenth of a page's
- * time. The routes at the same paths are among them, because a browser asks for no index route of a route that it knows.
- *
- * With the loaders' data: Remix streams it after the page. No loader here defers data, so it is read first, and the page
- * is rendered once and sent with its length.
+ * Prepares what `RemixServer` renders a page from. Only with the routes of this page, and those at the same paths: all of
+ * the manifest's take a tenth of a page's time. With the loaders' data, which Remix streams after the page: no loader here
+ * defers data, so the page is rendered once and sent with its length.
  */
 export function renderedOnce(manifest: Manifest): (context: EntryContext) => Promise<EntryContext> {
   const samePath = routesByPath(manifest);
@@ -54,10 +47,7 @@ export function renderedOnce(manifest: Manifest): (context: EntryContext) => Pro
 const withLowPriority = (child: ReactNode) =>
   isValidElement(child) && child.type === "link" ? cloneElement(child, lowPriority) : child;
 
-/**
- * Remix's scripts. A browser gives `modulepreload` a high priority, and a page is shown, and works, without them: on a
- * slow connection the first paint comes twice as early. `<Scripts />` has no option for it.
- */
+/** A page is shown without its scripts: at low priority, the first paint on a slow connection comes twice as early. */
 export function PageScripts() {
   const scripts = Scripts({ nonce: usePage().nonce });
   return scripts && <>{Children.map(scripts.props.children, withLowPriority)}</>;

@@ -38,7 +38,6 @@ export function brandColors(color: string) {
     /** A button, and the same while the pointer is over it. */
     fill: color,
     fillOnHover: hoverOf(color, onFill),
-    /** Text on a button. */
     onFill,
     /** Text and icons in this colour, by theme. */
     text: { light, dark },

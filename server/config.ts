@@ -78,7 +78,6 @@ function configOf(values: Values, production: boolean) {
   };
 }
 
-/** Lists every problem of the environment, one per line, and no value of a secret. */
 export class ConfigurationError extends StartError {
   override name = "ConfigurationError";
 

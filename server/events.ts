@@ -7,10 +7,8 @@ export type CallFailureReason =
   | "unexpected"
   | `${"redirect" | "status"} ${number}`;
 
-/** The calls of an external sign-in. */
 export type SignInStep = "discovery" | "exchange" | "profile";
 
-/** Why an external sign-in failed. */
 export type ExternalSignInFailure =
   | "off"
   | "repeated_parameter"
@@ -31,7 +29,6 @@ export type ExternalSignInFailure =
   | "unexpected"
   | `${SignInStep}: ${CallFailureReason}`;
 
-/** Why sessions ended. */
 export type SessionEnd =
   | "logout"
   | "ended_by_user"

@@ -11,10 +11,7 @@ function correlation(): { requestId: string } | { jobId: string } | { actor: "cl
 
 type OutputStream = NodeJS.WriteStream & { fd: number };
 
-/**
- * A line that cannot be written is lost: the service outlives a full disk. With pino's own destination it ended, and
- * waited forever for the disk (sonic-boom 4.2).
- */
+/** A line that cannot be written is lost: pino's own destination waits forever for a full disk (sonic-boom 4.2). */
 function openOutput(stream: OutputStream): { write(line: string): void } {
   if (process.env.NODE_ENV !== "development") return stream.on("error", () => {});
   return pino.transport({ target: "pino-pretty", options: { ignore: "requestId,jobId", destination: stream.fd } });
@@ -33,7 +30,6 @@ export const log = pino(
   },
 );
 
-/** Adds the job's id to every line that `work` logs. */
 export const duringJob = <T>(jobId: string, work: () => T): T => context.run({ jobId }, work);
 
 /** Logs on standard error from here on, and marks every line that `work` logs as an operator's doing. */

@@ -19,7 +19,6 @@ const intents = [
 
 export type Intent = (typeof intents)[number];
 
-/** The form of an account action: its name and the fields that some of them have. */
 export const accountForm = () =>
   z.object({
     intent: z.enum(intents, formProblem("account.chooseAction")),
@@ -40,7 +39,6 @@ export interface ActionContext {
   form: AccountForm;
 }
 
-/** Why an action was refused, and what was typed besides passwords. */
 export interface Refusal {
   intent?: Intent;
   errors: Record<string, string>;
@@ -51,10 +49,7 @@ type ActionResult = { done: string } | Refusal;
 
 export const done = (text: string) => data<ActionResult>({ done: text });
 
-/**
- * The answer to an action that ended the other sessions: the new cookie of this one, and the account page, which says what
- * was done. Not in this answer: its page would be read with the request's own cookie, which is dead.
- */
+/** Not the account page itself: it would be read with the request's own cookie, which is dead. */
 export function sessionsEnded(
   request: Request,
   { kept }: EndedOthers,

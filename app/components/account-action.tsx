@@ -1,4 +1,4 @@
-import { Form, useActionData } from "@remix-run/react";
+import { Form, useActionData, useLoaderData } from "@remix-run/react";
 import type { ReactNode } from "react";
 import { recentSignInMinutes } from "#server/rules";
 import type { Intent, Refusal } from "~/account/answers.server";
@@ -26,24 +26,20 @@ export function ActionForm({ intent, sessionId, submit, danger, children }: Acti
   );
 }
 
-/** Why this action was refused, and what was typed into its form; `null` when it was not. */
 export function useRefusal(intent: Intent): Refusal | null {
   const result = useActionData<Partial<Refusal>>();
   return result?.intent === intent ? (result as Refusal) : null;
 }
 
 interface ProtectedActionProps extends ActionFormProps {
-  /** What shows the form, also without JavaScript. */
   label: string;
   how?: string;
-  /** Whether the action will lead to the login page first. */
-  signInAgain: boolean;
   after?: ReactNode;
 }
 
-/** An account action that asks for a recent sign-in. Its form is shown when it is asked for. */
-export function ProtectedAction({ label, how, signInAgain, after, ...form }: ProtectedActionProps) {
+export function ProtectedAction({ label, how, after, ...form }: ProtectedActionProps) {
   const t = useTexts();
+  const { signInAgain } = useLoaderData<{ signInAgain: boolean }>();
   return (
     <details open={useRefusal(form.intent) !== null} className={form.danger ? "danger" : undefined}>
       <summary>{label}</summary>

@@ -6,10 +6,9 @@ interface AccountDetailsProps {
   name: string | null;
   email: string;
   picture: string | null;
-  signInAgain: boolean;
 }
 
-export function AccountDetails({ name, email, picture, signInAgain }: AccountDetailsProps) {
+export function AccountDetails({ name, email, picture }: AccountDetailsProps) {
   const t = useTexts();
   const refused = useRefusal("change-email");
   return (
@@ -37,7 +36,6 @@ export function AccountDetails({ name, email, picture, signInAgain }: AccountDet
         how={t("account.changeEmailHow")}
         intent="change-email"
         submit={t("account.changeEmailSend")}
-        signInAgain={signInAgain}
       >
         <EmailField
           label={t("account.newEmail")}
@@ -52,20 +50,14 @@ export function AccountDetails({ name, email, picture, signInAgain }: AccountDet
   );
 }
 
-export function DeleteAccount({ signInAgain }: { signInAgain: boolean }) {
+export function DeleteAccount() {
   const t = useTexts();
   const refused = useRefusal("delete-account");
   return (
     <section aria-labelledby="delete-account">
       <h2 id="delete-account">{t("account.deleteTitle")}</h2>
       <p className="muted">{t("account.deleteWarning")}</p>
-      <ProtectedAction
-        label={t("account.delete")}
-        intent="delete-account"
-        submit={t("account.deleteForGood")}
-        danger
-        signInAgain={signInAgain}
-      >
+      <ProtectedAction label={t("account.delete")} intent="delete-account" submit={t("account.deleteForGood")} danger>
         <EmailField
           label={t("account.deleteConfirm")}
           required

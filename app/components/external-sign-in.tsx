@@ -1,59 +1,9 @@
 import { useTexts } from "~/page/language";
 import { withReturnTo } from "~/request/return-to";
+import marks from "./provider-marks.svg";
 
-/** The marks by the providers' names, in the colours of each one's guidelines: `paths` are by their fills. */
-const marks: Record<string, { viewBox: string; paths: Record<string, string> }> = {
-  Google: {
-    viewBox: "0 0 48 48",
-    paths: {
-      "#ea4335":
-        "M24 9.5c3.54 0 6.71 1.22 9.21 3.6l6.85-6.85C35.9 2.38 30.47 0 24 0 14.62 0 6.51 5.38 2.56 13.22l7.98 6.19C12.43 13.72 17.74 9.5 24 9.5z",
-      "#4285f4":
-        "M46.98 24.55c0-1.57-.15-3.09-.38-4.55H24v9.02h12.94c-.58 2.96-2.26 5.48-4.78 7.18l7.73 6c4.51-4.18 7.09-10.36 7.09-17.65z",
-      "#fbbc05":
-        "M10.53 28.59A14.5 14.5 0 0 1 9.77 24c0-1.6.27-3.14.76-4.59l-7.98-6.19A23.9 23.9 0 0 0 0 24c0 3.88.92 7.54 2.56 10.78z",
-      "#34a853":
-        "M24 48c6.48 0 11.93-2.13 15.89-5.81l-7.73-6c-2.15 1.45-4.92 2.3-8.16 2.3-6.26 0-11.57-4.22-13.47-9.91l-7.98 6.19C6.51 42.62 14.62 48 24 48z",
-    },
-  },
-  GitHub: {
-    viewBox: "0 0 16 16",
-    paths: {
-      "": "M8 0C3.58 0 0 3.58 0 8c0 3.54 2.29 6.53 5.47 7.59.4.07.55-.17.55-.38 0-.19-.01-.82-.01-1.49-2.01.37-2.53-.49-2.69-.94-.09-.23-.48-.94-.82-1.13-.28-.15-.68-.52-.01-.53.63-.01 1.08.58 1.23.82.72 1.21 1.87.87 2.33.66.07-.52.28-.87.51-1.07-1.78-.2-3.64-.89-3.64-3.95 0-.87.31-1.59.82-2.15-.08-.2-.36-1.02.08-2.12 0 0 .67-.21 2.2.82.64-.18 1.32-.27 2-.27.68 0 1.36.09 2 .27 1.53-1.04 2.2-.82 2.2-.82.44 1.1.16 1.92.08 2.12.51.56.82 1.27.82 2.15 0 3.07-1.87 3.75-3.65 3.95.29.25.54.73.54 1.48 0 1.07-.01 1.93-.01 2.2 0 .21.15.46.55.38A8.01 8.01 0 0 0 16 8c0-4.42-3.58-8-8-8z",
-    },
-  },
-  GitLab: {
-    viewBox: "92 92 196 196",
-    paths: {
-      "#e24329":
-        "m282.83 170.73-.27-.69-26.14-68.22a6.81 6.81 0 0 0-2.69-3.24 7 7 0 0 0-8 .43 7 7 0 0 0-2.32 3.52l-17.65 54h-71.47l-17.65-54a6.86 6.86 0 0 0-2.32-3.53 7 7 0 0 0-8-.43 6.87 6.87 0 0 0-2.69 3.24L97.44 170l-.26.69a48.54 48.54 0 0 0 16.1 56.1l.09.07.24.17 39.82 29.82 19.7 14.91 12 9.06a8.07 8.07 0 0 0 9.76 0l12-9.06 19.7-14.91 40.06-30 .1-.08a48.56 48.56 0 0 0 16.08-56.04z",
-      "#fc6d26":
-        "m282.83 170.73-.27-.69a88.3 88.3 0 0 0-35.15 15.8L190 229.25c19.55 14.79 36.57 27.64 36.57 27.64l40.06-30 .1-.08a48.56 48.56 0 0 0 16.1-56.08z M132.58 185.84A88.19 88.19 0 0 0 97.44 170l-.26.69a48.54 48.54 0 0 0 16.1 56.1l.09.07.24.17 39.82 29.82L190 229.21z",
-      "#fca326":
-        "m153.43 256.89 19.7 14.91 12 9.06a8.07 8.07 0 0 0 9.76 0l12-9.06 19.7-14.91S209.55 244 190 229.25c-19.55 14.75-36.57 27.64-36.57 27.64z",
-    },
-  },
-  Discord: {
-    viewBox: "0 -1 24 24",
-    paths: {
-      "#5865f2":
-        "M20.317 4.37a19.79 19.79 0 0 0-4.885-1.515.074.074 0 0 0-.079.037c-.21.375-.444.865-.608 1.25a18.27 18.27 0 0 0-5.487 0 12.64 12.64 0 0 0-.617-1.25.077.077 0 0 0-.079-.037A19.74 19.74 0 0 0 3.677 4.37a.07.07 0 0 0-.032.028C.533 9.046-.32 13.58.099 18.058a.082.082 0 0 0 .031.056 19.9 19.9 0 0 0 5.993 3.03.078.078 0 0 0 .084-.028c.462-.63.873-1.295 1.226-1.994a.076.076 0 0 0-.042-.106 13.1 13.1 0 0 1-1.872-.892.077.077 0 0 1-.008-.128c.126-.094.252-.192.372-.291a.074.074 0 0 1 .078-.01c3.928 1.793 8.18 1.793 12.061 0a.074.074 0 0 1 .079.009c.12.099.246.198.373.292a.077.077 0 0 1-.007.128 12.3 12.3 0 0 1-1.873.891.077.077 0 0 0-.041.107c.36.698.772 1.363 1.225 1.993a.076.076 0 0 0 .084.029 19.84 19.84 0 0 0 6.002-3.03.077.077 0 0 0 .031-.055c.5-5.177-.838-9.674-3.548-13.66a.061.061 0 0 0-.031-.029zM8.02 15.331c-1.182 0-2.157-1.086-2.157-2.419s.956-2.419 2.157-2.419c1.211 0 2.176 1.095 2.157 2.419 0 1.333-.956 2.419-2.157 2.419zm7.975 0c-1.183 0-2.157-1.086-2.157-2.419s.955-2.419 2.157-2.419c1.21 0 2.176 1.095 2.157 2.419 0 1.333-.946 2.419-2.157 2.419z",
-    },
-  },
-};
-
-/** The provider's mark; nothing for a provider of another name. One without a colour of its own is black or white. */
-function ProviderMark({ provider }: { provider: string }) {
-  const mark = marks[provider];
-  if (!mark) return null;
-  return (
-    <svg className="mark" viewBox={mark.viewBox} aria-hidden="true" focusable="false">
-      {Object.entries(mark.paths).map(([fill, d]) => (
-        <path key={fill} fill={fill || undefined} d={d} />
-      ))}
-    </svg>
-  );
-}
+/** The providers with a mark, in the colours of each one's guidelines. One without a colour of its own is black or white. */
+const marked = ["Google", "GitHub", "GitLab", "Discord"];
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
 export function ExternalSignIn({ provider, returnTo }: { provider: string | null; returnTo: string | null }) {
@@ -63,7 +13,11 @@ export function ExternalSignIn({ provider, returnTo }: { provider: string | null
       <p className="or">{t("common.or")}</p>
       <p>
         <a href={withReturnTo("/auth/idp", returnTo)} className="button quiet">
-          <ProviderMark provider={provider ?? ""} />
+          {provider !== null && marked.includes(provider) && (
+            <svg className="mark" aria-hidden="true" focusable="false">
+              <use href={`${marks}#${provider}`} />
+            </svg>
+          )}
           {t("common.continueWith", { provider: provider ?? "" })}
         </a>
       </p>

@@ -7,11 +7,9 @@ export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   error?: string | undefined;
   /** Shown under the input. Screen readers announce each change. */
   hint?: ReactNode;
-  /** Shown inside the input, at its end. */
   end?: ReactNode;
 }
 
-/** A labelled input with its hint and its error, which `aria-describedby` links to it. */
 export function Field({ label, error, hint, end, "aria-describedby": describedBy, ...input }: FieldProps) {
   const id = useId();
   const described = [describedBy, error && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean);

@@ -14,11 +14,9 @@ interface MailedLinkPageProps {
   title: string;
   action: "/reset-password" | "/register/complete";
   submit: string;
-  /** The page that mails a new link; `null` when there is none. */
   again: "/forgot-password" | "/register" | null;
 }
 
-/** The page behind a mailed link: the form for a new password, or the form for a new link. */
 export function MailedLinkPage({ title, action, submit, again }: MailedLinkPageProps) {
   const t = useTexts();
   const link = useLoaderData<LinkParameters>();

@@ -3,7 +3,6 @@ import { useNavigation } from "@remix-run/react";
 interface SubmitButtonProps {
   children: string;
   className?: "quiet" | "danger";
-  /** The fields that distinguish its form from the others of the page. */
   intent?: string;
   sessionId?: string | undefined;
 }

@@ -3,13 +3,7 @@ import { ActionForm, ProtectedAction, useRefusal } from "./account-action";
 import { NewPasswordFields } from "./new-password-fields";
 import { PasswordField } from "./password-field";
 
-interface ChangePasswordProps {
-  email: string;
-  signInAgain: boolean;
-}
-
-/** The form for a new password, and the way by mail for who has forgotten the current one. */
-function ChangePassword({ email, signInAgain }: ChangePasswordProps) {
+function ChangePassword({ email }: { email: string }) {
   const t = useTexts();
   const errors = useRefusal("change-password")?.errors ?? {};
   return (
@@ -17,7 +11,6 @@ function ChangePassword({ email, signInAgain }: ChangePasswordProps) {
       label={t("account.changePassword")}
       intent="change-password"
       submit={t("account.savePassword")}
-      signInAgain={signInAgain}
       after={
         <>
           <p className="muted">{t("account.forgotCurrentPassword")}</p>
@@ -40,15 +33,15 @@ function ChangePassword({ email, signInAgain }: ChangePasswordProps) {
   );
 }
 
-interface WaysInProps extends ChangePasswordProps {
+interface WaysInProps {
+  email: string;
   password: boolean;
   linked: boolean;
   canConnect: boolean;
   provider: string;
 }
 
-/** How the user signs in; the provider can be disconnected only where a password remains. */
-export function WaysIn({ email, password, linked, canConnect, provider, signInAgain }: WaysInProps) {
+export function WaysIn({ email, password, linked, canConnect, provider }: WaysInProps) {
   const t = useTexts();
   return (
     <section aria-labelledby="ways-in">
@@ -57,7 +50,7 @@ export function WaysIn({ email, password, linked, canConnect, provider, signInAg
         {password && (
           <li>
             <p>{t("account.emailAndPassword")}</p>
-            <ChangePassword email={email} signInAgain={signInAgain} />
+            <ChangePassword email={email} />
           </li>
         )}
         {linked && (
@@ -70,7 +63,6 @@ export function WaysIn({ email, password, linked, canConnect, provider, signInAg
                 intent="unlink-provider"
                 submit={t("account.disconnectProvider", { provider })}
                 danger
-                signInAgain={signInAgain}
               />
             )}
           </li>

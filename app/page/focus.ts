@@ -4,7 +4,6 @@ import { useEffect, useState } from "react";
 /** Where the focus goes, in this order: the field with an error, the message, the heading. */
 const focusTargets = ["main [aria-invalid=true]", "main [role=alert]", "main .notice", "h1"];
 
-/** Moves the focus after a client-side navigation, as the browser does after a page load. */
 export function useFocusOnArrival(): void {
   const { key } = useLocation();
   const [firstKey] = useState(key);

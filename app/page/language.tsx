@@ -8,7 +8,6 @@ export type PageText = TextKey<PageTexts>;
 
 export type PlainPageText = { [Key in PageText]: Values<PageTexts, Key> extends [] ? Key : never }[PageText];
 
-/** `lang` and `dir` of the page. */
 export function useDocumentLanguage() {
   const { language } = usePage();
   return { lang: language, dir: languages[language].direction };

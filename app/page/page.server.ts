@@ -16,10 +16,7 @@ const policyEnd = `style-src 'self'; img-src 'self' https: data:; connect-src 's
 export const contentSecurityPolicy = (nonce: string, formTarget: string | null) =>
   `${policyStart} 'nonce-${nonce}'; ${policyEnd}; form-action 'self'${formTarget ? ` ${formTarget}` : ""}; frame-ancestors 'none'`;
 
-/**
- * The answer to a request for a file of the brand or of the texts; `null` for another path. An SVG may have scripts and
- * links to other sites: opened as a page of its own, it can run and load nothing.
- */
+/** An SVG may have scripts and links to other sites: opened as a page of its own, it can run and load nothing. */
 export function fileAnswer(request: Request): Response | null {
   const file = findFile(new URL(request.url).pathname);
   if (!file) return null;

@@ -5,21 +5,16 @@ import { usePage } from "./page-context";
 
 interface Search {
   description?: Extract<PageText, `${string}.description`>;
-  /** Whether search engines may list the page. */
   listed?: boolean;
 }
 
-/** What a route's `handle` says of its page: which text is its title, and what search engines may know. */
 export const titled = (title: PlainPageText, { description, listed = false }: Search = {}) => ({
   title,
   description,
   listed,
 });
 
-/**
- * The document's title, and what search engines may know: only what the page's route says, and without a query, which
- * holds an address, a token or a notice. Every other page is personal, is reached by a mailed link, or is an error.
- */
+/** What a route lists is listed without a query, which holds an address, a token or a notice. */
 export function useHead(errorStatus: number | null) {
   const { t, brand } = usePage();
   const { search } = useLocation();

@@ -6,7 +6,6 @@ export const isHttps = (request: Request) => originOf(request).startsWith("https
 /** A cookie's value as sent; `null` for none. */
 export const readCookie = (request: Request, name: string) => cookieOf(request.headers.get("Cookie") ?? "", name);
 
-/** The values of every cookie of this name. */
 export const readCookies = (request: Request, name: string) =>
   cookieValues(request.headers.get("Cookie") ?? "", name).filter(Boolean);
 

@@ -15,10 +15,7 @@ export function linkParameters(request: Request): LinkParameters {
   return { email: searchParams.get("email") ?? "", token: searchParams.get("token") ?? "" };
 }
 
-/**
- * Reads the form behind a mailed link. It refuses no field: a missing or malformed one makes the link invalid, or
- * breaks a rule for passwords, in this order.
- */
+/** Refuses no field: a missing or malformed one makes the link invalid, or breaks a rule for passwords. */
 export async function readLinkForm(request: Request) {
   const names = ["email", "token", "intent", "password", "passwordConfirmation", returnToName];
   const { fields, typed: sent } = await readFields(request, names);
@@ -29,7 +26,6 @@ export async function readLinkForm(request: Request) {
   return { link: { email, token }, intent, newPassword: { email, password, passwordConfirmation }, typed, returnTo };
 }
 
-/** Why the form is shown again: the link is invalid, or the password broke a rule. */
 export interface LinkRefusal {
   typed: Record<string, string>;
   invalidLink?: string;

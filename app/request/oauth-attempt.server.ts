@@ -15,7 +15,6 @@ export const redirectUri = (request: Request) => `${originOf(request)}/auth/idp/
 /** Whether the cookie was sent, also when it was sent twice and so counts as absent. */
 const isSent = (request: Request, name: AttemptCookie) => readCookies(request, name).length > 0;
 
-/** Sets each cookie that has a value, and clears the others that the browser may have. */
 function attemptCookies(request: Request, values: Partial<Record<AttemptCookie, string | null>>): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(values) as [AttemptCookie, string | null][]) {
@@ -65,10 +64,7 @@ export function isOwnState(request: Request, state: string | null): state is str
 /** The PKCE verifier of this browser; `null` for none. Without PKCE, a planted or left-over cookie is not sent on. */
 export const codeVerifierOf = (request: Request) => (usesPkce() ? readCookie(request, "oauth_verifier") : null);
 
-/**
- * Whether this browser tries to connect the provider to its account, and not to sign in. A second cookie, which a sibling
- * host can set, does not make a sign-in of it: that could create an account, or link another one.
- */
+/** A second cookie, which a sibling host can set, makes no sign-in of it: that could create or link an account. */
 export const isConnecting = (request: Request) => isSent(request, "oauth_connect");
 
 /**

@@ -3,7 +3,6 @@ import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
 import { passwordLength } from "#server/rules";
 
-/** The message for a broken rule, at the field that has to be changed. */
 export function passwordMessage(t: Translate<AnswerTexts>, problem: PasswordProblem): Record<string, string> {
   if (problem === "unconfirmed") return { passwordConfirmation: t("password.unconfirmed") };
   const messages = {

@@ -2,7 +2,6 @@ import type { HeadersFunction } from "@remix-run/node";
 import { data } from "@remix-run/react";
 import { DatabaseUnavailable, HashingOverloaded } from "#server/errors";
 
-/** A refused form: its page again, with what is wrong. */
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });
 
 /** The headers of a page: its action's, and its loader's where the action says nothing else. */
@@ -14,10 +13,7 @@ export const pageHeaders: HeadersFunction = ({ loaderHeaders, actionHeaders }) =
 
 export const minutesIn = (seconds: number) => Math.ceil(seconds / 60);
 
-/**
- * Thrown where a route does not take the method (RFC 9110, section 15.5.6). A route without an action does not need
- * it: Remix refuses for it, and the front door adds `Allow`.
- */
+/** RFC 9110, section 15.5.6. Remix refuses for a route without an action, and the front door adds `Allow`. */
 export function methodNotAllowed(allow: "GET" | "GET, HEAD" | "GET, HEAD, POST" | "POST"): Response {
   return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: { Allow: allow } });
 }

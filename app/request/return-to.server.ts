@@ -21,7 +21,6 @@ const redirectTo = (target: string, headers: Headers) =>
 export const redirectSignedIn = (returnTo: string | null, headers = new Headers()): Response =>
   redirectTo(returnTo ?? afterSignIn(), headers);
 
-/** Redirects a signed-in user away from a page for guests; never to that page itself. */
 export function redirectFromGuestPage(request: Request, returnTo: string | null): Response {
   const target = returnTo ?? afterSignIn();
   const { origin, pathname } = new URL(target, originOf(request));
@@ -29,10 +28,7 @@ export function redirectFromGuestPage(request: Request, returnTo: string | null)
   return redirectTo(isThisPage ? accountPage : target, new Headers());
 }
 
-/**
- * The header of a page whose form signs in. Some browsers apply `form-action` to the redirects after a form too
- * (https://github.com/w3c/webappsec-csp/issues/8), so the policy names the one origin that this sign-in leads to.
- */
+/** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */
 export function formTarget(request: Request, returnTo: string | null): Record<string, string> {
   const { origin } = new URL(returnTo ?? afterSignIn(), originOf(request));
   return origin === originOf(request) ? {} : { [formTargetHeader]: origin };

@@ -1,4 +1,3 @@
-/** The name of the query parameter, and of the field behind a mailed link. */
 export const returnToName = "return_to";
 
 export function withReturnTo(path: string, returnTo: string | null | undefined): string {

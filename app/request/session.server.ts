@@ -19,7 +19,6 @@ import { redirectFromGuestPage, redirectSignedIn } from "./return-to.server";
 
 export const recentSignIn = recentSignInMinutes * 60_000; // ms
 
-/** Whether the sign-in is too old for what changes who can sign in, or cannot be undone. */
 export const mustSignInAgain = ({ signedInAt }: SignedIn) => signedInAt.getTime() < Date.now() - recentSignIn;
 
 const cookieName = (request: Request) => sessionCookieName(isHttps(request));
@@ -37,7 +36,6 @@ function withSession(request: Request, { token, expiresAt: expires }: SessionTok
   return headers;
 }
 
-/** The live session of the request and its user; `null` for a visitor. */
 export async function getUser(request: Request): Promise<SignedIn | null> {
   const token = sessionToken(request);
   return token ? resumeSession(token) : null;

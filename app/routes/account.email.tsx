@@ -21,19 +21,14 @@ export function loader({ request }: LoaderFunctionArgs) {
   }));
 }
 
-/** What the page says after a form that changed no address. */
 interface Answer {
   typed: { email: string; token: string };
-  /** The present address of the account. */
   account?: string;
   invalidLink?: string;
   outcome?: "declined" | "another_account";
 }
 
-/**
- * Confirms the change. Two other intents: without a session the page asks to `show` which account it is; who did not ask for
- * the change can `decline` it.
- */
+/** Confirms the change, or `decline`s it; without a session the page first asks to `show` the account. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { link, intent } = await readLinkForm(request);

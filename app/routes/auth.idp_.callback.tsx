@@ -27,7 +27,6 @@ function isRepeated(parameters: URLSearchParams): boolean {
   return ["state", "iss", "error", "code"].some((name) => parameters.getAll(name).length > 1);
 }
 
-/** The page that says that it failed: the account page for an owner who connects a provider, else the login page. */
 async function failurePage(request: Request): Promise<string> {
   const owner = isConnecting(request) && (await getUser(request).catch(() => null));
   return owner ? "/dashboard?notice=idp_failed" : "/login?notice=idp_failed";

@@ -2,10 +2,7 @@ import type { LoaderFunctionArgs } from "@remix-run/node";
 import { factsOf, getUser } from "~/request";
 import { methodNotAllowed, respond } from "~/request/responses";
 
-/**
- * Who is signed in, for scripts of this origin. Another origin gets nothing: it could otherwise read it where a browser
- * sends it the cookie, as it does between hosts of one site.
- */
+/** For scripts of this origin alone: between hosts of one site, browsers send the cookie too. */
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     if (factsOf(request).crossSite) return Response.json({ error: "cross_origin" }, { status: 403 });

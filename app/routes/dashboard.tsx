@@ -76,7 +76,7 @@ function LogOut() {
 
 export default function Dashboard() {
   const t = useTexts();
-  const { user, canConnect, signInAgain, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
+  const { user, canConnect, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
   const provider = loaded.provider ?? t("account.externalSignIn");
   const { key } = useLocation();
   const result = useActionData<{ done?: string } & Partial<Refusal>>();
@@ -96,10 +96,10 @@ export default function Dashboard() {
       {problem && <Notice role="alert">{problem}</Notice>}
       {/* A new key after each action: the forms are closed and empty again, as after a page load. */}
       <Fragment key={key}>
-        <WaysIn {...user} provider={provider} canConnect={canConnect} signInAgain={signInAgain} />
+        <WaysIn {...user} provider={provider} canConnect={canConnect} />
         <SessionList sessions={sessions} />
-        <AccountDetails {...user} signInAgain={signInAgain} />
-        <DeleteAccount signInAgain={signInAgain} />
+        <AccountDetails {...user} />
+        <DeleteAccount />
       </Fragment>
     </Page>
   );

@@ -8,7 +8,6 @@ export function loader() {
   return mails.map(({ to, subject, text }) => ({ to, subject, text }));
 }
 
-/** A mail's text, with each URL as a link. */
 function Linked({ text }: { text: string }) {
   return text.split(/(https?:\/\/\S+)/).map((part, position) =>
     position % 2 === 1 ? (

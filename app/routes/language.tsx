@@ -10,7 +10,6 @@ export function loader() {
   throw methodNotAllowed("POST");
 }
 
-/** Keeps the visitor's language, for the notices of a signed-in user too, and shows the page again. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields } = await readFields(request, ["language", "page"]);

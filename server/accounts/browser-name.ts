@@ -4,10 +4,7 @@ import { answersIn } from "../languages/texts";
 
 const known: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP));
 
-/**
- * A `User-Agent` as people know it, e.g. `Firefox on Linux`. Only names of bowser's own table: of other browsers it
- * returns a part of the header, and a mail would carry an attacker's text.
- */
+/** Only names of bowser's table: else it returns a part of the header, an attacker's text in a mail. */
 export function browserName(userAgent: string | null, language: Language): string {
   const t = answersIn(language);
   const { browser, os } = userAgent ? Bowser.parse(userAgent) : { browser: {}, os: {} };

@@ -47,7 +47,6 @@ export async function rememberDevice(em: EntityManager, userId: string, token: s
   return { token: newToken, isKnown: false };
 }
 
-/** Forgets every device of the user: the next login is told to the owner. */
 export async function forgetDevices(em: EntityManager, userId: string): Promise<void> {
   await em.nativeDelete(Device, { user: userId });
 }

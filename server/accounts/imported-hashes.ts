@@ -19,10 +19,7 @@ function decodedLength(text: string): number | null {
 const isWithin = (length: number | null, least: number, most: number) =>
   length !== null && length >= least && length <= most;
 
-/**
- * Why a hash of another system cannot be verified here; `null` when it can. Argon2id in the PHC string format, or bcrypt
- * in the modular crypt format (`$2a$`, `$2b$`, `$2y$`).
- */
+/** `null` for a hash that can be verified: Argon2id in PHC format, or bcrypt in modular crypt format. */
 export function hashProblem(hash: string): string | null {
   const cost = bcrypt.exec(hash)?.[1];
   if (cost !== undefined) {

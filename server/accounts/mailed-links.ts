@@ -8,7 +8,6 @@ import { isToken, mintToken, sha256 } from "./tokens";
 
 type LinkTable = typeof PasswordReset | typeof Registration;
 
-/** As submitted. */
 export interface MailedLink {
   email: string;
   token: string;
@@ -21,7 +20,6 @@ export function newLink(email: string) {
   return { token, row: { tokenHash: sha256(token), email, expiresAt } };
 }
 
-/** Stores the SHA-256 of a new token for `email`. @returns the raw token */
 export async function issueLink(em: EntityManager, table: LinkTable, email: string): Promise<string> {
   const { token, row } = newLink(email);
   await em.insert(table, row);
@@ -34,7 +32,6 @@ const resetLinkOfUser = `
   link as (insert into password_resets (token_hash, email, expires_at) select ?, email, ? from owner)
   select id from owner`;
 
-/** Stores a new reset link when the address has an account. */
 export async function issueResetLink(email: string): Promise<{ userId: string; token: string } | null> {
   const { token, row } = newLink(email);
   const values = [email, row.tokenHash, row.expiresAt];

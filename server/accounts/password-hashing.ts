@@ -46,7 +46,6 @@ function waitForTurn({ client, signal }: Partial<Requester>): Promise<void> {
   });
 }
 
-/** Runs `work` when fewer than `concurrency` others run. */
 async function withinConcurrency<T>(requester: Partial<Requester>, work: () => Promise<T>): Promise<T> {
   requester.signal?.throwIfAborted();
   if (running < concurrency) running++;

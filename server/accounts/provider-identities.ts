@@ -46,7 +46,6 @@ export const lockUserOf = (em: EntityManager, identity: Identity): Promise<User 
 export const isTaken = async (em: EntityManager, identity: Identity): Promise<boolean> =>
   (await em.count(User, hasIdentity(identity))) > 0;
 
-/** Gives the user this identity. An existing name and picture stay. */
 export function link(user: User, { id, issuer }: Identity, { name, pictureUrl }: Profile): void {
   user.idpId = id;
   user.idpIssuer = issuer;

@@ -20,7 +20,6 @@ export interface Browser {
   sessionTokens: string[];
 }
 
-/** Of the session cookie, which alone holds the raw token. */
 export interface SessionToken {
   token: string;
   expiresAt: Date;
@@ -88,10 +87,7 @@ const startOne = `
   select array(select user_id::text from replaced) as "replacedUserIds",
     (select count(*)::int from surplus) as "endedCount"`;
 
-/**
- * Starts a session with a new token, ends those that the browser came with (session fixation), and those beyond the
- * most that a user may have. The caller holds the user's row: of two sign-ins at once neither would see the other's.
- */
+/** A new token, and the browser's sessions end (session fixation). The caller holds the user's row. */
 export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
   const replaced = browser.sessionTokens.map(sha256);
   const token = mintToken();
@@ -144,7 +140,6 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
   return { token, expiresAt: session.expiresAt };
 }
 
-/** @returns how many there were */
 export const endAllSessions = async (em: EntityManager, userId: string): Promise<number> =>
   (await endSessionsExcept(em, userId, null)).count;
 

@@ -33,10 +33,7 @@ async function matchesTyped(hash: string, typed: string): Promise<boolean> {
 /** NFKC sorts combining marks in quadratic time: 16 KB took 0.2 s. Latchkey's own passwords have at most 512 code units. */
 export const isSlowToNormalize = (text: string) => text.length > 512;
 
-/**
- * Verifies a password against an Argon2id or bcrypt hash. Hashes of Latchkey are of the password in NFKC, imported ones
- * are of what was typed, in most systems. How often the password is hashed depends on the password only.
- */
+/** Latchkey's hashes are of the NFKC form, most imported ones of what was typed. The work depends on the password. */
 export async function matchesHash(hash: string, password: string): Promise<boolean> {
   if (isSlowToNormalize(password)) return matchesTyped(hash, password);
   const normalized = password.normalize("NFKC");

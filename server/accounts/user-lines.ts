@@ -5,7 +5,6 @@ import { parseAddress } from "./email-address";
 import { hashProblem } from "./imported-hashes";
 import { parseName } from "./users";
 
-/** Text that `parse` makes something of. */
 const parsed = (parse: (text: string) => string | null, problem: string) =>
   z.string({ error: ({ input }) => (input === undefined ? "is missing" : "is no text") }).transform((text, context) => {
     const value = parse(text);
@@ -60,7 +59,6 @@ const userLine = z
   )
   .refine(({ idpId, idpIssuer }) => !idpIssuer || idpId != null, { path: ["idpIssuer"], error: "has no idpId" });
 
-/** A user as a line of `user import` and `user export` has it. */
 export type UserLine = z.infer<typeof userLine>;
 
 function parseJson(line: string): unknown {

@@ -25,7 +25,6 @@ async function open<T>(databaseUrl: string, work: (database: Database, queue: Jo
   }
 }
 
-/** Runs `work` with the database of the configuration, which is made where there is none, whatever migrations it has. */
 export const withUnpreparedDatabase = <T>(work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> =>
   open(readDatabaseUrl(), work);
 

@@ -6,7 +6,6 @@ export class CommandError extends Error {
   override name = "CommandError";
 }
 
-/** The option of every command that lists or shows. */
 export const jsonOption = ["--json", "print JSON instead of text"] as const;
 
 const leavesOf = (command: Command): Command[] =>

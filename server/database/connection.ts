@@ -8,7 +8,6 @@ type Parsed = ReturnType<typeof parseIntoClientConfig>;
 /** For node-postgres: the TLS and the other parameters that a URL names. MikroORM reads none of them. */
 type ClientParameters = Pick<Parsed, "host" | "port" | "ssl" | "application_name" | "options">;
 
-/** Where a PostgreSQL is reached. The embedded one serves one connection and one process. */
 export interface Connection {
   kind: "postgresql" | "embedded";
   address: Pick<Options, "clientUrl" | "host" | "user" | "dbName">;
@@ -35,7 +34,6 @@ function clientParameters(databaseUrl: string): ClientParameters {
   }
 }
 
-/** The connection that `DATABASE_URL` names; `pglite:FOLDER` starts the embedded database. */
 export async function connectionFor(databaseUrl: string): Promise<Connection> {
   const folder = folderOf(databaseUrl);
   if (folder !== null) return embeddedConnection(await openEmbeddedDatabase(folder));

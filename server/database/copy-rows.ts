@@ -4,14 +4,11 @@ import { runStatement } from "./run-statement";
 
 const batch = 1_000; // rows that are in memory at a time
 
-/** The rows of one table. */
 export interface Part {
   table: string;
-  /** A condition of SQL; without one all rows. */
   where?: string;
 }
 
-/** The tables of the entities, each after those that it refers to. */
 export const entityTables = (): Part[] => entities.map(({ meta }) => ({ table: meta.tableName }));
 
 /** Whether the database has no table, view or sequence but those of extensions. */
@@ -24,10 +21,7 @@ export async function isEmpty(knex: Knex): Promise<boolean> {
   return (await runStatement(knex, { text })).length === 0;
 }
 
-/**
- * Copies rows from one transaction to another, into a table of the same columns. PostgreSQL's own JSON keeps every
- * value as it is: times to the microsecond, and integers that a JavaScript number would round. @returns how many
- */
+/** As PostgreSQL's JSON, which keeps times to the microsecond and integers of 64 bits. @returns how many rows */
 export async function copyRows(from: Knex, to: Knex, { table, where = "true" }: Part): Promise<number> {
   const rows = `select row_to_json(source)::text as row from ${table} as source where ${where}`;
   await runStatement(from, { text: `declare copied_rows no scroll cursor for ${rows}` });

@@ -39,7 +39,6 @@ async function makePrivate(folder: string): Promise<void> {
   await Promise.all(files.map(({ parentPath, name }) => chmod(join(parentPath, name), 0o600)));
 }
 
-/** The folder of an embedded database; `null` for the URL of another. */
 export const folderOf = (databaseUrl: string): string | null =>
   databaseUrl.startsWith("pglite:") ? databaseUrl.slice("pglite:".length) : null;
 
@@ -66,7 +65,6 @@ async function open(folder: string): Promise<PGlite> {
   return database;
 }
 
-/** PostgreSQL in this process (PGlite), its data under `folder`. */
 export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedDatabase> {
   const { home, lock } = await claimFolder(folder);
   // Node without other work would first finish all of PGlite's background compilation (measured).

@@ -2,10 +2,7 @@ import { chmod, type FileHandle, mkdir, open, readdir, realpath } from "node:fs/
 import { join } from "node:path";
 import { StartError } from "../errors";
 
-/**
- * Two processes on one data folder lose committed rows silently. The system ends the lock of a file with its process,
- * however that ends (fcntl(2), open file description locks).
- */
+/** Two processes on one folder lose rows. The lock ends with its process (fcntl(2), open file description locks). */
 async function lockFolder(folder: string, tryLock: (fd: number) => boolean): Promise<FileHandle> {
   const lock = await open(join(folder, "lock"), "a", 0o600);
   try {
@@ -27,7 +24,6 @@ async function loadTryLock(): Promise<(fd: number) => boolean> {
   }
 }
 
-/** The folder of PostgreSQL's files in the data folder. */
 export const databaseFolder = "pglite";
 
 /** Others would lose their rights to the files of a folder that is given by mistake, such as /var/lib. */
@@ -38,7 +34,6 @@ async function assertNoOtherFiles(folder: string): Promise<void> {
   throw new StartError(`The folder ${folder} holds other files than a database's: name one that is new or empty.`);
 }
 
-/** Makes the folder and locks it until the returned file is closed. */
 export async function claimFolder(folder: string): Promise<{ home: string; lock: FileHandle }> {
   const tryLock = await loadTryLock();
   try {

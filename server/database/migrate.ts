@@ -6,7 +6,6 @@ export const startLock = 7_231_905;
 
 const oldestVersion = 150_000; // server_version_num of PostgreSQL 15
 
-/** The version of the PostgreSQL server, and whether Latchkey cannot run on it. */
 export async function serverVersion(em: EntityManager): Promise<{ name: string; tooOld: boolean }> {
   const [row] = await em.execute<{ number: number; name: string }[]>(
     "select current_setting('server_version_num')::int as number, current_setting('server_version') as name",
@@ -14,10 +13,7 @@ export async function serverVersion(em: EntityManager): Promise<{ name: string; 
   return { name: row?.name ?? "unknown", tooOld: (row?.number ?? 0) < oldestVersion };
 }
 
-/**
- * Runs the part of a start that one instance does at a time, on an ORM without time limits. The advisory lock belongs
- * to the database session, so it ends with a killed process. The embedded database has one instance only.
- */
+/** One instance at a time: the advisory lock belongs to the database session, so it ends with a killed process. */
 export async function withStartLock(
   { orm, connection }: Database,
   work: (orm: MikroORM) => Promise<void>,
@@ -40,7 +36,6 @@ async function appliedMigrations(em: EntityManager): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The migrations that this process knows and the database does not have. */
 export async function missingMigrations(em: EntityManager): Promise<string[]> {
   const applied = await appliedMigrations(em);
   return migrationNames.filter((name) => !applied.includes(name));
@@ -48,7 +43,6 @@ export async function missingMigrations(em: EntityManager): Promise<string[]> {
 
 export const hasEveryMigration = async (em: EntityManager) => (await missingMigrations(em)).length === 0;
 
-/** Whether the database has a migration that this process does not know. */
 export const hasNewerMigration = async (em: EntityManager) =>
   (await appliedMigrations(em)).some((name) => !migrationNames.includes(name));
 
@@ -64,7 +58,6 @@ export async function migrate(orm: MikroORM): Promise<void> {
   await (await createMigrator(orm)).up();
 }
 
-/** Runs every migration within a transaction. */
 export async function migrateWithin(orm: MikroORM, transaction: Knex.Transaction): Promise<void> {
   const migrator = await createMigrator(orm);
   migrator.getStorage().setMasterMigration(transaction); // else its table is made outside

@@ -21,7 +21,6 @@ const pools = {
   embedded: { min: 1, max: 1, afterCreate: deallocateStatements },
 };
 
-/** The ORM's options for one database; its statements have no time limit. */
 export function ormOptions({ kind, address, client }: Connection): Options {
   return defineConfig({
     ...address,
@@ -40,16 +39,12 @@ export function ormOptions({ kind, address, client }: Connection): Options {
 
 const requestLimit = 4_000; // ms
 
-/**
- * How long one statement may take: the server's limit, and ours for a server that hangs. A connection whose answer is
- * still due is not used again.
- */
+/** The server's limit, and ours for a server that hangs. A connection whose answer is due is not used again. */
 const timeLimits = (limit: number) => ({
   pool: { validate: ({ readyForQuery }: { readyForQuery: boolean }) => readyForQuery },
   driverOptions: { connection: { statement_timeout: limit, query_timeout: limit + 500 } },
 });
 
-/** How many connections of the pool are in use and free, and how many callers wait for one. */
 export function poolUse(orm: MikroORM): { used: number; free: number; waiting: number } {
   const { pool } = orm.em.getKnex().client; // of tarn
   return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
@@ -64,7 +59,6 @@ export async function connect(connection: Connection, limit = requestLimit): Pro
   return { orm, connection, close };
 }
 
-/** The host, port and database that are connected to, without credentials. */
 function placeOf(databaseUrl: string, { client: { host, port } }: Connection): string {
   return `${host ?? ""}${port ? `:${port}` : ""}${new URL(databaseUrl).pathname}`;
 }

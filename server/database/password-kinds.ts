@@ -1,7 +1,4 @@
-/**
- * The algorithm and the parameters of a stored hash, e.g. `$argon2id$v=19$m=19456,t=2,p=1` or `$2b$10`. The variants of
- * bcrypt, which differ in the letter, take the same time and are one kind.
- */
+/** E.g. `$argon2id$v=19$m=19456,t=2,p=1` or `$2b$10`; bcrypt's other letters take the same time and are one kind. */
 const kind = `coalesce(substring(password_hash from '^[$]argon2id[$]v=[0-9]+[$]m=[0-9]+,t=[0-9]+,p=[0-9]+'), '$2b' || substring(password_hash from '^[$]2[aby]([$][0-9]{2})[$]'))`;
 
 const name = "users_password_kind_index";

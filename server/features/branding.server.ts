@@ -12,7 +12,6 @@ interface Branding {
   files: AssetsByPath;
 }
 
-/** Replaces the colours of `app/styles/theme.css`. */
 function stylesheetOf(colors: BrandColors): FingerprintedAsset {
   const rules = (theme: "light" | "dark") => {
     const [text, hover] = [colors.text[theme], colors.textOnHover[theme]];

@@ -18,12 +18,7 @@ async function copyTables(source: Knex, target: Knex, parts: Part[]): Promise<Co
   return tables;
 }
 
-/**
- * Copies everything but the queue's finished jobs to an empty database, which gets every migration. The source is read
- * in one snapshot; the target is changed in one transaction.
- *
- * @param source has every migration
- */
+/** Reads the source in one snapshot, and changes the target, which gets every migration, in one transaction. */
 export async function copyDatabase(source: Database, target: Database): Promise<CopiedTable[] | CopyRefusal> {
   if (await hasNewerMigration(source.orm.em.fork())) return "source_is_newer";
   if ((await serverVersion(target.orm.em.fork())).tooOld) return "target_is_too_old";

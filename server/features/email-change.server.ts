@@ -15,10 +15,7 @@ import { addressTakenMail, emailChangeMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { AskedEmailChange, MailCall } from "../queue/jobs";
 
-/**
- * Asks for a link that proves the new mailbox, and tells the current one. The work is the same for every address, known
- * or not. Past the limit of mails, of the new address or of the client's, nothing is sent.
- */
+/** The work is the same for every address, known or not. Past a limit of mails nothing is sent. */
 export async function requestEmailChange(
   owner: Owner,
   currentEmail: string,
@@ -112,11 +109,9 @@ async function consumeEmailChange(em: EntityManager, link: MailedLink, visitor: 
 }
 
 /**
- * Consumes the link, sets the address, and ends every link of both addresses and of the user, and every session but the
- * owner's, in one transaction. Without the owner's session every device is forgotten, too: somebody may have confirmed a
- * change that he did not ask for.
+ * Ends every link of both addresses and of the user, and every session but the visitor's, in one transaction. Without
+ * one every device is forgotten, too: somebody may have confirmed a change that he did not ask for.
  *
- * @param visitor who is signed in to the browser that confirms
  * @returns what became of the sessions; `invalid_link` also when accounts may not have the address, or one has it by now
  */
 export async function changeEmail(

@@ -33,7 +33,6 @@ function configured(): IdentityProviderConfig {
 
 export const isExternalSignInOn = (): boolean => config().identityProvider !== null;
 
-/** The configured provider's name for people; `null` when external sign-in is off. */
 export function providerLabel(language: Language): string | null {
   const { identityProvider } = config();
   return (
@@ -41,7 +40,6 @@ export function providerLabel(language: Language): string | null {
   );
 }
 
-/** The origin of the provider's consent screen; `null` when external sign-in is off. */
 export function consentOrigin(): string | null {
   const { identityProvider } = config();
   return identityProvider && provider.consentOrigin(identityProvider);

@@ -1,4 +1,5 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
+import * as z from "zod";
 import type { RequestFacts } from "../context";
 import { Installation } from "../database/entities";
 import { hasEveryMigration } from "../database/migrate";
@@ -22,12 +23,15 @@ export async function readInstallationId(): Promise<void> {
 /** An address of RFC 5737, which no client has. `latchkey doctor` sends it as a client that forges `X-Forwarded-For`. */
 export const forgedClient = "192.0.2.1";
 
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
+
 /** How the service sees a request of `latchkey doctor`, which compares it to `APP_URL` and `TRUST_PROXY`. */
-export interface SelfReport {
-  installation: string | null;
-  origin: string;
-  client: "connection" | "proxy" | "forged";
-}
+export const selfReportShape = z.object({
+  installation: z.uuid().nullable(),
+  origin: z.string().refine(isOrigin),
+  client: z.enum(["connection", "proxy", "forged"]),
+});
+export type SelfReport = z.infer<typeof selfReportShape>;
 
 /** It tells a client no address of the network behind. */
 export function selfReport({ origin, client, clientForwarded }: RequestFacts): SelfReport {

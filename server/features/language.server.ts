@@ -10,10 +10,7 @@ export { momentIn } from "../languages/translate";
 
 const longestHeader = 512; // characters; browsers send fewer than 200
 
-/**
- * The chosen language, else the best of `Accept-Language` (RFC 9110, section 12.5.4, with the look-up of RFC 4647,
- * section 3.4), else the default.
- */
+/** The choice, the best of `Accept-Language` (RFC 9110, section 12.5.4; RFC 4647, section 3.4), or the default. */
 export function chooseLanguage(chosen: string | null, acceptLanguage: string | null): Language {
   if (chosen !== null && isLanguage(chosen)) return chosen;
   const { defaultLanguage } = config();
@@ -37,7 +34,6 @@ export function agoIn(language: Language, at: Date, now = Date.now()): string {
   return unit ? relativeFormat(language).format(-Math.floor(age / seconds[unit]), unit) : nowIn(language);
 }
 
-/** What the components show, in this language. */
 export const pageTextsIn = (language: Language) => texts[language].pages;
 
 const fileOf = (language: Language): FingerprintedAsset =>
@@ -49,5 +45,4 @@ const files = Object.fromEntries(
 
 export const textFiles = byPath(Object.values(files));
 
-/** Where a browser gets the texts of a page in this language. */
 export const textsPath = (language: Language): string => files[language].path;

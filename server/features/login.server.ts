@@ -27,7 +27,6 @@ export interface LoginOrigin {
   deviceToken: string | null;
 }
 
-/** What was counted for a login, or the seconds until the next one is allowed. */
 type CountedLogin = { counters: Counters; wait: null } | { wait: number };
 
 /** Counts a login under the browser's device, when that belongs to the account, else under the address and the client. */
@@ -40,7 +39,6 @@ export async function countLogin(email: string, { client, deviceToken }: LoginOr
   return { wait };
 }
 
-/** A user whose address and password were right, and the hash that it was right for. */
 export interface Authenticated {
   id: string;
   email: string;
@@ -55,7 +53,6 @@ const credentials = `
     array(select kind from kinds where kind is not null) as kinds
   from (select 1) as always left join users on users.email = ?`;
 
-/** `kinds` is every kind of hash that is stored. */
 type Credentials = { id: string | null; passwordHash: string | null; kinds: string[] };
 
 /** The user of these credentials, as typed; `null`, after the same time, for every other pair. @throws HashingOverloaded */
@@ -88,10 +85,7 @@ export async function authenticate(
   return renewed === 0 ? authenticate(typedEmail, password, requester, counters) : { ...verified, passwordHash };
 }
 
-/**
- * Starts the session of an authenticated user, remembers the browser, and tells the owner of a browser that the account
- * did not know, in one transaction; `null` when the password or the address was changed since they were verified.
- */
+/** In one transaction; `null` when the password or the address was changed since they were verified. */
 export async function logIn(
   { id, email, passwordHash }: Authenticated,
   counters: Counters,

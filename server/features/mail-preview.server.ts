@@ -2,7 +2,6 @@ import { config } from "../config";
 import { previewedMails } from "../mail/log-mailer";
 import type { Mail } from "../mail/mail";
 
-/** Whether mails are only written to standard output: the `log` driver. */
 export const isMailLogged = (): boolean => config().mail.driver === "log";
 
 /** The mails of the `log` driver in development, the last first; `null` with another driver. */

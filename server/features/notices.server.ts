@@ -18,7 +18,6 @@ const resetThenAccount = (t: Texts, why = t("newSignIn.check")): Part[] => [rese
 
 interface Context {
   language: Language;
-  /** The provider's name. */
   provider: string;
 }
 
@@ -94,7 +93,6 @@ export function noticeMail(job: NoticeJob, language: Language): Message {
   return write(language, subject, [...sentences.map((say) => ({ say })), ...then]);
 }
 
-/** The job of a notice. */
 export async function mailNotice(job: NoticeJob, language: Language): Promise<MailCall> {
   return () => sendMail(job.email, noticeMail(job, language));
 }

@@ -28,10 +28,7 @@ function wordsOfService(): string[] {
   return [brand.name, host, hostname].map(spelled);
 }
 
-/**
- * The first rule that a new password breaks. NIST SP 800-63B, section 3.1.1.2: a length in code points, a blocklist,
- * and no rules of composition. Nothing is trimmed or cut.
- */
+/** NIST SP 800-63B, section 3.1.1.2: a length, a blocklist, no rules of composition. Nothing is trimmed or cut. */
 export async function passwordProblem({
   email: typedEmail,
   password,

@@ -15,10 +15,7 @@ import { resetMail } from "../mail/messages";
 import { enqueue } from "../queue/job-queue";
 import type { MailCall } from "../queue/jobs";
 
-/**
- * Asks for a reset link. The work is the same for every address, known or not: the counts of its limits and one job. Text
- * that is no address does nothing. @returns `null`, or the seconds until the next request is allowed
- */
+/** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
 export async function requestPasswordReset(
   typedEmail: string,
   client: string,
@@ -36,7 +33,6 @@ export async function requestPasswordReset(
   return null;
 }
 
-/** The job of a request: mails a new link to the stored address. An address without an account gets no mail. */
 export async function mailPasswordReset(email: string, language: Language): Promise<MailCall> {
   const link = await issueResetLink(email);
   if (!link) return simulateMail;
@@ -53,11 +49,8 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
 }
 
 /**
- * Consumes the link, stores the new password, removes every reset link of the address, ends every session and every
- * email change of the user and forgets every device but this browser, in one transaction.
- *
- * @returns the token of the browser's device; `null`, and nothing changed, for a link that is not valid
- * @throws HashingOverloaded
+ * One transaction: the password, every link, session, email change and device but this browser's. @returns its device's
+ * token; `null`, and nothing changed, for a link that is not valid. @throws HashingOverloaded
  */
 export async function resetPassword(
   link: MailedLink,

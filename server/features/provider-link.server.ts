@@ -18,16 +18,10 @@ import { ExternalSignInError } from "./external-sign-in.server";
 
 export type { Owner } from "../accounts/sessions";
 
-/**
- * Binds an attempt to the session that started it: a cookie with this value can only be made with the session's token
- * and the attempt's state, so that a planted cookie does not connect an attacker's identity.
- */
+/** Made of the session's token and the attempt's state, so that a planted cookie connects no attacker's identity. */
 export const connectBinding = (sessionToken: string, state: string) => sha256(`oauth_connect:${sessionToken}:${state}`);
 
-/**
- * Links the profile's id to the signed-in user, whatever address the profile has. @throws ExternalSignInError, and nothing
- * changed, when the user is linked already, the session has ended, or the id is another account's
- */
+/** Whatever address the profile has. @throws ExternalSignInError, and nothing changed, when it cannot be linked */
 export async function connectProvider(owner: Owner, profile: Profile): Promise<void> {
   const identity = identityOf(profile);
   await unitOfWork(async (em) => {
@@ -48,8 +42,6 @@ export async function connectProvider(owner: Owner, profile: Profile): Promise<v
 /**
  * Takes the provider's id off the account, ends every session but the actor's and every email change, which whoever used
  * the provider may have asked for, and blocks linking by address, which would undo the owner's decision.
- *
- * @returns what became of the sessions; `session_ended` also when the account is gone by now
  */
 export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_way_in" | "session_ended"> {
   const { userId, sessionId } = actor;

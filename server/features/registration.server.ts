@@ -36,7 +36,6 @@ export async function requestRegistration(
   logEvent({ event: "registration.requested" });
 }
 
-/** Mails the link, or tells the owner of an account that there is one. */
 export async function mailRegistration(email: string, language: Language, returnTo?: string): Promise<MailCall> {
   const user = await query((em) => em.findOne(User, { email }));
   if (user) {
@@ -69,10 +68,7 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
   return valid;
 }
 
-/**
- * Consumes the link, creates the user, starts a session and remembers the browser, in one transaction; `null`, and
- * nothing changed, for a link that is not valid. @throws HashingOverloaded
- */
+/** In one transaction; `null`, and nothing changed, for a link that is not valid. @throws HashingOverloaded */
 export async function completeRegistration(
   link: MailedLink,
   password: string,

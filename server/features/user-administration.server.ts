@@ -9,13 +9,11 @@ import { logEvent } from "../log";
 import { resetLink } from "../mail/messages";
 import { activeSessions, browserName } from "./sessions.server";
 
-/** The user of an address, as typed; `null` when there is none. */
 export function findUser(typedEmail: string): Promise<User | null> {
   const email = parseAddress(typedEmail);
   return query((em) => em.findOne(User, { email: email ?? "" }));
 }
 
-/** What an operator may know of an account. */
 export async function accountDetails(user: User) {
   const sessions = await activeSessions(user.id);
   const links = await query((em) => em.count(PasswordReset, { email: user.email, expiresAt: { $gt: new Date() } }));
@@ -24,7 +22,6 @@ export async function accountDetails(user: User) {
     email: user.email,
     name: user.name ?? null,
     createdAt: user.createdAt,
-    /** The algorithm and the parameters of the stored hash. */
     password: user.passwordHash ? (kindOf(user.passwordHash) ?? "unknown") : null,
     provider: user.idpId === null ? null : { id: user.idpId, issuer: user.idpIssuer ?? null },
     providerBlockedAt: user.idpBlockedAt ?? null,
@@ -42,7 +39,6 @@ export async function accountDetails(user: User) {
 
 export type AccountDetails = Awaited<ReturnType<typeof accountDetails>>;
 
-/** The address of a new reset link of the user, which is mailed to nobody. */
 export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string> {
   const token = await query((em) => issueLink(em, PasswordReset, email));
   logEvent({ event: "password_reset.requested", userId: id });

@@ -21,7 +21,6 @@ type NumberedUser = UserLine & { line: number };
 
 export interface Imported {
   created: number;
-  /** Lines whose address has an account. */
   skipped: number;
 }
 
@@ -96,10 +95,7 @@ const storedKinds = `with recursive ${passwordKinds} select kind from kinds wher
 
 const importLock = 4_701_983_362; // any number that other locks of the database do not use; the count of kinds needs it
 
-/**
- * Creates the users of JSON lines, in one transaction. An address that has an account is skipped. When lines are wrong,
- * or another import runs, nothing is changed. `written` is called after each of several batches.
- */
+/** One transaction; nothing changes when a line is wrong. `written` is called after each of several batches. */
 export async function importUsers(
   lines: string[],
   written: (done: number, all: number) => void,
@@ -130,10 +126,7 @@ export async function importUsers(
   return imported;
 }
 
-/**
- * Every user in the order of the addresses, as `importUsers` takes them. An id without an issuer counts as the configured
- * provider's, and is left out without one: an import would take it for that of any provider.
- */
+/** In the order of the addresses. Without a configured provider, an id without an issuer is left out. */
 export async function* exportUsers(): AsyncIterable<UserLine> {
   const configured = configuredIssuer();
   let last = "";

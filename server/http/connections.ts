@@ -25,10 +25,7 @@ const clientInterval = 1_000; // ms
 const waitsForClient = ({ req, writableEnded, writableNeedDrain }: ServerResponse) =>
   !req.complete || writableEnded || writableNeedDrain;
 
-/**
- * Takes the requests of each HTTP server of the process. remix-serve has no middleware; Node publishes each server on
- * this channel before it listens, which is when it reads the interval.
- */
+/** remix-serve has no middleware; Node publishes each server on this channel before it listens. */
 export function takeRequests(take: TakeRequest, limits = timeLimits): Connections {
   const open = new Set<ServerResponse>();
   let closing: (() => void) | undefined;

@@ -7,7 +7,6 @@ import { cookieOf, sessionCookieName } from "./request-facts.server";
 import { parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
 
-/** What a reverse proxy asks before it passes a request on to the application behind it. */
 export const verifyPath = "/auth/verify";
 
 interface VerifiedUser {

@@ -22,7 +22,6 @@ const withoutZone = (address: string) => address.replace(/%.*$/, "");
 
 const isAuthority = (host = "") => /^[\w.\-:[\]]+$/.test(host) && URL.canParse(`http://${host}`);
 
-/** Whether the browser used https. */
 export function isEncrypted(request: IncomingMessage, config: Config): boolean {
   const forwarded = forwardedValue(request, "x-forwarded-proto", config.trustedProxies);
   return forwarded === undefined ? (request.socket as Partial<TLSSocket>).encrypted === true : forwarded === "https";
@@ -53,10 +52,7 @@ export function clientOf(
   return { client: isIP(own) ? subscriberOf(own) : "unknown", clientForwarded: false };
 }
 
-/**
- * Fetch Standard, "`Origin` header", and Fetch Metadata: browsers send them, and a page cannot forge them. Another host
- * of the same site is another site here.
- */
+/** By Origin and Fetch Metadata, which a page cannot forge. Another host of the same site is another site here. */
 export function comesFromAnotherSite({ headers }: IncomingMessage, ownOrigin: string): boolean {
   const site = headers["sec-fetch-site"] ?? "none";
   if (headers.origin === undefined) return site !== "none" && site !== "same-origin";

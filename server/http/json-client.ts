@@ -20,12 +20,10 @@ export class CallError extends ErrorWithReason<CallFailureReason> {
 }
 
 export interface Call {
-  /** Which step of an external sign-in it is, for the error. */
   step?: SignInStep;
   method: "GET" | "POST";
   headers?: Record<string, string>;
   body?: string;
-  /** Sent as `application/json` instead of `body`. */
   json?: unknown;
   /** The error code in the body of an answer with a status of 400 to 499. It is logged, so the shape must be strict. */
   errorCode?: z.ZodType<string | number>;

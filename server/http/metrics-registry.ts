@@ -3,13 +3,11 @@ import { setTimeout } from "node:timers/promises";
 import { DatabaseUnavailable } from "../errors";
 import { type Counters, mailOutcomes, provideCounters } from "../metrics";
 
-/** The jobs that wait, by state, and the seconds since the oldest of them was enqueued. */
 type Jobs = Record<string, { waiting: number; oldest: number }>;
 
 export interface Readings {
   hashesWaiting(): number;
   pool(): { used: number; free: number; waiting: number };
-  /** @throws DatabaseUnavailable */
   jobs(): Promise<Jobs>;
 }
 

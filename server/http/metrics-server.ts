@@ -25,7 +25,6 @@ async function answer(exposition: Exposition, request: IncomingMessage, response
   }
 }
 
-/** Answers `GET /metrics` on a port of its own, until the process ends. */
 export function openMetricsServer({ host, port }: MetricsConfig, exposition: Exposition): Promise<void> {
   const server = new MetricsServer((request, response) => void answer(exposition, request, response));
   return listen(server, port, host, `METRICS_PORT ${port} on ${host}`);

@@ -24,10 +24,7 @@ export interface Requester {
   signal: AbortSignal | undefined;
 }
 
-/**
- * The signal is not `request.signal`: undici holds the controllers between two Requests by weak references, so that a
- * garbage collection cuts them off.
- */
+/** Not `request.signal`, which a garbage collection cuts off: undici holds its controllers by weak references. */
 export function requesterOf(request: Request): Requester {
   const { client, response } = factsOf(request);
   const controller = new AbortController();
@@ -36,17 +33,11 @@ export function requesterOf(request: Request): Requester {
   return { client, signal: controller.signal };
 }
 
-/**
- * The values of every cookie of this name, as sent. Nothing is decoded: browsers let a sibling host set cookies whose
- * names resemble `__Host-session`, such as `%5F%5FHost-session`.
- */
+/** Not decoded: a sibling host can set cookies such as `%5F%5FHost-session`, which resembles `__Host-session`. */
 export const cookieValues = (header: string, name: string): string[] =>
   header.split(";").flatMap((pair) => parse(pair, { decode: (value) => value })[name] ?? []);
 
-/**
- * A cookie that is sent twice counts as absent: a sibling host can set one for a longer path, which browsers send first
- * (RFC 6265, section 8.6).
- */
+/** A cookie that is sent twice counts as absent: a sibling host can set one for a longer path (RFC 6265, 8.6). */
 export function cookieOf(header: string, name: string): string | null {
   const [value, second] = cookieValues(header, name);
   return second === undefined ? value || null : null;

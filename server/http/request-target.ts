@@ -31,7 +31,6 @@ function isDecodable(path: string): boolean {
 /** Remix writes other values into the log as they came, line breaks included. */
 const isPagePath = (path: string) => /^\/[\w./-]*$/.test(path) && isShort(path);
 
-/** Whether Remix can take a target to a route. */
 export function isReadable({ path, query }: Target): boolean {
   const parameters = new URLSearchParams(query);
   if (parameters.has("_data")) return false; // Remix's data requests before single fetch: each logs an error

@@ -68,7 +68,6 @@ export async function endpointsOf(config: IdentityProviderConfig): Promise<Endpo
   return { ...known, ...Object.fromEntries(named) } as Endpoints;
 }
 
-/** The address of the consent screen. @throws CallError when discovery fails */
 export async function authorizationUrl(
   config: IdentityProviderConfig,
   redirectUri: string,
@@ -90,9 +89,7 @@ export async function authorizationUrl(
 
 /**
  * Whether an authorization response with this `iss` comes from the configured provider (RFC 9207, section 2.4).
- * `IDP_AUTHORIZE_URL` may name another provider, so the table's issuer does not count with it.
- *
- * @throws CallError when discovery fails
+ * `IDP_AUTHORIZE_URL` may name another provider, so the table's issuer does not count with it. @throws CallError
  */
 export async function isIssuer(config: IdentityProviderConfig, iss: string | null): Promise<boolean> {
   const known = config.issuer ?? (config.authorizeUrl ? null : providers[config.provider].issuer);
@@ -130,10 +127,7 @@ export async function exchangeCode(config: IdentityProviderConfig, code: Authori
   return (await requestToken(config, code, tokenResponse)).access_token;
 }
 
-/**
- * The error with which the token endpoint refuses a code that no provider has issued: wrong credentials of the client, before
- * the wrong code. @throws CallError when the answer has no error code
- */
+/** The answer to a code that nobody issued: credentials come first. @throws CallError without an error code */
 export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: string): Promise<string> {
   const code = { code: "latchkey-doctor", redirectUri, codeVerifier: config.pkce ? "0".repeat(64) : null };
   try {
@@ -144,7 +138,6 @@ export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: 
   }
 }
 
-/** The profile of the access token's owner. @throws CallError */
 export async function fetchProfile(config: IdentityProviderConfig, accessToken: string): Promise<Profile> {
   const { profileUrl } = await endpointsOf(config);
   const { profile, emails }: Provider = providers[config.provider];

@@ -24,7 +24,6 @@ const pause = 60_000; // ms, between attempts to replace an old answer
 
 interface Found {
   endpoints: Discovered;
-  /** ms since the epoch. */
   freshUntil: number;
 }
 

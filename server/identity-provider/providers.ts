@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { ProviderName } from "../config";
 
-/** A profile in the same form for every provider. */
 export interface Profile {
   id: string;
   /** As the provider has it: not normalised, not checked. */

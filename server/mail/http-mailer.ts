@@ -28,14 +28,12 @@ export interface PostmarkEmail {
   TrackLinks: "None";
 }
 
-/** A mail service with an HTTP API. */
 interface MailService {
   api: string;
   authorization(key: string): Record<string, string>;
   path: string;
   body(from: string, mail: Mail): ResendEmail | PostmarkEmail;
   answer: z.ZodType;
-  /** The error code in its answer. */
   errorCode: z.ZodType<string | number>;
   /** The error codes that concern this mail alone; any other error is worth a retry. */
   refusals: Record<string, MailRefusal>;

@@ -5,10 +5,8 @@ const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;"
 export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
 
 export interface MailDocument {
-  /** The brand's. */
   name: string;
   colors: BrandColors;
-  /** An IETF language tag. */
   lang?: string;
   dir?: "ltr" | "rtl";
   /** HTML, below the card. */
@@ -47,7 +45,6 @@ function darkTheme(accent: string): string {
 }`;
 }
 
-/** A whole mail: the subject is text, the blocks are HTML. */
 export function html(
   subject: string,
   blocks: string[],

@@ -50,7 +50,6 @@ export async function sendMail(to: string, message: Message): Promise<void> {
  */
 export const simulateMail = (): Promise<void> => current().recentCalls.simulate();
 
-/** Asks the mail service, without a mail, whether it would take one. @throws Error */
 export const verifyMailer = (): Promise<void> => current().mailer.verify();
 
 /** A mail that is being sent fails. */

@@ -5,17 +5,14 @@ import { linkLifetimeMinutes } from "../rules";
 import { aside, button as buttonHtml, escapeHtml, html, paragraph, smallLink } from "./layout";
 import type { Message } from "./mail";
 
-/** The address of a page of ours. */
 export const page = (path: string, parameters: Record<string, string> = {}) =>
   `${config().appUrl}${path}${Object.keys(parameters).length > 0 ? `?${new URLSearchParams(parameters)}` : ""}`;
 
-/** The link that resets the password of an account. */
 export const resetLink = (email: string, token: string) => page("/reset-password", { email, token });
 
 /** A part of a mail: a sentence, a small one, or a link with the label that its button has in HTML. */
 export type Part = { say: string } | { small: string } | { label: string; url: string };
 
-/** Where the reader finds help, and the terms: as lines of text and as HTML. */
 function footerOf(language: Language): { lines: string[]; blocks: string[] } {
   const { supportEmail, termsUrl, privacyUrl } = config().brand;
   const t = mailTextsIn(language);
@@ -29,7 +26,6 @@ function footerOf(language: Language): { lines: string[]; blocks: string[] } {
   };
 }
 
-/** A mail in the brand's layout. */
 export function write(language: Language, subject: string, content: Part[]): Message {
   const { name, colors } = config().brand;
   const parts = [...content, { small: mailTextsIn(language)("common.sentBy", { brand: name }) }];
@@ -68,7 +64,6 @@ export function registrationMail(language: Language, email: string, token: strin
   return write(language, t("registration.subject"), [{ say: t("registration.lead") }, button, expiry(t), ignore(t)]);
 }
 
-/** The ways into an account that there is already. */
 function existing(language: Language, what: string, loginHere: string, returnTo?: string): Message {
   const t = mailTextsIn(language);
   return write(language, t("accountExists.subject"), [

@@ -12,7 +12,6 @@ interface Outcome {
 export class RecentCalls {
   readonly #outcomes: Promise<Outcome>[] = [];
 
-  /** Makes a call and remembers how long it takes and how it ends. */
   async make(call: () => Promise<void>): Promise<void> {
     const start = performance.now();
     const duration = () => performance.now() - start;
@@ -26,10 +25,7 @@ export class RecentCalls {
     if ("failure" in ended) throw ended.failure;
   }
 
-  /**
-   * Takes as long as one of the calls and ends as it did. A call that still runs counts: by finished ones alone, a service
-   * that stalls would be known only after its first timeout. @throws SimulatedFailure
-   */
+  /** A call that still runs counts: a service that stalls is known before a timeout. @throws SimulatedFailure */
   async simulate(): Promise<void> {
     const start = performance.now();
     const outcome = this.#outcomes[Math.floor(Math.random() * this.#outcomes.length)];

@@ -47,26 +47,21 @@ function failureOf(error: unknown): Error {
   return new SmtpError([code, responseCode || originalCode].filter(Boolean).join(" "));
 }
 
-/** A sender as `MAIL_FROM` has it: an address, or a name and an address in angle brackets. */
 function parseSender(from: string): { name: string; address: string } {
   const [, name = "", address = ""] = /^(.*?)\s*<?([^\s@<>]+@[^\s@<>]+)>?$/.exec(from) ?? [];
   return { name: name.replace(/^"(.*)"$/, "$1"), address };
 }
 
-/**
- * Sends through an SMTP server, over connections that are kept open. Certificates are always verified. STARTTLS is
- * required, but not on a loopback address, and is not tried there without a login: local servers often have a
- * self-signed certificate.
- */
+/** Certificates are verified. STARTTLS is required, but not on loopback: certificates there are self-signed. */
 export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step: 10_000, whole: 45_000 }): Mailer {
   const { host, port, implicitTls, loopback, login } = server;
   const { step, whole, ca } = limits;
   const sender = parseSender(from);
-  let pool: Promise<Transporter> | undefined;
+  let pool: Transporter | undefined;
 
-  const open = async () => {
+  const opened = async () => {
     const { createTransport } = await import("nodemailer");
-    return createTransport({
+    pool ??= createTransport({
       pool: true,
       maxConnections: connections,
       maxRequeues: 1, // when the server closes a connection before the mail is sent
@@ -83,41 +78,36 @@ export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step
       socketTimeout: step,
       idleTimeout: step / 2,
     });
+    return pool;
+  };
+  const fail = (error: unknown) => {
+    throw failureOf(error);
   };
 
   return {
     async send({ to, subject, text, html }) {
-      pool ??= open();
       // An address as an object is not parsed, so it cannot be a list.
       const recipient = { name: "", address: to };
-      try {
-        await (await pool).sendMail({
-          from: sender,
-          to: recipient,
-          envelope: { from: sender, to: [recipient] },
-          subject,
-          text,
-          html,
-          headers: mailHeaders,
-          xMailer: false,
-          signal: AbortSignal.timeout(whole),
-        });
-      } catch (error) {
-        throw failureOf(error);
-      }
+      const sending = (await opened()).sendMail({
+        from: sender,
+        to: recipient,
+        envelope: { from: sender, to: [recipient] },
+        subject,
+        text,
+        html,
+        headers: mailHeaders,
+        xMailer: false,
+        signal: AbortSignal.timeout(whole),
+      });
+      await sending.catch(fail);
     },
 
     async verify() {
-      pool ??= open();
-      try {
-        await (await pool).verify();
-      } catch (error) {
-        throw failureOf(error);
-      }
+      await (await opened()).verify().catch(fail);
     },
 
     async close() {
-      (await pool)?.close({ force: true });
+      pool?.close({ force: true });
     },
   };
 }

@@ -14,18 +14,11 @@ export interface GivenUpMail {
   error: string;
 }
 
-interface Row {
-  id: string;
-  task: Job["task"];
-  email: string;
-  at: number; // ms
-  error: Partial<ErrorFields> | null;
-}
+type Row = Pick<GivenUpMail, "id" | "task" | "email"> & { at: number; error: Partial<ErrorFields> | null };
 
 // pg-boss has no list of jobs.
 const givenUp = "name = ? and state in ('failed', 'cancelled') and data ->> 'email' is not null";
 
-/** The mails of the last 14 days that were given up, the last first. */
 export async function givenUpMails(): Promise<GivenUpMail[]> {
   const rows = await query((em) =>
     em.execute<Row[]>(
@@ -54,10 +47,7 @@ export async function retryGivenUpMails(id: string | null): Promise<number> {
   return jobs.length;
 }
 
-/**
- * Logs the mails whose process ended during the last retry. pg-boss's maintenance gives them up without an error of ours;
- * the statement names one, so that each is logged once.
- */
+/** Mails whose process ended during the last retry: the error marks them, so that each is logged once. */
 export async function reportEndedMails(): Promise<void> {
   const jobs = await query((em) =>
     em.execute<unknown[]>(

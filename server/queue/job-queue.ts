@@ -40,15 +40,12 @@ const waitingJobs = {
 };
 
 /**
- * Jobs in the service's own database, worked in this process. A job is enqueued in its caller's transaction and worked
- * at least once; after a failure it is retried with growing waits.
+ * Jobs in the service's own database, worked in this process at least once, with growing waits after failures.
  *
- * A job has two parts: its work in the database, for few jobs at a time, and its mail call, outside those places. It
- * is fetched only when one of all places is free and keeps that until it ends, so no job waits between the parts, where
- * it could expire. When the places are full, mails wait for each other, and an attacker could see in the mails to
- * addresses of his own how long a job for another address takes. So a job for an address that gets no mail keeps its
- * place as long as a recent mail call took, and fails and is retried as that call did. More places alone would only
- * make the attack need more clients, above all while the mail service stalls.
+ * A job has two parts: its work in the database, for few jobs at a time, and its mail call. It is fetched only when one
+ * of all places is free and keeps that until it ends. When the places are full, mails wait for each other, and an
+ * attacker could see in the mails to addresses of his own how long a job for another address takes. So a job for an
+ * address that gets no mail keeps its place as long as a recent mail call took, and fails and is retried as that did.
  */
 export class JobQueue {
   readonly #boss: PgBoss;
@@ -78,13 +75,11 @@ export class JobQueue {
     this.#boss.on("error", (error) => log.error(errorFields(error), "The maintenance of the job queue failed."));
   }
 
-  /** Creates or migrates the queue's schema. No job is worked yet. */
   async open(): Promise<void> {
     await this.#boss.start();
     await createQueue(this.#boss);
   }
 
-  /** Whether `open` has run on this database. */
   async exists(): Promise<boolean> {
     return (await this.#boss.isInstalled()) && (await this.#boss.getQueue(queue)) !== null;
   }
@@ -122,7 +117,6 @@ export class JobQueue {
     return states;
   }
 
-  /** Takes no further job and waits for those that run. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#poll);
@@ -146,7 +140,6 @@ export class JobQueue {
     void done.finally(() => this.#running.delete(done));
   }
 
-  /** Fetches as many jobs at once as can run, while there may be more. */
   async #fetchDue(): Promise<void> {
     this.#fetching = true;
     try {
@@ -193,10 +186,7 @@ export class JobQueue {
     await this.#boss.deleteJob(queue, job.id);
   }
 
-  /**
-   * Retries the job later, or gives it up: it stays in the table, as `cancelled` when refused, else as `failed`. A job
-   * without a mail leaves nothing behind.
-   */
+  /** A job that is given up stays, as `cancelled` when refused, else as `failed`; one without a mail leaves nothing. */
   async #fail({ id, data, retryCount, retryLimit }: PgBoss.JobWithMetadata<Job>, error: unknown): Promise<void> {
     const refusal = error instanceof MailRefused ? error.reason : null;
     const givenUp = refusal !== null || retryCount >= retryLimit;

@@ -14,7 +14,6 @@ interface MailJob {
 /** The data of each job. Never a token or a password. */
 export interface JobData {
   mail_password_reset: MailJob;
-  /** `return_to` is where the sign-in ends. */
   mail_registration: MailJob & { return_to?: string };
   mail_email_change: MailJob & AskedEmailChange;
   mail_email_changing: MailJob & { newEmail: string };

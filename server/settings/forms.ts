@@ -11,7 +11,6 @@ export const parsed = <Value>(parse: (text: string) => Value | null, problem: st
     return value ?? z.NEVER;
   });
 
-/** The parts of a list with commas, if each can be parsed. */
 export const list = (parse: (part: string) => string | null, problem: string) =>
   parsed((text) => {
     const parts = text === "" ? [] : text.split(",").map((part) => parse(part.trim()));
@@ -72,7 +71,6 @@ function parsePageUrl(text: string): string | null {
   return url && (url.protocol === "https:" || isLoopback(url.hostname)) ? url.href : null;
 }
 
-/** Of a page that browsers are sent to. */
 export const pageUrl = parsed(parsePageUrl, "must be an https URL");
 
 /** The origin in the spelling of the URL Standard; `null` when the text has more than an origin, or is none. */
@@ -86,7 +84,6 @@ export const origin = parsed(
   "must be an origin such as https://login.example.com: no path, query or credentials",
 );
 
-/** An origin, or `https://*.DOMAIN`. */
 export function parseReturnOrigin(text: string): string | null {
   const origin = parseOrigin(text);
   return origin !== null && plainHost.test(new URL(origin).hostname.replace(/^\*\./, "")) ? origin : null;

@@ -25,5 +25,4 @@ function parseLogo(path: string): { type: "image/png" | "image/svg+xml"; content
   }
 }
 
-/** The path of a file, which is read. */
 export const logo = parsed(parseLogo, "must be an SVG or PNG file that can be read, of at most 100 KiB");

@@ -10,10 +10,7 @@ function reasonToSet({ requiredWith = "" }: Setting, environment: Environment): 
   return found && (value ?? found) === found ? `${other} is ${value ?? "set"}` : null;
 }
 
-/**
- * Reads each setting by itself: from the environment, where an empty variable counts as unset, from the file of a secret,
- * without one line break at its end, or its default.
- */
+/** An empty variable counts as unset. A secret's file loses one line break at its end. */
 export function readSettings(environment: Environment): { values: KnownValues; problems: string[] } {
   const problems: string[] = [];
 

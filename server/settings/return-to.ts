@@ -40,10 +40,7 @@ function parse(text: string, base?: string): URL | null {
 
 const isPath = (text: string) => /^\/(?![/\\])/.test(text);
 
-/**
- * A path of ours, of any length. Browsers and servers read some spellings differently, so what is sent on is what the URL
- * Standard's parser makes of it; `null` for everything else.
- */
+/** Browsers read some spellings differently: what is sent on is what the URL Standard's parser makes of the path. */
 export function ownPath(path: string, { appUrl }: ReturnOrigins): string | null {
   // The parser removes tabs and line breaks: `/<TAB>/example.org` is another host.
   const url = isPath(path) ? parse(path, appUrl) : null;

@@ -12,7 +12,6 @@ export interface Setting {
   form: z.ZodType<unknown, string>;
   /** As it would stand in the environment. */
   default?: string;
-  /** Markdown. */
   help: string;
   /** For `.env.example`, instead of the default. */
   example?: string;
@@ -159,7 +158,6 @@ export const settings = {
   },
 } satisfies Record<string, Record<string, Setting>>;
 
-/** What the settings of a group are parsed to; `null` is one that is not set. */
 type ValuesOf<Group> = {
   readonly [Name in keyof Group]:
     | (Group[Name] extends { form: z.ZodType<infer Value> } ? Value : never)

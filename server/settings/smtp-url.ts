@@ -18,10 +18,7 @@ function parseLogin({ username, password }: URL): SmtpServer["login"] {
   }
 }
 
-/**
- * `smtps://user:password@host:465` or `smtp://user:password@host:587`. A query is ignored, so that none can switch TLS off;
- * `null` also for a server without a login that is not on a loopback address.
- */
+/** A query is ignored, so that none can switch TLS off. `null` also without a login, except on loopback. */
 export function parseSmtpUrl(text: string): SmtpServer | null {
   if (!/^smtps?:/i.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);

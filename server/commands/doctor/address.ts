@@ -1,6 +1,5 @@
-import * as z from "zod";
 import type { Config } from "../../config";
-import { forgedClient, type SelfReport } from "../../features/health.server";
+import { forgedClient, type SelfReport, selfReportShape } from "../../features/health.server";
 import { CallError, callJson } from "../../http/json-client";
 import { urlHost } from "../../settings/forms";
 import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
@@ -9,16 +8,8 @@ import type { InstallationId } from "./database";
 const address = checksOf("APP_URL");
 const proxy = checksOf("proxy");
 
-const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
-
-const selfReport: z.ZodType<SelfReport> = z.object({
-  installation: z.uuid().nullable(),
-  origin: z.string().refine(isOrigin),
-  client: z.enum(["connection", "proxy", "forged"]),
-});
-
 const ask = (origin: string, headers: Record<string, string> = {}) =>
-  callJson(`${origin}/healthz?doctor`, { method: "GET", headers }, selfReport);
+  callJson(`${origin}/healthz?doctor`, { method: "GET", headers }, selfReportShape);
 
 /** The id of this installation. Where a service holds the database, it is asked at its port on this machine. */
 async function expectedId(installation: InstallationId, { host, port }: Config): Promise<string | { unknown: string }> {
@@ -83,7 +74,6 @@ async function checkProxy(seen: SelfReport, config: Config): Promise<Check> {
   return proxy.ok(trustedProxies > 0 ? "sends what TRUST_PROXY expects" : "none trusted; the service sees APP_URL");
 }
 
-/** Whether `APP_URL` leads to this installation, and whether the proxy in front sends what `TRUST_PROXY` expects. */
 export async function checkAddress(config: Config, installation: InstallationId): Promise<Check[]> {
   const { appUrl } = config;
   try {

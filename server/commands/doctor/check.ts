@@ -1,9 +1,7 @@
 /** One finding about the installation. Nothing in it is a secret. */
 export interface Check {
   status: "ok" | "warn" | "fail";
-  /** What was looked at. */
   name: string;
-  /** What was found. */
   found: string;
   /** What to do about it, in one line; only where the status is not `ok`. */
   mend?: string;
@@ -15,7 +13,6 @@ export const checksOf = (name: string) => ({
   fail: (found: string, mend: string): Check => ({ status: "fail", name, found, mend }),
 });
 
-/** What is wrong, and what to do about it. */
 export type Trouble = readonly [found: string, mend: string];
 
 /** What a failure's words mean. `{name}` stands for a value; the last row takes every word. */

@@ -66,7 +66,6 @@ const unopened: Troubles = [
   [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
 ];
 
-/** The database of the configuration: it is reached, not too old, has every migration, and has our time. */
 export async function checkDatabase(databaseUrl: string): Promise<Examined> {
   const folder = folderOf(databaseUrl);
   if (folder !== null && hasNoDatabase(folder)) {

@@ -13,7 +13,6 @@ import { checkProvider } from "./provider";
 
 const settings = checksOf("settings");
 
-/** One finding for each problem. */
 function readSettings(environment: Environment): Config | Check[] {
   try {
     return loadConfig(environment);
@@ -30,10 +29,7 @@ function checkRegistration({ trustedProxies, returnOrigins }: Config, { REGISTRA
   return [checksOf("registration").warn(found, "set REGISTRATION to closed or domains, or to open if that is meant")];
 }
 
-/**
- * Looks for what is wrong with an installation, on the machine and with the settings of its service. Nothing is changed,
- * except that an embedded database is opened as a start of the service opens it.
- */
+/** Changes nothing, except that it opens an embedded database as a start of the service does. */
 async function* examine(environment: Environment, testAddress?: string): AsyncGenerator<Check> {
   const config = readSettings(environment);
   if (Array.isArray(config)) return yield* config;

@@ -6,7 +6,6 @@ const { ok, warn, fail } = checksOf("data folder");
 
 const isOpenToOthers = ({ mode }: { mode: number }) => (mode & 0o077) !== 0;
 
-/** The files that somebody else than their owner may read or write. */
 async function openFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));

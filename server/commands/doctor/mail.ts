@@ -10,7 +10,6 @@ import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./
 const { ok, warn, fail } = checksOf("mail");
 const testChecks = checksOf("test mail");
 
-/** By the codes of the SMTP driver. */
 const smtpTroubles: Troubles = [
   [/REFUSED|UNREACH/, "{at} refuses the connection", "correct host and port in SMTP_URL, or start the mail server"],
   [/ENOTFOUND|EDNS|EAI_AGAIN/, "the host {host} cannot be found", "correct the host in SMTP_URL, or the DNS"],
@@ -34,7 +33,6 @@ const smtpTroubles: Troubles = [
   [/^/, "{at} does not take mails ({code})", "look the code up in the log of the mail server"],
 ];
 
-/** By the reason of a failed call. */
 const serviceTroubles: Troubles = [
   [/^status 40[013]/, "{service} refuses the key ({cause})", "correct {setting}: the service's website has it"],
   [/^unreachable|timeout/, "{service} cannot be reached ({cause})", "allow outgoing https, or correct MAIL_API_URL"],
@@ -57,7 +55,6 @@ function mailTrouble(error: unknown, mail: SmtpConfig | MailServiceConfig): Trou
   return troubleOf(serviceTroubles, reason, { ...services[mail.driver], cause });
 }
 
-/** Whether the mail service would take a mail. */
 export async function checkMail({ mail, production }: Config): Promise<Check> {
   if (mail.driver === "log") {
     if (!production) return ok("log: mails are written to standard output");
@@ -74,7 +71,6 @@ export async function checkMail({ mail, production }: Config): Promise<Check> {
   }
 }
 
-/** Sends a test mail. */
 export async function checkTestMail({ mail }: Config, typedAddress: string): Promise<Check> {
   const address = parseAddress(typedAddress);
   if (address === null) return testChecks.fail("the address is none", "give --mail an address such as you@example.org");

@@ -11,7 +11,6 @@ const causeOf = ({ reason, code }: CallError) => (code === undefined ? reason : 
 /** No server answers, or it does not have this endpoint. Any other status is an answer to an incomplete request. */
 const silence = /^(?:timeout|unreachable|status (?:404|5\d\d))(?:,|$)/;
 
-/** What a call answers, or why it fails. */
 const answerOf = <T>(call: Promise<T>): Promise<T | string> =>
   call.catch((error: unknown) => {
     if (error instanceof CallError) return causeOf(error);
