@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { tags } from "./lint/evidence/tags";
 import { alias, onPostgres } from "./tests/support/vitest-options.js";
 
 const template = "tests/support/template-database.ts";
@@ -21,6 +22,7 @@ const project = (
 export default defineConfig({
   resolve: { alias },
   test: {
+    tags,
     projects: [
       project("contract", ["contract"], {
         typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },

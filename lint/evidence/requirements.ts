@@ -99,3 +99,10 @@ export const chapters = {
   16: "Security Logging and Error Handling",
   17: "WebRTC",
 } as const;
+
+/** Of levels 1 and 2, in the order of the standard. */
+export const requirements = Object.entries(sections).flatMap(([section, { level1, level2 }]) =>
+  [...level1.map((number) => ({ number, level: 1 })), ...level2.map((number) => ({ number, level: 2 }))]
+    .sort((a, b) => a.number - b.number)
+    .map(({ number, level }) => ({ id: `${section}.${number}`, section, level })),
+);

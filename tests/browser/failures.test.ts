@@ -48,7 +48,7 @@ describe("the page of a database failure, whose link works when the database is 
     await arrive(guest, "Log in");
   });
 
-  test("500 when a table is missing", { meta: { asvs: ["16.5.1"] } }, async () => {
+  test("500 when a table is missing", { tags: "16.5.1" }, async () => {
     const page = await signedIn("grace");
     await query("alter table sessions rename to sessions_renamed");
     const answer = await page.reload({ waitUntil: "networkidle" });

@@ -17,9 +17,7 @@ async function open(path: string, options?: BrowserContextOptions): Promise<Page
   return page;
 }
 
-test("password managers find the username and the current and new password fields", {
-  meta: { asvs: ["6.2.7"] },
-}, async () => {
+test("password managers find the username and the current and new password fields", { tags: "6.2.7" }, async () => {
   const fields = (page: Page) =>
     page.evaluate(() =>
       [...document.querySelectorAll("form input:not([type=hidden])")].map((input) =>
@@ -59,7 +57,7 @@ test("the fields select the right on-screen keyboard", async () => {
   expect(await keyboard("password")).toEqual({ ...plain, inputMode: "", enterKeyHint: "go" });
 });
 
-test("a password can be shown, and is hidden again on submit", { meta: { asvs: ["6.2.6"] } }, async () => {
+test("a password can be shown, and is hidden again on submit", { tags: "6.2.6" }, async () => {
   const page = await open("/login");
   const type = () => passwordOf(page).getAttribute("type");
   await page.getByLabel("Email").fill("ada@example.com");
@@ -134,7 +132,7 @@ test("the strength of a new password is shown as text, and its script is loaded 
   expect(scripts.filter((path) => strengthScript.test(path))).toHaveLength(1);
 });
 
-test("a password can be pasted into every field", { meta: { asvs: ["6.2.7"] } }, async () => {
+test("a password can be pasted into every field", { tags: "6.2.7" }, async () => {
   const page = await open(resetPage);
   for (const label of ["New password", "New password, again"]) {
     const prevented = await page.getByLabel(label, { exact: true }).evaluate((input) => {

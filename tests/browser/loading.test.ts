@@ -58,7 +58,7 @@ test("without the file of the texts the login page is shown, and a login works a
 });
 
 test("the production build answers /dev/mails 404 and contains no code of it", {
-  meta: { asvs: ["13.4.2", "15.2.3"] },
+  tags: ["13.4.2", "15.2.3"],
 }, async () => {
   const page = await site.visit();
   const answer = await page.goto("/dev/mails");

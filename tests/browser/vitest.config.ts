@@ -1,10 +1,12 @@
 import { defineConfig } from "vitest/config";
+import { tags } from "../../lint/evidence/tags";
 import { alias, root } from "../support/vitest-options.js";
 
 export default defineConfig({
   root,
   resolve: { alias },
   test: {
+    tags,
     include: ["tests/browser/**/*.test.ts"],
     provide: { programs: ["chromium", "initdb"] },
     globalSetup: ["tests/support/programs.ts", "tests/support/fresh-build.ts"],

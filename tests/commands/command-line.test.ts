@@ -125,9 +125,7 @@ test("a folder without a database is refused, and what is in it keeps its rights
   for (const path of [other, file]) expect((await stat(path)).mode & 0o777).toBe(0o755);
 });
 
-test("a database without the migrations is refused until `database migrate` has run", {
-  meta: { asvs: ["6.3.2"] },
-}, async () => {
+test("a database without the migrations is refused until `database migrate` has run", { tags: "6.3.2" }, async () => {
   const database = await createEmptyDatabase();
   if (database.url.startsWith("pglite:")) {
     const empty = await PGlite.create(join(database.url.slice("pglite:".length), "pglite"));

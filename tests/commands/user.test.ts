@@ -88,9 +88,7 @@ test("an application's tests: migrate, create, start and a password by the print
   expect([verified.status, verified.headers.get("Remote-User")]).toEqual([200, user?.id]);
 });
 
-test("`show` prints no character of a name that a terminal would not show as it is", {
-  meta: { asvs: ["1.3.3"] },
-}, async () => {
+test("`show` prints no character of a name that a terminal would not show as it is", { tags: "1.3.3" }, async () => {
   await using fixture = await Fixture.create();
   await fixture.add({ idp_id: "4\u20662" });
   await fixture.execute("update users set name = ?", ["Ada \u202eL.\u2028\u3164"]);
@@ -165,7 +163,7 @@ test("`unlink` and `delete` do what the owner's actions do, and the service send
   expect(mailsIn(service.output()).map(({ to }) => to)).toEqual([email, email]);
 });
 
-test("`end-sessions` signs the account out everywhere", { meta: { asvs: ["7.4.5"] } }, async () => {
+test("`end-sessions` signs the account out everywhere", { tags: "7.4.5" }, async () => {
   await using fixture = await Fixture.create();
   await fixture.add({ password_hash: "a hash" });
   await fixture.execute(

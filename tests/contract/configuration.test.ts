@@ -40,7 +40,7 @@ function problems(environment: Environment): string[] {
   return [];
 }
 
-test("an empty environment gives every default", { meta: { asvs: ["13.2.3"] } }, () => {
+test("an empty environment gives every default", { tags: "13.2.3" }, () => {
   expect(loadConfig({})).toEqual({
     production: false,
     appUrl: "http://localhost:3000",

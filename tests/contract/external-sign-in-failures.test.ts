@@ -130,7 +130,7 @@ test.each([
   ["state", [state]],
   ["error", ["", ""]],
   ["iss", ["https://accounts.google.com", "https://accounts.google.com"]],
-])("with %s twice is refused before any call", { meta: { asvs: ["15.3.7"] } }, async (name, values) => {
+])("with %s twice is refused before any call", { tags: "15.3.7" }, async (name, values) => {
   const added = values.map((value): [string, string] => [name, value]);
   await expectRefusal(providerCases.google(), [], "repeated_parameter", () => comeBackWith(added));
 });
@@ -141,15 +141,11 @@ describe("the iss parameter of the callback (RFC 9207)", () => {
     ["google", ""],
     ["google", "https://accounts.google.com/"],
     ["gitlab", "https://accounts.google.com"],
-  ] as const)(
-    "%s: %j is refused, and the provider is not called",
-    { meta: { asvs: ["10.2.2"] } },
-    async (name, iss) => {
-      await expectRefusal(providerCases[name](), [], "issuer", () => comeBackWith([["iss", iss]]));
-    },
-  );
+  ] as const)("%s: %j is refused, and the provider is not called", { tags: "10.2.2" }, async (name, iss) => {
+    await expectRefusal(providerCases[name](), [], "issuer", () => comeBackWith([["iss", iss]]));
+  });
 
-  test("oidc: another issuer is refused, and it is not called", { meta: { asvs: ["10.2.2"] } }, async () => {
+  test("oidc: another issuer is refused, and it is not called", { tags: "10.2.2" }, async () => {
     const provider = oidc();
     const iss = `${provider.settings.IDP_ISSUER}/`;
     await expectRefusal(provider, [], "issuer", () => comeBackWith([["iss", iss]]));
@@ -201,7 +197,7 @@ describe("discovery", () => {
     ["an authorization endpoint on http", { authorization_endpoint: "http://sso.example/authorize" }],
     ["a token endpoint on http", { token_endpoint: "http://sso.example/token" }],
     ["a userinfo endpoint on http", { userinfo_endpoint: "http://sso.example/me" }],
-  ])("with %s is a failure", { meta: { asvs: ["1.3.6", "10.5.3"] } }, async (_fault, changed) => {
+  ])("with %s is a failure", { tags: ["1.3.6", "10.5.3"] }, async (_fault, changed) => {
     const provider = oidc();
     const called = answerUntil(provider, "discovery", (json) => ({
       body: JSON.stringify({ ...JSON.parse(json), ...changed }),

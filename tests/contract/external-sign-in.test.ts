@@ -32,7 +32,7 @@ const addresses = ({ steps }: ProviderCase) => steps.map(({ method, url }) => `$
 const sorted = (parameters: URLSearchParams) => [...parameters].sort();
 
 describe.each(providerNames)("%s", (name) => {
-  test("a sign-in makes exactly the documented calls", { meta: { asvs: ["1.3.6", "10.1.1", "13.2.4"] } }, async () => {
+  test("a sign-in makes exactly the documented calls", { tags: ["1.3.6", "10.1.1", "13.2.4"] }, async () => {
     const provider = use(providerCases[name]());
 
     const sent = await call(authIdp.loader, get("https://shop.example:8443/auth/idp"));

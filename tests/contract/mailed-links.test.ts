@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { emailChangeMail, registrationMail, resetMail } from "#server/mail/messages";
 import { configure } from "../support/configure";
 
-test("a mailed link escapes its address in both parts", { meta: { asvs: ["1.1.2", "1.2.1", "1.2.2"] } }, () => {
+test("a mailed link escapes its address in both parts", { tags: ["1.1.2", "1.2.1", "1.2.2"] }, () => {
   configure({ APP_URL: "https://latchkey.example" });
   const email = "a&b'c`d/e?f=g#h+i%20@example.com";
   const changeMail = (...parameters: Parameters<typeof resetMail>) => emailChangeMail(...parameters, "old@example.com");

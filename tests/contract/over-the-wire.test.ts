@@ -59,7 +59,7 @@ test("the token request has exactly the expected headers, and Content-Length", a
   );
 });
 
-test("a redirect is not followed", { meta: { asvs: ["1.3.6", "13.2.4", "15.3.2"] } }, async () => {
+test("a redirect is not followed", { tags: ["1.3.6", "13.2.4", "15.3.2"] }, async () => {
   const paths: (string | undefined)[] = [];
   answer = (request, response) => {
     paths.push(request.url);

@@ -22,7 +22,7 @@ test.each<[string, z.ZodType, Record<string, unknown>]>([
   ["Postmark's answer", postmarkAnswer, { ErrorCode: 0 }],
 ])(
   "a %s is parsed field by field, and an object in place of a string is not accepted",
-  { meta: { asvs: ["1.5.2", "15.3.5"] } },
+  { tags: ["1.5.2", "15.3.5"] },
   (_what, shape, answer) => {
     expect(shape.parse({ ...answer, not_documented: {} })).toEqual(answer);
     for (const field of Object.keys(answer)) {

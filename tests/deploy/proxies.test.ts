@@ -195,7 +195,7 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
 
 describe.each<ProxyName>(["nginx", "Caddy"])("%s and what Latchkey gets", (name) => {
   test("of what a client claims about itself, nothing arrives; a connection is used again", {
-    meta: { asvs: ["4.1.3", "15.3.4"] },
+    tags: ["4.1.3", "15.3.4"],
   }, async () => {
     const recorder = await startRecorder();
     const proxy = await startProxy(name, recorder.port);

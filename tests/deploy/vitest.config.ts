@@ -1,9 +1,11 @@
 import { defineConfig } from "vitest/config";
+import { tags } from "../../lint/evidence/tags";
 import { root } from "../support/vitest-options.js";
 
 export default defineConfig({
   root,
   test: {
+    tags,
     include: ["tests/deploy/**/*.test.ts"],
     provide: { programs: ["caddy", "chromium", "curl", "initdb", "nginx", "postfix", "systemd-analyze"] },
     globalSetup: [

@@ -93,7 +93,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       ["X-Forwarded-Proto", "https"],
       ["X-Forwarded-Method", "POST"],
       ["X-Forwarded-For", "203.0.113.9"],
-    ])("a forged %s changes nothing", { meta: { advisories: ["CVE-2026-40575"] } }, async (name, value) => {
+    ])("a forged %s changes nothing", { tags: "CVE-2026-40575" }, async (name, value) => {
       const headers = { ...navigation, [name]: value };
       expect((await visitor.get(path, headers)).status).toBe(200);
       const location = `${example.url}/login?${new URLSearchParams({ return_to: `${example.url}${path}` })}`;

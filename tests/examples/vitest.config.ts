@@ -1,9 +1,11 @@
 import { defineConfig } from "vitest/config";
+import { tags } from "../../lint/evidence/tags";
 import { root } from "../support/vitest-options.js";
 
 export default defineConfig({
   root,
   test: {
+    tags,
     include: ["tests/examples/*.test.ts"],
     provide: { programs: ["caddy", "chromium", "nginx", "python3"] },
     globalSetup: ["tests/support/programs.ts", "tests/support/fresh-build.ts"],

@@ -28,7 +28,7 @@ const open = (host: string, parameters: string) =>
 const verified = () => `?sslmode=verify-full&sslrootcert=${folder}/ca.pem`;
 
 test("with sslmode=verify-full and the server's authority the connection is encrypted", {
-  meta: { asvs: ["12.3.1"] },
+  tags: "12.3.1",
 }, async () => {
   const { orm, close } = await open("localhost", verified());
   const rows = await orm.em.fork().execute("select ssl from pg_stat_ssl where pid = pg_backend_pid()");
@@ -36,7 +36,7 @@ test("with sslmode=verify-full and the server's authority the connection is encr
   expect(rows).toEqual([{ ssl: true }]);
 });
 
-test("a server whose certificate is for another name is refused", { meta: { asvs: ["12.3.2"] } }, async () => {
+test("a server whose certificate is for another name is refused", { tags: "12.3.2" }, async () => {
   await expect(open("127.0.0.1", verified())).rejects.toThrow(/cannot be used: Hostname\/IP does not match/);
 });
 

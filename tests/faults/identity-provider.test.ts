@@ -33,7 +33,7 @@ const faults: [string, Partial<Script>][] = [
 ];
 
 test("a provider that is slow, fails or is down: idp_failed within six seconds, no session, no change, and then a sign-in", {
-  meta: { asvs: ["16.5.2"] },
+  tags: "16.5.2",
 }, async () => {
   await using fixture = await createFixture();
   const provider = await fixture.provider();

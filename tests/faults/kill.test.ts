@@ -54,9 +54,7 @@ test("a mail that was queued or in flight at kill -9 is sent within two minutes 
   expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
 }, 150_000);
 
-test("kill -9 in the middle of a reset changes nothing, and the link still works", {
-  meta: { asvs: ["2.3.3"] },
-}, async () => {
+test("kill -9 in the middle of a reset changes nothing, and the link still works", { tags: "2.3.3" }, async () => {
   await using fixture = await createFixture();
   const first = await fixture.server();
   await fixture.addAccount("ada@example.com");

@@ -16,7 +16,7 @@ const faults: [string, MailServiceBehaviour][] = [
 
 for (const [name, behaviour] of faults) {
   test(`a mail service that answers ${name} delays the mail but not the page, and the mail is sent by a retry`, {
-    meta: { asvs: ["16.5.2"] },
+    tags: "16.5.2",
   }, async () => {
     await using fixture = await createFixture();
     const mails = await fixture.mailService(behaviour);

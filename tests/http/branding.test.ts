@@ -38,7 +38,7 @@ test("pages show the brand's name, logo, colours and links, and error pages do t
 });
 
 test("the logo is served for ever under its hash, and can run and load nothing", {
-  meta: { asvs: ["1.3.4", "3.2.1"] },
+  tags: ["1.3.4", "3.2.1"],
 }, async () => {
   const { body } = await latchkey.send("/login");
   const path = attribute(body, /<img src="([^"]+)"/);
@@ -88,7 +88,7 @@ test("mails have the brand's name, colour and links; the fixed parts of the rese
 
 test.each([name.toUpperCase(), "LOGIN.cheese.example"])(
   "the password %s is refused",
-  { meta: { asvs: ["6.2.11"] } },
+  { tags: "6.2.11" },
   async (word) => {
     const email = `${crypto.randomUUID()}@example.com`;
     await latchkey.register(email);

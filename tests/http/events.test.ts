@@ -44,7 +44,7 @@ test("registration: requested, sent, completed, refused", async () => {
   await expectEvents(post("/register/complete", guess), inRequest("registration.refused", { reason: "invalid_link" }));
 });
 
-test("login: failed, succeeded, throttled; logout", { meta: { asvs: ["16.2.1", "16.3.1", "16.3.3"] } }, async () => {
+test("login: failed, succeeded, throttled; logout", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
   const email = "logs-in@example.com";
   await latchkey.register(email);
   const visitor = latchkey.visit();
@@ -63,9 +63,7 @@ test("login: failed, succeeded, throttled; logout", { meta: { asvs: ["16.2.1", "
   await expectEvents(wrong, inRequest("login.throttled"));
 });
 
-test("password reset: requested, sent, refused, completed, and its ended sessions", {
-  meta: { asvs: ["16.3.1"] },
-}, async () => {
+test("password reset: requested, sent, refused, completed, and its ended sessions", { tags: "16.3.1" }, async () => {
   const email = "resets@example.com";
   await latchkey.register(email);
   const userId = await logIn(email);
@@ -88,7 +86,7 @@ test("password reset: requested, sent, refused, completed, and its ended session
   );
 });
 
-test("external sign-in: started, succeeded, linked, unlinked, failed", { meta: { asvs: ["16.3.1"] } }, async () => {
+test("external sign-in: started, succeeded, linked, unlinked, failed", { tags: "16.3.1" }, async () => {
   const email = "federated@example.com";
   await latchkey.register(email);
   const userId = await logIn(email);
@@ -117,7 +115,7 @@ test.each([
   ["denied", "state=STATE&error=access_denied&error_description=%0a%7B%22event%22%3A%22login.succeeded%22%7D"],
   ["no_code", "state=STATE"],
   ["state", "code=c&state=x"],
-])("external sign-in failed: %s", { meta: { asvs: ["16.3.3"] } }, async (reason, query) => {
+])("external sign-in failed: %s", { tags: "16.3.3" }, async (reason, query) => {
   const visitor = latchkey.visit();
   const own = query.replace("STATE", (await leave(visitor)).get("state") ?? "");
   await expectEvents(() => visitor.get(`/auth/idp/callback?${own}`), inRequest("idp.failed", { reason }));

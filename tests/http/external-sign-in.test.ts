@@ -19,7 +19,7 @@ const attributesInOrder = (line: string) => line.split("; ").sort().join("; ");
 const evil = { next: "//evil.example", redirect_uri: "https://evil.example", returnTo: "https://evil.example" };
 
 test("a sign-in sets the state in a cookie, exchanges the code once and ends at the dashboard", {
-  meta: { asvs: ["3.7.2"] },
+  tags: "3.7.2",
 }, async () => {
   const visitor = latchkey.visit();
   const started = await visitor.get(`/auth/idp?${new URLSearchParams(evil)}`);
@@ -72,7 +72,7 @@ test.each<[string, (state: string) => string]>([
   ["with the state as an array", (state) => `code=c&state[]=${state}`],
 ])(
   "login CSRF: a callback %s is refused without a request to the provider",
-  { meta: { asvs: ["2.3.1", "10.1.2", "10.2.1"] } },
+  { tags: ["2.3.1", "10.1.2", "10.2.1"] },
   async (_how, query) => {
     const visitor = latchkey.visit();
     const state = (await leave(visitor)).get("state") ?? "";
@@ -83,7 +83,7 @@ test.each<[string, (state: string) => string]>([
 );
 
 test("login CSRF: the attacker's state is refused in another browser", {
-  meta: { asvs: ["10.1.2", "10.2.1"], advisories: ["CVE-2025-68158"] },
+  tags: ["10.1.2", "10.2.1", "CVE-2025-68158"],
 }, async () => {
   const state = (await leave(latchkey.visit())).get("state") ?? "";
   const victim = latchkey.visit();

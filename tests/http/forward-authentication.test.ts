@@ -135,7 +135,7 @@ describe("without a session", () => {
     ["7,000 characters", `session=${"a".repeat(7_000)}`],
     ["a hundred cookies", Array.from({ length: 100 }, (_, index) => `session=${index}`).join("; ")],
     ["the name of an object's property", `__proto__=${token}; constructor=${token}`],
-  ])("a cookie of %s is answered 401", { meta: { advisories: ["CVE-2026-25748"] } }, async (_what, cookie) => {
+  ])("a cookie of %s is answered 401", { tags: "CVE-2026-25748" }, async (_what, cookie) => {
     expect(seenByProxy(await proxied.send(path, cookie === undefined ? {} : { cookie }))).toEqual(refused);
   });
 

@@ -34,7 +34,7 @@ describe("the client's address", () => {
     ["an unclosed bracket", "1", "[2001:db8::1", proxyAddress],
   ])(
     "%s (TRUST_PROXY=%s)",
-    { meta: { asvs: ["4.1.3", "15.3.4"], advisories: ["GHSA-46wh-pxpv-q5gq"] } },
+    { tags: ["4.1.3", "15.3.4", "GHSA-46wh-pxpv-q5gq"] },
     (_what, trusted, header, expected) => {
       expect(client(header, trusted)).toBe(expected);
     },

@@ -120,7 +120,7 @@ describe("a form from another origin", () => {
       body: "email=cross%40example.com&password=x",
     });
 
-  test.each(foreign)("with %s is answered 403 with a page", { meta: { asvs: ["3.5.1"] } }, async (_what, headers) => {
+  test.each(foreign)("with %s is answered 403 with a page", { tags: "3.5.1" }, async (_what, headers) => {
     const answer = await posted("/login", headers);
     expect(answer.status).toBe(403);
     expect(await answer.text()).toContain("forms are only taken from our own pages");
@@ -231,16 +231,12 @@ describe("Remix's own URLs", () => {
     ["a path of 33 segments", 400, `p=/${"a/".repeat(32)}a`],
     ["1,570 characters", 200, longest],
     ["over 2,048 characters", 400, `${longest}&p=/${"d".repeat(511)}`],
-  ])(
-    "a request for the manifest of %s is answered %i",
-    { meta: { advisories: ["CVE-2026-55685"] } },
-    async (_what, status, query) => {
-      const page = (await latchkey.visit().get("/login")).body;
-      const version = /"version":\s*"(\w+)"/.exec(page)?.[1];
-      expect(version).toBeDefined();
-      expect(statusOf(await send(get(`/__manifest?version=${version}&${query}`)))).toBe(status);
-    },
-  );
+  ])("a request for the manifest of %s is answered %i", { tags: "CVE-2026-55685" }, async (_what, status, query) => {
+    const page = (await latchkey.visit().get("/login")).body;
+    const version = /"version":\s*"(\w+)"/.exec(page)?.[1];
+    expect(version).toBeDefined();
+    expect(statusOf(await send(get(`/__manifest?version=${version}&${query}`)))).toBe(status);
+  });
 
   test("the account's page data without a session is a redirect to the login page", async () => {
     const answer = await send(get("/dashboard.data?_routes=routes/dashboard"));
@@ -260,7 +256,7 @@ test.each(["Range: bytes=999999-", 'If-Match: "other"', "If-Unmodified-Since: Th
 );
 
 describe("logs", () => {
-  test("contain no query string, in any spelling, and no cookie", { meta: { asvs: ["16.2.5"] } }, async () => {
+  test("contain no query string, in any spelling, and no cookie", { tags: "16.2.5" }, async () => {
     const canary = "c4nary";
     for (const target of [
       `/reset-password?token=${canary}`,
@@ -309,9 +305,7 @@ describe("logs", () => {
     expect(latchkey.output()).toMatch(/^PUT \/asked\/here 405 /m);
   });
 
-  test("have no forged lines: line breaks and terminal escapes stay encoded", {
-    meta: { asvs: ["16.4.1"] },
-  }, async () => {
+  test("have no forged lines: line breaks and terminal escapes stay encoded", { tags: "16.4.1" }, async () => {
     await send(get("/x%0aGET%20/forged%20200%1b[31m"));
     await send(get("/__manifest?version=0&p=%2f%25E0%0aforged"));
     await send(post("/login", "email=%0aforged&password=%0d%0aforged"));

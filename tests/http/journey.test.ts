@@ -43,7 +43,7 @@ async function dump(url: string): Promise<string> {
 const sessionCookie = /^session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax$/;
 
 test("register, log out, forget the password, reset it, log in: neither the database nor the log contains a secret", {
-  meta: { asvs: ["14.2.2", "14.3.2", "16.2.5"] },
+  tags: ["14.2.2", "14.3.2", "16.2.5"],
 }, async () => {
   await send("/register", { form: { email } });
   const registration = await finish(await latchkey.mailTo(email, "Finish creating your account"), first);

@@ -57,7 +57,7 @@ test("GET /metrics answers in Prometheus' text format; everything else on this p
   }
 });
 
-test("the port of the pages has no /metrics", { meta: { asvs: ["13.4.5"] } }, async () => {
+test("the port of the pages has no /metrics", { tags: "13.4.5" }, async () => {
   const answer = await latchkey.send("/metrics");
   expect(answer.status).toBe(404);
   expect(answer.body).not.toContain("latchkey_events_total");

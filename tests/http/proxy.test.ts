@@ -25,7 +25,7 @@ describe("behind a trusted proxy", () => {
 
   test.each(["/login", "/dashboard", "/favicon.svg", "/nowhere", "/healthz"])(
     "%s has HSTS on https only",
-    { meta: { asvs: ["3.4.1"] } },
+    { tags: "3.4.1" },
     async (path) => {
       const encrypted = await send(path, { headers: forwarded });
       expect(encrypted.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
@@ -59,7 +59,7 @@ describe("behind a trusted proxy", () => {
   });
 
   test("a client is the last forwarded address, and an IPv6 client its /64", {
-    meta: { asvs: ["15.3.4"], advisories: ["CVE-2026-45364"] },
+    tags: ["15.3.4", "CVE-2026-45364"],
   }, async () => {
     let requests = 0;
     const requestFrom = async (client: string) => {
@@ -79,7 +79,7 @@ describe("without a trusted proxy", () => {
   const latchkey = runLatchkey({ ...idp, TRUST_PROXY: "false" });
   const { exchange, send } = latchkey;
 
-  test("forwarded headers do not change the origin or the cookies", { meta: { asvs: ["4.1.3"] } }, async () => {
+  test("forwarded headers do not change the origin or the cookies", { tags: "4.1.3" }, async () => {
     const sent = await send("/auth/idp", { headers: forwarded });
     expect(redirectUri(sent.location)).toBe(`${latchkey.url()}/auth/idp/callback`);
     expect(sent.setCookies).toEqual([
@@ -92,9 +92,7 @@ describe("without a trusted proxy", () => {
     expect((await send("/login", { form, headers: forwarded })).status).toBe(422);
   });
 
-  test("mailed links have the configured origin, whatever the Host", {
-    meta: { advisories: ["CVE-2026-93453"] },
-  }, async () => {
+  test("mailed links have the configured origin, whatever the Host", { tags: "CVE-2026-93453" }, async () => {
     const body = "email=grace%40example.com";
     const sent = await exchange([
       "POST /register HTTP/1.1",

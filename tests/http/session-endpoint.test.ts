@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 describe("the session", () => {
   test("has the user, and ends 14 days after its last use, before its cookie does", {
-    meta: { asvs: ["8.2.3", "15.3.1"] },
+    tags: ["8.2.3", "15.3.1"],
   }, async () => {
     const answer = await ada.get(path);
     expect(answer).toMatchObject({ status: 200, contentType: "application/json; charset=utf-8", setCookies: [] });
@@ -52,7 +52,7 @@ describe("another origin gets no data", () => {
     ["a script element of another site", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors" }],
     ["another host of the same site", { "Sec-Fetch-Site": "same-site" }],
     ["a link of another site", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" }],
-  ])("%s", { meta: { asvs: ["3.4.2"] } }, async (_what, headers) => {
+  ])("%s", { tags: "3.4.2" }, async (_what, headers) => {
     const answer = await latchkey.send(path, { cookie: ada.cookie, headers });
     expect(answer).toMatchObject(crossOrigin);
     const cors = [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"));

@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import type { PoolOptions, Vite } from "vitest/node";
+import { tags } from "../../lint/evidence/tags";
 import { alias, onPostgres, root } from "../support/vitest-options.js";
 import { KeptThread } from "./kept-thread";
 
@@ -21,6 +22,7 @@ export default defineConfig({
   plugins: [keptThread],
   resolve: { alias },
   test: {
+    tags,
     include: [
       "tests/{routes,jobs,contract}/**/*.test.ts",
       "tests/commands/user-lines.test.ts",

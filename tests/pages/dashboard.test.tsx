@@ -93,7 +93,7 @@ test("every action is a separate form", async () => {
   expect(logOut.form?.getAttribute("action")).toBe("/logout");
 });
 
-test("the sections come in one order, after the button to log out", { meta: { asvs: ["7.4.4"] } }, async () => {
+test("the sections come in one order, after the button to log out", { tags: "7.4.4" }, async () => {
   await renderPage("/dashboard", Dashboard, { loaded });
   expect(screen.getAllByRole("heading", { level: 2 }).map(({ textContent }) => textContent)).toEqual([
     "How you sign in",

@@ -99,7 +99,7 @@ describe("an e-mail address", () => {
   const joined = fc.tuple(anyText, anyText).map((pair) => pair.join("@"));
   const withAt = fc.oneof(hostile, ordinary, joined);
 
-  test("is parsed to ASCII in one spelling, or refused", { meta: { asvs: ["1.1.1", "2.2.1"] } }, () => {
+  test("is parsed to ASCII in one spelling, or refused", { tags: ["1.1.1", "2.2.1"] }, () => {
     const outcomes = new Outcomes();
     fc.assert(
       fc.property(withAt, (text) => {
@@ -192,7 +192,7 @@ describe("a token", () => {
   });
 
   test("is 64 lower-case hex characters, unique, and stored only as its SHA-256", {
-    meta: { asvs: ["6.4.1", "6.5.3", "6.5.4", "11.4.1", "11.5.1"] },
+    tags: ["6.4.1", "6.5.3", "6.5.4", "11.4.1", "11.5.1"],
   }, async () => {
     const tokens = new Set(Array.from({ length: 1_000 }, mintToken));
     expect(tokens.size).toBe(1_000);
@@ -305,7 +305,7 @@ describe("no request is answered 500 or changes data", () => {
     expect(await snapshotWithoutLimits()).toEqual(before);
   });
 
-  test("with any fields of a form", { meta: { asvs: ["1.2.4", "2.2.2"] } }, async () => {
+  test("with any fields of a form", { tags: ["1.2.4", "2.2.2"] }, async () => {
     const before = await snapshotWithoutLimits();
     const names = fc.constantFrom("email", "token", "password", "passwordConfirmation", "intent", "sessionId");
     const fields = fc.array(fc.tuple(fc.oneof(names, hostile), hostile), { minLength: 1, maxLength: 8 });

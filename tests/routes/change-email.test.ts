@@ -294,7 +294,7 @@ describe("a link is invalid and changes nothing", () => {
     await expectInvalid(his, bobs);
   });
 
-  test("but a failing database is an error, and changes nothing", { meta: { asvs: ["2.3.3", "16.5.3"] } }, async () => {
+  test("but a failing database is an error, and changes nothing", { tags: ["2.3.3", "16.5.3"] }, async () => {
     const one = await link();
     await latchkey.withoutTable("registrations", () =>
       expect(changeEmail(one, null, "en")).rejects.toThrow("registrations"),

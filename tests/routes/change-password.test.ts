@@ -42,7 +42,7 @@ async function expectRefused(fields: Record<string, string>, errors: Record<stri
 
 describe("a change", () => {
   test("stores the new password, keeps this session, ends every other one and tells the owner by mail", {
-    meta: { asvs: ["6.2.2", "7.4.3"] },
+    tags: ["6.2.2", "7.4.3"],
   }, async () => {
     const other = await anotherBrowser();
     const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
@@ -103,7 +103,7 @@ describe("a refused change", () => {
   const wrong = { currentPassword: "This is not your current password." };
 
   test("with a wrong current password says so at its field, changes nothing and counts as a failed login", {
-    meta: { asvs: ["6.2.3"] },
+    tags: "6.2.3",
   }, async () => {
     await expectRefused({ currentPassword: "wrong" }, wrong);
     expect(log.events()).toEqual([{ event: "login.failed", reason: "wrong_credentials" }]);

@@ -51,7 +51,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
   });
 
   test("a link that was mailed before is dead, and works again when registration is open", {
-    meta: { advisories: ["GHSA-25rw-g6ff-fmg8"] },
+    tags: "GHSA-25rw-g6ff-fmg8",
   }, async () => {
     const link = await registrationLink(latchkey);
     latchkey.configure(limit);
@@ -117,7 +117,7 @@ describe("REGISTRATION_DOMAINS", () => {
     ["example.org@evil.example", false],
     ["grace@evil.example@example.org", false],
     ["grace+example.org@evil.example", false],
-  ])("%s may register: %s", { meta: { advisories: ["CVE-2026-40574"] } }, (typed, allowed) => {
+  ])("%s may register: %s", { tags: "CVE-2026-40574" }, (typed, allowed) => {
     latchkey.configure(limit);
     const email = parseAddress(typed);
     expect(email !== null && mayRegister(email)).toBe(allowed);

@@ -37,7 +37,7 @@ test("after a connection is lost, the pool opens a new one, and the statements a
   expect(await forgot()).toMatchObject({ status: 200 });
 });
 
-test("a lost connection is a line of the log and printed nowhere else", { meta: { asvs: ["16.3.4"] } }, async () => {
+test("a lost connection is a line of the log and printed nowhere else", { tags: "16.3.4" }, async () => {
   const printed = vi.spyOn(console, "log");
   const page = await signedInPage();
   await page();

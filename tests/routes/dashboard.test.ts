@@ -34,15 +34,13 @@ async function expiredSession(userId: string): Promise<string> {
 
 describe("the page", () => {
   const unsafe = ["http://pictures.example/ada.png", "javascript:alert(1)"];
-  test.each(unsafe)("has no picture of %s", { meta: { asvs: ["1.2.2"] } }, async (url) => {
+  test.each(unsafe)("has no picture of %s", { tags: "1.2.2" }, async (url) => {
     const id = await createUser(latchkey.em());
     await latchkey.execute("update users set picture_url = ?", [url]);
     expect(await openAccount(await signedIn(latchkey.em(), id))).toMatchObject({ data: { user: { picture: null } } });
   });
 
-  test("shows profile, sign-in methods and sessions, and marks the current one", {
-    meta: { asvs: ["7.5.2"] },
-  }, async () => {
+  test("shows profile, sign-in methods and sessions, and marks the current one", { tags: "7.5.2" }, async () => {
     const id = await createUser(latchkey.em(), { idpId: "42" });
     await latchkey.execute("update users set name = 'Ada', picture_url = 'https://pictures.example/ada.png'");
     await signedIn(latchkey.em(), id, firefox);
@@ -104,9 +102,7 @@ describe("the page", () => {
   });
 });
 
-test("every action without a session leads to the login page only", {
-  meta: { asvs: ["8.2.1", "8.3.1"] },
-}, async () => {
+test("every action without a session leads to the login page only", { tags: ["8.2.1", "8.3.1"] }, async () => {
   await createUser(latchkey.em());
   const intents = ["end-session", "end-other-sessions", "send-password-link", "change-password", "unlink-provider"];
   for (const intent of [...intents, "change-email", "delete-account", "x"]) {
@@ -117,7 +113,7 @@ test("every action without a session leads to the login page only", {
   }
 });
 
-test("an action whose session ended after its check changes nothing", { meta: { asvs: ["8.3.1"] } }, async () => {
+test("an action whose session ended after its check changes nothing", { tags: "8.3.1" }, async () => {
   const email = "ada@example.com";
   const id = await createUser(latchkey.em(), { idpId: "42" });
   await signedIn(latchkey.em(), id); // the owner, after a reset
@@ -152,7 +148,7 @@ test.each([[[]], ...["", "toString", "delete"].map((intent) => [[["intent", inte
 });
 
 describe("end-session", () => {
-  test("ends that session without a recent sign-in", { meta: { asvs: ["7.5.2"] } }, async () => {
+  test("ends that session without a recent sign-in", { tags: "7.5.2" }, async () => {
     const id = await createUser(latchkey.em());
     await signedIn(latchkey.em(), id);
     const sessionId = await sessionIdOf(id);
@@ -176,7 +172,7 @@ describe("end-session", () => {
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
   });
 
-  test("with another user's session, an unknown one or none is refused", { meta: { asvs: ["8.2.2"] } }, async () => {
+  test("with another user's session, an unknown one or none is refused", { tags: "8.2.2" }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
     await signedIn(latchkey.em(), bob);
@@ -188,7 +184,7 @@ describe("end-session", () => {
   });
 });
 
-test("end-other-sessions keeps the current and other users' sessions", { meta: { asvs: ["7.5.2"] } }, async () => {
+test("end-other-sessions keeps the current and other users' sessions", { tags: "7.5.2" }, async () => {
   const id = await createUser(latchkey.em());
   for (let count = 0; count < 3; count++) await signedIn(latchkey.em(), id);
   const cookie = await signedIn(latchkey.em(), id);
@@ -202,7 +198,7 @@ test("end-other-sessions keeps the current and other users' sessions", { meta: {
 });
 
 describe("send-password-link", () => {
-  test("mails the link to the user's address, not a posted one", { meta: { asvs: ["8.2.3", "15.3.3"] } }, async () => {
+  test("mails the link to the user's address, not a posted one", { tags: ["8.2.3", "15.3.3"] }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { password: null, idpId: "42" }));
     await age("2 days");
     expect((await act(cookie, "send-password-link", { email: "eve@example.com" })).status).toBe(200);
@@ -239,7 +235,7 @@ describe("unlink-provider", () => {
 });
 
 describe("delete-account", () => {
-  test("removes the user, the sessions and the links, and no other user's", { meta: { asvs: ["7.4.2"] } }, async () => {
+  test("removes the user, the sessions and the links, and no other user's", { tags: "7.4.2" }, async () => {
     const pending = await registrationLink(latchkey, "ada@example.com");
     const id = await createUser(latchkey.em());
     const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
@@ -294,7 +290,7 @@ describe("delete-account", () => {
 
 describe("the 15 minutes of a recent sign-in", () => {
   const intents = ["change-password", "unlink-provider", "connect-provider", "change-email", "delete-account"];
-  test.each(intents)("after them, %s requires a new sign-in first", { meta: { asvs: ["7.5.1"] } }, async (intent) => {
+  test.each(intents)("after them, %s requires a new sign-in first", { tags: "7.5.1" }, async (intent) => {
     latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
     const idpId = intent === "connect-provider" ? null : "42";
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId }));

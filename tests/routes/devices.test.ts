@@ -62,7 +62,7 @@ describe("the device cookie", () => {
 
   test.each(signIns)(
     "of %s has a random token, and the table only its SHA-256; on https it is Secure",
-    { meta: { asvs: ["3.3.1", "3.3.4"] } },
+    { tags: ["3.3.1", "3.3.4"] },
     async (_what, signIn) => {
       const attributes = "HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax";
       for (const [origin, name, more] of [
@@ -173,7 +173,7 @@ describe("failed logins of others do not lock out a known browser", () => {
     expect(await fail(11)).toEqual([...Array(10).fill(422), 429]);
   });
 
-  test("of twenty logins at once from a known browser ten are evaluated", { meta: { asvs: ["6.3.1"] } }, async () => {
+  test("of twenty logins at once from a known browser ten are evaluated", { tags: "6.3.1" }, async () => {
     const device = await newDevice();
     const answers = await Promise.all(Array.from({ length: 20 }, () => logIn("wrong", { device })));
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(10);

@@ -51,7 +51,7 @@ describe("GET /auth/idp", () => {
     expect(refused.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
   });
 
-  test("makes a new state for each request, in a cookie, Secure on https", { meta: { asvs: ["10.1.2"] } }, async () => {
+  test("makes a new state for each request, in a cookie, Secure on https", { tags: "10.1.2" }, async () => {
     const start = () => latchkey.unchanged(() => call(authorize.loader, get("/auth/idp", { headers: https })));
     const [one, other] = [await start(), await start()];
     expect(one.headers.getSetCookie()).toEqual([
@@ -111,7 +111,7 @@ describe("a sign-in with a verified address", () => {
   });
 
   const browsers = ["without a session", "with a session"];
-  test.each(browsers)("%s finds the account by id, not by address", { meta: { asvs: ["10.5.2"] } }, async (how) => {
+  test.each(browsers)("%s finds the account by id, not by address", { tags: "10.5.2" }, async (how) => {
     await signInWithGoogle(ada);
     const before = await users();
     const id = String(before[0]?.id);
@@ -153,9 +153,7 @@ describe("a sign-in with a verified address", () => {
   });
 
   // "Pre-hijacked Accounts", USENIX Security 2022, section 3: the attacker has asked for this link.
-  test("invalidates the address's registration link, and no other", {
-    meta: { advisories: ["CVE-2026-53516"] },
-  }, async () => {
+  test("invalidates the address's registration link, and no other", { tags: "CVE-2026-53516" }, async () => {
     const link = await registrationLink(latchkey, "ada@example.com");
     await registrationLink(latchkey, "bob@example.com");
     await signInWithGoogle(ada);
@@ -242,7 +240,7 @@ describe("a refused callback", () => {
     ["overlong", { email: `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.example.com` }],
   ])(
     "with an address that is %s links no account and creates none",
-    { meta: { advisories: ["CVE-2026-15611", "CVE-2026-97175"] } },
+    { tags: ["CVE-2026-15611", "CVE-2026-97175"] },
     async (_why, changed) => {
       await createUser(latchkey.em());
       await createUser(latchkey.em(), { email: "ada@exampke.com" });
@@ -263,7 +261,7 @@ describe("a refused callback", () => {
     expect((await openAccount(cookie)).status).toBe(200);
   });
 
-  test("because of a database failure is the same redirect, not a 500", { meta: { asvs: ["16.5.3"] } }, async () => {
+  test("because of a database failure is the same redirect, not a 500", { tags: "16.5.3" }, async () => {
     googleAnswers(ada);
     await latchkey.withoutTable("sessions", async () => {
       const refused = await comeBack({ code: "c", state });

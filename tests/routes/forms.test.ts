@@ -103,7 +103,7 @@ const refusals: [how: string, status: number, make: Make][] = [
 
 describe.each(forms)("the form of %s", (path, action) => {
   test("is refused from another site, of another type, over 16 KiB and by another method, and changes nothing", {
-    meta: { asvs: ["3.5.1"] },
+    tags: "3.5.1",
   }, async () => {
     const { cookie, fields } = await acceptableFields();
     for (const [how, status, make] of refusals) {
@@ -124,7 +124,7 @@ const required: [string, unknown, string[]][] = [
 
 test.each(required)(
   "%s without one of its fields, or empty, changes nothing",
-  { meta: { asvs: ["2.2.2"] } },
+  { tags: "2.2.2" },
   async (path, action, names) => {
     const { cookie, fields } = await acceptableFields();
     const before = await latchkey.snapshot();
@@ -193,7 +193,7 @@ test("no answer to a rejected form contains the password", async () => {
 });
 
 const otherNames = ["__proto__", "constructor", "email[]", "email[$ne]", "email.x"];
-test.each(otherNames)("the field %s is not the address", { meta: { asvs: ["15.3.6", "15.3.7"] } }, async (name) => {
+test.each(otherNames)("the field %s is not the address", { tags: ["15.3.6", "15.3.7"] }, async (name) => {
   await createUser(latchkey.em());
   const before = await latchkey.snapshot();
   await call(forgotPassword.action, post("/forgot-password", [[name, "ada@example.com"]]));

@@ -51,7 +51,7 @@ function fillQueue(signal?: AbortSignal): { hashes: Promise<string>[]; places: n
 const logIn = (client = "192.0.2.9") => postLogin(undefined, undefined, { headers: { "latchkey-client": client } });
 
 test("two or three hashes run, 64 wait, the next is refused, and when they have ended hashes are accepted again", {
-  meta: { asvs: ["15.2.2"] },
+  tags: "15.2.2",
 }, async () => {
   const { hashes, places } = fillQueue();
   expect(places).toBe(availableParallelism() > 2 ? 3 : 2);

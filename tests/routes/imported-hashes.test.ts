@@ -30,7 +30,7 @@ describe("a bcrypt hash of another system", () => {
   test.each([
     ["U*U", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
     ["U*U*U", "$2y$05$XXXXXXXXXXXXXXXXXXXXXOAcXxm9kjPGEMsLznoKqmqw7tc8WCx4a"],
-  ])("is replaced by Argon2id at the first login (%s, %s)", { meta: { asvs: ["11.2.2"] } }, async (password, hash) => {
+  ])("is replaced by Argon2id at the first login (%s, %s)", { tags: "11.2.2" }, async (password, hash) => {
     await addUser(hash);
     expect(await logIn(`${password}!`)).toBe(422);
     expect(await storedHash()).toBe(hash);

@@ -42,9 +42,7 @@ describe.each(mails)("%s mails", (_what, ask) => {
   const oneAddress = () => "ada@example.com";
   const addresses = (at: number) => `user${at}@example.com`;
 
-  test("at most twenty go to one address in a day, then five again", {
-    meta: { asvs: ["2.3.2", "2.4.1"] },
-  }, async () => {
+  test("at most twenty go to one address in a day, then five again", { tags: ["2.3.2", "2.4.1"] }, async () => {
     for (const expected of [5, 10, 15, 20, 20, 20]) {
       await askTimes(6, () => "192.0.2.1", oneAddress);
       await passMinutes(14);

@@ -55,7 +55,7 @@ describe("the right password", () => {
 
 describe("a refused login", () => {
   test("has the same message for an unknown address, a wrong password and an account without a password", {
-    meta: { advisories: ["CVE-2024-41952"] },
+    tags: "CVE-2024-41952",
   }, async () => {
     await createUser(latchkey.em());
     await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "42" });
@@ -103,7 +103,7 @@ describe("a refused login", () => {
 
 describe("too many failed logins", () => {
   test("the eleventh for an address is answered 429 with Retry-After, even with the right password", {
-    meta: { asvs: ["2.3.2", "6.3.1"] },
+    tags: ["2.3.2", "6.3.1"],
   }, async () => {
     await createUser(latchkey.em());
     await failTimes(10, (index) => (index % 2 ? "ada@example.com" : " ADA@example.com"));
@@ -130,7 +130,7 @@ describe("too many failed logins", () => {
   });
 
   test("the hundred and first of a client is answered 429 for every address; another client is not limited", {
-    meta: { asvs: ["2.4.1", "6.3.1"] },
+    tags: ["2.4.1", "6.3.1"],
   }, async () => {
     await createUser(latchkey.em());
     const client = { "latchkey-client": "192.0.2.1" };
@@ -183,7 +183,7 @@ describe("a hash with weaker parameters than those in force", () => {
     expect(isOutdated(`$argon2id$v=19$${parameters}$c2FsdA$aGFzaA`)).toBe(outdated);
   });
 
-  test("is replaced by the next login, and the password stays valid", { meta: { asvs: ["11.2.2"] } }, async () => {
+  test("is replaced by the next login, and the password stays valid", { tags: "11.2.2" }, async () => {
     await createOutdatedUser();
     expect((await logIn()).status).toBe(302);
     const renewed = await storedHash();
@@ -222,7 +222,7 @@ describe("a refused login makes the same Argon2 runs for every address", () => {
   const everybody = ["weak", "strong", "provider", "nobody"].map((name) => `${name}@example.com`).concat("no address");
 
   test("while hashes with half the memory and with the parameters in force are stored", {
-    meta: { advisories: ["GHSA-6f65-4fv2-wwch"] },
+    tags: "GHSA-6f65-4fv2-wwch",
   }, async () => {
     await createWeakUser("weak@example.com");
     await createUser(latchkey.em(), { email: "strong@example.com" });

@@ -152,7 +152,7 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
   const newLink = (address = email) => newLinkOf(kind, address);
 
   test("has a token of its own, is stored as the SHA-256 of the token's text, and expires in one hour", {
-    meta: { asvs: ["6.4.1"] },
+    tags: "6.4.1",
   }, async () => {
     const earliest = Date.now() + 3_600_000;
     const links = [await newLink(), await kind.linkOf(email), await kind.linkOf(email)];
@@ -190,13 +190,13 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
     ["in capitals", "AB".repeat(32)],
     ["with a character before it", ` ${"ab".repeat(32)}`],
     ["with a character after it", `${"ab".repeat(32)}0`],
-  ])("with a token %s is refused even when its hash is stored", { meta: { asvs: ["2.2.1"] } }, async (_how, token) => {
+  ])("with a token %s is refused even when its hash is stored", { tags: "2.2.1" }, async (_how, token) => {
     await newLink();
     await latchkey.execute(`update ${kind.table} set token_hash = ?`, [sha256(token)]);
     await expectInvalid({ email, token });
   });
 
-  test("with another address is refused, even one with an account or link", { meta: { asvs: ["2.2.3"] } }, async () => {
+  test("with another address is refused, even one with an account or link", { tags: "2.2.3" }, async () => {
     const { token } = await newLink();
     await newLink("bob@example.com");
     const others = ["bob", "owner", "eve"].map((name) => `${name}@example.com`);
@@ -211,7 +211,7 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
   });
 
   test("is refused after its expiry, also between its check and its use, and accepted in its last minute", {
-    meta: { asvs: ["6.4.1"] },
+    tags: "6.4.1",
   }, async () => {
     const link = await newLink();
     await expire("- interval '1 millisecond'");
@@ -224,7 +224,7 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
 
   test.each([reset, registration, change].filter((other) => other !== kind))(
     "of $path is refused",
-    { meta: { asvs: ["2.2.3"], advisories: ["CVE-2026-105785"] } },
+    { tags: ["2.2.3", "CVE-2026-105785"] },
     async (other) => {
       const { token } = await newLinkOf(other, other === reset ? "bob@example.com" : email);
       expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -247,7 +247,7 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
 
   test.each(rounds)(
     "posted ten times at once with one token succeeds exactly once (round %i)",
-    { meta: { asvs: ["2.3.1", "2.3.4", "6.5.1"], advisories: ["CVE-2026-28268"] } },
+    { tags: ["2.3.1", "2.3.4", "6.5.1", "CVE-2026-28268"] },
     async () => {
       const link = await newLink();
       const passwords = Array.from({ length: 10 }, (_, at) => `${password} ${at}`);
@@ -297,7 +297,7 @@ describe.each([reset, registration])("the password chosen with the link to $path
     ["is repeated with a trailing space", { password, passwordConfirmation: `${password} ` }, different],
   ])(
     "is refused and changes nothing when it %s, and the link stays valid",
-    { meta: { asvs: ["2.2.2", "6.2.1", "6.2.11"] } },
+    { tags: ["2.2.2", "6.2.1", "6.2.11"] },
     async (_why, fields, errors) => {
       const link = await newLinkOf(kind, email);
       const refused = await latchkey.unchanged(() => finish({ ...link, ...fields }));

@@ -38,7 +38,7 @@ test("/healthz is 200 while the process runs, and /readyz while all migrations a
 });
 
 test("without a database the pages and /readyz are 503 and /healthz is 200; with it again the pages are 200", {
-  meta: { asvs: ["16.5.2"] },
+  tags: "16.5.2",
 }, async () => {
   vi.spyOn(log, "warn").mockImplementation(() => {});
   await withoutDatabase(async () => {
@@ -76,7 +76,7 @@ test("a wrong method is 405, and Allow lists the accepted methods", async () => 
   }
 });
 
-test("an unexpected error is logged with its stack, without its message", { meta: { asvs: ["16.3.4"] } }, () => {
+test("an unexpected error is logged with its stack, without its message", { tags: "16.3.4" }, () => {
   const logged = vi.spyOn(log, "error").mockImplementation(() => {});
   logUnexpected(new TypeError("of ada@example.com\n    at a line of the message:1:2"));
   const [{ stack, ...fields }] = logged.mock.calls[0] as unknown as [{ stack: string[] }];

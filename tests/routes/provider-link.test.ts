@@ -141,7 +141,7 @@ describe("connecting", () => {
   }
 
   test("with an id of another account, with another session or without one is refused and changes nothing", {
-    meta: { advisories: ["CVE-2026-105207"] },
+    tags: "CVE-2026-105207",
   }, async () => {
     const bob = await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
     const bobs = await signedIn(latchkey.em(), bob);
@@ -225,7 +225,7 @@ describe("connecting", () => {
 });
 
 describe("the issuer of an id", () => {
-  test("is stored with the id, and added later when it is missing", { meta: { asvs: ["6.8.1"] } }, async () => {
+  test("is stored with the id, and added later when it is missing", { tags: "6.8.1" }, async () => {
     await createUser(latchkey.em(), { idpId: "1001" });
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: "google" }]);
@@ -249,7 +249,7 @@ describe("the issuer of an id", () => {
     expect((await users()).map(({ idp_issuer }) => idp_issuer)).toEqual(["google", null]);
   });
 
-  test("after a change of provider, the same id is another user", { meta: { asvs: ["6.8.1", "10.5.2"] } }, async () => {
+  test("after a change of provider, the same id is another user", { tags: ["6.8.1", "10.5.2"] }, async () => {
     await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "1001" });
     await latchkey.execute("update users set idp_issuer = 'github'");
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");

@@ -45,7 +45,7 @@ describe("a password login", () => {
     ["an empty one", "?return_to="],
     ["two", `?${query("/a")}&${query("/a")}`],
     ["a longer one", `?${query(`/${"a".repeat(2_048)}`)}`],
-  ])("with %s ends at the account page", { meta: { asvs: ["3.7.2"] } }, async (_what, search) => {
+  ])("with %s ends at the account page", { tags: "3.7.2" }, async (_what, search) => {
     await newAccount();
     const done = await logInTo(search);
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });

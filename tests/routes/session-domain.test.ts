@@ -29,9 +29,7 @@ const logOut = (cookie: string) => call(logout.action, post("/logout", {}, { coo
 const token = async (userId: string) => (await signedIn(latchkey.em(), userId)).slice("session=".length);
 const sessions = () => latchkey.execute("select id from sessions");
 
-test("the session cookie is for the domain, the device's for this host", {
-  meta: { asvs: ["3.3.1", "3.3.3"] },
-}, async () => {
+test("the session cookie is for the domain, the device's for this host", { tags: ["3.3.1", "3.3.3"] }, async () => {
   await createUser(latchkey.em());
   const done = await logIn("", "?return_to=https://notes.example.org/last");
   expect(done).toMatchObject({ status: 302, location: "https://notes.example.org/last" });

@@ -42,7 +42,7 @@ test("the fifty-first session ends the user's least recently used one, and no ot
   expect(logged.events()).toContainEqual({ event: "session.ended", reason: "too_many" });
 });
 
-test("an external sign-in has the same limit", { meta: { asvs: ["6.3.4"] } }, async () => {
+test("an external sign-in has the same limit", { tags: "6.3.4" }, async () => {
   const ada = await createUser(latchkey.em(), { idpId: "1001" });
   await addSessions(ada, 60);
   const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
@@ -52,7 +52,7 @@ test("an external sign-in has the same limit", { meta: { asvs: ["6.3.4"] } }, as
   for (let at = 1; at <= 11; at++) expect(left).not.toContain(`old${at}`);
 });
 
-test.each([1, 2, 3])("logins at once leave fifty sessions (round %i)", { meta: { asvs: ["2.3.4"] } }, async () => {
+test.each([1, 2, 3])("logins at once leave fifty sessions (round %i)", { tags: "2.3.4" }, async () => {
   const ada = await createUser(latchkey.em());
   await addSessions(ada, 45);
   const answers = await Promise.all(Array.from({ length: 10 }, () => logIn()));

@@ -32,7 +32,7 @@ const onlySession = async () => (await latchkey.execute<Record<string, string>>(
 
 describe("a new session", () => {
   test("has a random token in the cookie, only its SHA-256 in the table, and expires in 30 days", {
-    meta: { asvs: ["7.2.1", "7.2.2", "7.2.3"] },
+    tags: ["7.2.1", "7.2.2", "7.2.3"],
   }, async () => {
     const id = await createUser(latchkey.em());
     const earliest = Date.now();
@@ -55,7 +55,7 @@ describe("a new session", () => {
     ["https", https, "__Host-", "; Secure"],
   ])(
     "is on %s a cookie of this host, for every path, and not for scripts",
-    { meta: { asvs: ["3.3.1", "3.3.2", "3.3.3", "3.3.4"] } },
+    { tags: ["3.3.1", "3.3.2", "3.3.3", "3.3.4"] },
     async (_what, headers, prefix, secure) => {
       await createUser(latchkey.em());
       expect((await logInFrom(undefined, headers)).headers.getSetCookie()).toEqual([
@@ -67,7 +67,7 @@ describe("a new session", () => {
     },
   );
 
-  test("replaces a planted token (session fixation) and another's session", { meta: { asvs: ["7.2.4"] } }, async () => {
+  test("replaces a planted token (session fixation) and another's session", { tags: "7.2.4" }, async () => {
     await createUser(latchkey.em());
     const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
     for (const before of [`session=${"ab".repeat(32)}`, bobs]) {
@@ -76,7 +76,7 @@ describe("a new session", () => {
     }
   });
 
-  test("has a new token and ends the browser's previous session alone", { meta: { asvs: ["7.2.4"] } }, async () => {
+  test("has a new token and ends the browser's previous session alone", { tags: "7.2.4" }, async () => {
     const id = await createUser(latchkey.em());
     const elsewhere = await signedIn(latchkey.em(), id);
     const before = await signedIn(latchkey.em(), id);
@@ -96,7 +96,7 @@ describe("a new session", () => {
     expect((await openAccount(cookie)).status).toBe(200);
   });
 
-  test("truncates a long User-Agent", { meta: { asvs: ["1.3.3"] } }, async () => {
+  test("truncates a long User-Agent", { tags: "1.3.3" }, async () => {
     await createUser(latchkey.em());
     await logInFrom(undefined, { "User-Agent": "x".repeat(8000) });
     expect((await onlySession())?.user_agent).toBe("x".repeat(512));
@@ -113,7 +113,7 @@ describe("the cookie's name", () => {
     for (const other of others) await expectGuest(`${other}=${token}`, headers);
   });
 
-  test("a malformed token is no session, without an error", { meta: { asvs: ["1.2.4", "7.2.1"] } }, async () => {
+  test("a malformed token is no session, without an error", { tags: ["1.2.4", "7.2.1"] }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const token = cookie.split("=")[1] ?? "";
     const values = ["", "%", "a=%", sha256(token), `${token}0`, token.slice(1), "'; drop table users"];
@@ -126,7 +126,7 @@ describe("a session ends", () => {
   test.each([
     ["14 days after its last use", "last_seen_at", "14 days"],
     ["30 days after the sign-in, even with use", "expires_at", "30 days"],
-  ])("%s, and not before", { meta: { asvs: ["7.3.1", "7.3.2", "7.4.1"] } }, async (_when, column, lifetime) => {
+  ])("%s, and not before", { tags: ["7.3.1", "7.3.2", "7.4.1"] }, async (_when, column, lifetime) => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await latchkey.execute(`update sessions set ${column} = ${column} - interval '${lifetime}' + interval '1 minute'`);
     expect((await openAccount(cookie)).status).toBe(200);
@@ -135,7 +135,7 @@ describe("a session ends", () => {
     await expectGuest(cookie);
   });
 
-  test("when its user is deleted", { meta: { asvs: ["7.4.2"] } }, async () => {
+  test("when its user is deleted", { tags: "7.4.2" }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     await latchkey.execute("delete from users");
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
@@ -185,7 +185,7 @@ describe("logging out", () => {
     ["https", https, "__Host-", "; Secure"],
   ])(
     "on %s ends this session, clears the cookie and leads to the login page",
-    { meta: { asvs: ["7.4.1"] } },
+    { tags: "7.4.1" },
     async (_what, headers, prefix, secure) => {
       const id = await createUser(latchkey.em());
       const elsewhere = await signedIn(latchkey.em(), id);
@@ -207,7 +207,7 @@ describe("logging out", () => {
     }
   });
 
-  test("by GET is answered 405 and ends no session", { meta: { asvs: ["3.5.3"] } }, async () => {
+  test("by GET is answered 405 and ends no session", { tags: "3.5.3" }, async () => {
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
     const refused = await call(logout.loader, get("/logout", { cookie }));
     expect(refused.status).toBe(405);
