@@ -238,16 +238,12 @@ describe("a refused callback", () => {
     ["outside ASCII", { email: "ada@examp\u212ae.com" }],
     ["with NUL", { email: "ada@example.com\0" }],
     ["overlong", { email: `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.example.com` }],
-  ])(
-    "with an address that is %s links no account and creates none",
-    { tags: ["CVE-2026-15611", "CVE-2026-97175"] },
-    async (_why, changed) => {
-      await createUser(latchkey.em());
-      await createUser(latchkey.em(), { email: "ada@exampke.com" });
-      await expectRefused(() => signInWithGoogle({ ...ada, ...changed }));
-      expect(log.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
-    },
-  );
+  ])("with an address that is %s", { tags: ["CVE-2026-15611", "CVE-2026-97175"] }, async (_why, changed) => {
+    await createUser(latchkey.em());
+    await createUser(latchkey.em(), { email: "ada@exampke.com" });
+    await expectRefused(() => signInWithGoogle({ ...ada, ...changed }));
+    expect(log.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
+  });
 
   test("for an account that is linked to another id changes nothing", async () => {
     await createUser(latchkey.em(), { idpId: "2002" });

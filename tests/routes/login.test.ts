@@ -54,9 +54,7 @@ describe("the right password", () => {
 });
 
 describe("a refused login", () => {
-  test("has the same message for an unknown address, a wrong password and an account without a password", {
-    tags: "CVE-2024-41952",
-  }, async () => {
+  test("has one message, with and without an account", { tags: "CVE-2024-41952" }, async () => {
     await createUser(latchkey.em());
     await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "42" });
     const attempts = [
@@ -102,9 +100,7 @@ describe("a refused login", () => {
 });
 
 describe("too many failed logins", () => {
-  test("the eleventh for an address is answered 429 with Retry-After, even with the right password", {
-    tags: ["2.3.2", "6.3.1"],
-  }, async () => {
+  test("the eleventh for an address is answered 429, right or wrong", { tags: ["2.3.2", "6.3.1"] }, async () => {
     await createUser(latchkey.em());
     await failTimes(10, (index) => (index % 2 ? "ada@example.com" : " ADA@example.com"));
     for (const password of ["wrong", goodPassword]) {
@@ -129,9 +125,7 @@ describe("too many failed logins", () => {
     expect((await logIn()).status).toBe(302);
   });
 
-  test("the hundred and first of a client is answered 429 for every address; another client is not limited", {
-    tags: ["2.4.1", "6.3.1"],
-  }, async () => {
+  test("the hundred and first of a client is answered 429", { tags: ["2.4.1", "6.3.1"] }, async () => {
     await createUser(latchkey.em());
     const client = { "latchkey-client": "192.0.2.1" };
     await latchkey.execute(
@@ -221,9 +215,7 @@ describe("a refused login makes the same Argon2 runs for every address", () => {
 
   const everybody = ["weak", "strong", "provider", "nobody"].map((name) => `${name}@example.com`).concat("no address");
 
-  test("while hashes with half the memory and with the parameters in force are stored", {
-    tags: "GHSA-6f65-4fv2-wwch",
-  }, async () => {
+  test("while hashes with half the memory are stored, too", { tags: "GHSA-6f65-4fv2-wwch" }, async () => {
     await createWeakUser("weak@example.com");
     await createUser(latchkey.em(), { email: "strong@example.com" });
     await createUser(latchkey.em(), { email: "provider@example.com", password: null, idpId: "42" });

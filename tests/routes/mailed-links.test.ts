@@ -151,9 +151,7 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
   const expire = (from: string) => latchkey.execute(`update ${kind.table} set expires_at = now() ${from}`);
   const newLink = (address = email) => newLinkOf(kind, address);
 
-  test("has a token of its own, is stored as the SHA-256 of the token's text, and expires in one hour", {
-    tags: "6.4.1",
-  }, async () => {
+  test("has a token of its own, stored as its SHA-256, for one hour", { tags: "6.4.1" }, async () => {
     const earliest = Date.now() + 3_600_000;
     const links = [await newLink(), await kind.linkOf(email), await kind.linkOf(email)];
     const latest = Date.now() + 3_600_000;
@@ -210,9 +208,7 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
     expect((await finish({ email: " ADA.Lovelace@Example.com ", token, ...kind.fields })).status).toBe(302);
   });
 
-  test("is refused after its expiry, also between its check and its use, and accepted in its last minute", {
-    tags: "6.4.1",
-  }, async () => {
+  test("is refused after its expiry, also between its check and its use", { tags: "6.4.1" }, async () => {
     const link = await newLink();
     await expire("- interval '1 millisecond'");
     await expectInvalid(link);
@@ -246,7 +242,7 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
   const rounds = [1, 2, 3, 4, 5];
 
   test.each(rounds)(
-    "posted ten times at once with one token succeeds exactly once (round %i)",
+    "posted ten times at once succeeds once (%i)",
     { tags: ["2.3.1", "2.3.4", "6.5.1", "CVE-2026-28268"] },
     async () => {
       const link = await newLink();
@@ -296,7 +292,7 @@ describe.each([reset, registration])("the password chosen with the link to $path
     ["is repeated in capitals", { password, passwordConfirmation: password.toUpperCase() }, different],
     ["is repeated with a trailing space", { password, passwordConfirmation: `${password} ` }, different],
   ])(
-    "is refused and changes nothing when it %s, and the link stays valid",
+    "is refused when it %s, and the link stays valid",
     { tags: ["2.2.2", "6.2.1", "6.2.11"] },
     async (_why, fields, errors) => {
       const link = await newLinkOf(kind, email);

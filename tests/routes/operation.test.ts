@@ -37,9 +37,7 @@ test("/healthz is 200 while the process runs, and /readyz while all migrations a
   await latchkey.execute("update mikro_orm_migrations set name = replace(name, '_of_another_time', '')");
 });
 
-test("without a database the pages and /readyz are 503 and /healthz is 200; with it again the pages are 200", {
-  tags: "16.5.2",
-}, async () => {
+test("without a database pages and /readyz are 503, and /healthz is 200", { tags: "16.5.2" }, async () => {
   vi.spyOn(log, "warn").mockImplementation(() => {});
   await withoutDatabase(async () => {
     expect((await call(login.loader, get("/login", { cookie: "session=anything" }))).status).toBe(503);
