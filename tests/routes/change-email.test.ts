@@ -7,13 +7,11 @@ import * as register from "~/routes/register";
 import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
 import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { emailChangeLink, type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, type Outcome, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
-const log = recordLog();
 
 const oldEmail = "ada@example.com";
 const newEmail = "lovelace@example.com";
@@ -71,7 +69,7 @@ describe("asking for another address", () => {
       { token_hash: sha256(token ?? ""), user_id: ada, email: newEmail, expires_at: expect.anything() },
     ]);
     expect(await emails()).toEqual([oldEmail]);
-    expect(log.events()).toEqual([{ event: "email_change.requested" }]);
+    expect(latchkey.events()).toEqual([{ event: "email_change.requested" }]);
   });
 
   test("is answered alike for an address that has an account; that address is told so, and the asker gets the same notice", async () => {
@@ -117,7 +115,7 @@ describe("asking for another address", () => {
     expect(sent().filter((mail) => mail.startsWith(newEmail))).toHaveLength(5);
     expect(sent().filter((mail) => mail.startsWith(oldEmail))).toHaveLength(2);
     const refused = { event: "email_change.refused", reason: "throttled" };
-    expect(log.events().filter(({ event }) => event === refused.event)).toEqual([refused, refused]);
+    expect(latchkey.events().filter(({ event }) => event === refused.event)).toEqual([refused, refused]);
   });
 
   test("counts for the client: at most fifty mails in 15 minutes", async () => {
@@ -151,7 +149,7 @@ describe("confirming", () => {
     expect((await openAccount(bobs)).status).toBe(200);
     expect((await logIn(oldEmail)).status).toBe(422);
     expect((await logIn(newEmail)).status).toBe(302);
-    expect(log.events().slice(0, 3)).toEqual([
+    expect(latchkey.events().slice(0, 3)).toEqual([
       { event: "email_change.requested" },
       { event: "email_change.completed" },
       { event: "session.ended", reason: "email_changed" },
@@ -208,7 +206,7 @@ describe("confirming", () => {
     expect(await decline(one.token)).toMatchObject({ status: 200, data: { outcome: "declined" } });
     await expectInvalid(one);
     expect(await emails()).toEqual([oldEmail]);
-    expect(log.events()).toContainEqual({ event: "email_change.refused", reason: "declined" });
+    expect(latchkey.events()).toContainEqual({ event: "email_change.refused", reason: "declined" });
   });
 
   test("tells both addresses", async () => {

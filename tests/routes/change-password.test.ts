@@ -4,12 +4,10 @@ import { hashPassword } from "#server/accounts/password-hashing";
 import { act, openAccount, logIn as postLogin, resetWith } from "../support/account-calls";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { emailChangeLink, expectInvalidLink, registrationLink, resetLink } from "../support/mailed-links";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
-const log = recordLog();
 
 const email = "ada@example.com";
 const newPassword = "an entirely new password";
@@ -56,7 +54,7 @@ describe("a change", () => {
     expect(latchkey.mails().filter(({ subject }) => subject === "Your password was changed")).toMatchObject([
       { to: email, link: null },
     ]);
-    expect(log.events().slice(1, 3)).toEqual([
+    expect(latchkey.events().slice(1, 3)).toEqual([
       { event: "password.changed" },
       { event: "session.ended", reason: "password_changed" },
     ]);
@@ -102,7 +100,7 @@ describe("a refused change", () => {
 
   test("with a wrong current password changes nothing and counts as a failed login", { tags: "6.2.3" }, async () => {
     await expectRefused({ currentPassword: "wrong" }, wrong);
-    expect(log.events()).toEqual([{ event: "login.failed", reason: "wrong_credentials" }]);
+    expect(latchkey.events()).toEqual([{ event: "login.failed", reason: "wrong_credentials" }]);
     for (let at = 0; at < 9; at++) expect((await logIn("wrong")).status).toBe(422);
     expect((await logIn(goodPassword)).status).toBe(429);
   });

@@ -10,13 +10,11 @@ import { logIn } from "../support/account-calls";
 import { createUser, goodPassword, unknownBrowser } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { expectInvalidLink, mailSentOutcome, registrationLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey(google);
-const log = recordLog();
 
 const settings = {
   closed: { REGISTRATION: "closed" },
@@ -47,7 +45,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "You already have an account" }]);
     expect(await latchkey.execute("select * from registrations")).toEqual([]);
     const refused = { event: "registration.refused", reason: "registration_closed" };
-    expect(log.events().filter(({ event }) => event === refused.event)).toEqual([refused]);
+    expect(latchkey.events().filter(({ event }) => event === refused.event)).toEqual([refused]);
   });
 
   test("a link that was mailed before is dead until then", { tags: "GHSA-25rw-g6ff-fmg8" }, async () => {
@@ -69,7 +67,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
     const refused = await latchkey.unchanged(() => signInWith({ sub: "1001", email: "grace@example.com" }));
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
     expect(refused.cookies).toEqual({ oauth_state: "" });
-    expect(log.events()).toContainEqual({ event: "idp.failed", reason: "registration_closed" });
+    expect(latchkey.events()).toContainEqual({ event: "idp.failed", reason: "registration_closed" });
   });
 
   test("an external sign-in links to the account of its address, and later finds it by id", async () => {

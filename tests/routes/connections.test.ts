@@ -4,11 +4,9 @@ import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import { createUser, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
-const log = recordLog();
 
 async function signedInPage() {
   const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
@@ -43,7 +41,7 @@ test("a lost connection is a line of the log and printed nowhere else", { tags: 
   await page();
   await destroyConnection();
   await page();
-  expect(log.lines().map((line) => JSON.parse(line))).toEqual([
+  expect(latchkey.logLines().map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ level: 40, msg: "Connection Error: Connection ended unexpectedly" }),
   ]);
   expect(printed.mock.calls).toEqual([]);

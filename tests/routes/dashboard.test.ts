@@ -9,12 +9,10 @@ import * as dashboard from "~/routes/dashboard";
 import { act, logIn, openAccount } from "../support/account-calls";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { call, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
-const log = recordLog();
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
@@ -130,7 +128,7 @@ test("an action whose session ended after its check changes nothing", { tags: "8
     await latchkey.execute("delete from sessions where id = ?", [sessionId]);
   }
   expect(await latchkey.snapshot()).toEqual(before);
-  expect(log.events()).toEqual([]);
+  expect(latchkey.events()).toEqual([]);
 });
 
 const twoIntents: [string, string][] = [
@@ -157,7 +155,7 @@ describe("end-session", () => {
     expect((await act(cookie, "end-session", { sessionId })).status).toBe(200);
     expect(await latchkey.execute("select * from sessions where id = ?", [sessionId])).toEqual([]);
     expect((await openAccount(cookie)).status).toBe(200);
-    expect(log.events()).toEqual([{ event: "session.ended", reason: "ended_by_user" }]);
+    expect(latchkey.events()).toEqual([{ event: "session.ended", reason: "ended_by_user" }]);
   });
 
   test.each([
@@ -274,7 +272,10 @@ describe("delete-account", () => {
     expect((await Promise.all([request(), request()])).sort()).toEqual(["deleted", "session_ended"]);
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Your account was deleted" }]);
-    expect(log.events()).toEqual([{ event: "session.ended", reason: "account_deleted" }, { event: "account.deleted" }]);
+    expect(latchkey.events()).toEqual([
+      { event: "session.ended", reason: "account_deleted" },
+      { event: "account.deleted" },
+    ]);
   });
 
   const others = ["", "bob@example.com", "ada", "ada@example.co", "ada@examp\u212ae.com"];

@@ -7,12 +7,10 @@ import { logIn, openAccount, registerWith } from "../support/account-calls";
 import { createUser, signedIn, unknownBrowser } from "../support/accounts";
 import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { registrationLink } from "../support/mailed-links";
 import { call, get, type Outcome } from "../support/route-calls";
 
 const latchkey = startLatchkey(google);
-const log = recordLog();
 
 const off = { IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" };
 const https = { "latchkey-origin": "https://latchkey.example" };
@@ -194,7 +192,7 @@ test("enqueues one mail when it links an account, and none for a new or a return
   expectSignedIn(await signInWithGoogle(ada));
   expect(await latchkey.jobs()).toEqual([]);
   const succeeded = "idp.succeeded";
-  expect(log.events().map(({ event }) => event)).toEqual(["idp.linked", succeeded, succeeded, succeeded]);
+  expect(latchkey.events().map(({ event }) => event)).toEqual(["idp.linked", succeeded, succeeded, succeeded]);
 });
 
 describe("a refused callback", () => {
@@ -227,7 +225,7 @@ describe("a refused callback", () => {
     googleAnswers(ada);
     await expectRefused(() => comeBack({ code: "c", state }));
     expect(nock.pendingMocks()).toHaveLength(2);
-    expect(log.events()).toEqual([{ event: "idp.failed", reason: "off" }]);
+    expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "off" }]);
   });
 
   test.each([
@@ -242,13 +240,13 @@ describe("a refused callback", () => {
     await createUser(latchkey.em());
     await createUser(latchkey.em(), { email: "ada@exampke.com" });
     await expectRefused(() => signInWithGoogle({ ...ada, ...changed }));
-    expect(log.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
+    expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
   });
 
   test("for an account that is linked to another id changes nothing", async () => {
     await createUser(latchkey.em(), { idpId: "2002" });
     await expectRefused(() => signInWithGoogle(ada));
-    expect(log.events()).toEqual([{ event: "idp.failed", reason: "linked_to_another_id" }]);
+    expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "linked_to_another_id" }]);
   });
 
   test("keeps the browser's session", async () => {
@@ -271,7 +269,7 @@ describe("a refused callback", () => {
 test("a failure without a reason of its own is logged as one of the database, or as unexpected", () => {
   logExternalSignInFailure(new DatabaseUnavailable("The database is not available."));
   logExternalSignInFailure(new Error("a surprise"));
-  expect(log.events()).toEqual([
+  expect(latchkey.events()).toEqual([
     { event: "idp.failed", reason: "database" },
     { event: "idp.failed", reason: "unexpected" },
   ]);
@@ -304,7 +302,7 @@ describe("simultaneous callbacks", () => {
     for (const profile of [ada, { ...ada, sub: "2002" }]) googleAnswers(profile);
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
     expect(answers.map(({ location }) => location).sort()).toEqual(["/dashboard", "/login?notice=idp_failed"]);
-    expect(log.events()).toContainEqual({ event: "idp.failed", reason: "linked_to_another_id" });
+    expect(latchkey.events()).toContainEqual({ event: "idp.failed", reason: "linked_to_another_id" });
     expect(await users()).toHaveLength(1);
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });

@@ -10,7 +10,6 @@ import * as complete from "~/routes/register_.complete";
 import * as resetPasswordPage from "~/routes/reset-password";
 import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import * as mailedLinks from "../support/mailed-links";
 import { type MailedLink, mailSentOutcome } from "../support/mailed-links";
 import { call, post } from "../support/route-calls";
@@ -18,7 +17,6 @@ import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
-const log = recordLog();
 
 const email = "ada.lovelace@example.com";
 const password = "a brand new password";
@@ -213,7 +211,7 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
     await expire("- interval '1 millisecond'");
     await expectInvalid(link);
     expect(await latchkey.unchanged(() => kind.use(link))).toBe(kind.refusal);
-    expect(log.events().at(-1)).toEqual({ event: kind.event, reason: "invalid_link" });
+    expect(latchkey.events().at(-1)).toEqual({ event: kind.event, reason: "invalid_link" });
     await expire("+ interval '1 minute'");
     expect((await finish({ ...link, ...kind.fields })).status).toBe(302);
   });

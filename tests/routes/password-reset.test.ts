@@ -6,14 +6,12 @@ import * as resetPassword from "~/routes/reset-password";
 import { logIn, openAccount, resetWith } from "../support/account-calls";
 import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { expectInvalidLink, type MailedLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
-const log = recordLog();
 
 const password = "a brand new password";
 
@@ -26,10 +24,10 @@ describe("asking for a link", () => {
     for (const email of ["unknown-name@example.com", "known-name@example.com"]) {
       await call(forgotPassword.action, post("/forgot-password", { email }));
     }
-    expect(log.events()).toEqual(Array(2).fill({ event: "password_reset.requested" }));
+    expect(latchkey.events()).toEqual(Array(2).fill({ event: "password_reset.requested" }));
     await latchkey.drain();
-    expect(log.events().slice(2)).toEqual([{ event: "password_reset.sent" }]);
-    expect(log.lines().join("")).not.toMatch(/@|%40|known-name/);
+    expect(latchkey.events().slice(2)).toEqual([{ event: "password_reset.sent" }]);
+    expect(latchkey.logLines().join("")).not.toMatch(/@|%40|known-name/);
     expect(latchkey.mails().map(({ to }) => to)).toEqual(["known-name@example.com"]);
     expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "known-name@example.com" }]);
     expect(await latchkey.jobs()).toEqual([]);
@@ -165,6 +163,6 @@ test("a login verified before a reset but finished after it starts no session", 
   if (!verified) throw new Error("The password is right.");
   await resetWith(link, password);
   expect(await finishLogin(verified, [], unknownBrowser, unknownOrigin)).toBeNull();
-  expect(log.events().at(-1)).toEqual({ event: "login.failed", reason: "password_changed" });
+  expect(latchkey.events().at(-1)).toEqual({ event: "login.failed", reason: "password_changed" });
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

@@ -8,12 +8,10 @@ import { act, openAccount } from "../support/account-calls";
 import { createUser, signedIn } from "../support/accounts";
 import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { call, get, type Outcome } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey(google);
-const log = recordLog();
 const ada = { sub: "1001", email: "ada@example.com", email_verified: true };
 
 interface UserRow {
@@ -74,7 +72,7 @@ describe("disconnecting", () => {
     const refused = await latchkey.unchanged(() => signInWithGoogle(ada));
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
     expect(refused.cookies).toEqual({ oauth_state: "" });
-    expect(log.events().at(-1)).toEqual({ event: "idp.failed", reason: "disconnected" });
+    expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "disconnected" });
   });
 });
 
@@ -100,7 +98,7 @@ describe("connecting", () => {
     const connected = await connect({ sub: "1001", email: "other@example.com", email_verified: false }, cookie);
     expect(connected).toMatchObject({ status: 302, location: "/dashboard?notice=idp_connected" });
     expect(connected.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
-    expect(log.events()).toEqual([{ event: "idp.started" }, { event: "idp.linked" }]);
+    expect(latchkey.events()).toEqual([{ event: "idp.started" }, { event: "idp.linked" }]);
     expect(await users()).toMatchObject([{ email: "ada@example.com", idp_id: "1001", idp_issuer: "google" }]);
     expect(await latchkey.execute("select * from sessions")).toEqual(before);
     await latchkey.drain();
@@ -144,7 +142,7 @@ describe("connecting", () => {
     const bob = await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
     const bobs = await signedIn(latchkey.em(), bob);
     await expectRefused((started) => `${cookie}; ${cookiesOf(started)}`, ada, "/dashboard?notice=idp_failed");
-    expect(log.events().at(-1)).toEqual({ event: "idp.failed", reason: "id_of_another_account" });
+    expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "id_of_another_account" });
     const free = { ...ada, sub: "2002" };
     await expectRefused((started) => `${bobs}; ${cookiesOf(started)}`, free, "/dashboard?notice=idp_failed");
     await expectRefused(cookiesOf, free, "/login?notice=idp_failed");
@@ -160,7 +158,7 @@ describe("connecting", () => {
     for (const planted of [sha256("planted"), "", "x"]) {
       const twice = (started: Outcome) => `${cookie}; ${cookiesOf(started)}; oauth_connect=${planted}`;
       await expectRefused(twice, ada, "/dashboard?notice=idp_failed");
-      expect(log.events().at(-1)).toEqual({ event: "idp.failed", reason: "another_session" });
+      expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "another_session" });
     }
     const repeated = (started: Outcome) => `${cookiesOf(started)}; oauth_connect=${started.cookies.oauth_connect}`;
     await expectRefused(repeated, ada, "/login?notice=idp_failed");
@@ -217,7 +215,7 @@ describe("connecting", () => {
     const outcomes = await Promise.all([back(cookie, attempts[0]!), back(other, attempts[1]!)]);
     const notices = outcomes.map(({ location }) => location?.replace("/dashboard?notice=", ""));
     expect(notices.sort()).toEqual(["idp_connected", "idp_failed"]);
-    expect(log.events()).toContainEqual({ event: "idp.failed", reason: "id_of_another_account" });
+    expect(latchkey.events()).toContainEqual({ event: "idp.failed", reason: "id_of_another_account" });
     expect((await users()).filter(({ idp_id }) => idp_id === "1001")).toHaveLength(1);
   });
 });

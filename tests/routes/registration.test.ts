@@ -5,13 +5,11 @@ import * as register from "~/routes/register";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
 import { createUser, signedIn, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { expectInvalidLink, type MailedLink, registrationLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();
-const log = recordLog();
 
 const password = "a brand new password";
 
@@ -89,7 +87,7 @@ describe("the link", () => {
     const link = await registrationLink(latchkey);
     await createUser(latchkey.em(), { email: "grace@example.com" });
     expect(await latchkey.unchanged(() => completeRegistration(link, password, unknownBrowser, "en"))).toBeNull();
-    expect(log.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
+    expect(latchkey.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
   });
 
   test("is not invalid because the database fails: that is an error, and the link stays valid", async () => {

@@ -4,10 +4,8 @@ import { logIn, openAccount } from "../support/account-calls";
 import { createUser, signedIn, unknownBrowser } from "../support/accounts";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 
 const latchkey = startLatchkey(google);
-const logged = recordLog();
 
 /** Adds sessions. The first is the least recently used, and the last was used now. */
 async function addSessions(userId: string, count: number, prefix = "old"): Promise<void> {
@@ -31,7 +29,7 @@ test("the fifty-first session ends the user's least recently used one, and no ot
   await addSessions(ada, 49);
   expect((await logIn()).status).toBe(302);
   expect(await tokenHashes(ada)).toHaveLength(50);
-  expect(logged.events().filter(({ event }) => event === "session.ended")).toEqual([]);
+  expect(latchkey.events().filter(({ event }) => event === "session.ended")).toEqual([]);
   await latchkey.execute("update sessions set last_seen_at = now() - interval '3 days' where token_hash = 'old17'");
   expect((await logIn()).status).toBe(302);
   const left = await tokenHashes(ada);
@@ -39,7 +37,7 @@ test("the fifty-first session ends the user's least recently used one, and no ot
   expect(left).not.toContain("old17");
   expect(left).toContain("old1");
   expect(await tokenHashes(bob)).toEqual(["bob1"]);
-  expect(logged.events()).toContainEqual({ event: "session.ended", reason: "too_many" });
+  expect(latchkey.events()).toContainEqual({ event: "session.ended", reason: "too_many" });
 });
 
 test("an external sign-in has the same limit", { tags: "6.3.4" }, async () => {

@@ -10,14 +10,12 @@ import * as register from "~/routes/register";
 import { act, logIn, openAccount } from "../support/account-calls";
 import { createUser, goodPassword, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { emailChangeLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
-const log = recordLog();
 
 const https = { "latchkey-origin": "https://latchkey.example" };
 
@@ -148,7 +146,7 @@ describe("a session ends", () => {
     expect((await openAccount(cookie)).data.sessions).toHaveLength(1);
     for (let time = 0; time < 2; time++) await purgeExpired();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
-    expect(log.events()).toEqual([{ event: "session.ended", reason: "expired" }]);
+    expect(latchkey.events()).toEqual([{ event: "session.ended", reason: "expired" }]);
   });
 });
 

@@ -5,6 +5,7 @@ import { provideOrm } from "#server/database/unit-of-work";
 import { handleJob } from "#server/job-handlers";
 import { JobQueue, provideQueue } from "#server/queue/job-queue";
 import { configure } from "./configure";
+import { recordLog } from "./logged";
 import { mailsIn } from "./printed-mails";
 import { connectToCopy } from "./template-copy";
 
@@ -29,12 +30,13 @@ async function snapshot({ orm }: Database, except = ""): Promise<Record<string, 
 
 /**
  * A service on a new database for the tests of one file, emptied before each test. Jobs run only in `drain`, and
- * mails are read from standard output.
+ * mails are read from standard output. The log is recorded.
  */
 export function startLatchkey(environment: Environment = {}) {
   let database: Database;
   let queue: JobQueue;
   let output = "";
+  const log = recordLog();
 
   beforeAll(async () => {
     database = await connect(await connectToCopy());
@@ -90,6 +92,8 @@ export function startLatchkey(environment: Environment = {}) {
     },
     drain: () => queue.drain(),
     output: () => output,
+    logLines: log.lines,
+    events: log.events,
     mails: () => mailsIn(output),
   };
 }
