@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { listen } from "./listen";
 
@@ -33,15 +34,13 @@ const accepted = JSON.stringify({ ErrorCode: 0, Message: "OK" });
 export async function startMailService(initial: MailServiceBehaviour = { kind: "accept" }) {
   const mails: ReceivedMail[] = [];
   const waiting: Waiting[] = [];
-  const listeners = new Set<() => void>();
+  const changes = new EventEmitter().setMaxListeners(0);
   const firstAttempts = new Map<string, ReceivedMail>();
   let behaviour = initial;
   let attempts = 0;
   let late = 0;
 
-  const notify = () => {
-    for (const listener of listeners) listener();
-  };
+  const notify = () => changes.emit("change");
 
   const answer = (one: Waiting, how: MailServiceBehaviour): void => {
     const { mail, response } = one;
@@ -81,16 +80,9 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
   const { port, stop } = await listen(server);
 
   /** Resolves when the condition holds. It is checked at every received and every answered mail. */
-  const when = (condition: () => boolean) =>
-    new Promise<void>((resolve) => {
-      const check = () => {
-        if (!condition()) return;
-        listeners.delete(check);
-        resolve();
-      };
-      listeners.add(check);
-      check();
-    });
+  const when = async (condition: () => boolean) => {
+    while (!condition()) await once(changes, "change");
+  };
 
   const found = async <T>(find: () => T | undefined): Promise<T> => {
     await when(() => find() !== undefined);

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,21 +8,7 @@ import { killSignal, recordedCoverage } from "../coverage/processes";
 import { administer, databaseUrlOf } from "./postgres";
 import { mailsIn, type SentMail } from "./printed-mails";
 
-/** A child process whose output is kept. */
-export interface RunningProcess {
-  process: ChildProcess;
-  output(): string;
-  /** Resolves with the match when the output has it; rejects when the process ends without it. */
-  waitFor(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resolves at the next output; rejects when the process ends. */
-  nextOutput(): Promise<void>;
-  /** Resolves with the exit status, or the signal. */
-  ended: Promise<number | NodeJS.Signals | null>;
-  /** Sends SIGTERM and waits for the exit. */
-  stop(): Promise<number | NodeJS.Signals | null>;
-  /** Ends it at once, as SIGKILL does, and waits for the exit. */
-  kill(): Promise<void>;
-}
+export type RunningProcess = ReturnType<typeof watchProcess>;
 
 export interface RunningServer extends RunningProcess {
   url: string;
@@ -61,48 +48,43 @@ export function freePort(): Promise<number> {
 }
 
 /** Keeps the output of a child process whose standard output and error are pipes. */
-export function watchProcess(child: ChildProcess): RunningProcess {
+export function watchProcess(child: ChildProcess) {
   let output = "";
-  const listeners = new Set<() => void>();
+  const printed = new EventEmitter().setMaxListeners(0);
   const collect = (chunk: string) => {
     output += chunk;
-    for (const listener of listeners) listener();
+    printed.emit("output");
   };
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", collect);
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
     child.once("close", (code, signal) => resolve(code ?? signal));
   });
-  const waitFor = (pattern: RegExp) =>
-    new Promise<RegExpExecArray>((resolve, reject) => {
-      const check = () => {
-        const match = pattern.exec(output);
-        if (!match) return;
-        listeners.delete(check);
-        resolve(match);
-      };
-      listeners.add(check);
-      void ended.then((status) => reject(new Error(`The process ended (${status}) before ${pattern}:\n${output}`)));
-      check();
-    });
-  const nextOutput = () =>
-    new Promise<void>((resolve, reject) => {
-      const check = () => {
-        listeners.delete(check);
-        resolve();
-      };
-      listeners.add(check);
-      void ended.then((status) => reject(new Error(`The process ended (${status}):\n${output}`)));
-    });
+  const failure = ended.then((status) => {
+    throw new Error(`The process ended (${status}):\n${output}`);
+  });
+  failure.catch(() => {});
+  /** Rejects when the process ends. */
+  const nextOutput = async () => void (await Promise.race([once(printed, "output"), failure]));
   return {
     process: child,
     output: () => output,
-    waitFor,
+    /** Resolves with the match when the output has it; rejects when the process ends without it. */
+    async waitFor(pattern: RegExp): Promise<RegExpExecArray> {
+      for (;;) {
+        const match = pattern.exec(output);
+        if (match) return match;
+        await nextOutput();
+      }
+    },
     nextOutput,
+    /** Resolves with the exit status, or the signal. */
     ended,
+    /** Sends SIGTERM and waits for the exit. */
     stop() {
       child.kill("SIGTERM");
       return ended;
     },
+    /** Ends it at once, as SIGKILL does, and waits for the exit. */
     async kill() {
       child.kill(killSignal);
       await ended;
