@@ -5,7 +5,7 @@ import { authenticate, logIn as startLogin } from "#server/features/login.server
 import * as confirmEmail from "~/routes/account.email";
 import * as register from "~/routes/register";
 import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
-import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
+import { goodPassword, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, type Outcome, post } from "../support/route-calls";
@@ -21,8 +21,8 @@ let ada: string;
 let cookie: string;
 
 beforeEach(async () => {
-  ada = await createUser(latchkey.em());
-  cookie = await signedIn(latchkey.em(), ada);
+  ada = await latchkey.createUser();
+  cookie = await latchkey.signedIn(ada);
 });
 
 const ask = (email: string, from = cookie, headers?: Record<string, string>) =>
@@ -73,7 +73,7 @@ describe("asking for another address", () => {
   });
 
   test("is answered alike for an address that has an account; that address is told so, and the asker gets the same notice", async () => {
-    await createUser(latchkey.em(), { email: "bob@example.com" });
+    await latchkey.createUser({ email: "bob@example.com" });
     expect(await ask("bob@example.com")).toEqual(answer("bob@example.com"));
     await latchkey.drain();
     expect(sent().sort()).toEqual([
@@ -140,8 +140,8 @@ describe("asking for another address", () => {
 
 describe("confirming", () => {
   test("in the browser that asked sets the address, keeps its session and ends every other one", async () => {
-    const other = await signedIn(latchkey.em(), ada);
-    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const other = await latchkey.signedIn(ada);
+    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
     const { status, location, cookies } = await confirm(await link(), cookie);
     expect([status, location]).toEqual([302, "/dashboard"]);
     expect((await openAccount(`session=${cookies.session}`)).data.user.email).toBe(newEmail);
@@ -164,7 +164,7 @@ describe("confirming", () => {
   });
 
   test("in a browser of another user is refused, and the link stays valid", async () => {
-    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
     const one = await link();
     const refused = await latchkey.unchanged(() => confirm(one, bobs));
     expect(refused).toMatchObject({ status: 422, data: { typed: one, outcome: "another_account" } });
@@ -225,8 +225,8 @@ describe("confirming", () => {
 
   test("ends every link of both addresses and of the user, and no other link", async () => {
     const registrationOfNew = await registrationLink(latchkey, newEmail);
-    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
-    const bobs = await signedIn(latchkey.em(), bob);
+    const bob = await latchkey.createUser({ email: "bob@example.com" });
+    const bobs = await latchkey.signedIn(bob);
     const bobsToNew = await link(newEmail, bobs);
     await link("robert@example.com", bobs);
     const own = await link("third@example.com");
@@ -258,8 +258,8 @@ describe("confirming", () => {
   });
 
   test("of an account that has only the provider works, and the provider still signs in and does not change the address", async () => {
-    const linus = await createUser(latchkey.em(), { email: "linus@example.com", password: null, idpId: "42" });
-    const his = await signedIn(latchkey.em(), linus);
+    const linus = await latchkey.createUser({ email: "linus@example.com", password: null, idpId: "42" });
+    const his = await latchkey.signedIn(linus);
     expect((await confirm(await link("torvalds@example.com", his), his)).location).toBe("/dashboard");
     const profile = { id: "42", email: "linus@example.com", emailVerified: true, name: null, pictureUrl: null };
     const session = await signInToAccount(profile, unknownBrowser);
@@ -278,12 +278,12 @@ describe("confirming", () => {
 describe("a link is invalid and changes nothing", () => {
   test("when the address has an account by now", async () => {
     const one = await link();
-    await createUser(latchkey.em(), { email: newEmail });
+    await latchkey.createUser({ email: newEmail });
     await expectInvalid(one, cookie);
   });
 
   test("of the second of two accounts that ask for one address", async () => {
-    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
     const [adas, his] = [await link(), await link(newEmail, bobs)];
     const answers = await Promise.all([confirm(adas, cookie), confirm(his, bobs)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([302, 422]);
@@ -302,7 +302,7 @@ describe("a link is invalid and changes nothing", () => {
   });
 
   test("two accounts that swap their addresses: nobody can, without a deadlock", async () => {
-    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
+    const bob = await latchkey.createUser({ email: "bob@example.com" });
     // Mailed before both addresses had accounts.
     const inOneHour = "insert into email_changes values (?, ?, ?, now() + interval '1 hour')";
     const mint = (id: string, email: string, token: string) => latchkey.execute(inOneHour, [sha256(token), id, email]);
@@ -311,7 +311,7 @@ describe("a link is invalid and changes nothing", () => {
     await mint(bob, oldEmail, second);
     const answers = await Promise.all([
       confirm({ email: "bob@example.com", token: first }, cookie),
-      confirm({ email: oldEmail, token: second }, await signedIn(latchkey.em(), bob)),
+      confirm({ email: oldEmail, token: second }, await latchkey.signedIn(bob)),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([422, 422]);
     expect(await emails()).toEqual([oldEmail, "bob@example.com"]);
@@ -337,9 +337,9 @@ describe("when it was not the owner", () => {
     ["unlink-provider", 302],
   ])("%s ends what the ended session asked for, and nothing of another account", async (intent, status) => {
     await latchkey.execute("update users set idp_id = '42'");
-    const thief = await signedIn(latchkey.em(), ada);
+    const thief = await latchkey.signedIn(ada);
     const mailed = await link(newEmail, thief);
-    const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const bob = await latchkey.signedIn({ email: "bob@example.com" });
     const bobs = await link("robert@example.com", bob);
     const find = "select id from sessions where token_hash = ?";
     const [session] = await latchkey.execute<{ id: string }>(find, [sha256(thief.replace("session=", ""))]);
@@ -357,7 +357,7 @@ describe("when it was not the owner", () => {
   });
 
   test("ending the session that asked stops a mail that still waits in the queue", async () => {
-    const thief = await signedIn(latchkey.em(), ada);
+    const thief = await latchkey.signedIn(ada);
     await ask(newEmail, thief);
     await act(cookie, "end-other-sessions");
     await latchkey.drain();
@@ -399,7 +399,7 @@ describe("when it was not the owner", () => {
 
 test("deleting the account removes its email changes and those of others to its address", async () => {
   await link();
-  const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+  const bobs = await latchkey.signedIn({ email: "bob@example.com" });
   await latchkey.execute(
     "insert into email_changes select 'x', id, ?, now() + interval '1 hour' from users where email = 'bob@example.com'",
     [oldEmail],

@@ -2,7 +2,7 @@ import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { hashPassword } from "#server/accounts/password-hashing";
 import { act, openAccount, logIn as postLogin, resetWith } from "../support/account-calls";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, expectInvalidLink, registrationLink, resetLink } from "../support/mailed-links";
 import { twice } from "../support/twice";
@@ -16,8 +16,8 @@ let ada: string;
 let cookie: string;
 
 beforeEach(async () => {
-  ada = await createUser(latchkey.em());
-  cookie = await signedIn(latchkey.em(), ada);
+  ada = await latchkey.createUser();
+  cookie = await latchkey.signedIn(ada);
 });
 
 const change = (fields: Record<string, string> = {}, from = cookie) =>
@@ -41,7 +41,7 @@ async function expectRefused(fields: Record<string, string>, errors: Record<stri
 describe("a change", () => {
   test("keeps this session alone, and is mailed to the owner", { tags: ["6.2.2", "7.4.3"] }, async () => {
     const other = await anotherBrowser();
-    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
     const changed = await change();
     expect(changed).toMatchObject({ status: 302, location: "/dashboard?notice=password_changed" });
     expect((await openAccount(`session=${changed.cookies.session}`)).status).toBe(200);
@@ -62,7 +62,7 @@ describe("a change", () => {
 
   test("ends every reset link of the address and every email change of the user, and no other link", async () => {
     const reset = await resetLink(latchkey);
-    const bob = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const bob = await latchkey.signedIn({ email: "bob@example.com" });
     await resetLink(latchkey, "bob@example.com");
     await emailChangeLink(latchkey, bob, "robert@example.com");
     const newEmail = await emailChangeLink(latchkey, cookie, "new@example.com");
@@ -136,9 +136,9 @@ describe("a refused change", () => {
   });
 
   test("of an account without a password says how to set one, and verifies nothing", async () => {
-    const id = await createUser(latchkey.em(), { email: "linus@example.com", password: null, idpId: "42" });
+    const id = await latchkey.createUser({ email: "linus@example.com", password: null, idpId: "42" });
     const verify = vi.spyOn(Argon2id.prototype, "verify");
-    const from = await signedIn(latchkey.em(), id);
+    const from = await latchkey.signedIn(id);
     expect(await latchkey.unchanged(() => change({}, from))).toMatchObject({
       status: 422,
       data: { errors: { passwordLink: "This account has no password yet. Choose “Set a password by mail” below." } },

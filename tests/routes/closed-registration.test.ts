@@ -7,7 +7,7 @@ import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import { logIn } from "../support/account-calls";
-import { createUser, goodPassword, unknownBrowser } from "../support/accounts";
+import { goodPassword, unknownBrowser } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, mailSentOutcome, registrationLink } from "../support/mailed-links";
@@ -33,7 +33,7 @@ const signInWith = (profile: { sub: string; email: string }) => signInWithGoogle
 describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
   test("POST /register has the same answer and job with and without an account; only the owner of one gets a mail", async () => {
     latchkey.configure(limit);
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     for (const email of ["ada@example.com", "grace@example.com"]) {
       expect(await ask(email)).toEqual(mailSentOutcome(email));
     }
@@ -72,7 +72,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
 
   test("an external sign-in links to the account of its address, and later finds it by id", async () => {
     latchkey.configure(limit);
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     const profile = { sub: "1001", email: "ada@example.com" };
     expect(await signInWith(profile)).toMatchObject({ status: 302, location: "/dashboard" });
     expect(await signInWith({ ...profile, email: "new@example.com" })).toMatchObject({ location: "/dashboard" });
@@ -81,7 +81,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
 
   test("who has an account logs in", async () => {
     latchkey.configure(limit);
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     expect(await logIn()).toMatchObject({ status: 302, location: "/dashboard" });
   });
 });
@@ -126,7 +126,7 @@ test.each([
 ])("the mail after a deletion, registration %s, offers a new account: %s", async (REGISTRATION, offered) => {
   latchkey.configure({ REGISTRATION });
   const email = "ada@example.com";
-  const id = await createUser(latchkey.em(), { email });
+  const id = await latchkey.createUser({ email });
   await deleteAccount({ userId: id, sessionId: null }, email, email);
   await latchkey.drain();
   const mail = latchkey.mails().at(-1);

@@ -2,14 +2,13 @@ import { expect, test, vi } from "vitest";
 import { orm } from "#server/database/unit-of-work";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
-import { createUser, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
 async function signedInPage() {
-  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  const cookie = await latchkey.signedIn();
   return () => call(dashboard.loader, get("/dashboard", { cookie }));
 }
 

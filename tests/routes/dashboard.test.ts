@@ -7,7 +7,7 @@ import { endOtherSessions, endSession } from "#server/features/sessions.server";
 import { formTargetHeader } from "~/request";
 import * as dashboard from "~/routes/dashboard";
 import { act, logIn, openAccount } from "../support/account-calls";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { call, post } from "../support/route-calls";
@@ -33,18 +33,18 @@ async function expiredSession(userId: string): Promise<string> {
 describe("the page", () => {
   const unsafe = ["http://pictures.example/ada.png", "javascript:alert(1)"];
   test.each(unsafe)("has no picture of %s", { tags: "1.2.2" }, async (url) => {
-    const id = await createUser(latchkey.em());
+    const id = await latchkey.createUser();
     await latchkey.execute("update users set picture_url = ?", [url]);
-    expect(await openAccount(await signedIn(latchkey.em(), id))).toMatchObject({ data: { user: { picture: null } } });
+    expect(await openAccount(await latchkey.signedIn(id))).toMatchObject({ data: { user: { picture: null } } });
   });
 
   test("shows profile, sign-in methods and sessions, and marks the current one", { tags: "7.5.2" }, async () => {
-    const id = await createUser(latchkey.em(), { idpId: "42" });
+    const id = await latchkey.createUser({ idpId: "42" });
     await latchkey.execute("update users set name = 'Ada', picture_url = 'https://pictures.example/ada.png'");
-    await signedIn(latchkey.em(), id, firefox);
+    await latchkey.signedIn(id, firefox);
     await age("3 hours");
-    const cookie = await signedIn(latchkey.em(), id);
-    await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const cookie = await latchkey.signedIn(id);
+    await latchkey.signedIn({ email: "bob@example.com" });
     const { data } = await openAccount(cookie);
     expect(JSON.stringify(data)).not.toMatch(/argon2|[0-9a-f]{64}/);
     expect(data).toEqual({
@@ -71,8 +71,8 @@ describe("the page", () => {
   });
 
   test("lists the session that was used last first, and of two the one that was started last", async () => {
-    const id = await createUser(latchkey.em());
-    const cookie = await signedIn(latchkey.em(), id);
+    const id = await latchkey.createUser();
+    const cookie = await latchkey.signedIn(id);
     const own = await sessionIdOf(id);
     const started = [5, 9, 8, 3]; // hours ago
     const ids = started.map(() => crypto.randomUUID());
@@ -90,7 +90,7 @@ describe("the page", () => {
   });
 
   test("lets its forms lead to the provider's origin while the provider can be connected", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     const formTarget = async () => (await openAccount(cookie)).headers.get(formTargetHeader);
     expect(await formTarget()).toBeNull();
     latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
@@ -101,7 +101,7 @@ describe("the page", () => {
 });
 
 test("every action without a session leads to the login page only", { tags: ["8.2.1", "8.3.1"] }, async () => {
-  await createUser(latchkey.em());
+  await latchkey.createUser();
   const intents = ["end-session", "end-other-sessions", "send-password-link", "change-password", "unlink-provider"];
   for (const intent of [...intents, "change-email", "delete-account", "x"]) {
     for (const cookie of ["", `session=${"ab".repeat(32)}`]) {
@@ -113,8 +113,8 @@ test("every action without a session leads to the login page only", { tags: ["8.
 
 test("an action whose session ended after its check changes nothing", { tags: "8.3.1" }, async () => {
   const email = "ada@example.com";
-  const id = await createUser(latchkey.em(), { idpId: "42" });
-  await signedIn(latchkey.em(), id); // the owner, after a reset
+  const id = await latchkey.createUser({ idpId: "42" });
+  await latchkey.signedIn(id); // the owner, after a reset
   const owners = await sessionIdOf(id);
   const before = await latchkey.snapshot();
   for (const sessionId of [crypto.randomUUID(), await expiredSession(id)]) {
@@ -140,17 +140,17 @@ const twoIntents: [string, string][] = [
 test.each([[[]], ...["", "toString", "delete"].map((intent) => [[["intent", intent]]]), [twoIntents]] as [
   [string, string][],
 ][])("the fields %j are answered 422 and change nothing", async (fields) => {
-  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  const cookie = await latchkey.signedIn();
   const refused = await latchkey.unchanged(() => call(dashboard.action, post("/dashboard", fields, { cookie })));
   expect(refused).toMatchObject({ status: 422, data: { errors: { intent: "Choose an action." } } });
 });
 
 describe("end-session", () => {
   test("ends that session without a recent sign-in", { tags: "7.5.2" }, async () => {
-    const id = await createUser(latchkey.em());
-    await signedIn(latchkey.em(), id);
+    const id = await latchkey.createUser();
+    await latchkey.signedIn(id);
     const sessionId = await sessionIdOf(id);
-    const cookie = await signedIn(latchkey.em(), id);
+    const cookie = await latchkey.signedIn(id);
     await age("2 days");
     expect((await act(cookie, "end-session", { sessionId })).status).toBe(200);
     expect(await latchkey.execute("select * from sessions where id = ?", [sessionId])).toEqual([]);
@@ -162,8 +162,8 @@ describe("end-session", () => {
     ["", (id: string) => id],
     [", in capital letters,", (id: string) => id.toUpperCase()],
   ])("with the current session%s logs out", async (_how, written) => {
-    const id = await createUser(latchkey.em());
-    const cookie = await signedIn(latchkey.em(), id);
+    const id = await latchkey.createUser();
+    const cookie = await latchkey.signedIn(id);
     const out = await act(cookie, "end-session", { sessionId: written(await sessionIdOf(id)) });
     expect(out).toMatchObject({ status: 302, location: "/login" });
     expect(out.cookies).toEqual({ session: "" });
@@ -171,9 +171,9 @@ describe("end-session", () => {
   });
 
   test("with another user's session, an unknown one or none is refused", { tags: "8.2.2" }, async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
-    await signedIn(latchkey.em(), bob);
+    const cookie = await latchkey.signedIn();
+    const bob = await latchkey.createUser({ email: "bob@example.com" });
+    await latchkey.signedIn(bob);
     const ids = [await sessionIdOf(bob), crypto.randomUUID(), "", "x", "%", "\0", "' or true --"];
     for (const fields of [...ids.map((sessionId) => ({ sessionId })), undefined]) {
       const refused = await latchkey.unchanged(() => act(cookie, "end-session", fields));
@@ -183,10 +183,10 @@ describe("end-session", () => {
 });
 
 test("end-other-sessions keeps the current and other users' sessions", { tags: "7.5.2" }, async () => {
-  const id = await createUser(latchkey.em());
-  for (let count = 0; count < 3; count++) await signedIn(latchkey.em(), id);
-  const cookie = await signedIn(latchkey.em(), id);
-  const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+  const id = await latchkey.createUser();
+  for (let count = 0; count < 3; count++) await latchkey.signedIn(id);
+  const cookie = await latchkey.signedIn(id);
+  const bobs = await latchkey.signedIn({ email: "bob@example.com" });
   await age("2 days");
   const ended = await act(cookie, "end-other-sessions");
   expect(ended).toMatchObject({ status: 302, location: "/dashboard?notice=sessions_ended" });
@@ -197,7 +197,7 @@ test("end-other-sessions keeps the current and other users' sessions", { tags: "
 
 describe("send-password-link", () => {
   test("mails the link to the user's address, not a posted one", { tags: ["8.2.3", "15.3.3"] }, async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { password: null, idpId: "42" }));
+    const cookie = await latchkey.signedIn({ password: null, idpId: "42" });
     await age("2 days");
     expect((await act(cookie, "send-password-link", { email: "eve@example.com" })).status).toBe(200);
     await latchkey.drain();
@@ -206,7 +206,7 @@ describe("send-password-link", () => {
   });
 
   test("counts toward the address's limit of five reset mails; past it the page says when to ask again", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     for (let count = 0; count < 5; count++) expect((await act(cookie, "send-password-link")).status).toBe(200);
     const refused = await act(cookie, "send-password-link");
     const passwordLink = "Too many links were asked for. Try again in 15 minutes.";
@@ -219,13 +219,13 @@ describe("send-password-link", () => {
 
 describe("unlink-provider", () => {
   test("is refused when no provider is connected, and when the account is deleted meanwhile", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     expect((await latchkey.unchanged(() => act(cookie, "unlink-provider"))).status).toBe(422);
     expect(await unlinkProvider({ userId: crypto.randomUUID(), sessionId: null })).toBe("session_ended");
   });
 
   test("is refused when the account has no password", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { password: null, idpId: "42" }));
+    const cookie = await latchkey.signedIn({ password: null, idpId: "42" });
     const provider = "Set a password first: this is the only way into your account.";
     const refused = await latchkey.unchanged(() => act(cookie, "unlink-provider"));
     expect(refused).toMatchObject({ status: 422, data: { errors: { provider } } });
@@ -235,14 +235,14 @@ describe("unlink-provider", () => {
 describe("delete-account", () => {
   test("removes the user, the sessions and the links, and no other user's", { tags: "7.4.2" }, async () => {
     const pending = await registrationLink(latchkey, "ada@example.com");
-    const id = await createUser(latchkey.em());
-    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
+    const id = await latchkey.createUser();
+    const bob = await latchkey.createUser({ email: "bob@example.com" });
     await resetLink(latchkey);
     await resetLink(latchkey, "bob@example.com");
     await registrationLink(latchkey);
-    await signedIn(latchkey.em(), id);
-    await signedIn(latchkey.em(), bob);
-    const cookie = await signedIn(latchkey.em(), id);
+    await latchkey.signedIn(id);
+    await latchkey.signedIn(bob);
+    const cookie = await latchkey.signedIn(id);
     expect(pending.token).toMatch(/^[0-9a-f]{64}$/);
 
     const deleted = await act(cookie, "delete-account", { email: " ADA@example.com " });
@@ -257,7 +257,7 @@ describe("delete-account", () => {
   });
 
   test("a queued reset mail of the deleted account is not sent", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     await act(cookie, "send-password-link");
     await act(cookie, "delete-account", { email: "ada@example.com" });
     await latchkey.drain();
@@ -266,8 +266,8 @@ describe("delete-account", () => {
   });
 
   test("of two simultaneous requests one deletes, is logged and mailed", async () => {
-    const operator = { userId: await createUser(latchkey.em()), sessionId: null };
-    await signedIn(latchkey.em(), operator.userId);
+    const operator = { userId: await latchkey.createUser(), sessionId: null };
+    await latchkey.signedIn(operator.userId);
     const request = () => deleteAccount(operator, "ada@example.com", "ada@example.com");
     expect((await Promise.all([request(), request()])).sort()).toEqual(["deleted", "session_ended"]);
     await latchkey.drain();
@@ -280,8 +280,8 @@ describe("delete-account", () => {
 
   const others = ["", "bob@example.com", "ada", "ada@example.co", "ada@examp\u212ae.com"];
   test.each(others)("with %j typed is refused at its field and changes nothing", async (email) => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
-    await createUser(latchkey.em(), { email: "bob@example.com" });
+    const cookie = await latchkey.signedIn();
+    await latchkey.createUser({ email: "bob@example.com" });
     const refused = await latchkey.unchanged(() => act(cookie, "delete-account", { email }));
     const data = { errors: { email: "Type the email address of this account." }, typed: { email } };
     expect(refused).toMatchObject({ status: 422, data });
@@ -294,7 +294,7 @@ describe("the 15 minutes of a recent sign-in", () => {
   test.each(intents)("after them, %s requires a new sign-in first", { tags: "7.5.1" }, async (intent) => {
     latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
     const idpId = intent === "connect-provider" ? null : "42";
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId }));
+    const cookie = await latchkey.signedIn({ idpId });
     await age("15 minutes");
     expect((await openAccount(cookie)).data.signInAgain).toBe(true); // Using the session does not extend them.
     const refused = await latchkey.unchanged(() => act(cookie, intent, { email: "ada@example.com" }), "sessions");
@@ -305,7 +305,7 @@ describe("the 15 minutes of a recent sign-in", () => {
   });
 
   test.each(["unlink-provider", "delete-account"])("within them, %s succeeds", async (intent) => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "42" }));
+    const cookie = await latchkey.signedIn({ idpId: "42" });
     await age("14 minutes");
     await act(cookie, intent, { email: "ada@example.com" });
     expect(await latchkey.execute("select * from users where idp_id is not null")).toEqual([]);

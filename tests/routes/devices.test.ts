@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import * as logout from "~/routes/logout";
 import { act, logIn as postLogin, registerWith, resetWith } from "../support/account-calls";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { call, type Outcome, post } from "../support/route-calls";
@@ -43,7 +43,7 @@ const devices = () =>
 let ada: string;
 
 beforeEach(async () => {
-  ada = await createUser(latchkey.em());
+  ada = await latchkey.createUser();
 });
 
 /** Logs in from an unknown browser; returns the device cookie. */
@@ -90,7 +90,7 @@ describe("the device cookie", () => {
   test("is kept by a logout and by the next login, which renews its expiry", async () => {
     const device = await newDevice();
     await latchkey.execute("update devices set last_seen_at = now() - interval '399 days'");
-    const cookie = `${await signedIn(latchkey.em(), ada)}; device=${device}`;
+    const cookie = `${await latchkey.signedIn(ada)}; device=${device}`;
     const left = await call(logout.action, post("/logout", {}, { cookie }));
     expect(Object.keys(left.cookies)).toEqual(["session"]);
     expect((await logIn(goodPassword, { device })).cookies.device).toBe(device);
@@ -103,7 +103,7 @@ describe("the device cookie", () => {
     ["that is not stored", async () => "5".repeat(64)],
     ["that is malformed", async () => "x"],
   ])("with a planted token %s is replaced by a new one", async (_what, plant) => {
-    await createUser(latchkey.em(), { email: "bob@example.com" });
+    await latchkey.createUser({ email: "bob@example.com" });
     const planted = await plant();
     const { cookies } = await logIn(goodPassword, { device: planted });
     expect(cookies.device).toMatch(/^[0-9a-f]{64}$/);
@@ -136,7 +136,7 @@ describe("the device cookie", () => {
 
   test("of a deleted account is deleted from the table", async () => {
     await newDevice();
-    const cookie = await signedIn(latchkey.em(), ada);
+    const cookie = await latchkey.signedIn(ada);
     await act(cookie, "delete-account", { email });
     expect(await latchkey.execute("select * from users")).toEqual([]);
     expect(await devices()).toEqual([]);
@@ -182,13 +182,13 @@ describe("failed logins of others do not lock out a known browser", () => {
   });
 
   test("the device cookie of another account gives no additional attempts", async () => {
-    await createUser(latchkey.em(), { email: "eve@example.com" });
+    await latchkey.createUser({ email: "eve@example.com" });
     const device = await newDevice({ address: "eve@example.com" });
     expect(await fail(11, { device })).toEqual([...Array(10).fill(422), 429]);
   });
 
   test("a session's token is not accepted as a device cookie", async () => {
-    const session = (await signedIn(latchkey.em(), ada)).slice("session=".length);
+    const session = (await latchkey.signedIn(ada)).slice("session=".length);
     await fail(10);
     expect((await logIn(goodPassword, { device: session })).status).toBe(429);
   });
@@ -234,7 +234,7 @@ describe("the mail about a login from an unknown browser", () => {
     expect(await notices()).toHaveLength(3);
     await newDevice({ client: "192.0.2.9" });
     expect(await notices()).toHaveLength(4);
-    await createUser(latchkey.em(), { email: "bob@example.com" });
+    await latchkey.createUser({ email: "bob@example.com" });
     await newDevice({ ...own, address: "bob@example.com" });
     expect((await notices()).at(-1)?.to).toBe("bob@example.com");
     await latchkey.execute("update rate_limits set expire = 0");

@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from "#server/errors";
 import { logExternalSignInFailure, signInToAccount } from "#server/features/external-sign-in.server";
 import * as authorize from "~/routes/auth.idp._index";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
-import { createUser, signedIn, unknownBrowser } from "../support/accounts";
+import { unknownBrowser } from "../support/accounts";
 import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink } from "../support/mailed-links";
@@ -113,14 +113,14 @@ describe("a sign-in with a verified address", () => {
     await signInWithGoogle(ada);
     const before = await users();
     const id = String(before[0]?.id);
-    await createUser(latchkey.em(), { email: "bob@example.com" });
+    await latchkey.createUser({ email: "bob@example.com" });
     for (const changed of [
       ada,
       { email: "bob@example.com", email_verified: true },
       { email: "ada@example.com", email_verified: false },
       {},
     ]) {
-      const cookie = how === "with a session" ? await signedIn(latchkey.em(), id) : "";
+      const cookie = how === "with a session" ? await latchkey.signedIn(id) : "";
       expectSignedIn(await signInWithGoogle({ sub: ada.sub, ...changed }, cookie));
     }
     expect(await users()).toMatchObject([...before, { email: "bob@example.com", idp_id: null }]);
@@ -131,7 +131,7 @@ describe("a sign-in with a verified address", () => {
     ["the profile's name and picture", null, null, "Ada Lovelace", "https://pictures.example/ada.png"],
     ["its own name and picture", "Countess", "https://a.example/own.png", "Countess", "https://a.example/own.png"],
   ])("links a password account, which keeps its password and has %s", async (_what, name, picture, ...shown) => {
-    const id = await createUser(latchkey.em());
+    const id = await latchkey.createUser();
     await latchkey.execute("update users set name = ?, picture_url = ?", [name, picture]);
     const [before] = await users();
     const outcome = await signInWithGoogle({ ...ada, email: "Ada@EXAMPLE.com" });
@@ -144,7 +144,7 @@ describe("a sign-in with a verified address", () => {
   });
 
   test("starts a new session and ends the browser's previous one", async () => {
-    const before = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const before = await latchkey.signedIn({ email: "bob@example.com" });
     expectSignedIn(await signInWithGoogle(ada, before));
     expect(await openAccount(before)).toMatchObject({ location: "/login" });
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
@@ -173,7 +173,7 @@ test("on https sets Secure cookies", async () => {
 });
 
 test("enqueues one mail when it links an account, and none for a new or a returning user", async () => {
-  const id = await createUser(latchkey.em());
+  const id = await latchkey.createUser();
   for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com", language: "en" }], []]) {
     expectSignedIn(await signInWithGoogle(ada));
     expect(await latchkey.jobs()).toEqual(jobs);
@@ -214,7 +214,7 @@ describe("a refused callback", () => {
     ["no code", { state }, own],
     ["an empty code", { code: "", state }, own],
   ])("with %s sends no request to the provider and changes nothing", async (_why, query, cookie) => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     googleAnswers(ada);
     await expectRefused(() => comeBack(query, cookie));
     expect(nock.pendingMocks()).toHaveLength(2);
@@ -237,20 +237,20 @@ describe("a refused callback", () => {
     ["with NUL", { email: "ada@example.com\0" }],
     ["overlong", { email: `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.example.com` }],
   ])("with an address that is %s", { tags: ["CVE-2026-15611", "CVE-2026-97175"] }, async (_why, changed) => {
-    await createUser(latchkey.em());
-    await createUser(latchkey.em(), { email: "ada@exampke.com" });
+    await latchkey.createUser();
+    await latchkey.createUser({ email: "ada@exampke.com" });
     await expectRefused(() => signInWithGoogle({ ...ada, ...changed }));
     expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
   });
 
   test("for an account that is linked to another id changes nothing", async () => {
-    await createUser(latchkey.em(), { idpId: "2002" });
+    await latchkey.createUser({ idpId: "2002" });
     await expectRefused(() => signInWithGoogle(ada));
     expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "linked_to_another_id" }]);
   });
 
   test("keeps the browser's session", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     await expectRefused(() => comeBack({ error: "access_denied", state }, `oauth_state=${state}; ${cookie}`));
     expect((await openAccount(cookie)).status).toBe(200);
   });
@@ -308,7 +308,7 @@ describe("simultaneous callbacks", () => {
   });
 
   test.each(rounds)("for one password account link it once and sign both in (round %i)", async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     googleAnswers(ada, 2);
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
     for (const answer of answers) expectSignedIn(answer);
@@ -317,7 +317,7 @@ describe("simultaneous callbacks", () => {
 });
 
 test("linking by address forgets every device of the account: the next login is told to the owner of the address", async () => {
-  await createUser(latchkey.em());
+  await latchkey.createUser();
   const { cookies } = await logIn();
   expectSignedIn(await signInWithGoogle(ada));
   expect(await latchkey.execute("select * from devices")).toEqual([]);

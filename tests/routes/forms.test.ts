@@ -6,7 +6,7 @@ import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { resetLink } from "../support/mailed-links";
 import { call, post } from "../support/route-calls";
@@ -26,7 +26,7 @@ const forms = [
 
 /** Fields that every form would accept, and the cookie of a session. */
 async function acceptableFields() {
-  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  const cookie = await latchkey.signedIn();
   const link = await resetLink(latchkey);
   const fields = { ...link, ...twice(goodPassword), intent: "delete-account" };
   return { cookie, fields };
@@ -152,12 +152,12 @@ test.each<[string, () => Request]>([
   ],
   ["that is multipart", () => multipart(credentials)],
 ])("a form %s is accepted", async (_what, request) => {
-  await createUser(latchkey.em());
+  await latchkey.createUser();
   expect(await call(login.action, request())).toMatchObject({ status: 302, location: "/dashboard" });
 });
 
 test("a file in place of the password is refused as a missing password", async () => {
-  await createUser(latchkey.em());
+  await latchkey.createUser();
   const file = new File([goodPassword], "password.txt");
   const refused = await call(login.action, multipart({ ...credentials, password: file }));
   expect(refused).toMatchObject({
@@ -188,7 +188,7 @@ test("no answer to a rejected form contains the password", async () => {
 
 const otherNames = ["__proto__", "constructor", "email[]", "email[$ne]", "email.x"];
 test.each(otherNames)("the field %s is not the address", { tags: ["15.3.6", "15.3.7"] }, async (name) => {
-  await createUser(latchkey.em());
+  await latchkey.createUser();
   const before = await latchkey.snapshot();
   await call(forgotPassword.action, post("/forgot-password", [[name, "ada@example.com"]]));
   expect(await latchkey.snapshot()).toEqual(before);

@@ -7,7 +7,7 @@ import { hashesWaiting, hashPassword } from "#server/accounts/password-hashing";
 import { HashingOverloaded } from "#server/errors";
 import { authenticate, countLogin } from "#server/features/login.server";
 import { logIn as postLogin } from "../support/account-calls";
-import { createUser, goodPassword, unknownOrigin } from "../support/accounts";
+import { goodPassword, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 
 const latchkey = startLatchkey();
@@ -16,7 +16,7 @@ const latchkey = startLatchkey();
 let running: { password: string; finish: () => void }[] = [];
 
 beforeEach(async () => {
-  await createUser(latchkey.em());
+  await latchkey.createUser();
   running = [];
   vi.spyOn(Argon2id.prototype, "hash").mockImplementation(
     (password) => new Promise((resolve) => running.push({ password, finish: () => resolve("hash") })),

@@ -3,7 +3,7 @@ import * as bcrypt from "@node-rs/bcrypt";
 import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { logIn as postLogin } from "../support/account-calls";
-import { createUser, goodPassword } from "../support/accounts";
+import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 
 vi.mock("@node-rs/bcrypt", { spy: true });
@@ -16,7 +16,7 @@ const email = "ada@example.com";
 const logIn = async (password: string, address = email) => (await postLogin(address, password)).status;
 
 async function addUser(passwordHash: string, address = email): Promise<void> {
-  await createUser(latchkey.em(), { email: address, password: null });
+  await latchkey.createUser({ email: address, password: null });
   await latchkey.execute("update users set password_hash = ? where email = ?", [passwordHash, address]);
 }
 
@@ -122,7 +122,7 @@ describe("a refused login makes the same runs of bcrypt and Argon2id for every a
   }
 
   beforeEach(async () => {
-    await createUser(latchkey.em(), { email: "provider@example.com", password: null, idpId: "42" });
+    await latchkey.createUser({ email: "provider@example.com", password: null, idpId: "42" });
     await addUser(await bcrypt.hash(goodPassword, 5), "bcrypt@example.com");
   });
 
@@ -131,7 +131,7 @@ describe("a refused login makes the same runs of bcrypt and Argon2id for every a
     ["a password that NFKC changes", "wrong \u00b5", ["wrong \u03bc", "wrong \u00b5"]],
     ["a password with a NUL", "wrong\0", ["wrong\0"]],
   ])("while both are stored: %s", async (_what, password, hashed) => {
-    await createUser(latchkey.em(), { email: "argon2id@example.com" });
+    await latchkey.createUser({ email: "argon2id@example.com" });
     await addUser((await bcrypt.hash(goodPassword, 5)).replace(/^\$2.\$/, "$2a$"), "another@example.com");
     for (const address of everybody) {
       const runs = await runsOf(address, password);

@@ -7,7 +7,7 @@ import * as forgotPassword from "~/routes/forgot-password";
 import * as language from "~/routes/language";
 import * as register from "~/routes/register";
 import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
 import { bypasses } from "../support/open-redirects";
@@ -107,7 +107,7 @@ describe("the language of a visitor", () => {
 
 describe("an answer", () => {
   test("is in the visitor's language", async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     const refused = await logIn("ada@example.com", "x", asks("de"));
     expect(refused.data.message).toBe("E‑Mail-Adresse oder Passwort ist falsch.");
     const invalid = await resetWith({ email: "ada@example.com", token: "0".repeat(64) }, goodPassword, asks("ja"));
@@ -124,7 +124,7 @@ describe("an answer", () => {
 
   test("names browsers and moments in the visitor's language", async () => {
     const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()), agent);
+    const cookie = await latchkey.signedIn({}, agent);
     await latchkey.execute("update sessions set created_at = '2026-11-01T09:05:00Z', expires_at = '2100-01-01'");
     const { data } = await openAccount(cookie, asks("de").headers);
     const since = {
@@ -158,7 +158,7 @@ describe("a mail", () => {
     ["/forgot-password", forgotPassword.action, "mail_password_reset"],
     ["/register", register.action, "mail_registration"],
   ])("asked for at %s has the page's language, for known and unknown addresses alike", async (path, action, task) => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     for (const email of ["ada@example.com", "nobody@example.com"]) {
       await call(action, post(path, { email }, asks("ja")));
     }
@@ -169,15 +169,15 @@ describe("a mail", () => {
   });
 
   test("is written in the language of its job", async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     await call(forgotPassword.action, post("/forgot-password", { email: "ada@example.com" }, asks("ar")));
     await latchkey.drain();
     expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["إعادة ضبط كلمة المرور"]);
   });
 
   test("about an account is in the language of the owner, not of whoever logs in, and names the browser in it", async () => {
-    const id = await createUser(latchkey.em());
-    const cookie = await signedIn(latchkey.em(), id);
+    const id = await latchkey.createUser();
+    const cookie = await latchkey.signedIn(id);
     latchkey.configure({ DEFAULT_LOCALE: "es" });
     await logIn(undefined, undefined, asks("ja"));
     await call(language.action, post("/language", { language: "fr", page: "/dashboard" }, { cookie }));
@@ -210,7 +210,7 @@ describe("a mail", () => {
     ],
     ["a registration", async () => registerWith(await registrationLink(latchkey), "a new one!", german)],
   ])("has the language in which the owner acted last: %s", async (_what, acts, status = 302) => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "42" }));
+    const cookie = await latchkey.signedIn({ idpId: "42" });
     expect((await acts(cookie)).status).toBe(status);
     const users = await latchkey.execute<{ language: string }>("select language from users where language is not null");
     expect(users).toEqual([{ language: "de" }]);
@@ -218,7 +218,7 @@ describe("a mail", () => {
 
   test("of a job that an earlier version enqueued is in DEFAULT_LOCALE", async () => {
     latchkey.configure({ DEFAULT_LOCALE: "es" });
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     await enqueue(latchkey.em(), { task: "mail_password_reset", email: "ada@example.com" } as Job);
     await latchkey.drain();
     expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["Restablece tu contraseña"]);

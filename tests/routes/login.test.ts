@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { isOutdated } from "#server/accounts/password-hashing";
 import * as login from "~/routes/login";
 import { logIn } from "../support/account-calls";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { goodPassword } from "../support/accounts";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, post } from "../support/route-calls";
@@ -20,7 +20,7 @@ async function failTimes(count: number, email: (index: number) => string, header
 
 describe("the login page", () => {
   test("redirects a signed-in user to the dashboard", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     const sent = await call(login.loader, get("/login?notice=password_reset", { cookie }));
     expect(sent).toMatchObject({ status: 302, location: "/dashboard" });
   });
@@ -38,7 +38,7 @@ describe("the login page", () => {
 
 describe("the right password", () => {
   test("starts a session and redirects to the dashboard", async () => {
-    const id = await createUser(latchkey.em());
+    const id = await latchkey.createUser();
     const done = await logIn("ada@example.com", goodPassword, { headers: { "User-Agent": "Firefox" } });
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
     expect(Object.keys(done.cookies)).toEqual(["session", "device"]);
@@ -48,15 +48,15 @@ describe("the right password", () => {
   });
 
   test.each([" ada@example.com ", "ADA@Example.COM"])("is accepted with the address typed as %j", async (email) => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     expect((await logIn(email, goodPassword)).status).toBe(302);
   });
 });
 
 describe("a refused login", () => {
   test("has one message, with and without an account", { tags: "CVE-2024-41952" }, async () => {
-    await createUser(latchkey.em());
-    await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "42" });
+    await latchkey.createUser();
+    await latchkey.createUser({ email: "bob@example.com", password: null, idpId: "42" });
     const attempts = [
       ["nobody@example.com", goodPassword],
       ["ada@example.com", "wrong"],
@@ -86,7 +86,7 @@ describe("a refused login", () => {
   });
 
   test.each(["email", "password"])("has an error at the field %s when it is missing or sent twice", async (field) => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     const fields = Object.entries({ email: "ada@example.com", password: goodPassword });
     const missing = fields.filter(([name]) => name !== field);
     for (const posted of [missing, [...fields, [field, "other"] as [string, string]]]) {
@@ -101,7 +101,7 @@ describe("a refused login", () => {
 
 describe("too many failed logins", () => {
   test("the eleventh for an address is answered 429, right or wrong", { tags: ["2.3.2", "6.3.1"] }, async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     await failTimes(10, (index) => (index % 2 ? "ada@example.com" : " ADA@example.com"));
     for (const password of ["wrong", goodPassword]) {
       const throttled = await logIn("ada@example.com", password);
@@ -117,7 +117,7 @@ describe("too many failed logins", () => {
   });
 
   test("15 minutes after the first failure the next attempt is allowed, and not before", async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     await failTimes(10, () => "ada@example.com");
     await latchkey.execute("update rate_limits set expire = expire - 14 * 60000");
     expect((await logIn()).status).toBe(429);
@@ -126,7 +126,7 @@ describe("too many failed logins", () => {
   });
 
   test("the hundred and first of a client is answered 429", { tags: ["2.4.1", "6.3.1"] }, async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     const client = { "latchkey-client": "192.0.2.1" };
     await latchkey.execute(
       "insert into rate_limits values ('login:client:192.0.2.1', 99, extract(epoch from now()) * 1000 + 900000)",
@@ -140,7 +140,7 @@ describe("too many failed logins", () => {
   });
 
   test("successful logins are not counted, and those to another account do not reset the count", async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     for (let count = 0; count < 12; count++) expect((await logIn()).status).toBe(302);
     await failTimes(5, () => "bob@example.com");
     expect((await logIn()).status).toBe(302);
@@ -161,7 +161,7 @@ describe("a hash with weaker parameters than those in force", () => {
   const weak = new Argon2id({ memorySize: 8192, iterations: 1, parallelism: 1 });
 
   async function createOutdatedUser(): Promise<void> {
-    await createUser(latchkey.em(), { password: null });
+    await latchkey.createUser({ password: null });
     await latchkey.execute("update users set password_hash = ?", [await weak.hash(goodPassword)]);
   }
 
@@ -199,7 +199,7 @@ describe("a refused login makes the same Argon2 runs for every address", () => {
   const kinds = { weak: "m=9728,t=2,p=1", inForce: "m=19456,t=2,p=1" };
 
   async function createWeakUser(email: string): Promise<void> {
-    await createUser(latchkey.em(), { email, password: null });
+    await latchkey.createUser({ email, password: null });
     const hash = await weak.hash(goodPassword);
     await latchkey.execute("update users set password_hash = ? where email = ?", [hash, email]);
   }
@@ -217,8 +217,8 @@ describe("a refused login makes the same Argon2 runs for every address", () => {
 
   test("while hashes with half the memory are stored, too", { tags: "GHSA-6f65-4fv2-wwch" }, async () => {
     await createWeakUser("weak@example.com");
-    await createUser(latchkey.em(), { email: "strong@example.com" });
-    await createUser(latchkey.em(), { email: "provider@example.com", password: null, idpId: "42" });
+    await latchkey.createUser({ email: "strong@example.com" });
+    await latchkey.createUser({ email: "provider@example.com", password: null, idpId: "42" });
     for (const email of everybody) expect((await runsOf(email)).sort(), email).toEqual([kinds.inForce, kinds.weak]);
     const first = await runsOf("weak@example.com");
     for (const email of everybody) expect(await runsOf(email), email).toEqual(first);
@@ -231,13 +231,13 @@ describe("a refused login makes the same Argon2 runs for every address", () => {
 
   test("one run, after every user with a weaker hash has logged in", async () => {
     await createWeakUser("weak@example.com");
-    await createUser(latchkey.em(), { email: "strong@example.com" });
+    await latchkey.createUser({ email: "strong@example.com" });
     expect((await logIn("weak@example.com", goodPassword)).status).toBe(302);
     for (const email of everybody) expect(await runsOf(email), email).toEqual([kinds.inForce]);
   });
 
   test("while no hash is stored", async () => {
-    await createUser(latchkey.em(), { email: "provider@example.com", password: null, idpId: "42" });
+    await latchkey.createUser({ email: "provider@example.com", password: null, idpId: "42" });
     for (const email of everybody) expect(await runsOf(email), email).toEqual([kinds.inForce]);
   });
 });

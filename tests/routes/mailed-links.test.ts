@@ -8,7 +8,7 @@ import * as forgotPassword from "~/routes/forgot-password";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import * as resetPasswordPage from "~/routes/reset-password";
-import { createUser, goodPassword, signedIn, unknownBrowser } from "../support/accounts";
+import { goodPassword, unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import * as mailedLinks from "../support/mailed-links";
 import { type MailedLink, mailSentOutcome } from "../support/mailed-links";
@@ -37,7 +37,7 @@ const reset = {
   path: "/reset-password",
   action: resetPasswordPage.action as unknown,
   ask: (fields: Fields) => call(forgotPassword.action, post("/forgot-password", fields)),
-  arrange: async (address: string) => void (await createUser(latchkey.em(), { email: address })),
+  arrange: async (address: string) => void (await latchkey.createUser({ email: address })),
   linkOf: (address: string) => mailedLinks.resetLink(latchkey, address),
   use: (link: MailedLink): Promise<unknown> => resetPassword(link, password, "en"),
   refusal: null as unknown,
@@ -70,7 +70,7 @@ const change: typeof reset = {
   path: "/account/email",
   action: confirmEmail.action,
   arrange: async () => {
-    owner ||= await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "owner@example.com" }));
+    owner ||= await latchkey.signedIn({ email: "owner@example.com" });
   },
   linkOf: (address) => mailedLinks.emailChangeLink(latchkey, owner, address),
   use: (link) => changeEmail(link, null, "en"),
@@ -90,7 +90,7 @@ describe.each([reset, registration])("the mail with the link to $path", (kind) =
   const { ask } = kind;
 
   test("is asked for by one job with only the address, with and without an account", async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     for (const typed of [" Ada@EXAMPLE.com ", "nobody@example.com"]) {
       expect(await ask({ email: typed })).toEqual(mailSentOutcome(typed));
     }
@@ -129,12 +129,12 @@ describe.each([reset, registration])("the mail with the link to $path", (kind) =
     `${"a".repeat(65)}@example.com`,
     `${longest}m`,
   ])("is not sent to %j, which is no address: the same page, no job, no change", async (typed) => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     expect(await latchkey.unchanged(() => ask({ email: typed }))).toEqual(mailSentOutcome(typed));
   });
 
   test("is not sent without an address or with two: the same page, no job, no change", async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     const repeated = ["ada@example.com", "eve@example.com"].map((typed): [string, string] => ["email", typed]);
     for (const fields of [{}, repeated]) {
       const asked = await latchkey.unchanged(() => ask(fields));

@@ -4,7 +4,7 @@ import { passwordProblem } from "#server/features/password-policy.server";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as resetPassword from "~/routes/reset-password";
 import { logIn, openAccount, resetWith } from "../support/account-calls";
-import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
+import { goodPassword, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, type MailedLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
@@ -20,7 +20,7 @@ const expectInvalid = (link: MailedLink) =>
 
 describe("asking for a link", () => {
   test("an unknown address is logged as a known one until the mail, without either; it gets no mail and no token", async () => {
-    await createUser(latchkey.em(), { email: "known-name@example.com" });
+    await latchkey.createUser({ email: "known-name@example.com" });
     for (const email of ["unknown-name@example.com", "known-name@example.com"]) {
       await call(forgotPassword.action, post("/forgot-password", { email }));
     }
@@ -35,7 +35,7 @@ describe("asking for a link", () => {
 
   test("mails a link of the configured origin, not the request's", { tags: "CVE-2025-64101" }, async () => {
     latchkey.configure({ APP_URL: "https://latchkey.example" });
-    await createUser(latchkey.em(), { email: "ada+1@example.com" });
+    await latchkey.createUser({ email: "ada+1@example.com" });
     const headers = { "X-Forwarded-Host": "evil.example", "latchkey-origin": "https://evil.example" };
     await call(forgotPassword.action, post("/forgot-password", { email: "ADA+1@example.com" }, { headers }));
     await latchkey.drain();
@@ -52,7 +52,7 @@ describe("asking for a link", () => {
 });
 
 test("the form of a link is not only for guests, and is pre-filled from any query", async () => {
-  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  const cookie = await latchkey.signedIn();
   for (const [search, data] of [
     ["?email=x&token=y", { email: "x", token: "y" }],
     ["", { email: "", token: "" }],
@@ -71,11 +71,11 @@ test("the link of a deleted account is refused and changes nothing", async () =>
 
 describe("posting a new password", () => {
   test("stores it, and deletes every link and session", { tags: ["6.4.3", "7.4.3", "CVE-2026-22706"] }, async () => {
-    const id = await createUser(latchkey.em());
-    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
-    const cookie = await signedIn(latchkey.em(), id);
-    await signedIn(latchkey.em(), id);
-    await signedIn(latchkey.em(), bob);
+    const id = await latchkey.createUser();
+    const bob = await latchkey.createUser({ email: "bob@example.com" });
+    const cookie = await latchkey.signedIn(id);
+    await latchkey.signedIn(id);
+    await latchkey.signedIn(bob);
     const bobs = await resetLink(latchkey, "bob@example.com");
     const links = [await resetLink(latchkey), await resetLink(latchkey), await resetLink(latchkey)] as const;
 
@@ -93,7 +93,7 @@ describe("posting a new password", () => {
   });
 
   test("sends a mail to the owner whose links contain no token", async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     await resetWith(await resetLink(latchkey), password);
     const job = { task: "mail_password_changed", email: "ada@example.com", language: "en" };
     expect(await latchkey.jobs()).toEqual([job]);
@@ -108,14 +108,14 @@ describe("posting a new password", () => {
   });
 
   test("sets the password of an account that had only an external sign-in, and keeps it linked", async () => {
-    await createUser(latchkey.em(), { password: null, idpId: "42" });
+    await latchkey.createUser({ password: null, idpId: "42" });
     expect((await resetWith(await resetLink(latchkey), password)).status).toBe(302);
     expect(await latchkey.execute("select idp_id from users")).toEqual([{ idp_id: "42" }]);
     expect((await logIn("ada@example.com", password)).status).toBe(302);
   });
 
   test("resets the count of failed logins of its address, and of no other", async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     for (const email of ["ada@example.com", "bob@example.com"]) {
       for (let count = 0; count < 10; count++) await logIn(email, "wrong");
     }
@@ -141,7 +141,7 @@ describe("a new password", () => {
     ["256 characters", `${"long ".repeat(51)}x`],
     ["spaces at both ends", "  spaces at both ends  "],
   ])("%s are accepted, as they are", { tags: ["6.2.5", "6.2.8", "6.2.9"] }, async (_what, taken) => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     const link = await resetLink(latchkey);
     expect((await resetWith(link, taken)).status).toBe(302);
     expect((await logIn("ada@example.com", taken.trim().slice(0, -1))).status).toBe(422);
@@ -149,7 +149,7 @@ describe("a new password", () => {
   });
 
   test("is stored as Argon2id with 19 MiB, two passes and one lane", { tags: "11.4.2" }, async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     await resetWith(await resetLink(latchkey), password);
     const [user] = await latchkey.execute<{ password_hash: string }>("select password_hash from users");
     expect(user?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -157,7 +157,7 @@ describe("a new password", () => {
 });
 
 test("a login verified before a reset but finished after it starts no session", async () => {
-  await createUser(latchkey.em());
+  await latchkey.createUser();
   const link = await resetLink(latchkey);
   const verified = await authenticate("ada@example.com", goodPassword);
   if (!verified) throw new Error("The password is right.");

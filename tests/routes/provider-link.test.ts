@@ -5,7 +5,6 @@ import { connectProvider } from "#server/features/provider-link.server";
 import * as start from "~/routes/auth.idp._index";
 import * as dashboard from "~/routes/dashboard";
 import { act, openAccount } from "../support/account-calls";
-import { createUser, signedIn } from "../support/accounts";
 import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, type Outcome } from "../support/route-calls";
@@ -40,11 +39,11 @@ async function connect(profile: object, session: string): Promise<Outcome> {
 
 describe("disconnecting", () => {
   test("removes the id, blocks linking by address, ends every other session and sends a mail to the owner", async () => {
-    const id = await createUser(latchkey.em(), { idpId: "1001" });
-    const cookie = await signedIn(latchkey.em(), id);
-    await signedIn(latchkey.em(), id);
-    const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
-    await signedIn(latchkey.em(), bob);
+    const id = await latchkey.createUser({ idpId: "1001" });
+    const cookie = await latchkey.signedIn(id);
+    await latchkey.signedIn(id);
+    const bob = await latchkey.createUser({ email: "bob@example.com" });
+    await latchkey.signedIn(bob);
 
     const { location, cookies } = await act(cookie, "unlink-provider");
     expect(location).toBe("/dashboard?notice=idp_disconnected");
@@ -58,7 +57,7 @@ describe("disconnecting", () => {
   });
 
   test("sends its mail with a general name when external sign-in is off by then", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "1001" }));
+    const cookie = await latchkey.signedIn({ idpId: "1001" });
     await act(cookie, "unlink-provider");
     latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" });
     await latchkey.drain();
@@ -66,7 +65,7 @@ describe("disconnecting", () => {
   });
 
   test("a later external sign-in with the verified address does not link the account again", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "1001" }));
+    const cookie = await latchkey.signedIn({ idpId: "1001" });
     await act(cookie, "unlink-provider");
     await latchkey.drain();
     const refused = await latchkey.unchanged(() => signInWithGoogle(ada));
@@ -80,7 +79,7 @@ describe("connecting", () => {
   let cookie: string;
 
   beforeEach(async () => {
-    cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    cookie = await latchkey.signedIn();
   });
 
   test("redirects to the consent screen with a new state and a second cookie for ten minutes", async () => {
@@ -139,8 +138,8 @@ describe("connecting", () => {
   }
 
   test("with another account's id or session changes nothing", { tags: "CVE-2026-105207" }, async () => {
-    const bob = await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
-    const bobs = await signedIn(latchkey.em(), bob);
+    const bob = await latchkey.createUser({ email: "bob@example.com", idpId: "1001" });
+    const bobs = await latchkey.signedIn(bob);
     await expectRefused((started) => `${cookie}; ${cookiesOf(started)}`, ada, "/dashboard?notice=idp_failed");
     expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "id_of_another_account" });
     const free = { ...ada, sub: "2002" };
@@ -207,7 +206,7 @@ describe("connecting", () => {
   });
 
   test("when two accounts connect one id simultaneously, exactly one is linked", async () => {
-    const other = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    const other = await latchkey.signedIn({ email: "bob@example.com" });
     const attempts = [await act(cookie, "connect-provider"), await act(other, "connect-provider")];
     googleAnswers(ada, 2);
     const back = (session: string, attempt: Outcome) =>
@@ -222,23 +221,23 @@ describe("connecting", () => {
 
 describe("the issuer of an id", () => {
   test("is stored with the id, and added later when it is missing", { tags: "6.8.1" }, async () => {
-    await createUser(latchkey.em(), { idpId: "1001" });
+    await latchkey.createUser({ idpId: "1001" });
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: "google" }]);
   });
 
   test("is added at a start to every id without one, and to no other user", async () => {
-    await createUser(latchkey.em(), { idpId: "1001" });
-    await createUser(latchkey.em(), { email: "bob@example.com" });
-    await createUser(latchkey.em(), { email: "eve@example.com", idpId: "1001" });
+    await latchkey.createUser({ idpId: "1001" });
+    await latchkey.createUser({ email: "bob@example.com" });
+    await latchkey.createUser({ email: "eve@example.com", idpId: "1001" });
     await latchkey.execute("update users set idp_issuer = 'github' where email = 'eve@example.com'");
     await fillMissingIssuers(latchkey.em());
     expect((await users()).map(({ idp_issuer }) => idp_issuer)).toEqual(["google", null, "github"]);
   });
 
   test("an id of the configured issuer comes before the same id without an issuer", async () => {
-    await createUser(latchkey.em(), { email: "bob@example.com", idpId: "1001" });
-    const id = await createUser(latchkey.em(), { idpId: "1001" });
+    await latchkey.createUser({ email: "bob@example.com", idpId: "1001" });
+    const id = await latchkey.createUser({ idpId: "1001" });
     await latchkey.execute("update users set idp_issuer = 'google' where id = ?", [id]);
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: id }]);
@@ -246,7 +245,7 @@ describe("the issuer of an id", () => {
   });
 
   test("after a change of provider, the same id is another user", { tags: ["6.8.1", "10.5.2"] }, async () => {
-    await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "1001" });
+    await latchkey.createUser({ email: "bob@example.com", password: null, idpId: "1001" });
     await latchkey.execute("update users set idp_issuer = 'github'");
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([
@@ -256,7 +255,7 @@ describe("the issuer of an id", () => {
   });
 
   test("after a change of provider, a sign-in with the account's verified address replaces the stored id", async () => {
-    const id = await createUser(latchkey.em(), { idpId: "77" });
+    const id = await latchkey.createUser({ idpId: "77" });
     await latchkey.execute("update users set idp_issuer = 'github'");
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([{ id, idp_id: "1001", idp_issuer: "google" }]);
@@ -265,7 +264,7 @@ describe("the issuer of an id", () => {
   });
 
   test("an id of another issuer than the configured one is shown as not connected on the account page", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { idpId: "77" }));
+    const cookie = await latchkey.signedIn({ idpId: "77" });
     await latchkey.execute("update users set idp_issuer = 'github'");
     expect((await openAccount(cookie)).data).toMatchObject({ user: { linked: false }, canConnect: true });
   });
@@ -273,7 +272,7 @@ describe("the issuer of an id", () => {
 
 test("a returning user's picture is updated from the profile, and kept when the profile has none", async () => {
   const picture = "https://pictures.example/new.png";
-  await createUser(latchkey.em(), { idpId: "1001" });
+  await latchkey.createUser({ idpId: "1001" });
   await signInWithGoogle({ ...ada, picture });
   expect(await users()).toMatchObject([{ picture_url: picture }]);
   await signInWithGoogle(ada);

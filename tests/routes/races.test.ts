@@ -8,7 +8,7 @@ import { authenticate, logIn } from "#server/features/login.server";
 import { resetPassword } from "#server/features/password-reset.server";
 import { completeRegistration } from "#server/features/registration.server";
 import { endOtherSessions } from "#server/features/sessions.server";
-import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
+import { goodPassword, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
@@ -24,7 +24,7 @@ async function resetDuringSignIns(userId: string): Promise<void> {
   if (!verified) throw new Error("The old password is right.");
   const token = await issueLink(latchkey.em(), PasswordReset, email);
 
-  const sessionToken = async () => (await signedIn(latchkey.em(), userId)).slice("session=".length);
+  const sessionToken = async () => (await latchkey.signedIn(userId)).slice("session=".length);
   const byPassword = async () =>
     logIn(verified, [], { userAgent: byOldPassword, sessionTokens: [await sessionToken()] }, unknownOrigin);
   const byProvider = async () => signInToAccount(profile, { userAgent: null, sessionTokens: [await sessionToken()] });
@@ -44,7 +44,7 @@ async function resetDuringSignIns(userId: string): Promise<void> {
 }
 
 test("a reset during sign-ins of the same user: no deadlock, and no session of the old password remains", async () => {
-  const userId = await createUser(latchkey.em(), { email, idpId: "ada" });
+  const userId = await latchkey.createUser({ email, idpId: "ada" });
   const [before] = await latchkey.execute<{ password_hash: string }>("select password_hash from users");
   for (let round = 0; round < 10; round++) {
     await latchkey.execute("update users set password_hash = ?", [before?.password_hash]);
@@ -62,8 +62,8 @@ const rounds = Array.from({ length: 10 }, (_, at) => at);
 test.each(rounds)("two users change to each other's address without a deadlock (round %i)", async () => {
   const addresses = ["ada@example.com", "bob@example.com", "third@example.com"];
   const [one = "", two = ""] = [
-    await createUser(latchkey.em(), { email: addresses[0]! }),
-    await createUser(latchkey.em(), { email: addresses[1]! }),
+    await latchkey.createUser({ email: addresses[0]! }),
+    await latchkey.createUser({ email: addresses[1]! }),
   ];
   const changes: (() => Promise<unknown>)[] = [];
   for (const user of [one, two]) {

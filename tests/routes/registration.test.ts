@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { completeRegistration } from "#server/features/registration.server";
 import * as register from "~/routes/register";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
-import { createUser, signedIn, unknownBrowser } from "../support/accounts";
+import { unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, type MailedLink, registrationLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
@@ -31,7 +31,7 @@ describe("asking for a link", () => {
   });
 
   test("for an existing account sends a mail with the ways to sign in, and stores no token", async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     await call(register.action, post("/register", { email: "ADA@example.com" }));
     await latchkey.drain();
     const [mail, ...more] = latchkey.mails();
@@ -75,8 +75,8 @@ describe("the link", () => {
   });
 
   test("ends the browser's previous session", async () => {
-    const ada = await createUser(latchkey.em());
-    const cookie = await signedIn(latchkey.em(), ada);
+    const ada = await latchkey.createUser();
+    const cookie = await latchkey.signedIn(ada);
     const link = await registrationLink(latchkey);
     expect((await registerWith(link, password, { cookie })).status).toBe(302);
     expect(await latchkey.execute("select * from sessions where user_id = ?", [ada])).toEqual([]);
@@ -85,7 +85,7 @@ describe("the link", () => {
 
   test("whose address gets an account between its check and its use is refused and changes nothing", async () => {
     const link = await registrationLink(latchkey);
-    await createUser(latchkey.em(), { email: "grace@example.com" });
+    await latchkey.createUser({ email: "grace@example.com" });
     expect(await latchkey.unchanged(() => completeRegistration(link, password, unknownBrowser, "en"))).toBeNull();
     expect(latchkey.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
   });
@@ -100,7 +100,7 @@ describe("the link", () => {
 
   test("for an address that has an account by now is refused without hashing; the account's password stays valid", async () => {
     const link = await registrationLink(latchkey);
-    await createUser(latchkey.em(), { email: "grace@example.com" });
+    await latchkey.createUser({ email: "grace@example.com" });
     const hash = vi.spyOn(Argon2id.prototype, "hash");
     await expectInvalid(link);
     expect(hash).not.toHaveBeenCalled();

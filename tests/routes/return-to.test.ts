@@ -8,7 +8,7 @@ import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import { act } from "../support/account-calls";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { goodPassword } from "../support/accounts";
 import { comeBack, google, googleAnswers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { mailSentOutcome } from "../support/mailed-links";
@@ -21,7 +21,7 @@ const app = "https://app.example/notes?page=2#last";
 const away = "https://evil.example/";
 const query = (returnTo: string) => new URLSearchParams({ return_to: returnTo });
 
-const newAccount = async () => createUser(latchkey.em());
+const newAccount = async () => latchkey.createUser();
 const logInTo = (search: string, password = goodPassword) =>
   call(login.action, post(`/login${search}`, { email: "ada@example.com", password }));
 
@@ -73,7 +73,7 @@ describe("the pages for guests", () => {
   ] as const;
 
   test.each(pages)("%s sends a signed-in user to return_to at once", async (path, loader) => {
-    const cookie = await signedIn(latchkey.em(), await newAccount());
+    const cookie = await latchkey.signedIn(await newAccount());
     for (const target of ["/notes", app]) {
       const sent = await call(loader, get(`${path}?${query(target)}`, { cookie }));
       expect(sent).toMatchObject({ status: 302, location: target });
@@ -86,7 +86,7 @@ describe("the pages for guests", () => {
   });
 
   test.each(pages)("%s never sends a signed-in user to itself", async (path, loader) => {
-    const cookie = await signedIn(latchkey.em(), await newAccount());
+    const cookie = await latchkey.signedIn(await newAccount());
     for (const target of [path, `http://localhost:3000${path}?a`]) {
       const sent = await call(loader, get(`${path}?${query(target)}`, { cookie }));
       expect(sent).toMatchObject({ status: 302, location: "/dashboard" });
@@ -119,7 +119,7 @@ describe("the pages for guests", () => {
 describe("AFTER_SIGN_IN", () => {
   test("is where a sign-in without return_to ends, and where guest-only pages send a signed-in user", async () => {
     latchkey.configure({ AFTER_SIGN_IN: app });
-    const cookie = await signedIn(latchkey.em(), await newAccount());
+    const cookie = await latchkey.signedIn(await newAccount());
     expect(await logInTo("")).toMatchObject({ location: app });
     expect(await logInTo(`?${query(away)}`)).toMatchObject({ location: app });
     expect(await logInTo(`?${query("/notes")}`)).toMatchObject({ location: "/notes" });
@@ -137,7 +137,7 @@ describe("AFTER_SIGN_IN", () => {
 
   test("as / does not redirect / to itself", async () => {
     latchkey.configure({ AFTER_SIGN_IN: "/" });
-    const cookie = await signedIn(latchkey.em(), await newAccount());
+    const cookie = await latchkey.signedIn(await newAccount());
     expect(await call(index.loader, get("/", { cookie }))).toMatchObject({ location: "/dashboard" });
     expect(await call(login.loader, get("/login", { cookie }))).toMatchObject({ location: "/" });
   });
@@ -288,7 +288,7 @@ describe("an external sign-in", () => {
   });
 
   test("that connects the provider to an account ends at the account page, whatever the cookie says", async () => {
-    const cookie = await signedIn(latchkey.em(), await newAccount());
+    const cookie = await latchkey.signedIn(await newAccount());
     const earlier = await start();
     const asked = await act(`${cookie}; ${cookieHeader(earlier.cookies)}`, "connect-provider");
     providerAnswers();
@@ -303,7 +303,7 @@ describe("requireUser", () => {
   const ask = (request: Request) => call(async () => (await requireUser(request)).user.email, request);
 
   test("returns the user of a live session", async () => {
-    const cookie = await signedIn(latchkey.em(), await newAccount());
+    const cookie = await latchkey.signedIn(await newAccount());
     expect(await ask(get("/notes", { cookie }))).toMatchObject({ status: 200, data: "ada@example.com" });
   });
 

@@ -6,7 +6,6 @@ import * as register from "~/routes/register";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
 import { act, logIn } from "../support/account-calls";
-import { createUser, signedIn } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
@@ -18,8 +17,8 @@ const known = "ada@example.com";
 const unknown = "nobody@example.com";
 
 beforeEach(async () => {
-  await createUser(latchkey.em(), { email: known });
-  await createUser(latchkey.em(), { email: "bob@example.com", password: null, idpId: "42" });
+  await latchkey.createUser({ email: known });
+  await latchkey.createUser({ email: "bob@example.com", password: null, idpId: "42" });
 });
 
 describe.each([
@@ -45,7 +44,7 @@ describe.each([
 
 describe("a failed login", () => {
   const ofAnotherAccount = async () => {
-    await createUser(latchkey.em(), { email: "eve@example.com" });
+    await latchkey.createUser({ email: "eve@example.com" });
     return `device=${(await logIn("eve@example.com")).cookies.device}`;
   };
 
@@ -67,7 +66,7 @@ describe("a failed login", () => {
 });
 
 test("a request for another address sends the same statements whether or not it has an account, and its job mails either", async () => {
-  const owner = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "owner@example.com" }));
+  const owner = await latchkey.signedIn({ email: "owner@example.com" });
   const ask = (email: string) => act(owner, "change-email", { email });
   const moment = /'\d{4}-\d\d-\d\dT[\d:.]+Z'/g;
   const statements = async (email: string) =>

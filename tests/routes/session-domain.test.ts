@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
 import { openAccount, logIn as postLogin } from "../support/account-calls";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, post } from "../support/route-calls";
 
@@ -26,11 +26,11 @@ const open = (cookie: string) => openAccount(cookie, https);
 const logOut = (cookie: string) => call(logout.action, post("/logout", {}, { cookie, headers: https }));
 
 /** A live session's token. */
-const token = async (userId: string) => (await signedIn(latchkey.em(), userId)).slice("session=".length);
+const token = async (userId: string) => (await latchkey.signedIn(userId)).slice("session=".length);
 const sessions = () => latchkey.execute("select id from sessions");
 
 test("the session cookie is for the domain, the device's for this host", { tags: ["3.3.1", "3.3.3"] }, async () => {
-  await createUser(latchkey.em());
+  await latchkey.createUser();
   const done = await logIn("", "?return_to=https://notes.example.org/last");
   expect(done).toMatchObject({ status: 302, location: "https://notes.example.org/last" });
   expect(done.headers.getSetCookie()).toEqual([
@@ -46,27 +46,27 @@ test("the session cookie is for the domain, the device's for this host", { tags:
 });
 
 test("over http the session cookie stays that of this host", async () => {
-  await createUser(latchkey.em());
+  await latchkey.createUser();
   const [cookie] = (await postLogin()).headers.getSetCookie();
   expect(cookie).toMatch(/^session=[0-9a-f]{64}; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax$/);
 });
 
 test("the cookie is not read under the names of other settings", async () => {
-  const live = await token(await createUser(latchkey.em()));
+  const live = await token(await latchkey.createUser());
   for (const name of ["session", "__Host-session", "__secure-session", "%5F%5FSecure-session"]) {
     expect(await open(`${name}=${live}`)).toMatchObject({ location: "/login" });
   }
 });
 
 test("without SESSION_DOMAIN the domain's cookie signs nobody in", async () => {
-  const live = await token(await createUser(latchkey.em()));
+  const live = await token(await latchkey.createUser());
   latchkey.configure({ SESSION_DOMAIN: "", RETURN_ORIGINS: "" });
   expect(await open(`__Secure-session=${live}`)).toMatchObject({ location: "/login" });
   expect(await open(`__Host-session=${live}`)).toMatchObject({ status: 200 });
 });
 
 test("a __Host-session from before SESSION_DOMAIN was set signs nobody in: no application sends the browser back for ever", async () => {
-  const old = await token(await createUser(latchkey.em()));
+  const old = await token(await latchkey.createUser());
   expect(await open(`__Host-session=${old}`)).toMatchObject({ location: "/login" });
   const page = await call(login.loader, get("/login", { cookie: `__Host-session=${old}`, headers: https }));
   expect(page).toMatchObject({ status: 200 });
@@ -74,16 +74,16 @@ test("a __Host-session from before SESSION_DOMAIN was set signs nobody in: no ap
 
 describe("a sibling host that plants a session cookie", () => {
   test("beside the user's own, with a longer path, signs the user in to neither account", async () => {
-    const own = await token(await createUser(latchkey.em()));
-    const planted = await token(await createUser(latchkey.em(), { email: "eve@example.com" }));
+    const own = await token(await latchkey.createUser());
+    const planted = await token(await latchkey.createUser({ email: "eve@example.com" }));
     expect(await open(`__Secure-session=${planted}; __Secure-session=${own}`)).toMatchObject({ location: "/login" });
     expect(await open(`__Secure-session=${own}; __Secure-session =${planted}`)).toMatchObject({ location: "/login" });
     expect(await open(`__Secure-session=${own}; a=__Secure-session=${planted}`)).toMatchObject({ status: 200 });
   });
 
   test("before a sign-in does not learn the new session, and the planted one ends", async () => {
-    await createUser(latchkey.em());
-    const planted = await token(await createUser(latchkey.em(), { email: "eve@example.com" }));
+    await latchkey.createUser();
+    const planted = await token(await latchkey.createUser({ email: "eve@example.com" }));
     const done = await logIn(`__Secure-session=${planted}`);
     expect(done.cookies["__Secure-session"]).not.toBe(planted);
     expect(await open(`__Secure-session=${planted}`)).toMatchObject({ location: "/login" });
@@ -97,7 +97,7 @@ describe("beside a cookie that a sibling host planted", () => {
   ] as const;
 
   test.each(beside)("%s, a sign-in and a logout end the visitor's session", async (_where, cookies) => {
-    const own = await token(await createUser(latchkey.em()));
+    const own = await token(await latchkey.createUser());
     const next = (await logIn(cookies(own))).cookies["__Secure-session"] ?? "";
     expect(await sessions()).toHaveLength(1);
     expect((await open(`__Secure-session=${next}`)).status).toBe(200);
@@ -106,8 +106,8 @@ describe("beside a cookie that a sibling host planted", () => {
   });
 
   test("that is a session itself, a logout ends both", async () => {
-    const own = await token(await createUser(latchkey.em()));
-    const planted = await token(await createUser(latchkey.em(), { email: "eve@example.com" }));
+    const own = await token(await latchkey.createUser());
+    const planted = await token(await latchkey.createUser({ email: "eve@example.com" }));
     await logOut(`__Secure-session=${planted}; __Secure-session=${own}`);
     expect(await sessions()).toEqual([]);
   });

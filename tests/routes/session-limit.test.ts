@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { signInToAccount } from "#server/features/external-sign-in.server";
 import { logIn, openAccount } from "../support/account-calls";
-import { createUser, signedIn, unknownBrowser } from "../support/accounts";
+import { unknownBrowser } from "../support/accounts";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 
@@ -24,7 +24,7 @@ const tokenHashes = async (userId: string) =>
   );
 
 test("the fifty-first session ends the user's least recently used one, and no other", async () => {
-  const [ada, bob] = [await createUser(latchkey.em()), await createUser(latchkey.em(), { email: "bob@example.com" })];
+  const [ada, bob] = [await latchkey.createUser(), await latchkey.createUser({ email: "bob@example.com" })];
   await addSessions(bob, 1, "bob");
   await addSessions(ada, 49);
   expect((await logIn()).status).toBe(302);
@@ -41,7 +41,7 @@ test("the fifty-first session ends the user's least recently used one, and no ot
 });
 
 test("an external sign-in has the same limit", { tags: "6.3.4" }, async () => {
-  const ada = await createUser(latchkey.em(), { idpId: "1001" });
+  const ada = await latchkey.createUser({ idpId: "1001" });
   await addSessions(ada, 60);
   const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
   await signInToAccount(profile, unknownBrowser);
@@ -51,7 +51,7 @@ test("an external sign-in has the same limit", { tags: "6.3.4" }, async () => {
 });
 
 test.each([1, 2, 3])("logins at once leave fifty sessions (round %i)", { tags: "2.3.4" }, async () => {
-  const ada = await createUser(latchkey.em());
+  const ada = await latchkey.createUser();
   await addSessions(ada, 45);
   const answers = await Promise.all(Array.from({ length: 10 }, () => logIn()));
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(302));
@@ -60,9 +60,9 @@ test.each([1, 2, 3])("logins at once leave fifty sessions (round %i)", { tags: "
 
 test.each([1, 2, 3])("two users at the limit log in at once in each other's browsers (round %i)", async () => {
   const start = async (email: string) => {
-    const id = await createUser(latchkey.em(), { email });
+    const id = await latchkey.createUser({ email });
     const cookies: string[] = [];
-    for (let at = 0; at < 50; at++) cookies.push(await signedIn(latchkey.em(), id));
+    for (let at = 0; at < 50; at++) cookies.push(await latchkey.signedIn(id));
     return cookies;
   };
   const [adas, bobs] = [await start("ada@example.com"), await start("bob@example.com")];
@@ -74,8 +74,8 @@ test.each([1, 2, 3])("two users at the limit log in at once in each other's brow
 });
 
 test("the account page lists fifty sessions at most", async () => {
-  const ada = await createUser(latchkey.em());
-  const cookie = await signedIn(latchkey.em(), ada);
+  const ada = await latchkey.createUser();
+  const cookie = await latchkey.signedIn(ada);
   await addSessions(ada, 6_000);
   expect((await openAccount(cookie)).data.sessions).toHaveLength(50);
 });

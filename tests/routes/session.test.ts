@@ -8,7 +8,7 @@ import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import { act, logIn, openAccount } from "../support/account-calls";
-import { createUser, goodPassword, signedIn } from "../support/accounts";
+import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
@@ -30,7 +30,7 @@ const onlySession = async () => (await latchkey.execute<Record<string, string>>(
 
 describe("a new session", () => {
   test("has a random token, stored as SHA-256, for 30 days", { tags: ["7.2.1", "7.2.2", "7.2.3"] }, async () => {
-    const id = await createUser(latchkey.em());
+    const id = await latchkey.createUser();
     const earliest = Date.now();
     const { cookies } = await logInFrom();
     const latest = Date.now();
@@ -50,7 +50,7 @@ describe("a new session", () => {
     ["http", {}, "", ""],
     ["https", https, "__Host-", "; Secure"],
   ])("is on %s this host's", { tags: ["3.3.1", "3.3.2", "3.3.3", "3.3.4"] }, async (_what, headers, prefix, secure) => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     expect((await logInFrom(undefined, headers)).headers.getSetCookie()).toEqual([
       expect.stringMatching(
         new RegExp(`^${prefix}session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=/; SameSite=Lax${secure}$`),
@@ -60,8 +60,8 @@ describe("a new session", () => {
   });
 
   test("replaces a planted token (session fixation) and another's session", { tags: "7.2.4" }, async () => {
-    await createUser(latchkey.em());
-    const bobs = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email: "bob@example.com" }));
+    await latchkey.createUser();
+    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
     for (const before of [`session=${"ab".repeat(32)}`, bobs]) {
       expect(`session=${(await logInFrom(before)).cookies.session}`).not.toBe(before);
       await expectGuest(before);
@@ -69,9 +69,9 @@ describe("a new session", () => {
   });
 
   test("has a new token and ends the browser's previous session alone", { tags: "7.2.4" }, async () => {
-    const id = await createUser(latchkey.em());
-    const elsewhere = await signedIn(latchkey.em(), id);
-    const before = await signedIn(latchkey.em(), id);
+    const id = await latchkey.createUser();
+    const elsewhere = await latchkey.signedIn(id);
+    const before = await latchkey.signedIn(id);
     const { cookies } = await logInFrom(before);
     expect(`session=${cookies.session}`).not.toBe(before);
     await expectGuest(before);
@@ -81,7 +81,7 @@ describe("a new session", () => {
   });
 
   test("is not started by a refused login, which keeps the browser's session", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     const refused = await logIn("ada@example.com", "wrong", { cookie });
     expect(refused.status).toBe(422);
     expect(refused.cookies).toEqual({});
@@ -89,7 +89,7 @@ describe("a new session", () => {
   });
 
   test("truncates a long User-Agent", { tags: "1.3.3" }, async () => {
-    await createUser(latchkey.em());
+    await latchkey.createUser();
     await logInFrom(undefined, { "User-Agent": "x".repeat(8000) });
     expect((await onlySession())?.user_agent).toBe("x".repeat(512));
   });
@@ -100,13 +100,13 @@ describe("the cookie's name", () => {
     ["session", {}, ["__Host-session", "Session", "SESSION", "%73ession", "session%20", "session[]", "x-session"]],
     ["__Host-session", https, ["session", "%5F%5FHost-session", "__host-session", "__Secure-session", "_Host-session"]],
   ])("is %s, and no other is accepted", async (name, headers, others) => {
-    const token = (await signedIn(latchkey.em(), await createUser(latchkey.em()))).split("=")[1];
+    const token = (await latchkey.signedIn()).split("=")[1];
     expect((await openAccount(`other=1; ${name}=${token}; last=%`, headers)).status).toBe(200);
     for (const other of others) await expectGuest(`${other}=${token}`, headers);
   });
 
   test("a malformed token is no session, without an error", { tags: ["1.2.4", "7.2.1"] }, async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     const token = cookie.split("=")[1] ?? "";
     const values = ["", "%", "a=%", sha256(token), `${token}0`, token.slice(1), "'; drop table users"];
     for (const value of [...values, token.toUpperCase()]) await expectGuest(`session=${value}`);
@@ -119,7 +119,7 @@ describe("a session ends", () => {
     ["14 days after its last use", "last_seen_at", "14 days"],
     ["30 days after the sign-in, even with use", "expires_at", "30 days"],
   ])("%s, and not before", { tags: ["7.3.1", "7.3.2", "7.4.1"] }, async (_when, column, lifetime) => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     await latchkey.execute(`update sessions set ${column} = ${column} - interval '${lifetime}' + interval '1 minute'`);
     expect((await openAccount(cookie)).status).toBe(200);
     await latchkey.execute("update sessions set last_seen_at = least(last_seen_at, created_at)");
@@ -128,21 +128,21 @@ describe("a session ends", () => {
   });
 
   test("when its user is deleted", { tags: "7.4.2" }, async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     await latchkey.execute("delete from users");
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
     await expectGuest(cookie);
   });
 
   test("and is then neither listed nor kept", async () => {
-    const id = await createUser(latchkey.em());
-    await signedIn(latchkey.em(), id);
+    const id = await latchkey.createUser();
+    await latchkey.signedIn(id);
     await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
-    await signedIn(latchkey.em(), id);
+    await latchkey.signedIn(id);
     await latchkey.execute(
       "update sessions set expires_at = now() - interval '1 millisecond' where last_seen_at > now() - interval '1 day'",
     );
-    const cookie = await signedIn(latchkey.em(), id);
+    const cookie = await latchkey.signedIn(id);
     expect((await openAccount(cookie)).data.sessions).toHaveLength(1);
     for (let time = 0; time < 2; time++) await purgeExpired();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
@@ -152,8 +152,8 @@ describe("a session ends", () => {
 
 describe("the time of the last use", () => {
   test("is written once an hour, for this session only, and does not extend it past the 30 days", async () => {
-    const id = await createUser(latchkey.em());
-    const cookie = await signedIn(latchkey.em(), id);
+    const id = await latchkey.createUser();
+    const cookie = await latchkey.signedIn(id);
     await latchkey.execute("update sessions set last_seen_at = now() - interval '59 minutes'");
     await latchkey.unchanged(() => openAccount(cookie));
     await latchkey.execute("update sessions set last_seen_at = now() - interval '61 minutes'");
@@ -161,7 +161,7 @@ describe("the time of the last use", () => {
     const earliest = Date.now();
     await openAccount(cookie);
     expect(Date.parse((await onlySession())?.last_seen_at ?? "")).toBeGreaterThanOrEqual(earliest);
-    const other = await signedIn(latchkey.em(), id);
+    const other = await latchkey.signedIn(id);
     await latchkey.execute("update sessions set last_seen_at = now() - interval '2 days'");
     await openAccount(other);
     const used = "select * from sessions where last_seen_at > now() - interval '1 day'";
@@ -176,9 +176,9 @@ describe("logging out", () => {
     ["http", {}, "", ""],
     ["https", https, "__Host-", "; Secure"],
   ])("on %s ends this session and clears its cookie", { tags: "7.4.1" }, async (_what, headers, prefix, secure) => {
-    const id = await createUser(latchkey.em());
-    const elsewhere = await signedIn(latchkey.em(), id);
-    const cookie = await signedIn(latchkey.em(), id);
+    const id = await latchkey.createUser();
+    const elsewhere = await latchkey.signedIn(id);
+    const cookie = await latchkey.signedIn(id);
     const out = await call(logout.action, post("/logout", {}, { cookie: `${prefix}${cookie}`, headers }));
     expect(out).toMatchObject({ status: 302, location: "/login" });
     expect(out.headers.getSetCookie()).toEqual([
@@ -196,7 +196,7 @@ describe("logging out", () => {
   });
 
   test("by GET is answered 405 and ends no session", { tags: "3.5.3" }, async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     const refused = await call(logout.loader, get("/logout", { cookie }));
     expect(refused.status).toBe(405);
     expect(refused.cookies).toEqual({});
@@ -206,13 +206,13 @@ describe("logging out", () => {
 });
 
 test("/ redirects guests to the login page and signed-in users to the dashboard", async () => {
-  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  const cookie = await latchkey.signedIn();
   expect(await call(index.loader, get("/"))).toMatchObject({ status: 302, location: "/login" });
   expect(await call(index.loader, get("/", { cookie }))).toMatchObject({ status: 302, location: "/dashboard" });
 });
 
 test("a page for guests is shown with the cookie of an ended session", async () => {
-  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+  const cookie = await latchkey.signedIn();
   await latchkey.execute("delete from sessions");
   for (const page of [login, register]) expect((await call(page.loader, get("/login", { cookie }))).status).toBe(200);
 });
@@ -236,8 +236,8 @@ describe("an action that ends the other sessions", () => {
       },
     },
   ])("gives this one a new id, token and cookie, and a copy of the old one is dead: $intent", async ({ act }) => {
-    const id = await createUser(latchkey.em(), { idpId: "42" });
-    const copied = await signedIn(latchkey.em(), id);
+    const id = await latchkey.createUser({ idpId: "42" });
+    const copied = await latchkey.signedIn(id);
     const before = await onlySession();
     const { status, cookies, headers } = await act(copied);
     expect(status).toBe(302);
@@ -253,7 +253,7 @@ describe("an action that ends the other sessions", () => {
   });
 
   test("ends what a copy of the session has asked for, also what waits in the queue", async () => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     await act(cookie, "change-email", { email: "eve@example.com" });
     await act(cookie, "end-other-sessions");
     await latchkey.drain();
@@ -262,8 +262,8 @@ describe("an action that ends the other sessions", () => {
   });
 
   test("leaves nothing to an action that the copy began before", async () => {
-    const userId = await createUser(latchkey.em());
-    await signedIn(latchkey.em(), userId);
+    const userId = await latchkey.createUser();
+    await latchkey.signedIn(userId);
     const copy = { userId, sessionId: (await onlySession())?.id ?? "", language: "en" } as const;
     expect((await endOtherSessions(copy))?.count).toBe(0);
     expect(await endOtherSessions(copy)).toBeNull();
@@ -277,7 +277,7 @@ describe("expiresAt of /auth/session", () => {
     ["14 days after the last use", "29 days", 14],
     ["30 days after the sign-in", "2 days", 2],
   ])("is %s, whichever is earlier", async (_what, left, days) => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em()));
+    const cookie = await latchkey.signedIn();
     await latchkey.execute(
       `update sessions set expires_at = now() + interval '${left}', last_seen_at = now() - interval '2 hours'`,
     );

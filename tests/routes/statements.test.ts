@@ -4,7 +4,6 @@ import { PasswordReset } from "#server/database/entities";
 import { runStatement } from "#server/database/run-statement";
 import * as forgotPassword from "~/routes/forgot-password";
 import { logIn, openAccount, resetWith } from "../support/account-calls";
-import { createUser, signedIn } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { call, type Outcome, post } from "../support/route-calls";
@@ -15,7 +14,7 @@ const latchkey = startLatchkey(google);
 let userId: string;
 
 beforeEach(async () => {
-  userId = await createUser(latchkey.em(), { idpId: "1001", idpIssuer: "google" });
+  userId = await latchkey.createUser({ idpId: "1001", idpIssuer: "google" });
   await latchkey.drain(); // Ends the purge job, whose statements are not part of a request.
 });
 
@@ -42,7 +41,7 @@ const requests: [string, () => Promise<Outcome>, string | null][] = [
     "/login?notice=password_reset",
   ],
   ["GET /auth/idp/callback", callBack, "/dashboard"],
-  ["GET /dashboard", async () => openAccount(await signedIn(latchkey.em(), userId)), null],
+  ["GET /dashboard", async () => openAccount(await latchkey.signedIn(userId)), null],
   ["POST /login", () => logIn(), "/dashboard"],
 ];
 

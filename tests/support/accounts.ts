@@ -4,7 +4,7 @@ import { type Browser, startSession } from "#server/accounts/sessions";
 import { User } from "#server/database/entities";
 import type { LoginOrigin } from "#server/features/login.server";
 
-interface NewAccount {
+export interface NewAccount {
   email?: string;
   /** `null`: an account without a password. */
   password?: string | null;

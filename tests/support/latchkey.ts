@@ -4,6 +4,7 @@ import { connect, type Database } from "#server/database/orm";
 import { provideOrm } from "#server/database/unit-of-work";
 import { handleJob } from "#server/job-handlers";
 import { JobQueue, provideQueue } from "#server/queue/job-queue";
+import { createUser, type NewAccount, signedIn } from "./accounts";
 import { configure } from "./configure";
 import { recordLog } from "./logged";
 import { mailsIn } from "./printed-mails";
@@ -66,6 +67,12 @@ export function startLatchkey(environment: Environment = {}) {
     /** Replaces the configuration until the end of the test. */
     configure: (more: Environment): Config => configure({ ...environment, ...more }),
     em: () => database.orm.em.fork(),
+    createUser: (account?: NewAccount) => createUser(database.orm.em.fork(), account),
+    /** Starts a session of the user, or of a new one; returns the browser's `Cookie` header. */
+    async signedIn(user: string | NewAccount = {}, userAgent?: string): Promise<string> {
+      const em = database.orm.em.fork();
+      return signedIn(em, typeof user === "string" ? user : await createUser(em, user), userAgent);
+    },
     execute: <T>(sql: string, values: unknown[] = []) => database.orm.em.fork().execute<T[]>(sql, values),
     snapshot: () => snapshot(database),
     /** The result of `work`, which must not change a row, but of the table `except`. */
