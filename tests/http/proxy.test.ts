@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cookieOf } from "../support/http";
-import { password, runLatchkey } from "../support/running-latchkey";
+import { runLatchkey } from "../support/running-latchkey";
 
 const idp = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "a-secret-value" };
 const forwarded = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "app.example" };
@@ -41,21 +40,6 @@ describe("behind a trusted proxy", () => {
     expect(await status("http://app.example")).toBe(403);
     expect(await status(latchkey.url())).toBe(403);
     expect(await status("https://app.example.evil.example")).toBe(403);
-  });
-
-  test("the session's cookie is __Host-session, set and cleared with Secure", async () => {
-    const email = "ada@example.com";
-    await latchkey.register(email);
-    const headers = { ...forwarded, Origin: "https://app.example" };
-    const done = await send("/login", { form: { email, password }, headers });
-    const lasting = "HttpOnly; Max-Age=34560000; Path=\\/; SameSite=Lax; Secure";
-    expect(done.setCookies).toEqual([
-      expect.stringMatching(/^__Host-session=[0-9a-f]{64}; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax; Secure$/),
-      expect.stringMatching(new RegExp(`^__Host-device=[0-9a-f]{64}; ${lasting}$`)),
-    ]);
-    expect((await send("/logout", { method: "POST", form: {}, cookie: cookieOf(done), headers })).setCookies).toEqual([
-      "__Host-session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure",
-    ]);
   });
 
   test("a client is the last forwarded address, and an IPv6 client its /64", {

@@ -204,6 +204,7 @@ describe("a refused callback", () => {
     ["a longer state", { code: "c", state: `${state}0` }, own],
     ["a state in capitals", { code: "c", state: state.toUpperCase() }, own],
     ["no state", { code: "c" }, own],
+    ["the state as an array", { code: "c", "state[]": state }, own],
     ["an empty state and an empty cookie", { code: "c", state: "" }, "oauth_state="],
     ["no cookie", { code: "c", state }, ""],
     ["a cookie of another name", { code: "c", state }, `OAUTH_STATE=${state}; %6Fauth_state=${state}`],
@@ -213,12 +214,16 @@ describe("a refused callback", () => {
     ["an error beside a code", { error: "server_error", code: "c", state }, own],
     ["no code", { state }, own],
     ["an empty code", { code: "", state }, own],
-  ])("with %s sends no request to the provider and changes nothing", async (_why, query, cookie) => {
-    await latchkey.createUser();
-    googleAnswers(ada);
-    await expectRefused(() => comeBack(query, cookie));
-    expect(nock.pendingMocks()).toHaveLength(2);
-  });
+  ])(
+    "login CSRF: %s sends no request and changes nothing",
+    { tags: ["2.3.1", "10.1.2", "10.2.1", "CVE-2025-68158"] },
+    async (_why, query, cookie) => {
+      await latchkey.createUser();
+      googleAnswers(ada);
+      await expectRefused(() => comeBack(query, cookie));
+      expect(nock.pendingMocks()).toHaveLength(2);
+    },
+  );
 
   test("while external sign-in is off sends no request to the provider", async () => {
     latchkey.configure(off);
