@@ -14,7 +14,6 @@ const { values: options } = parseArgs({
   },
 });
 
-/** One side of a comparison: a name, and the environment and program that answer. */
 interface Contender {
   name: string;
   environment: Environment;
@@ -30,7 +29,6 @@ const isChosen = (name: string) => options.only?.split(",").includes(name) ?? tr
 
 const chosen = (names?: string[]) => workloads.filter(({ name }) => (names?.includes(name) ?? true) && isChosen(name));
 
-/** Measures each workload on each contender in every round. The first round is a warm-up. */
 async function compare(contenders: Contender[], some: Workload[]): Promise<Row[]> {
   const sides = some.flatMap((workload) =>
     contenders
@@ -56,7 +54,6 @@ const fixed = (value: number) => (Number.isNaN(value) ? "" : value.toFixed(2));
 
 const range = ([least, most]: [number, number]) => `${fixed(least)}–${fixed(most)}`;
 
-/** One line for each contender of each workload. The ratios are to the first contender. */
 function print(rows: Row[]): void {
   printLine("| Workload | | requests/s | p50 ms | p99 ms | CPU ms | of all rounds | requests/s, ratio | CPU, ratio |");
   printLine(`|${" --- |".repeat(9)}`);
@@ -87,7 +84,6 @@ async function againstLimit(): Promise<void> {
   await environment.close();
 }
 
-/** Compares environments by name, each with processes and a database of its own. The ratios are to the first. */
 async function compareEnvironments(environments: Record<string, EnvironmentOptions>, some: Workload[]): Promise<void> {
   const contenders: Contender[] = [];
   try {
@@ -100,14 +96,12 @@ async function compareEnvironments(environments: Record<string, EnvironmentOptio
   }
 }
 
-/** This folder's build and those of other folders, which were built before. */
 const againstFolders = (folders: string[]) =>
   compareEnvironments(
     { "this folder": {}, ...Object.fromEntries(folders.map((folder) => [folder, { folder }])) },
     chosen(),
   );
 
-/** One service of several processes. */
 const inProcesses = (processes: number) =>
   compareEnvironments({ [`PROCESSES=${processes}`]: { processes }, "PROCESSES=1": {} }, chosen(["W5", "W8"]));
 

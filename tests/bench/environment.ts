@@ -9,13 +9,11 @@ const tsx = ["--import", "tsx"];
 const [, ...serve] = packageJson.scripts.serve.split(" ");
 
 export interface EnvironmentOptions {
-  /** `PROCESSES` of each service. */
   processes?: number;
   /** The folder of a built Latchkey; this one without it. */
   folder?: string;
 }
 
-/** Latchkey, the limit, a bare Remix application and a provider, with a new database. */
 export interface Environment {
   latchkey: Program;
   limit: Program;

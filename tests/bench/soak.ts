@@ -18,7 +18,6 @@ const minutes = Number(options.minutes);
 const warmUp = minutes / 5;
 const sampleInterval = 5_000; // ms
 
-/** The percentage of each workload. */
 const mixture: Record<string, number> = { W1: 15, W2: 15, W3: 10, W4: 20, W5: 30, W8: 10 };
 
 const whats = ["megabytes", "handles", "connections"] as const;
@@ -37,7 +36,6 @@ async function takeSample({ latchkey, database }: Environment, start: number): P
   };
 }
 
-/** Sends requests of random workloads at a constant rate; resolves with their number and the failures. */
 async function sendRequests(environment: Environment, target: string): Promise<{ sent: number; failed: number }> {
   const drawn = workloads.flatMap((workload) => Array.from({ length: mixture[workload.name] ?? 0 }, () => workload));
   const rate = Number(options.rate);

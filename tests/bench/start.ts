@@ -32,7 +32,6 @@ const empty: Settings = {
   env: {},
 };
 
-/** The milliseconds of each start, by program. Each round starts every program once. */
 export async function measureStarts(): Promise<Record<string, number>> {
   const postgres = await createEmptyDatabase();
   const times = new Map<string, number[]>();

@@ -15,9 +15,7 @@ export interface Workload {
   /** The requests of a round: enough for the JIT compiler to finish, and for the clock's resolution. */
   requestCount: number;
   expects: number;
-  /** Whether the bare Remix application has the page. */
   bare?: boolean;
-  /** Adds the rows that this number of requests consumes. */
   prepare(database: pg.Client, requestCount: number): Promise<void>;
   next(): Request;
 }
@@ -63,7 +61,6 @@ const logIn = (user: number) => formPost("/login", { email: `known-${user}@bench
 
 const deviceTokenOf = (user: number) => String(user).padStart(64, "0");
 
-/** One browser that each user who signs in repeatedly has used before. */
 async function addDevices(database: pg.Client): Promise<void> {
   const users = Array.from({ length: knownUsers / 2 }, (_, user) => user);
   await database.query(

@@ -10,5 +10,4 @@ export const recordedCoverage: Record<string, string> = folder
     }
   : {};
 
-/** Ends a process at once, as a crash does. */
 export const killSignal = folder ? "SIGUSR2" : "SIGKILL";

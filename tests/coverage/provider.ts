@@ -11,7 +11,6 @@ import { parseAstAsync, type ReportContext, type Vitest } from "vitest/node";
 
 type Functions = Parameters<typeof astV8ToIstanbul>[0]["coverage"]["functions"];
 
-/** The coverage of a file of the build, as that of the sources in its source map. */
 async function onSources(url: string, functions: Functions) {
   const file = fileURLToPath(url);
   const code = await readFile(file, "utf8");
@@ -20,7 +19,6 @@ async function onSources(url: string, functions: Functions) {
   return astV8ToIstanbul({ code, sourceMap, ast: await parseAstAsync(code), coverage: { url, functions } });
 }
 
-/** Vitest's coverage, and that of the processes of the build that tests start (`record-process.js`). */
 class Provider extends V8CoverageProvider {
   readonly #folder = mkdtempSync(join(tmpdir(), "latchkey-coverage-"));
 

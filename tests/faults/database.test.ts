@@ -53,7 +53,6 @@ async function signedIn(server: RunningServer): Promise<Visitor> {
 
 const unavailable = { status: 503, contentType: "text/html; charset=utf-8" };
 
-/** Expects 503 in the requested format from every URL that needs the database, and normal answers from the others. */
 async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> {
   const credentials = { email: "ada@example.com", password: oldPassword };
   const [page, verified, sent, refused, login, reset, data, ready, alive, form] = await Promise.all([

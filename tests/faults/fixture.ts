@@ -119,14 +119,12 @@ export class Fixture implements AsyncDisposable {
     return row?.count ?? 0;
   }
 
-  /** Resolves when one of the servers' statements waits for a lock. */
   async blocked(): Promise<void> {
     const waiting =
       "select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await until(async () => (await this.query(waiting))[0]?.count === 1, "a statement waits for the lock");
   }
 
-  /** Resolves when the transactions of the servers, all killed, are rolled back. */
   async rolledBack(): Promise<void> {
     await until(async () => (await this.connections()) === 0, "the killed process's transactions are rolled back");
   }

@@ -11,7 +11,6 @@ const database = await createEmptyDatabase("embedded");
 
 afterAll(() => database.drop());
 
-/** Starts a program of Latchkey whose standard output or error, or both, are on a full disk. */
 async function startOnFullDisk(words: string[], settings: Record<string, string>, outputs: ("stdout" | "stderr")[]) {
   const full = await open("/dev/full", "w");
   const child = spawn(process.execPath, words, {

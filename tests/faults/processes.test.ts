@@ -20,7 +20,6 @@ const send = (pid: number | undefined, signal: NodeJS.Signals | 0) => {
 
 const exists = (pid: number) => send(pid, 0);
 
-/** Signals every process of the service at once, as systemd and a terminal do. */
 function signalAll({ process: { pid } }: RunningServer, signal: NodeJS.Signals): void {
   for (const one of [pid, ...childrenOf(pid)]) send(one, signal);
 }
@@ -31,7 +30,6 @@ async function spawn(settings: Record<string, string>): Promise<RunningServer> {
   return server;
 }
 
-/** PROCESSES=3, all of them started. */
 async function startThree(behaviour?: MailServiceBehaviour) {
   const fixture = await createFixture();
   const metricsPort = await freePort();

@@ -23,7 +23,6 @@ const remains = `select exists (select from password_resets where token_hash lik
   or exists (select from registrations) or exists (select from rate_limits where key like 'expired%')
   or exists (select from sessions where token_hash like 'expired%') as rows`;
 
-/** Sends a request again while it is answered 503 with `Retry-After`, which changes nothing. */
 async function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await send();

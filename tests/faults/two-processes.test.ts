@@ -7,7 +7,6 @@ import { createFixtures, forgetPassword, logIn, newPassword, oldPassword, resetP
 
 const { createFixture } = createFixtures();
 
-/** The production build with one additional migration, as in the next release. */
 function buildNextVersion(): string {
   const build = readFileSync("build/index.js", "utf8");
   const next = build.replace(

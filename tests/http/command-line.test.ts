@@ -25,7 +25,6 @@ async function mikroOrm(...command: string[]): Promise<string> {
   return stdout;
 }
 
-/** A text as the formatter and the fixes of the linter make it. */
 async function mended(path: string, text: string): Promise<string> {
   const biome = run("npx", ["biome", "check", "--write", `--stdin-file-path=${path}`]);
   biome.child.stdin?.end(text);

@@ -45,7 +45,6 @@ test("a head is limited to 20 seconds and a request to 30, including the checkin
   expect(timeLimits.requestTimeout + timeLimits.connectionsCheckingInterval).toBeLessThan(30_000);
 });
 
-/** The port of a server whose requests are taken, with some limits changed. */
 async function takenServer(limits: Partial<typeof timeLimits>, listener: RequestListener) {
   const { close } = takeRequests((_request, _response, pass) => pass(), { ...timeLimits, ...limits });
   const server = createServer(listener);

@@ -14,7 +14,6 @@ const inJob = (event: string, more = {}) => ({ level: 30, time, jobId: uuid, eve
 
 const renewed = twice("an entirely new password");
 
-/** Expects exactly these events while `work` is done and its jobs run. */
 async function expectEvents(work: () => Promise<unknown>, ...expected: object[]): Promise<void> {
   const jobs = expected.filter((event) => "jobId" in event).length;
   expect(await latchkey.eventsOf(work, jobs)).toEqual(expected);

@@ -18,7 +18,6 @@ const forwarded = {
   ...navigation,
 };
 
-/** What a proxy acts on. */
 function seenByProxy({ status, headers, location, body, setCookies }: Answer) {
   const remote = [...headers].filter(([name]) => name.startsWith("remote-"));
   return {

@@ -23,7 +23,6 @@ async function finish({ link }: SentMail, password: string): Promise<{ token: st
   return { token, done: await send(action, { form }) };
 }
 
-/** Every row of every table of every schema, as text. */
 async function dump(url: string): Promise<string> {
   const { orm, close } = await openDatabase(url);
   const tables = await orm.em.fork().execute<{ name: string }[]>(

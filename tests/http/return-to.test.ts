@@ -23,7 +23,6 @@ const decoded = (html: string) => html.replace(/&(?:amp|lt|gt|quot|#x27);/g, (en
 const linksOf = (html: string) =>
   [...html.matchAll(/\s(?:href|action|formaction|src|content)="([^"]*)"/g)].map(([, url = ""]) => decoded(url));
 
-/** Expects that the URL stays at Latchkey, and that a target in it is allowed. */
 function expectOwn(link: string, page: string): void {
   const url = new URL(link, `${own}${page}`);
   expect(url.origin, link).toBe(own);
@@ -45,7 +44,6 @@ const guest = () => latchkey.visit();
 
 const tried = { accepted: 0, refused: 0 };
 
-/** Opens every page that takes the target, as a guest and signed in, and checks where it leads. */
 async function check(text: string, user: Visitor): Promise<void> {
   for (const query of queriesOf(text)) {
     for (const path of ["/login", "/register", "/register/complete"]) {

@@ -16,11 +16,9 @@ const email = "ada@example.com";
 
 interface Page {
   path: string;
-  /** An audit that the page fails on purpose, and why. */
   leaveOut?: { audit: string; reason: string };
 }
 
-/** The score from 0 to 100, and the audits that cost points. */
 interface Score {
   value: number;
   failed: string[];
@@ -55,7 +53,6 @@ function scoreOf({ categories, audits }: Result, category: string): Score {
   return { value: Math.round((score ?? 0) * 100), failed };
 }
 
-/** The run with the median score. */
 function median(scores: Score[]): Score {
   return scores.sort((a, b) => a.value - b.value)[Math.floor(scores.length / 2)]!;
 }

@@ -4,7 +4,6 @@ import { tags } from "../../lint/evidence/tags";
 import { alias, onPostgres, root } from "../support/vitest-options.js";
 import { KeptThread } from "./kept-thread";
 
-/** Stryker sets the pool to Vitest's threads, also where the configuration names another. */
 const keptThread: Vite.Plugin = {
   name: KeptThread.poolName,
   configureVitest({ project }) {

@@ -37,7 +37,6 @@ async function query<Row>(url: string, sql: string): Promise<Row[]> {
   }
 }
 
-/** Every row of Latchkey's tables as PostgreSQL's own text. */
 async function rowsOf(url: string): Promise<Rows> {
   const rows: Rows = {};
   for (const { table } of entityTables()) rows[table] = await query(url, `select t::text from ${table} t order by 1`);

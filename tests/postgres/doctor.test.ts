@@ -401,7 +401,6 @@ test.each<[string, () => string | Promise<string>, () => string]>([
   },
 );
 
-/** Passes on what a client sends in a header, and sets the others. */
 const passing =
   (name: string): Rewrite =>
   (headers, set) => {

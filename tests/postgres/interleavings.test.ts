@@ -27,7 +27,6 @@ const latchkey = startLatchkey({ IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "se
 const log = recordLog();
 const email = "ada@example.com";
 
-/** Resolves when so many statements of this database wait for a lock that another transaction holds. */
 function statementsAreBlocked(count: number): Promise<void> {
   const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   return until(async () => (await latchkey.execute(waiting)).length === count, `${count} wait for the lock`);
@@ -39,7 +38,6 @@ async function verifiedUser(): Promise<Authenticated> {
   return verified;
 }
 
-/** Runs `second` while a transaction that has made this change waits for it, and then commits. */
 async function whileUncommitted<Second>(id: string, change: object, second: () => Promise<Second>): Promise<Second> {
   const { waiting } = await latchkey.em().transactional(async (em) => {
     await em.nativeUpdate(User, { id }, change);
@@ -123,7 +121,6 @@ test("a logout from a browser that holds several sessions of a user, while all o
   expect(await latchkey.execute("select id from sessions where user_id = ?", [userId])).toEqual([]);
 });
 
-/** A user with fifty sessions, whose token hashes are their numbers: the first is the least recently used. */
 async function userWithFiftySessions() {
   const userId = await createUser(latchkey.em());
   await latchkey.execute(
@@ -286,7 +283,6 @@ describe("during an uncommitted change of the password", () => {
 describe("during an uncommitted change of the address", () => {
   const newEmail = "lovelace@example.com";
 
-  /** A link for the user to change to `newEmail`. */
   async function linkOf(userId: string): Promise<string> {
     const { token, row } = newLink(newEmail);
     await latchkey.em().insert(EmailChange, { ...row, user: userId });

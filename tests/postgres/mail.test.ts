@@ -56,7 +56,6 @@ const refused = [422, '{"ErrorCode":406,"Message":"You tried to send to a recipi
 
 const refuse = (email: string) => request(email, ...refused, "cancelled");
 
-/** A mail whose last retry fails; the earlier ones passed by SQL. */
 async function exhaust(email: string): Promise<JobRow> {
   await request(email, 500, "Down", "retry");
   await query("update pgboss.job set retry_count = retry_limit - 1, start_after = now() where data->>'email' = $1", [

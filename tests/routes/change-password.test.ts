@@ -25,7 +25,6 @@ const change = (fields: Record<string, string> = {}, from = cookie) =>
 
 const logIn = (password: string, device = "") => postLogin(email, password, { cookie: device });
 
-/** Logs in from another browser; returns its `Cookie` header. */
 async function anotherBrowser(): Promise<string> {
   const { cookies } = await logIn(goodPassword);
   return `session=${cookies.session}; device=${cookies.device}`;

@@ -27,7 +27,6 @@ const ask = (email: string) => call(register.action, post("/register", { email }
 const finish = (fields: Record<string, string>) => call(complete.action, post("/register/complete", fields));
 const users = () => latchkey.execute<{ email: string; idp_id: string | null }>("select email, idp_id from users");
 
-/** The callback of a sign-in with this profile of the provider. */
 const signInWith = (profile: { sub: string; email: string }) => signInWithGoogle({ ...profile, email_verified: true });
 
 describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {

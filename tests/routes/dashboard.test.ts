@@ -16,14 +16,12 @@ const latchkey = startLatchkey();
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-/** Moves the start of every session into the past. */
 const age = (minutes: string) =>
   latchkey.execute(`update sessions set created_at = now() - interval '${minutes}', last_seen_at = now()`);
 
 const sessionIdOf = async (userId: string) =>
   (await latchkey.execute<{ id: string }>("select id from sessions where user_id = ?", [userId]))[0]?.id ?? "";
 
-/** The id of a session of the user that has expired. */
 async function expiredSession(userId: string): Promise<string> {
   const id = crypto.randomUUID();
   await latchkey.execute("insert into sessions values (?, ?, ?, null, now(), now(), now())", [id, "none", userId]);

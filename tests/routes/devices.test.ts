@@ -46,7 +46,6 @@ beforeEach(async () => {
   ada = await latchkey.createUser();
 });
 
-/** Logs in from an unknown browser; returns the device cookie. */
 async function newDevice(from: From = {}): Promise<string> {
   const { status, cookies } = await logIn(goodPassword, from);
   expect(status).toBe(302);

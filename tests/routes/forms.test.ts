@@ -24,7 +24,6 @@ const forms = [
   ["/dashboard", dashboard.action],
 ] as const;
 
-/** Fields that every form would accept, and the cookie of a session. */
 async function acceptableFields() {
   const cookie = await latchkey.signedIn();
   const link = await resetLink(latchkey);
@@ -133,7 +132,6 @@ test.each(required)("%s without one of its fields changes nothing", { tags: "2.2
 
 const credentials = { email: "ada@example.com", password: goodPassword };
 
-/** A multipart form, whose content type has the boundary. */
 function multipart(fields: Record<string, string | File>): Request {
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) body.set(name, value);

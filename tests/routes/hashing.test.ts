@@ -12,7 +12,6 @@ import { startLatchkey } from "../support/latchkey";
 
 const latchkey = startLatchkey();
 
-/** The running hashes. Each ends when the test calls `finish`. */
 let running: { password: string; finish: () => void }[] = [];
 
 beforeEach(async () => {
@@ -35,13 +34,11 @@ async function finishAll(hashes: Promise<unknown>[]): Promise<void> {
   }
 }
 
-/** Starts as many hashes as may run at once. */
 function fillPlaces() {
   const hashes = [hashPassword("0"), hashPassword("1"), hashPassword("2")];
   return { hashes, places: running.length };
 }
 
-/** Starts as many hashes as may run and wait in the queue. */
 function fillQueue(signal?: AbortSignal): { hashes: Promise<string>[]; places: number } {
   const { hashes, places } = fillPlaces();
   for (let at = 3; at < places + 64; at++) hashes.push(hashPassword(`${at}`, { signal }));

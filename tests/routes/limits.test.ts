@@ -22,7 +22,6 @@ const passMinutes = (minutes: number) =>
 
 const from = (client: string) => ({ headers: { "latchkey-client": client } });
 
-/** The `n`th /64 network of a /48. */
 const subnet = (n: number, site = "2001:db8:1") => `${site}:${n.toString(16)}::`;
 
 const mails: [string, (email: string, client: string) => Promise<Outcome>][] = [

@@ -204,7 +204,6 @@ describe("a refused login makes the same Argon2 runs for every address", () => {
     await latchkey.execute("update users set password_hash = ? where email = ?", [hash, email]);
   }
 
-  /** The parameters of each verification. */
   async function runsOf(email: string): Promise<string[]> {
     const verify = vi.spyOn(Argon2id.prototype, "verify");
     expect((await logIn(email, "wrong")).status).toBe(422);

@@ -121,7 +121,6 @@ describe("connecting", () => {
     expect(refused).toMatchObject({ status: 422, data: { errors: { provider: expect.any(String) } } });
   });
 
-  /** Starts to connect and expects that the callback with these cookies changes nothing. */
   async function expectRefused(
     cookies: (started: Outcome) => string,
     profile: object,

@@ -18,7 +18,6 @@ const byOldPassword = "a browser that knew the old password";
 
 const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
 
-/** Runs a reset during continuous sign-ins of the same user, each from a browser that has a session. */
 async function resetDuringSignIns(userId: string): Promise<void> {
   const verified = await authenticate(email, goodPassword);
   if (!verified) throw new Error("The old password is right.");

@@ -25,7 +25,6 @@ const logIn = (cookie = "", search = "") => {
 const open = (cookie: string) => openAccount(cookie, https);
 const logOut = (cookie: string) => call(logout.action, post("/logout", {}, { cookie, headers: https }));
 
-/** A live session's token. */
 const token = async (userId: string) => (await latchkey.signedIn(userId)).slice("session=".length);
 const sessions = () => latchkey.execute("select id from sessions");
 

@@ -7,7 +7,6 @@ import { startLatchkey } from "../support/latchkey";
 
 const latchkey = startLatchkey(google);
 
-/** Adds sessions. The first is the least recently used, and the last was used now. */
 async function addSessions(userId: string, count: number, prefix = "old"): Promise<void> {
   await latchkey.execute(
     `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)

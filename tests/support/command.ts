@@ -9,13 +9,11 @@ export interface Finished {
   stdout: string;
   /** Without the log's lines. */
   stderr: string;
-  /** The authentication events in the log, as far as they say who acted on whom. */
   events: { event: string; actor?: string; userId?: string; reason?: string; count?: number }[];
 }
 
 const isLogged = (line: string) => line.startsWith("{");
 
-/** Runs `latchkey` on the production build, with `settings` and PATH as its environment. */
 export async function latchkey(
   words: string[],
   settings: Record<string, string> = {},

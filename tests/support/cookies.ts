@@ -1,7 +1,6 @@
 export interface SetCookie {
   name: string;
   value: string;
-  /** Whether the browser drops the cookie at once. */
   expired: boolean;
 }
 

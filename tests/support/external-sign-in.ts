@@ -1,7 +1,6 @@
 import type { Answer } from "./http";
 import type { Visitor } from "./visitor";
 
-/** Starts a sign-in; returns the parameters of the authorization request. */
 export async function leave(visitor: Visitor): Promise<URLSearchParams> {
   const { location } = await visitor.get("/auth/idp");
   return new URL(location ?? "").searchParams;
@@ -10,7 +9,6 @@ export async function leave(visitor: Visitor): Promise<URLSearchParams> {
 export const comeBack = (visitor: Visitor, parameters: Record<string, string>): Promise<Answer> =>
   visitor.get(`/auth/idp/callback?${new URLSearchParams(parameters)}`);
 
-/** Starts a sign-in and completes it; returns the callback's answer. */
 export async function signInExternally(visitor: Visitor): Promise<Answer> {
   const state = (await leave(visitor)).get("state") ?? "";
   return comeBack(visitor, { code: "code", state });

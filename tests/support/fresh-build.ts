@@ -4,7 +4,6 @@ import { join } from "node:path";
 const sources = ["app", "server", "remix.config.js", "package-lock.json"];
 const outputs = ["build/index.js", "build/cli.js", "build/processes.js"];
 
-/** The path and everything below it, including folders, whose time changes when a file is removed. */
 function below(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path];
   return [path, ...readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name))];

@@ -2,10 +2,8 @@ import nock from "nock";
 import * as callback from "~/routes/auth.idp_.callback";
 import { call, get, type Outcome } from "./route-calls";
 
-/** The settings of external sign-in with Google. */
 export const google = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" };
 
-/** Google answers `times` code exchanges and profile requests. */
 export function googleAnswers(profile: object, times = 1): void {
   const token = { access_token: "at", token_type: "Bearer" };
   nock("https://oauth2.googleapis.com").post("/token").times(times).reply(200, token);
@@ -14,14 +12,12 @@ export function googleAnswers(profile: object, times = 1): void {
 
 export const state = "cd".repeat(32);
 
-/** The callback with this query, in a browser that has started a sign-in. */
 export const comeBack = (
   query: Record<string, string> = { code: "the-code", state },
   cookie = `oauth_state=${state}`,
   headers?: Record<string, string>,
 ) => call(callback.loader, get(`/auth/idp/callback?${new URLSearchParams(query)}`, { cookie, headers }));
 
-/** The callback of a sign-in with this profile of Google, in a browser with this session or none. */
 export function signInWithGoogle(profile: object, session = ""): Promise<Outcome> {
   googleAnswers(profile);
   return comeBack(undefined, `${session}; oauth_state=${state}`);

@@ -48,5 +48,4 @@ export async function send(origin: string, path: string, sent: Sent = {}): Promi
   };
 }
 
-/** The `Cookie` header of a browser that received `setCookies`. */
 export const cookieOf = ({ setCookies }: Answer) => setCookies.map((line) => line.split(";", 1)[0]).join("; ");

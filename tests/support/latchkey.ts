@@ -68,7 +68,6 @@ export function startLatchkey(environment: Environment = {}) {
     configure: (more: Environment): Config => configure({ ...environment, ...more }),
     em: () => database.orm.em.fork(),
     createUser: (account?: NewAccount) => createUser(database.orm.em.fork(), account),
-    /** Starts a session of the user, or of a new one; returns the browser's `Cookie` header. */
     async signedIn(user: string | NewAccount = {}, userAgent?: string): Promise<string> {
       const em = database.orm.em.fork();
       return signedIn(em, typeof user === "string" ? user : await createUser(em, user), userAgent);
@@ -82,7 +81,6 @@ export function startLatchkey(environment: Environment = {}) {
       expect(await snapshot(database, except)).toEqual(before);
       return result;
     },
-    /** The database fails at each statement on the table while `work` runs. */
     async withoutTable(table: string, work: () => Promise<void>): Promise<void> {
       const rename = (from: string, to: string) =>
         database.orm.em.fork().execute(`alter table ${from} rename to ${to}`);

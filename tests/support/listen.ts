@@ -1,7 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Listens on loopback; `stop` closes the open connections too. */
 export async function listen(server: Pick<Server, "listen" | "address" | "close" | "closeAllConnections">, port = 0) {
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {

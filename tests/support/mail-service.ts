@@ -18,7 +18,6 @@ export type MailServiceBehaviour =
   /** Receives the mail and sends no answer until the behaviour changes. */
   | { kind: "no_answer" }
   | { kind: "late"; milliseconds: number; then: MailServiceBehaviour }
-  /** Later attempts for the same address are accepted. */
   | { kind: "first_attempt"; behaviour: MailServiceBehaviour };
 
 export type MailService = Awaited<ReturnType<typeof startMailService>>;
@@ -30,7 +29,6 @@ interface Waiting {
 
 const accepted = JSON.stringify({ ErrorCode: 0, Message: "OK" });
 
-/** A fake of the part of Postmark's API that Latchkey uses, on loopback, with selectable faults. */
 export async function startMailService(initial: MailServiceBehaviour = { kind: "accept" }) {
   const mails: ReceivedMail[] = [];
   const waiting: Waiting[] = [];
@@ -79,7 +77,6 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
   });
   const { port, stop } = await listen(server);
 
-  /** Resolves when the condition holds. It is checked at every received and every answered mail. */
   const when = async (condition: () => boolean) => {
     while (!condition()) await once(changes, "change");
   };
@@ -109,7 +106,6 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
     /** Resolves with the first received mail to the address, accepted or not. */
     attempted: (email: string) => found(() => firstAttempts.get(email)),
     unanswered: () => late + waiting.length,
-    /** Resolves with the first unanswered mail to the address, which the test then answers. */
     async held(email: string) {
       const held = await found(() => waiting.find(({ mail }) => mail.to === email));
       waiting.splice(waiting.indexOf(held), 1);

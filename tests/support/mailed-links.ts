@@ -8,7 +8,6 @@ import { twice } from "./twice";
 
 type Latchkey = ReturnType<typeof startLatchkey>;
 
-/** The fields of a mailed link, as its form posts them. */
 export interface MailedLink extends Record<string, string> {
   email: string;
   token: string;
@@ -19,14 +18,12 @@ function lastLink(latchkey: Latchkey, path = ""): MailedLink {
   return { email: link?.searchParams.get("email") ?? "", token: link?.searchParams.get("token") ?? "" };
 }
 
-/** Requests a reset link with the form and reads it from the mail. */
 export async function resetLink(latchkey: Latchkey, email = "ada@example.com"): Promise<MailedLink> {
   await call(forgotPassword.action, post("/forgot-password", { email }));
   await latchkey.drain();
   return lastLink(latchkey);
 }
 
-/** Requests a registration link with the form and reads it from the mail. */
 export async function registrationLink(latchkey: Latchkey, email = "grace@example.com"): Promise<MailedLink> {
   await call(register.action, post("/register", { email }));
   await latchkey.drain();
@@ -49,7 +46,6 @@ export const mailSentOutcome = (email: string): Outcome => ({
   cookies: {},
 });
 
-/** Expects that `finish` refuses the link even with a good password, and changes nothing. */
 export async function expectInvalidLink(
   latchkey: Latchkey,
   finish: (fields: Record<string, string>) => Promise<Outcome>,

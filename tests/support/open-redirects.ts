@@ -69,7 +69,6 @@ const piece = fc.constantFrom(
   ..."evil.example|user:pw@|[::1]|127.0.0.1|login|return_to=|a|\u00e9|\u3002|\uff0f|\u2044|\u200d|\ud800".split("|"),
 );
 
-/** Texts of the parts that URLs, and tricks with them, consist of. */
 export const targets = fc.oneof(
   { weight: 4, arbitrary: fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join("")) },
   { weight: 2, arbitrary: fc.array(piece, { maxLength: 6 }).map((pieces) => `/${pieces.join("")}`) },

@@ -2,7 +2,6 @@ import { Readable } from "node:stream";
 import nock, { type ReplyBody } from "nock";
 import { beforeEach, vi } from "vitest";
 
-/** A call as it was sent. */
 interface OutgoingCall {
   method: string;
   url: string;
@@ -16,7 +15,6 @@ export interface Answer {
   body?: string | Buffer;
   /** Where the answer stops. The call's deadline then passes at once. */
   stall?: "before the headers" | "in the middle of the body";
-  /** The connection is closed instead. */
   broken?: true;
 }
 
@@ -75,7 +73,6 @@ export function recordOutgoingCalls() {
   return {
     answer,
     calls: () => calls,
-    /** Method and URL of each call, in order. */
     addresses: () => calls.map(({ method, url }) => `${method} ${url}`),
     /** The deadline of each call, in milliseconds. */
     deadlines: () => deadlines.map(({ milliseconds }) => milliseconds),

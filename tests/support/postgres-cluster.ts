@@ -21,14 +21,12 @@ export type StopMode = "fast" | "immediate" | "kill";
 const signals = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as const;
 
 interface ClusterOptions {
-  /** A role that needs its password to connect; the others need none. */
   passwordOf?: string;
   /** Clients over TCP must use TLS. */
   certificate?: Certificate;
   settings?: Record<string, string | number>;
 }
 
-/** A PostgreSQL cluster for one test file that can be stopped, started, frozen and killed. */
 export class PostgresCluster {
   readonly port: number;
   readonly #home: string;

@@ -1,10 +1,8 @@
-/** A mail as the `log` driver prints it. */
 export interface SentMail {
   to: string;
   from: string;
   subject: string;
   text: string;
-  /** Its link with a token, if it has one. */
   link: URL | null;
 }
 

@@ -5,7 +5,6 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** What the suite starts. */
     programs: Program[];
   }
 }

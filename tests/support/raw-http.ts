@@ -38,6 +38,5 @@ export function sendBytes(port: number, bytes: string): Promise<string> {
 /** The status of an answer; `0` when the connection was closed without one. */
 export const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
 
-/** Sends a request given as its header lines; resolves with the parsed answer. */
 export const exchange = async (port: number, lines: string[]): Promise<RawAnswer> =>
   parse(await sendBytes(port, `${lines.join("\r\n")}\r\n\r\n`));

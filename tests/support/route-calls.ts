@@ -14,7 +14,6 @@ export function get(path: string, { cookie, headers }: RequestOptions = {}): Req
   return new Request(new URL(path, origin), { headers: { ...(cookie && { Cookie: cookie }), ...headers } });
 }
 
-/** A form as a browser posts it; give pairs to send a field twice. */
 export function post(
   path: string,
   fields: Record<string, string> | [string, string][],
@@ -27,12 +26,10 @@ export function post(
   });
 }
 
-/** The result of a loader or an action, returned or thrown. */
 export interface Outcome {
   status: number;
   headers: Headers;
   location: string | null;
-  /** Page data; for a bare Response, its text. */
   // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of its page's data
   data: any;
   /** The value that each cookie is set to; empty for one that is cleared. */
@@ -69,7 +66,6 @@ function outcome(status: number, headers: Headers, data: unknown): Outcome {
   return { status, headers, location: headers.get("Location"), data, cookies: Object.fromEntries(cookies) };
 }
 
-/** Calls a loader or an action with a request, as Remix does. */
 export async function call(route: unknown, request: Request): Promise<Outcome> {
   const result = await settle(route as RouteFunction, request);
   if (result instanceof Response) return outcome(result.status, result.headers, await result.text());

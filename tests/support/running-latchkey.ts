@@ -18,7 +18,6 @@ export interface LoggedEvent {
   count?: number;
 }
 
-/** Runs the production build on a new database for the tests of one file, with a trusted proxy. */
 export function runLatchkey(
   settings: Record<string, string> = {},
   openDatabase: () => Promise<TestDatabase> = createDatabase,
@@ -68,7 +67,6 @@ export function runLatchkey(
     mailTo,
     flushed,
 
-    /** The events that `work` logs, including at least `jobs` events of its jobs. */
     async eventsOf(work: () => Promise<unknown>, jobs = 0): Promise<LoggedEvent[]> {
       await flushed();
       const before = events().length;

@@ -1,7 +1,6 @@
 /** A sample's name, and its labels as text: `{event="login.failed",reason="wrong_credentials"}`. */
 const sampleLine = /^(\w+)(\{.*\})? (\S+)$/;
 
-/** Scrapes the metrics of a port; the value of each series by its name and labels. */
 export async function scrape(port: number): Promise<Map<string, number>> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const text = await response.text();

@@ -4,7 +4,6 @@ import { listen } from "./listen";
 
 type Reply = (response: ServerResponse) => void;
 
-/** An answer with the content type of JSON and any body. */
 export const jsonText =
   (body: string, status = 200): Reply =>
   (response) =>
@@ -26,7 +25,6 @@ const validAnswers: Script = {
   profile: json(ada),
 };
 
-/** An identity provider on loopback whose answers a test sets. */
 export async function startScriptedProvider() {
   let script = validAnswers;
   let tokenRequests: Record<string, string>[] = [];
@@ -55,7 +53,6 @@ export async function startScriptedProvider() {
 
   return {
     issuer,
-    /** The settings that configure it by its issuer, or as Google with other endpoints. */
     settings: {
       oidc: { ...client, IDP_PROVIDER: "oidc", IDP_ISSUER: issuer },
       google: {

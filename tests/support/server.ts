@@ -25,7 +25,6 @@ export interface TestDatabase {
 
 let databases = 0;
 
-/** An empty database for a first start: embedded, or on the PostgreSQL that `DATABASE_URL` names. */
 export async function createEmptyDatabase(kind?: "embedded"): Promise<TestDatabase> {
   const url = process.env.DATABASE_URL;
   if (kind === "embedded" || !url || url.startsWith("pglite:")) {
@@ -47,7 +46,6 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Keeps the output of a child process whose standard output and error are pipes. */
 export function watchProcess(child: ChildProcess) {
   let output = "";
   const printed = new EventEmitter().setMaxListeners(0);
@@ -77,14 +75,11 @@ export function watchProcess(child: ChildProcess) {
       }
     },
     nextOutput,
-    /** Resolves with the exit status, or the signal. */
     ended,
-    /** Sends SIGTERM and waits for the exit. */
     stop() {
       child.kill("SIGTERM");
       return ended;
     },
-    /** Ends it at once, as SIGKILL does, and waits for the exit. */
     async kill() {
       child.kill(killSignal);
       await ended;
@@ -95,7 +90,6 @@ export function watchProcess(child: ChildProcess) {
 /** A shell's words that run a command with one pipe for both its outputs, so that what was printed last is read last. */
 const withOnePipe = ["-c", 'exec "$0" "$@" 2>&1'];
 
-/** Starts the production build as a child process with `settings` and PATH as its environment. */
 export async function spawnServer(settings: Record<string, string>, build = "build/index.js"): Promise<RunningServer> {
   const port = Number(settings.PORT ?? (await freePort()));
   const child = spawn("sh", [...withOnePipe, process.execPath, "server/serve.js", build], {

@@ -10,7 +10,6 @@ export interface AcceptedMail {
   user: string | undefined;
   /** Header lines by lower-case name, unfolded. */
   headers: Record<string, string>;
-  /** The whole message, with quoted-printable decoded. */
   text: string;
 }
 

@@ -1,7 +1,6 @@
 import pg from "pg";
 import { vi } from "vitest";
 
-/** A statement as the driver receives it. */
 export interface SentStatement {
   text: string;
   values?: unknown[] | undefined;

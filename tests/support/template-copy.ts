@@ -15,7 +15,6 @@ async function copyOnPostgres(url: string, template: string): Promise<TestDataba
   return { url: databaseUrlOf(url, name), drop: () => administer(url, `drop database ${name} with (force)`) };
 }
 
-/** A migrated database for the tests of one file; the embedded one is in memory. */
 export async function connectToCopy(): Promise<Connection> {
   const template = inject("template");
   if (template.kind === "embedded") {
@@ -27,7 +26,6 @@ export async function connectToCopy(): Promise<Connection> {
   return { ...(await connectionFor(url)), close: drop };
 }
 
-/** A migrated database for one server; the embedded one is a data folder. */
 export async function createDatabase(): Promise<TestDatabase> {
   const template = inject("template");
   if (template.kind === "postgres") return copyOnPostgres(template.url, template.name);

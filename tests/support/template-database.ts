@@ -10,7 +10,6 @@ import { processValue } from "#server/process-value";
 import { JobQueue } from "#server/queue/job-queue";
 import { administer, databaseUrlOf } from "./postgres";
 
-/** A migrated database to copy: an embedded one's data folder and dump, or one on PostgreSQL by name. */
 type Template = { kind: "embedded"; folder: string; dump: string } | { kind: "postgres"; url: string; name: string };
 
 declare module "vitest" {
@@ -54,7 +53,6 @@ async function createEmbedded(): Promise<CreatedTemplate> {
   return { template: { kind: "embedded", folder, dump }, remove };
 }
 
-/** Shared by all Vitest projects of a run. */
 const created = processValue<Promise<CreatedTemplate>>("test-template");
 
 /** Migrates one database, of which each test file gets a copy. */

@@ -25,7 +25,6 @@ export class Visitor {
     return this.#send(path, { headers });
   }
 
-  /** A form as a browser posts it; give pairs to send a field twice. */
   post(path: string, form: Sent["form"] = {}, headers: Record<string, string> = {}): Promise<Answer> {
     return this.#send(path, { method: "POST", form, headers });
   }
@@ -43,7 +42,6 @@ export class Visitor {
 
 export const password = "correct horse battery staple";
 
-/** Registers by the mailed link, from a registration page on; returns the answer that signs the visitor in. */
 export async function registerByMail(
   { mail }: Pick<RunningServer, "mail">,
   visitor: Visitor,

@@ -19,7 +19,6 @@ export function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Prints the header of a table; the returned function prints its rows. */
 export function startTable(columns: string): Compare {
   printLine("");
   printLine(`| ${columns} | Known: number, median | Unknown: number, median | p |`);

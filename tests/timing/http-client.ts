@@ -5,11 +5,9 @@ export interface Answer {
   status: number;
   /** From the first byte sent to the last byte read. */
   milliseconds: number;
-  /** The cookies that it sets, as a `Cookie` header has them. */
   cookie: string;
 }
 
-/** Posts forms over persistent connections, each with a new client address. */
 export class HttpClient {
   readonly #port: number;
   readonly #agent: http.Agent;

@@ -13,7 +13,6 @@ const ownMails = 8;
 interface Case {
   name: string;
   mailService: MailServiceBehaviour;
-  /** Additional mails to own addresses, which fill the queue. */
   more?: number;
 }
 

@@ -71,7 +71,6 @@ export const addSession = (databaseUrl: string, email: string): Promise<unknown>
     });
   });
 
-/** The number of those addresses for which there is a job. */
 export const countJobs = (databaseUrl: string, emails: string[]): Promise<number> =>
   onDatabase(databaseUrl, async ({ orm }) => {
     const count = "select count(distinct data->>'email')::int as count from pgboss.job where data->>'email' in (?)";

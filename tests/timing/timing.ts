@@ -26,7 +26,6 @@ interface Case {
   name: string;
   path: "/dashboard" | "/forgot-password" | "/register" | "/login";
   status: number;
-  /** What the form has beside the address. */
   fields?: Record<string, string>;
   cookie?: string;
 }
@@ -34,7 +33,6 @@ interface Case {
 const login = { path: "/login", status: 422, fields: { password: "not the password" } } as const;
 const ownAddress = "own@example.com"; // The account of the client that sends the requests, for its cookies.
 
-/** Asks to change the client's own address. */
 const changeEmail: Case = {
   name: "POST /dashboard, change-email",
   path: "/dashboard",

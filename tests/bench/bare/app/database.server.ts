@@ -3,7 +3,6 @@ import pg from "pg";
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 
-/** The user of a session's cookie. */
 export async function findUser(cookies: string | null): Promise<{ email: string; name: string | null } | undefined> {
   const token = /session=([^;]+)/.exec(cookies ?? "")?.[1] ?? "";
   const { rows } = await pool.query({
