@@ -12,12 +12,7 @@ export interface Figures {
 
 const connections = 16;
 
-/**
- * Sends the requests of one workload over 16 connections.
- *
- * @param idle resolves when the program has done the jobs of the requests
- * @throws Error when an answer has an unexpected status
- */
+/** @param idle resolves when the jobs of the requests are done; @throws Error when an answer has an unexpected status */
 export async function measure(program: Program, workload: Workload, idle: () => Promise<void>): Promise<Figures> {
   const { url, process } = program;
   const before = cpuSeconds(process);

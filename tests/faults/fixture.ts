@@ -36,10 +36,6 @@ const tables = [
   "(select * from pgboss.job where data->>'task' <> 'purge_expired')",
 ];
 
-/**
- * One database, the servers on it and the services that they call, with methods that write and read test data;
- * disposed at the end of the block.
- */
 export class Fixture implements AsyncDisposable {
   readonly databaseUrl: string;
   #client: pg.Client | undefined;

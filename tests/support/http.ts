@@ -17,10 +17,7 @@ export interface Sent {
   body?: BodyInit;
 }
 
-/**
- * Sends one request to a running server on a new connection, as a browser does from the server's pages. No
- * redirect is followed.
- */
+/** On a new connection, with the Origin of the server's own pages. No redirect is followed. */
 export async function send(origin: string, path: string, sent: Sent = {}): Promise<Answer> {
   const { cookie, form, headers } = sent;
   const body = form ? new URLSearchParams(form) : sent.body;

@@ -29,10 +29,7 @@ async function snapshot({ orm }: Database, except = ""): Promise<Record<string, 
   return rows;
 }
 
-/**
- * A service on a new database for the tests of one file, emptied before each test. Jobs run only in `drain`, and
- * mails are read from standard output. The log is recorded.
- */
+/** On a new database, emptied before each test. Jobs run only in `drain`; mails are read from standard output. */
 export function startLatchkey(environment: Environment = {}) {
   let database: Database;
   let queue: JobQueue;

@@ -8,11 +8,7 @@ export interface ReverseProxy {
   stop(): Promise<void>;
 }
 
-/**
- * A reverse proxy on loopback, over TLS with a certificate.
- *
- * @param rewrite changes the headers that it passes on: those of the client, with what a good proxy would set at hand
- */
+/** @param rewrite changes the headers that it passes on, with what a good proxy would set at hand */
 export async function startReverseProxy(
   upstream: () => number,
   rewrite: (headers: IncomingHttpHeaders, set: { proto: string; host: string; client: string }) => void,

@@ -8,11 +8,7 @@ export interface Times {
   unknown: number[];
 }
 
-/**
- * Measures up to three times and prints a row for each.
- *
- * @returns whether the difference was significant in fewer than two of three runs
- */
+/** @returns whether the difference was significant in fewer than two of three runs */
 export type Compare = (label: string, measure: () => Promise<Times>) => Promise<boolean>;
 
 export function printLine(line: string): void {

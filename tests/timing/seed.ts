@@ -22,11 +22,7 @@ async function onDatabase<T>(url: string, work: (database: Database) => Promise<
   }
 }
 
-/**
- * Migrates the database and adds an account with a password and a device for each address.
- *
- * @param passwordHash the password's hash; by default with the parameters in force
- */
+/** @param passwordHash by default with the parameters in force */
 export const addAccounts = (databaseUrl: string, emails: string[], passwordHash?: string): Promise<void> =>
   onDatabase(databaseUrl, async ({ orm }) => {
     await migrate(orm);

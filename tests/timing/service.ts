@@ -2,11 +2,7 @@ import { type MailServiceBehaviour, startMailService } from "../support/mail-ser
 import { createEmptyDatabase, startServer } from "../support/server";
 import { HttpClient } from "./http-client";
 
-/**
- * A server on a new database, with its mail service and a client.
- *
- * @param seed writes what the server finds in the database
- */
+/** @param seed writes what the server finds in the database */
 export async function startService(
   seed: (databaseUrl: string) => Promise<void>,
   { behaviour, connections }: { behaviour?: MailServiceBehaviour; connections?: number } = {},

@@ -130,10 +130,7 @@ async function runAnswerCases(): Promise<boolean> {
 
 const mostAsks = 5; // the limit of an address
 
-/**
- * Times how long the other sessions take to end after the client has asked to change to a taken or a free address: what it
- * asked for ends with them.
- */
+/** The other sessions end after a change to a taken or a free address was asked for, which ends with them. */
 async function runEndingCase(): Promise<boolean> {
   const asked = Math.min(samples, 200);
   const taken = newAddresses(asked * 3);
