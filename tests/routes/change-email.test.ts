@@ -7,7 +7,13 @@ import * as register from "~/routes/register";
 import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
 import { goodPassword, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { emailChangeLink, type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
+import {
+  emailChangeLink,
+  type MailedLink,
+  mailSentOutcome,
+  registrationLink,
+  resetLink,
+} from "../support/mailed-links";
 import { call, get, type Outcome, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
@@ -45,13 +51,10 @@ async function expectInvalid(one: MailedLink, from = ""): Promise<void> {
 }
 
 const answer = (email: string): Outcome => ({
-  status: 200,
-  headers: new Headers(),
-  location: null,
+  ...mailSentOutcome(email),
   data: {
     done: `If mail reaches ${email}, a link to confirm the address is on its way. Your address changes when you open it and confirm, within 60 minutes.`,
   },
-  cookies: {},
 });
 
 describe("asking for another address", () => {
@@ -207,20 +210,6 @@ describe("confirming", () => {
     await expectInvalid(one);
     expect(await emails()).toEqual([oldEmail]);
     expect(latchkey.events()).toContainEqual({ event: "email_change.refused", reason: "declined" });
-  });
-
-  test("tells both addresses", async () => {
-    const one = await link();
-    await confirm(one);
-    await latchkey.drain();
-    expect(sent().slice(2).sort()).toEqual([
-      `${oldEmail}: Your email address was changed`,
-      `${newEmail}: Your email address was changed`,
-    ]);
-    for (const { text } of latchkey.mails().slice(2)) {
-      expect(text).toContain(`from ${oldEmail} to ${newEmail}`);
-      expect(text).not.toMatch(/[0-9a-f]{64}/);
-    }
   });
 
   test("ends every link of both addresses and of the user, and no other link", async () => {
@@ -391,9 +380,10 @@ describe("when it was not the owner", () => {
   ])("the notice to %s says what happened and what to do", async (address, advice) => {
     await confirm(await link());
     await latchkey.drain();
-    expect(latchkey.mails().findLast(({ to }) => to === address)?.text).toBe(
-      `The email address of your account was changed from ${oldEmail} to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\n${advice}This mail was sent by Latchkey.`,
-    );
+    expect(latchkey.mails().findLast(({ to }) => to === address)).toMatchObject({
+      subject: "Your email address was changed",
+      text: `The email address of your account was changed from ${oldEmail} to ${newEmail}, and every other browser was signed out. You log in with ${newEmail} now.\n\n${advice}This mail was sent by Latchkey.`,
+    });
   });
 });
 

@@ -163,15 +163,6 @@ describe("a sign-in with a verified address", () => {
   });
 });
 
-test("on https sets Secure cookies", async () => {
-  googleAnswers(ada);
-  const done = await comeBack({ code: "the-code", state }, `oauth_state=${state}`, https);
-  expect(done.headers.getSetCookie()).toEqual([
-    `${cleared}; Secure`,
-    expect.stringMatching(/^__Host-session=[0-9a-f]{64}; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax; Secure$/),
-  ]);
-});
-
 test("enqueues one mail when it links an account, and none for a new or a returning user", async () => {
   const id = await latchkey.createUser();
   for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com", language: "en" }], []]) {

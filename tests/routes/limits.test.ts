@@ -99,20 +99,18 @@ describe.each(mails)("%s mails", (_what, ask) => {
   });
 });
 
-describe("failed logins", () => {
-  const fail = (email: string, client: string) =>
-    call(login.action, post("/login", { email, password: "wrong" }, from(client)));
+const fail = (email: string, client: string) =>
+  call(login.action, post("/login", { email, password: "wrong" }, from(client)));
 
-  test("a /48 has 400, over all addresses and /64s", async () => {
-    await latchkey.execute(
-      "insert into rate_limits values ('login:client:2001:db8:1::/48', 399, extract(epoch from now()) * 1000 + 900000)",
-    );
-    expect((await fail("ada@example.com", subnet(1))).status).toBe(422);
-    const throttled = await fail("bob@example.com", subnet(2));
-    expect(throttled.status).toBe(429);
-    expect(Number(throttled.headers.get("Retry-After"))).toBeGreaterThan(14 * 60);
-    expect((await fail("ada@example.com", subnet(1, "2001:db8:2"))).status).toBe(422);
-  });
+test("failed logins: a /48 has 400, over all addresses and /64s", async () => {
+  await latchkey.execute(
+    "insert into rate_limits values ('login:client:2001:db8:1::/48', 399, extract(epoch from now()) * 1000 + 900000)",
+  );
+  expect((await fail("ada@example.com", subnet(1))).status).toBe(422);
+  const throttled = await fail("bob@example.com", subnet(2));
+  expect(throttled.status).toBe(429);
+  expect(Number(throttled.headers.get("Retry-After"))).toBeGreaterThan(14 * 60);
+  expect((await fail("ada@example.com", subnet(1, "2001:db8:2"))).status).toBe(422);
 });
 
 describe("the time until which an address is blocked", () => {

@@ -18,40 +18,23 @@ async function failTimes(count: number, email: (index: number) => string, header
   }
 }
 
-describe("the login page", () => {
-  test("redirects a signed-in user to the dashboard", async () => {
-    const cookie = await latchkey.signedIn();
-    const sent = await call(login.loader, get("/login?notice=password_reset", { cookie }));
-    expect(sent).toMatchObject({ status: 302, location: "/dashboard" });
-  });
-
-  test("says whether external sign-in is on", async () => {
-    const page = async () => (await call(login.loader, get("/login"))).data;
-    const others = { notice: null, returnTo: null, registrationClosed: false };
-    expect(await page()).toEqual({ idpEnabled: false, provider: null, ...others });
-    latchkey.configure({ ...google, IDP_PROVIDER: "github" });
-    expect(await page()).toEqual({ idpEnabled: true, provider: "GitHub", ...others });
-    latchkey.configure({ ...google, IDP_PROVIDER: "oidc", IDP_ISSUER: "https://id.example" });
-    expect(await page()).toMatchObject({ provider: "single sign-on" });
-  });
+test("the login page: says whether external sign-in is on", async () => {
+  const page = async () => (await call(login.loader, get("/login"))).data;
+  const others = { notice: null, returnTo: null, registrationClosed: false };
+  expect(await page()).toEqual({ idpEnabled: false, provider: null, ...others });
+  latchkey.configure({ ...google, IDP_PROVIDER: "github" });
+  expect(await page()).toEqual({ idpEnabled: true, provider: "GitHub", ...others });
+  latchkey.configure({ ...google, IDP_PROVIDER: "oidc", IDP_ISSUER: "https://id.example" });
+  expect(await page()).toMatchObject({ provider: "single sign-on" });
 });
 
-describe("the right password", () => {
-  test("starts a session and redirects to the dashboard", async () => {
-    const id = await latchkey.createUser();
-    const done = await logIn("ada@example.com", goodPassword, { headers: { "User-Agent": "Firefox" } });
-    expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(Object.keys(done.cookies)).toEqual(["session", "device"]);
-    expect(await latchkey.execute("select user_id, user_agent from sessions")).toEqual([
-      { user_id: id, user_agent: "Firefox" },
-    ]);
-  });
-
-  test.each([" ada@example.com ", "ADA@Example.COM"])("is accepted with the address typed as %j", async (email) => {
+test.each([" ada@example.com ", "ADA@Example.COM"])(
+  "the right password: is accepted with the address typed as %j",
+  async (email) => {
     await latchkey.createUser();
     expect((await logIn(email, goodPassword)).status).toBe(302);
-  });
-});
+  },
+);
 
 describe("a refused login", () => {
   test("has one message, with and without an account", { tags: "CVE-2024-41952" }, async () => {

@@ -2,13 +2,8 @@ import { expect, test, vi } from "vitest";
 import { connect } from "#server/database/orm";
 import { orm, provideOrm } from "#server/database/unit-of-work";
 import { log, logUnexpected } from "#server/log";
-import * as index from "~/routes/_index";
-import * as notFound from "~/routes/$";
-import * as changePassword from "~/routes/[.]well-known.change-password";
-import * as callback from "~/routes/auth.idp_.callback";
 import * as healthz from "~/routes/healthz";
 import * as login from "~/routes/login";
-import * as logout from "~/routes/logout";
 import * as readyz from "~/routes/readyz";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, post } from "../support/route-calls";
@@ -46,32 +41,6 @@ test("without a database pages and /readyz are 503, and /healthz is 200", { tags
     expect((await call(healthz.loader, get("/healthz"))).status).toBe(200);
   });
   expect((await call(login.loader, get("/login", { cookie: "session=anything" }))).status).toBe(200);
-});
-
-test("an unknown path is 404; a request target that the front door could not parse is 400", async () => {
-  expect((await call(notFound.loader, get("/nowhere"))).status).toBe(404);
-  expect((await call(notFound.action, post("/nowhere", {}))).status).toBe(404);
-  const unreadable = get("/unreadable", { headers: { "latchkey-unreadable": "true" } });
-  expect((await call(notFound.loader, unreadable)).status).toBe(400);
-});
-
-test("/ redirects to the login page, and /.well-known/change-password to the reset", async () => {
-  expect(await call(index.loader, get("/"))).toMatchObject({ status: 302, location: "/login" });
-  const wellKnown = await call(changePassword.loader, get("/.well-known/change-password"));
-  expect(wellKnown).toMatchObject({ status: 302, location: "/forgot-password" });
-});
-
-test("a wrong method is 405, and Allow lists the accepted methods", async () => {
-  for (const [route, allow] of [
-    [await call(logout.loader, get("/logout")), "POST"],
-    [await call(logout.action, new Request("http://localhost:3000/logout", { method: "PUT" })), "POST"],
-    [await call(login.action, new Request("http://localhost:3000/login", { method: "PUT" })), "GET, HEAD, POST"],
-    [await call(notFound.action, new Request("http://localhost:3000/nowhere", { method: "PUT" })), "GET, HEAD"],
-    [await call(callback.action, post("/auth/idp/callback", {})), "GET"],
-  ] as const) {
-    expect(route.status).toBe(405);
-    expect(route.headers.get("Allow")).toBe(allow);
-  }
 });
 
 test("an unexpected error is logged with its stack, without its message", { tags: "16.3.4" }, () => {

@@ -42,18 +42,19 @@ describe.each([
   });
 });
 
-describe("a failed login", () => {
-  const ofAnotherAccount = async () => {
-    await latchkey.createUser({ email: "eve@example.com" });
-    return `device=${(await logIn("eve@example.com")).cookies.device}`;
-  };
+const ofAnotherAccount = async () => {
+  await latchkey.createUser({ email: "eve@example.com" });
+  return `device=${(await logIn("eve@example.com")).cookies.device}`;
+};
 
-  test.each<[string, () => Promise<string>]>([
-    ["without a device cookie", async () => ""],
-    ["with a malformed device cookie", async () => "device=x"],
-    ["with a device cookie that is not stored", async () => `device=${"5".repeat(64)}`],
-    ["with the device cookie of another account", ofAnotherAccount],
-  ])("%s sends the same three statements, with devices and without an account", async (_what, cookieOf) => {
+test.each<[string, () => Promise<string>]>([
+  ["without a device cookie", async () => ""],
+  ["with a malformed device cookie", async () => "device=x"],
+  ["with a device cookie that is not stored", async () => `device=${"5".repeat(64)}`],
+  ["with the device cookie of another account", ofAnotherAccount],
+])(
+  "a failed login: %s sends the same three statements, with devices and without an account",
+  async (_what, cookieOf) => {
     const cookie = await cookieOf();
     expect((await logIn(known)).cookies.device).toMatch(/^[0-9a-f]{64}$/);
     const fail = async (email: string) => expect((await logIn(email, "wrong", { cookie })).status).toBe(422);
@@ -62,8 +63,8 @@ describe("a failed login", () => {
     expect(texts).toHaveLength(3);
     expect(texts[0]).toContain("from devices");
     expect(await sent(unknown)).toEqual(texts);
-  });
-});
+  },
+);
 
 test("a request for another address sends the same statements whether or not it has an account, and its job mails either", async () => {
   const owner = await latchkey.signedIn({ email: "owner@example.com" });
