@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
-import { latchkey } from "../support/command";
+import { failed, latchkey, succeeded } from "../support/command";
 import { mailsIn } from "../support/printed-mails";
 import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
 import { createDatabase } from "../support/template-copy";
@@ -107,9 +107,8 @@ test("`show` lists how the owner signs in, and `reset-link` prints a link", asyn
   const { stdout, ...printed } = await fixture.run("user", "reset-link", email);
   expect(printed).toEqual({ status: 0, stderr: "", events: [{ event: "password_reset.requested", ...logged }] });
   expect(claimOf(stdout).token).toMatch(/^[0-9a-f]{64}$/);
-  expect(await fixture.run("user", "show", email)).toEqual({
-    status: 0,
-    stdout: `Address:             ada@example.com
+  expect(await fixture.run("user", "show", email)).toEqual(
+    succeeded(`Address:             ada@example.com
 User id:             ${userId}
 Created:             ${now}
 Password:            $2b$10
@@ -117,10 +116,8 @@ Provider:            42 of github
 Reset links:         1
 Known browsers:      0
 Sessions:            0
-`,
-    stderr: "",
-    events: [],
-  });
+`),
+  );
   const { stdout: json } = await fixture.run("user", "show", email, "--json");
   expect(JSON.parse(json)).toEqual({
     id: userId,
@@ -142,20 +139,14 @@ test("`unlink` and `delete` do what the owner's actions do, and the service send
   await using fixture = await Fixture.create();
   await fixture.service();
   await fixture.add({ password_hash: "a hash", idp_id: "42" });
-  expect(await fixture.run("user", "unlink", email)).toEqual({
-    status: 0,
-    stdout: "The provider is disconnected.\n",
-    stderr: "",
-    events: [{ event: "idp.unlinked", ...logged }],
-  });
+  expect(await fixture.run("user", "unlink", email)).toEqual(
+    succeeded("The provider is disconnected.\n", { event: "idp.unlinked", ...logged }),
+  );
   const unlinked = "select idp_id, idp_issuer, idp_blocked_at is not null as blocked from users";
   expect(await fixture.execute(unlinked)).toEqual([{ idp_id: null, idp_issuer: null, blocked: true }]);
-  expect(await fixture.run("user", "delete", email, "--yes")).toEqual({
-    status: 0,
-    stdout: "The account is deleted.\n",
-    stderr: "",
-    events: [{ event: "account.deleted", ...logged }],
-  });
+  expect(await fixture.run("user", "delete", email, "--yes")).toEqual(
+    succeeded("The account is deleted.\n", { event: "account.deleted", ...logged }),
+  );
   expect(await fixture.execute("select from users")).toEqual([]);
   const service = await fixture.service();
   await service.waitFor(/^Subject: Sign-in with another service was removed[\s\S]*^--- end mail/m);
@@ -171,12 +162,9 @@ test("`end-sessions` signs the account out everywhere", { tags: "7.4.5" }, async
      select gen_random_uuid(), number::text, ?, now(), now(), now() + interval '1 day' from generate_series(1, 2) as number`,
     [userId],
   );
-  expect(await fixture.run("user", "end-sessions", email)).toEqual({
-    status: 0,
-    stdout: "2 sessions ended.\n",
-    stderr: "",
-    events: [{ event: "session.ended", ...logged, reason: "ended_by_operator", count: 2 }],
-  });
+  expect(await fixture.run("user", "end-sessions", email)).toEqual(
+    succeeded("2 sessions ended.\n", { event: "session.ended", ...logged, reason: "ended_by_operator", count: 2 }),
+  );
   expect(await fixture.execute("select from sessions")).toEqual([]);
 });
 
@@ -190,7 +178,7 @@ test("what cannot be done is one line and status 1, and changes nothing", async 
     [["show", "bob@example.com"], "There is no account with the address bob@example.com.\n"],
     [["unlink", email], `The provider is the only way to sign in to ${email}. A reset link sets a password first.\n`],
   ] as const) {
-    expect(await fixture.run("user", ...words)).toEqual({ status: 1, stdout: "", stderr, events: [] });
+    expect(await fixture.run("user", ...words)).toEqual(failed(stderr));
   }
   expect(await fixture.execute("select * from users")).toEqual(before);
 });
