@@ -1,4 +1,4 @@
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { register } from "./registration";
 import { arrive, startSite } from "./site";
@@ -11,12 +11,6 @@ const resetPage = `/reset-password?${new URLSearchParams({ email: "ada@example.c
 const passwordOf = (page: Page) => page.getByLabel("Password", { exact: true });
 const newPasswordOf = (page: Page) => page.getByLabel("New password", { exact: true });
 
-async function open(path: string, options?: BrowserContextOptions): Promise<Page> {
-  const page = await site.visit(options);
-  await page.goto(path, { waitUntil: "networkidle" });
-  return page;
-}
-
 test("password managers find the username and the current and new password fields", { tags: "6.2.7" }, async () => {
   const fields = (page: Page) =>
     page.evaluate(() =>
@@ -24,7 +18,7 @@ test("password managers find the username and the current and new password field
         ["name", "type", "autocomplete"].map((name) => input.getAttribute(name)).join(" "),
       ),
     );
-  const page = await open("/login");
+  const page = await site.open("/login");
   expect(await fields(page)).toEqual(["email email username", "password password current-password"]);
   for (const path of ["/forgot-password", "/register"]) {
     await page.goto(path);
@@ -44,7 +38,7 @@ test("password managers find the username and the current and new password field
 });
 
 test("the fields select the right on-screen keyboard", async () => {
-  const page = await open("/login");
+  const page = await site.open("/login");
   const keyboard = (name: string) =>
     page.evaluate((field) => {
       const { inputMode, enterKeyHint, autocapitalize, spellcheck } = document.querySelector<HTMLInputElement>(
@@ -58,7 +52,7 @@ test("the fields select the right on-screen keyboard", async () => {
 });
 
 test("a password can be shown, and is hidden again on submit", { tags: "6.2.6" }, async () => {
-  const page = await open("/login");
+  const page = await site.open("/login");
   const type = () => passwordOf(page).getAttribute("type");
   await page.getByLabel("Email").fill("ada@example.com");
   await passwordOf(page).fill("not the password");
@@ -83,13 +77,12 @@ test("a password can be shown, and is hidden again on submit", { tags: "6.2.6" }
 });
 
 test("without JavaScript there is no button that needs it", async () => {
-  const page = await site.visit({ javaScriptEnabled: false });
-  await page.goto(resetPage);
+  const page = await site.open(resetPage, { javaScriptEnabled: false });
   expect(await page.getByRole("main").getByRole("button").allTextContents()).toEqual(["Change the password"]);
 });
 
 test("the Caps Lock warning is shown only while a password field has the focus", async () => {
-  const page = await open("/login", surveyed);
+  const page = await site.open("/login", surveyed);
   const warning = page.getByText("Caps Lock is on.");
   const press = (capsLock: boolean) =>
     passwordOf(page).evaluate((input, on) => {
@@ -133,7 +126,7 @@ test("the strength of a new password is shown as text, and its script is loaded 
 });
 
 test("a password can be pasted into every field", { tags: "6.2.7" }, async () => {
-  const page = await open(resetPage);
+  const page = await site.open(resetPage);
   for (const label of ["New password", "New password, again"]) {
     const prevented = await page.getByLabel(label, { exact: true }).evaluate((input) => {
       const paste = new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData: new DataTransfer() });
@@ -144,8 +137,7 @@ test("a password can be pasted into every field", { tags: "6.2.7" }, async () =>
 });
 
 test("without JavaScript the wrong password has the focus and is empty, and the address is kept", async () => {
-  const page = await site.visit({ javaScriptEnabled: false });
-  await page.goto("/login");
+  const page = await site.open("/login", { javaScriptEnabled: false });
   await page.getByLabel("Email").fill("Ada@Example.com");
   await passwordOf(page).fill("not the password");
   await page.getByRole("button", { name: "Log in" }).click();
@@ -156,7 +148,7 @@ test("without JavaScript the wrong password has the focus and is empty, and the 
 });
 
 test("after a navigation the heading has the focus, and after an action its status message", async () => {
-  const page = await open("/login");
+  const page = await site.open("/login");
   await page.getByRole("link", { name: "Forgot your password?" }).click();
   await arrive(page, "Forgot your password?");
   await page.locator("h1:focus").waitFor();
@@ -172,8 +164,7 @@ test("after a navigation the heading has the focus, and after an action its stat
 test.each(["/login", "/forgot-password", "/register", resetPage, "/nowhere"])(
   "every link, button and field on %s has a touch target of at least 44 px",
   async (path) => {
-    const page = await site.visit({ viewport: { width: 375, height: 740 }, hasTouch: true, isMobile: true });
-    await page.goto(path, { waitUntil: "networkidle" });
+    const page = await site.open(path, { viewport: { width: 375, height: 740 }, hasTouch: true, isMobile: true });
     const missed = await page.evaluate(() =>
       [...document.querySelectorAll("a, button, input:not([type=hidden])")]
         .filter((target) => {
@@ -190,7 +181,7 @@ test.each(["/login", "/forgot-password", "/register", resetPage, "/nowhere"])(
 );
 
 test("Tab reaches every control of the login page in order, with a visible focus", async () => {
-  const page = await open("/login");
+  const page = await site.open("/login");
   const names: string[] = [];
   const withoutFocusStyle: string[] = [];
   for (let stop = 0; stop < 8; stop++) {
@@ -251,8 +242,7 @@ test("the link to delete the account has the danger colour, in both themes", asy
 test("the login page has the same layout without JavaScript", async () => {
   const shapes = [];
   for (const javaScriptEnabled of [true, false]) {
-    const page = await site.visit({ ...surveyed, javaScriptEnabled });
-    await page.goto("/login", { waitUntil: "networkidle" });
+    const page = await site.open("/login", { ...surveyed, javaScriptEnabled });
     const boxes = page.locator("main :is(h1, input, [type=submit], a)");
     shapes.push(await boxes.evaluateAll((all) => all.map((box) => box.getBoundingClientRect().top)));
   }
@@ -262,9 +252,7 @@ test("the login page has the same layout without JavaScript", async () => {
 test.each(["/login", "/register", "/reset-password", "/nowhere"])(
   "%s at 200 % zoom and with text twice as large does not overflow",
   async (path) => {
-    const page = await site.visit(surveyed);
-    await page.setViewportSize({ width: 640, height: 400 });
-    await page.goto(path, { waitUntil: "networkidle" });
+    const page = await site.open(path, { ...surveyed, viewport: { width: 640, height: 400 } });
     await page.addStyleTag({ content: ":root { font-size: 200% !important }" });
     expect(await overflow(page)).toBe(0);
     expect(await cutTexts(page)).toEqual([]);

@@ -27,8 +27,7 @@ test.each(pages)("the first load of %s stays under 100 KiB of JavaScript", async
 });
 
 test.each(pages)("%s has no layout shift while it loads", async (path) => {
-  const page = await site.visit({ viewport: { width: 375, height: 740 } });
-  await page.goto(path, { waitUntil: "networkidle" });
+  const page = await site.open(path, { viewport: { width: 375, height: 740 } });
   const shifts = await page.evaluate(
     () =>
       new Promise<number>((resolve) => {

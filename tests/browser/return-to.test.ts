@@ -42,8 +42,7 @@ describe.each(visitors)("$who", ({ options }) => {
     const first = await site.visit(options);
     await register(site, first, email);
 
-    const page = await site.visit(options);
-    await page.goto(asked("/notes?page=2"));
+    const page = await site.open(asked("/notes?page=2"), options);
     await logIn(page, email, "not the right one");
     expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
     await page.getByLabel("Password", { exact: true }).fill(password);
@@ -57,16 +56,14 @@ describe.each(visitors)("$who", ({ options }) => {
   test("a page of this origin that Remix does not render is loaded after a login", async () => {
     const email = newAddress();
     await register(site, await site.visit(options), email);
-    const page = await site.visit(options);
-    await page.goto("/login?return_to=/healthz");
+    const page = await site.open("/login?return_to=/healthz", options);
     await logIn(page, email);
     await page.waitForURL(`${site.url()}/healthz`);
     expect(await page.textContent("body")).toContain("ok");
   });
 
   test("an external sign-in, by way of the registration page, leads back", async () => {
-    const page = await site.visit(options);
-    await page.goto(asked("/from/provider"));
+    const page = await site.open(asked("/from/provider"), options);
     await page.getByRole("link", { name: "Create one" }).click();
     await arrive(page, "Create an account");
     await page.getByRole("link", { name: /^Continue with/ }).click();
@@ -76,8 +73,7 @@ describe.each(visitors)("$who", ({ options }) => {
 
   test("a registration by mail, refused once, leads back", async () => {
     const email = newAddress();
-    const page = await site.visit(options);
-    await page.goto(asked("/welcome"));
+    const page = await site.open(asked("/welcome"), options);
     await page.getByRole("link", { name: "Create one" }).click();
     await askForAccount(page, email);
     await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
@@ -91,8 +87,7 @@ describe.each(visitors)("$who", ({ options }) => {
 });
 
 test("Chromium's parser reads of what passes an allowed origin, and of what is sent the same URL", async () => {
-  const page = await site.visit();
-  await page.goto("/login");
+  const page = await site.open("/login");
   const allowed = { appUrl: site.url(), returnOrigins: [app, "https://*.shop.example"] };
   const texts = [...bypasses(site.url()).map(([, text]) => text), ...fc.sample(targets, 5_000)];
   const passed = texts.flatMap((text) => allowedTarget(text, allowed) ?? []);

@@ -66,16 +66,23 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
     });
   };
 
+  async function visit(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ baseURL: server.url, ...options });
+    context.setDefaultTimeout(15_000);
+    context.on("request", checkRequest);
+    context.on("page", listenTo);
+    return context.newPage();
+  }
+
   return {
     url: () => server.url,
     /** Returns the problems so far, which then do not fail the test. */
     takeProblems,
-    async visit(options: BrowserContextOptions = {}): Promise<Page> {
-      const context = await browser.newContext({ baseURL: server.url, ...options });
-      context.setDefaultTimeout(15_000);
-      context.on("request", checkRequest);
-      context.on("page", listenTo);
-      return context.newPage();
+    visit,
+    async open(path: string, options?: BrowserContextOptions): Promise<Page> {
+      const page = await visit(options);
+      await page.goto(path, { waitUntil: "networkidle" });
+      return page;
     },
     mail: async (to: string, subject: string) => (await server.mail(to, subject)).text,
   };
