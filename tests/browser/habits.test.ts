@@ -9,7 +9,6 @@ const site = startSite();
 const resetPage = `/reset-password?${new URLSearchParams({ email: "ada@example.com", token: "0".repeat(64) })}`;
 
 const passwordOf = (page: Page) => page.getByLabel("Password", { exact: true });
-const newPasswordOf = (page: Page) => page.getByLabel("New password", { exact: true });
 
 test("password managers find the username and the current and new password fields", { tags: "6.2.7" }, async () => {
   const fields = (page: Page) =>
@@ -108,7 +107,7 @@ test("the strength of a new password is shown as text, and its script is loaded 
     ["quiet lamps over the harbour", "Very strong."],
   ];
   for (const [password, words] of hints) {
-    await newPasswordOf(page).fill(password);
+    await page.getByLabel("New password", { exact: true }).fill(password);
     await hint.getByText(words, { exact: true }).waitFor();
     await survey(page, `reset-${words.split(":", 1)}`);
   }

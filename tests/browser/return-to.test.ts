@@ -1,6 +1,5 @@
 import { createServer } from "node:http";
 import fc from "fast-check";
-import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allowedTarget } from "../../server/settings/return-to";
 import { listen } from "../support/listen";
@@ -28,12 +27,8 @@ const site = startSite(() => ({ RETURN_ORIGINS: app }));
 let addresses = 0;
 const newAddress = () => `guest${++addresses}@example.com`;
 
-const visitors: { who: string; options: BrowserContextOptions }[] = [
-  { who: "with JavaScript", options: {} },
-  { who: "without JavaScript", options: { javaScriptEnabled: false } },
-];
-
-describe.each(visitors)("$who", ({ options }) => {
+describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
+  const options = { javaScriptEnabled };
   /** The page of the application that was asked for, and the login page that its proxy or its code sends to. */
   const asked = (path: string) => `/login?${new URLSearchParams({ return_to: `${app}${path}` })}`;
 

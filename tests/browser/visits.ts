@@ -194,17 +194,15 @@ export const visitErrors: Visit = async ({ site, page, language, see }) => {
   await see("error-403");
 };
 
-export const visitThrottledLogin: Visit = async ({ site, page, language, see }) => {
-  const t = pageTexts(language);
-  const form = { email: `${crypto.randomUUID()}@example.com`, password: "wrong" };
+export const visitThrottledLogin: Visit = async (visited) => {
+  const { site, page, see, answers, email, logIn } = visitorOf(visited);
+  const form = { email, password: "wrong" };
   for (let attempt = 0; attempt < 10; attempt++) {
     await page.request.post("/login", { headers: { Origin: site.url() }, form });
   }
   await page.goto("/login");
-  await page.getByLabel(t("common.email"), { exact: true }).fill(form.email);
-  await page.getByLabel(t("common.password"), { exact: true }).fill(form.password);
-  await page.getByRole("button", { name: t("common.logIn"), exact: true }).click();
-  await page.getByText(answersIn(language)("login.tooMany", { count: 15 })).waitFor();
+  await logIn(form.password);
+  await page.getByText(answers("login.tooMany", { count: 15 })).waitFor();
   await see("login-throttled");
 };
 

@@ -22,7 +22,7 @@ import { createUser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { listen } from "../support/listen";
 import { recordLog } from "../support/logged";
-import { sendBytes, statusOf } from "../support/raw-http";
+import { exchange } from "../support/raw-http";
 import { call, get, post } from "../support/route-calls";
 
 // The seed is new in every run; fast-check prints it with the counterexample when a property fails.
@@ -443,11 +443,8 @@ describe("any answer of the provider", () => {
 describe("the front door", () => {
   test("passes on only a valid origin, client address and Host", async () => {
     const config = latchkey.configure({ TRUST_PROXY: "2" });
-    openFrontDoor(
-      config,
-      async () => null,
-      () => "none",
-    );
+    const noRoute = () => "none";
+    openFrontDoor(config, async () => null, noRoute);
     const server = createServer((request, response) => {
       const { origin, client } = currentRequest() ?? {};
       const { host } = new URL(`http://${request.headers.host}${request.url}`);
@@ -489,20 +486,15 @@ describe("the front door", () => {
       printable,
     );
 
-    const ask = async (path: string, given: Record<string, string>) => {
-      const lines = Object.entries({ ...given, Connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
-      const answer = await sendBytes(port, `GET ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
-      return { status: statusOf(answer), text: /\{.*\}/.exec(answer)?.[0] ?? "" };
-    };
-
     const outcomes = { accepted: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(target, headers, async (path, given) => {
         fc.pre(path !== "");
-        const { status, text } = await ask(path, given);
+        const lines = Object.entries({ ...given, Connection: "close" }).map((header) => header.join(": "));
+        const { status, body } = await exchange(port, [`GET ${path} HTTP/1.1`, ...lines]);
         if (status === 400) return void outcomes.refused++; // Refused by Node's HTTP parser.
         outcomes.accepted++;
-        const { origin, client, host } = JSON.parse(text);
+        const { origin, client, host } = JSON.parse(body);
         expect(new URL(origin).origin).toBe(origin);
         expect(new URL(origin).host).toBe(host);
         expect(client).toMatch(/^[0-9a-f.:]+$/);
