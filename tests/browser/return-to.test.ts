@@ -1,14 +1,13 @@
 import { createServer } from "node:http";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { allowedTarget } from "../../server/settings/return-to";
 import { listen } from "../support/listen";
 import { bypasses, targets } from "../support/open-redirects";
 import { askForAccount, choosePassword, logIn, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 
-/** An application of another origin: its pages name their path. */
-let application: Awaited<ReturnType<typeof listen>>;
+/** The origin of an application, whose pages name their path. */
 let app: string;
 
 beforeAll(async () => {
@@ -16,11 +15,10 @@ beforeAll(async () => {
     response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" });
     response.end(`<!doctype html><title>App</title><link rel="icon" href="data:,"><h1>App at ${url}</h1>`);
   });
-  application = await listen(server);
-  app = `http://localhost:${application.port}`;
+  const { port, stop } = await listen(server);
+  app = `http://localhost:${port}`;
+  return stop;
 });
-
-afterAll(() => application.stop());
 
 const site = startSite(() => ({ RETURN_ORIGINS: app }));
 
@@ -34,9 +32,7 @@ describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
 
   test("a login, refused once, leads back to the page of the application", async () => {
     const email = newAddress();
-    const first = await site.visit(options);
-    await register(site, first, email);
-
+    await register(site, await site.visit(options), email);
     const page = await site.open(asked("/notes?page=2"), options);
     await logIn(page, email, "not the right one");
     expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
