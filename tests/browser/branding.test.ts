@@ -27,8 +27,7 @@ const brand = {
 const site = startSite(brand);
 
 test("every page of a second brand, in both themes", async () => {
-  const page = await site.visit(surveyed);
-  await page.goto("/login", { waitUntil: "networkidle" });
+  const page = await site.open("/login", surveyed);
   expect(await page.title()).toBe("Log in · Morning Post");
   expect(await page.locator("body").evaluate((body) => body.textContent?.includes("Latchkey"))).toBe(false);
   await survey(page, "brand-login");
@@ -53,8 +52,7 @@ test("every page of a second brand, in both themes", async () => {
 });
 
 test("the pages load the brand's files under their policy and after a navigation in the browser", async () => {
-  const page = await site.visit();
-  await page.goto("/login", { waitUntil: "networkidle" });
+  const page = await site.open("/login");
   const button = page.getByRole("button", { name: "Log in" });
   const color = () => button.evaluate((element) => getComputedStyle(element).backgroundColor);
   expect(await color()).toBe("rgb(242, 169, 0)");

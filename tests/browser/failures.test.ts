@@ -1,17 +1,28 @@
 import type { Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
-import { connect } from "../support/postgres-cluster";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Language, languages } from "#server/languages/languages";
+import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { until } from "../support/until";
-import { arrive, signInAtProvider } from "./site";
-import { startSiteOnCluster } from "./site-on-cluster";
+import { look } from "./look";
+import { arrive, signInAtProvider, startSite } from "./site";
 import { survey, surveyed } from "./survey";
+import { pageTexts } from "./visits";
+
+let cluster: PostgresCluster;
+let databaseUrl: string;
+
+beforeAll(async () => {
+  cluster = await PostgresCluster.start();
+  databaseUrl = await cluster.createDatabase();
+});
+
+const site = startSite(() => ({ DATABASE_URL: databaseUrl }), /50[03]/);
+
+afterAll(() => cluster.remove());
 
 describe("the page of a database failure, whose link works when the database is back", () => {
-  const site = startSiteOnCluster(/50[03]/);
-
   async function signedIn(name: string): Promise<Page> {
-    const page = await site.visit(surveyed);
-    await page.goto("/login");
+    const page = await site.open("/login", surveyed);
     await page.getByRole("link", { name: "Continue with single sign-on" }).click();
     await signInAtProvider(page, name);
     await arrive(page, "Your account");
@@ -19,16 +30,15 @@ describe("the page of a database failure, whose link works when the database is 
   }
 
   async function query(sql: string): Promise<void> {
-    const client = await connect(site.databaseUrl());
+    const client = await connect(databaseUrl);
     await client.query(sql);
     await client.end();
   }
 
   test("503 when the database is stopped, for a page and for a form", async () => {
     const page = await signedIn("ada");
-    const guest = await site.visit();
-    await guest.goto("/login", { waitUntil: "networkidle" });
-    await site.cluster().stop();
+    const guest = await site.open("/login");
+    await cluster.stop();
 
     const answer = await page.reload({ waitUntil: "networkidle" });
     expect(answer?.status()).toBe(503);
@@ -40,7 +50,7 @@ describe("the page of a database failure, whose link works when the database is 
     await guest.getByRole("button", { name: "Log in" }).click();
     await arrive(guest, "Back in a moment");
 
-    await site.cluster().start();
+    await cluster.start();
     await until(async () => (await page.request.get("/readyz")).ok(), "ready again");
     await page.getByRole("link", { name: "Try again" }).click();
     await arrive(page, "Your account");
@@ -61,4 +71,23 @@ describe("the page of a database failure, whose link works when the database is 
     await page.getByRole("link", { name: "Try again" }).click();
     await arrive(page, "Your account");
   });
+});
+
+const everyLanguage = Object.keys(languages) as Language[];
+
+test("the page of a stopped database is accessible, fits, and says nothing in English", {
+  timeout: 300_000,
+}, async () => {
+  await cluster.stop();
+  try {
+    for (const language of everyLanguage) {
+      const page = await site.visit({ ...surveyed, locale: language });
+      await page.context().addCookies([{ name: "session", value: "0".repeat(64), url: site.url() }]);
+      await page.goto("/dashboard");
+      await arrive(page, pageTexts(language)("errors.title503"));
+      expect(await look(page, language, "error-503")).toEqual([]);
+    }
+  } finally {
+    await cluster.start();
+  }
 });

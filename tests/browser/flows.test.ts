@@ -43,8 +43,7 @@ async function watchReloads(page: Page, { javaScriptEnabled = true }: BrowserCon
 describe.each(visitors)("$who", ({ options }) => {
   test("a registration by mailed link creates the account and signs in", async () => {
     const email = newAddress();
-    const page = await site.visit(options);
-    await page.goto("/");
+    const page = await site.open("/", options);
     await arrive(page, "Log in");
     const assertNoReload = await watchReloads(page, options);
     await page.getByRole("link", { name: "Create one" }).click();
@@ -86,9 +85,13 @@ describe.each(visitors)("$who", ({ options }) => {
       "Your password was changed. Log in with the new one.",
     );
 
-    await logIn(page, email);
+    const typed = email.toUpperCase();
+    await logIn(page, typed);
     expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
-    expect(await page.getByLabel("Email").inputValue()).toBe(email);
+    expect(await page.getByLabel("Email").inputValue()).toBe(typed);
+    const refused = page.locator("input[name=password]:focus");
+    await refused.waitFor();
+    expect(await refused.inputValue()).toBe(options.javaScriptEnabled === false ? "" : password);
     await page.getByLabel("Password", { exact: true }).fill("another quiet evening");
     await page.getByRole("button", { name: "Log in" }).click();
     await arrive(page, "Your account");
@@ -99,8 +102,7 @@ describe.each(visitors)("$who", ({ options }) => {
 
   test("external sign-in creates a user, and signs the same user in again", async () => {
     const email = newAddress();
-    const page = await site.visit(options);
-    await page.goto("/login");
+    const page = await site.open("/login", options);
     await page.getByRole("link", { name: "Continue with single sign-on" }).click();
     await signInAtProvider(page, email);
     await arrive(page, "Your account");
@@ -113,8 +115,7 @@ describe.each(visitors)("$who", ({ options }) => {
   });
 
   test("a refused external sign-in shows an error and a link to a new attempt", async () => {
-    const page = await site.visit(options);
-    await page.goto("/login");
+    const page = await site.open("/login", options);
     await page.getByRole("link", { name: "Continue with single sign-on" }).click();
     await page.getByRole("link", { name: "[ Cancel ]" }).click();
     await arrive(page, "Log in");
@@ -188,8 +189,7 @@ describe.each(visitors)("$who", ({ options }) => {
     await register(site, page, email);
     const others = [];
     for (let count = 0; count < 3; count++) {
-      const other = await site.visit(options);
-      await other.goto("/login");
+      const other = await site.open("/login", options);
       await logIn(other, email);
       await arrive(other, "Your account");
       others.push(other);

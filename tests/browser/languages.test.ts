@@ -3,16 +3,8 @@ import { type Language, languages } from "#server/languages/languages";
 import { texts } from "#server/languages/texts";
 import { look } from "./look";
 import { arrive, type Site, startSite } from "./site";
-import { startSiteOnCluster } from "./site-on-cluster";
 import { surveyed } from "./survey";
-import {
-  pageTexts,
-  type Visit,
-  visitClosedRegistration,
-  visitErrors,
-  visitEveryPage,
-  visitThrottledLogin,
-} from "./visits";
+import { type Visit, visitClosedRegistration, visitErrors, visitEveryPage, visitThrottledLogin } from "./visits";
 
 const site = startSite({ SUPPORT_EMAIL: "help@example.com" });
 const closedSite = startSite({ REGISTRATION: "closed" });
@@ -39,26 +31,6 @@ describe.each(everyLanguage)("in the language %s", (language) => {
   ] as const)("%s is accessible, fits, and says nothing in English", { timeout: 300_000 }, (_what, at, visit) =>
     lookAround(at, language, visit),
   );
-});
-
-describe("while the database is stopped", () => {
-  const stoppedSite = startSiteOnCluster();
-
-  const visitUnavailable: Visit = async ({ site, page, language, see }) => {
-    await page.context().addCookies([{ name: "session", value: "0".repeat(64), url: site.url() }]);
-    await page.goto("/dashboard");
-    await arrive(page, pageTexts(language)("errors.title503"));
-    await see("error-503");
-  };
-
-  test("the page that says so is accessible, fits, and says nothing in English", { timeout: 300_000 }, async () => {
-    await stoppedSite.cluster().stop();
-    try {
-      for (const language of everyLanguage) await lookAround(stoppedSite, language, visitUnavailable);
-    } finally {
-      await stoppedSite.cluster().start();
-    }
-  });
 });
 
 test.each(["de", "ar"] as const)(

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Request } from "playwright-core";
 import { expect, test } from "vitest";
 import { logIn, register } from "./registration";
 import { arrive, startSite } from "./site";
@@ -12,23 +13,19 @@ const pages = ["/login", "/forgot-password", "/register", "/reset-password", "/r
 
 test.each(pages)("the first load of %s stays under 100 KiB of JavaScript", async (path) => {
   const page = await site.visit();
-  const sizes: Promise<number>[] = [];
+  const scripts: Request[] = [];
   page.on("requestfinished", (request) => {
-    if (/\.js$/.test(new URL(request.url()).pathname)) {
-      sizes.push(
-        request.sizes().then(({ responseBodySize, responseHeadersSize }) => responseBodySize + responseHeadersSize),
-      );
-    }
+    if (/\.js$/.test(new URL(request.url()).pathname)) scripts.push(request);
   });
   await page.goto(path, { waitUntil: "networkidle" });
-  const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  const sizes = await Promise.all(scripts.map((script) => script.sizes()));
+  const total = sizes.reduce((sum, size) => sum + size.responseBodySize + size.responseHeadersSize, 0);
   expect(total).toBeGreaterThan(0);
   expect(total).toBeLessThan(mostScript);
 });
 
 test.each(pages)("%s has no layout shift while it loads", async (path) => {
-  const page = await site.visit({ viewport: { width: 375, height: 740 } });
-  await page.goto(path, { waitUntil: "networkidle" });
+  const page = await site.open(path, { viewport: { width: 375, height: 740 } });
   const shifts = await page.evaluate(
     () =>
       new Promise<number>((resolve) => {

@@ -1,15 +1,13 @@
 import { createServer } from "node:http";
 import fc from "fast-check";
-import type { BrowserContextOptions } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { allowedTarget } from "../../server/settings/return-to";
 import { listen } from "../support/listen";
 import { bypasses, targets } from "../support/open-redirects";
 import { askForAccount, choosePassword, logIn, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 
-/** An application of another origin: its pages name their path. */
-let application: Awaited<ReturnType<typeof listen>>;
+/** The origin of an application, whose pages name their path. */
 let app: string;
 
 beforeAll(async () => {
@@ -17,33 +15,25 @@ beforeAll(async () => {
     response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" });
     response.end(`<!doctype html><title>App</title><link rel="icon" href="data:,"><h1>App at ${url}</h1>`);
   });
-  application = await listen(server);
-  app = `http://localhost:${application.port}`;
+  const { port, stop } = await listen(server);
+  app = `http://localhost:${port}`;
+  return stop;
 });
-
-afterAll(() => application.stop());
 
 const site = startSite(() => ({ RETURN_ORIGINS: app }));
 
 let addresses = 0;
 const newAddress = () => `guest${++addresses}@example.com`;
 
-const visitors: { who: string; options: BrowserContextOptions }[] = [
-  { who: "with JavaScript", options: {} },
-  { who: "without JavaScript", options: { javaScriptEnabled: false } },
-];
-
-describe.each(visitors)("$who", ({ options }) => {
+describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
+  const options = { javaScriptEnabled };
   /** The page of the application that was asked for, and the login page that its proxy or its code sends to. */
   const asked = (path: string) => `/login?${new URLSearchParams({ return_to: `${app}${path}` })}`;
 
   test("a login, refused once, leads back to the page of the application", async () => {
     const email = newAddress();
-    const first = await site.visit(options);
-    await register(site, first, email);
-
-    const page = await site.visit(options);
-    await page.goto(asked("/notes?page=2"));
+    await register(site, await site.visit(options), email);
+    const page = await site.open(asked("/notes?page=2"), options);
     await logIn(page, email, "not the right one");
     expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
     await page.getByLabel("Password", { exact: true }).fill(password);
@@ -57,16 +47,14 @@ describe.each(visitors)("$who", ({ options }) => {
   test("a page of this origin that Remix does not render is loaded after a login", async () => {
     const email = newAddress();
     await register(site, await site.visit(options), email);
-    const page = await site.visit(options);
-    await page.goto("/login?return_to=/healthz");
+    const page = await site.open("/login?return_to=/healthz", options);
     await logIn(page, email);
     await page.waitForURL(`${site.url()}/healthz`);
     expect(await page.textContent("body")).toContain("ok");
   });
 
   test("an external sign-in, by way of the registration page, leads back", async () => {
-    const page = await site.visit(options);
-    await page.goto(asked("/from/provider"));
+    const page = await site.open(asked("/from/provider"), options);
     await page.getByRole("link", { name: "Create one" }).click();
     await arrive(page, "Create an account");
     await page.getByRole("link", { name: /^Continue with/ }).click();
@@ -76,8 +64,7 @@ describe.each(visitors)("$who", ({ options }) => {
 
   test("a registration by mail, refused once, leads back", async () => {
     const email = newAddress();
-    const page = await site.visit(options);
-    await page.goto(asked("/welcome"));
+    const page = await site.open(asked("/welcome"), options);
     await page.getByRole("link", { name: "Create one" }).click();
     await askForAccount(page, email);
     await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
@@ -91,8 +78,7 @@ describe.each(visitors)("$who", ({ options }) => {
 });
 
 test("Chromium's parser reads of what passes an allowed origin, and of what is sent the same URL", async () => {
-  const page = await site.visit();
-  await page.goto("/login");
+  const page = await site.open("/login");
   const allowed = { appUrl: site.url(), returnOrigins: [app, "https://*.shop.example"] };
   const texts = [...bypasses(site.url()).map(([, text]) => text), ...fc.sample(targets, 5_000)];
   const passed = texts.flatMap((text) => allowedTarget(text, allowed) ?? []);

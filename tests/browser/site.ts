@@ -4,16 +4,13 @@ import { type IdentityProvider, startIdentityProvider } from "../../demo/identit
 import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
 import { startBrowser } from "./chromium";
 
-/** Chrome logs every answer of status 4xx and 5xx as an error. This matches 4xx and the expected failures. */
-const refusalOr = (failures: RegExp) =>
-  new RegExp(`^Failed to load resource: the server responded with a status of (?:4\\d\\d|${failures.source}) `);
-
 /**
  * The production build with a real identity provider, and a browser. A test fails on a console error on a page of the
  * site, a CSP violation or a request to a third party.
  */
 export function startSite(settings: Record<string, string> | (() => Record<string, string>) = {}, failures = /503/) {
-  const refusal = refusalOr(failures);
+  // Chrome logs every answer of status 4xx and 5xx as an error.
+  const refusal = new RegExp(`^Failed to load resource: .* with a status of (?:4\\d\\d|${failures.source}) `);
   let browser: Browser;
   let database: TestDatabase;
   let provider: IdentityProvider;
@@ -66,16 +63,23 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
     });
   };
 
+  async function visit(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ baseURL: server.url, ...options });
+    context.setDefaultTimeout(15_000);
+    context.on("request", checkRequest);
+    context.on("page", listenTo);
+    return context.newPage();
+  }
+
   return {
     url: () => server.url,
     /** Returns the problems so far, which then do not fail the test. */
     takeProblems,
-    async visit(options: BrowserContextOptions = {}): Promise<Page> {
-      const context = await browser.newContext({ baseURL: server.url, ...options });
-      context.setDefaultTimeout(15_000);
-      context.on("request", checkRequest);
-      context.on("page", listenTo);
-      return context.newPage();
+    visit,
+    async open(path: string, options?: BrowserContextOptions): Promise<Page> {
+      const page = await visit(options);
+      await page.goto(path, { waitUntil: "networkidle" });
+      return page;
     },
     mail: async (to: string, subject: string) => (await server.mail(to, subject)).text,
   };

@@ -2,7 +2,6 @@ import type { Page } from "playwright-core";
 import type { Language } from "#server/languages/languages";
 import { answersIn, mailTextsIn, type PageTexts, texts } from "#server/languages/texts";
 import { translator } from "#server/languages/translate";
-import { navigate, postFromAnotherSite, refused } from "./refused";
 import { password } from "./registration";
 import { arrive, linkIn, type Site, signInAtProvider } from "./site";
 
@@ -166,29 +165,44 @@ export const visitEveryPage: Visit = async (visited) => {
   await visitDeletion(visitor);
 };
 
+const form = { "Content-Type": "application/x-www-form-urlencoded" };
+
+/** Requests that no form of the site sends, by the status of the page that answers them. */
+const refused = [
+  [400, "/%", { method: "GET" }],
+  [404, "/nowhere", { method: "GET" }],
+  [405, "/logout", { method: "GET" }],
+  [413, "/login", { method: "POST", headers: form, postData: `email=${"a".repeat(17_000)}` }],
+  [415, "/login", { method: "POST", headers: { "Content-Type": "text/plain" } }],
+] as const;
+
 export const visitErrors: Visit = async ({ site, page, language, see }) => {
   const t = pageTexts(language);
-  for (const status of [400, 404, 405, 413, 415] as const) {
-    await navigate(page, refused[status]);
+  for (const [status, path, sent] of refused) {
+    await page.route(`**${path}`, (route) =>
+      route.continue({ ...sent, headers: { ...route.request().headers(), ...("headers" in sent && sent.headers) } }),
+    );
+    await page.goto(path);
+    await page.unrouteAll();
     await arrive(page, t(`errors.title${status}`));
     await see(`error-${status}`);
   }
-  await postFromAnotherSite(page, site.url());
+  await page.goto("about:blank");
+  await page.setContent(`<form method="post" action="${site.url()}/login"><button>Send</button></form>`);
+  await page.getByRole("button", { name: "Send" }).click();
   await arrive(page, t("errors.title403"));
   await see("error-403");
 };
 
-export const visitThrottledLogin: Visit = async ({ site, page, language, see }) => {
-  const t = pageTexts(language);
-  const form = { email: `${crypto.randomUUID()}@example.com`, password: "wrong" };
+export const visitThrottledLogin: Visit = async (visited) => {
+  const { site, page, see, answers, email, logIn } = visitorOf(visited);
+  const form = { email, password: "wrong" };
   for (let attempt = 0; attempt < 10; attempt++) {
     await page.request.post("/login", { headers: { Origin: site.url() }, form });
   }
   await page.goto("/login");
-  await page.getByLabel(t("common.email"), { exact: true }).fill(form.email);
-  await page.getByLabel(t("common.password"), { exact: true }).fill(form.password);
-  await page.getByRole("button", { name: t("common.logIn"), exact: true }).click();
-  await page.getByText(answersIn(language)("login.tooMany", { count: 15 })).waitFor();
+  await logIn(form.password);
+  await page.getByText(answers("login.tooMany", { count: 15 })).waitFor();
   await see("login-throttled");
 };
 

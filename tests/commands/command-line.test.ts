@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { latchkey } from "../support/command";
-import { createEmptyDatabase, startServer } from "../support/server";
+import { failed, latchkey, succeeded } from "../support/command";
+import { createEmptyDatabase, freePort, startServer } from "../support/server";
+import { createDatabase } from "../support/template-copy";
 
 let folder: string;
 
@@ -85,22 +86,16 @@ test.each([
 
 test("settings are read from .env of the current folder, and a wrong one is told in the start's words", async () => {
   await writeFile(join(folder, ".env"), "DATABASE_URL=mysql://127.0.0.1/x\n");
-  expect(await latchkey(["user", "export"], {}, folder)).toEqual({
-    status: 1,
-    stdout: "",
-    stderr: "The configuration is not usable:\n  - DATABASE_URL must be a postgresql:// URL, or pglite: and a folder\n",
-    events: [],
-  });
+  expect(await latchkey(["user", "export"], {}, folder)).toEqual(
+    failed("The configuration is not usable:\n  - DATABASE_URL must be a postgresql:// URL, or pglite: and a folder\n"),
+  );
 });
 
 test("an embedded database that does not exist is not created", async () => {
   const missing = join(folder, "missing");
-  expect(await latchkey(["user", "export"], { DATABASE_URL: `pglite:${missing}` })).toEqual({
-    status: 1,
-    stdout: "",
-    stderr: `There is no database in the folder ${missing}: \`latchkey database migrate\` makes one.\n`,
-    events: [],
-  });
+  expect(await latchkey(["user", "export"], { DATABASE_URL: `pglite:${missing}` })).toEqual(
+    failed(`There is no database in the folder ${missing}: \`latchkey database migrate\` makes one.\n`),
+  );
   expect(existsSync(missing)).toBe(false);
 });
 
@@ -111,7 +106,7 @@ test("a folder without a database is refused, and what is in it keeps its rights
   await chmod(other, 0o755);
   const settings = { DATABASE_URL: `pglite:${other}` };
   const stderr = `There is no database in the folder ${other}: \`latchkey database migrate\` makes one.\n`;
-  const none = { status: 1, stdout: "", stderr, events: [] };
+  const none = failed(stderr);
   expect(await latchkey(["user", "export"], settings)).toEqual(none);
   expect(await readdir(other)).toEqual([]);
   await writeFile(file, "");
@@ -132,31 +127,65 @@ test("a database without the migrations is refused until `database migrate` has 
     await empty.close();
   }
   const settings = { DATABASE_URL: database.url };
-  expect(await latchkey(["user", "export"], settings)).toEqual({
-    status: 1,
-    stdout: "",
-    stderr: "The database is not up to date: `latchkey database migrate` runs the migrations.\n",
-    events: [],
-  });
-  expect(await latchkey(["database", "migrate"], settings)).toEqual({
-    status: 0,
-    stdout: "The database is up to date.\n",
-    stderr: "",
-    events: [],
-  });
-  expect(await latchkey(["user", "export"], settings)).toEqual({ status: 0, stdout: "", stderr: "", events: [] });
+  expect(await latchkey(["user", "export"], settings)).toEqual(
+    failed("The database is not up to date: `latchkey database migrate` runs the migrations.\n"),
+  );
+  expect(await latchkey(["database", "migrate"], settings)).toEqual(succeeded("The database is up to date.\n"));
+  expect(await latchkey(["user", "export"], settings)).toEqual(succeeded(""));
   await database.drop();
 });
 
 test("an embedded database that a running service holds is one line, and status 1", async () => {
   const database = await createEmptyDatabase("embedded");
   const server = await startServer({ DATABASE_URL: database.url });
-  expect(await latchkey(["user", "export"], { DATABASE_URL: database.url })).toEqual({
-    status: 1,
-    stdout: "",
-    stderr: `The data folder ${database.url.slice("pglite:".length)} is in use by another process.\n`,
-    events: [],
-  });
+  expect(await latchkey(["user", "export"], { DATABASE_URL: database.url })).toEqual(
+    failed(`The data folder ${database.url.slice("pglite:".length)} is in use by another process.\n`),
+  );
   await server.stop();
   await database.drop();
+});
+
+/** The path of a file with these lines. */
+async function fileOf(...lines: string[]): Promise<string> {
+  const path = join(folder, crypto.randomUUID());
+  await writeFile(path, lines.map((line) => `${line}\n`).join(""));
+  return path;
+}
+
+const user = { id: "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a", email: "ada@example.com", name: "Ada\u2028L." };
+
+test("a file is imported, wrong lines change nothing, and the export is the file", async () => {
+  const database = await createDatabase();
+  const imported = { event: "users.imported", actor: "cli", count: 1 };
+  const settings = { DATABASE_URL: database.url };
+  expect(await latchkey(["user", "import", await fileOf(JSON.stringify(user))], settings)).toEqual(
+    succeeded("1 account created, 0 skipped because the address has an account.\n", imported),
+  );
+  const wrong = await fileOf("{", '{ "email": "new@example.com" }', "[");
+  expect(await latchkey(["user", "import", wrong], settings)).toEqual(
+    failed("Line 1: is no JSON.\nLine 3: is no JSON.\nNothing was imported: 2 lines are wrong.\n"),
+  );
+  expect(await latchkey(["user", "export"], settings)).toEqual(succeeded(`${JSON.stringify(user)}\n`));
+  await database.drop();
+});
+
+test("a file that cannot be read is one line with the path in full, and status 1", async () => {
+  const binary = join(folder, "binary");
+  await writeFile(binary, Buffer.from([0x22, 0xff, 0x22]));
+  for (const [path, stderr] of [
+    ["missing", `${join(folder, "missing")} cannot be read: ENOENT.\n`],
+    [folder, `${folder} cannot be read: EISDIR.\n`],
+    [binary, `${binary} cannot be read: ERR_ENCODING_INVALID_ENCODED_DATA.\n`],
+  ] as const) {
+    const settings = { DATABASE_URL: "pglite:not-used" };
+    expect(await latchkey(["user", "import", path], settings, folder)).toEqual(failed(stderr));
+  }
+});
+
+test("a database that cannot be reached is one line without the password, and the file is closed: no warning of Node's", async () => {
+  const address = `127.0.0.1:${await freePort()}`;
+  const settings = { DATABASE_URL: `postgresql://ada:secret@${address}/x` };
+  expect(await latchkey(["user", "import", await fileOf("{}")], settings)).toEqual(
+    failed(`The database at ${address}/x cannot be used: connect ECONNREFUSED ${address}.\n`),
+  );
 });

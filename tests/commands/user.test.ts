@@ -1,8 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
-import { latchkey } from "../support/command";
+import { failed, latchkey, succeeded } from "../support/command";
 import { mailsIn } from "../support/printed-mails";
-import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { createEmptyDatabase, type RunningServer, startServer } from "../support/server";
 import { createDatabase } from "../support/template-copy";
 import { twice } from "../support/twice";
 import { Visitor } from "../support/visitor";
@@ -12,52 +12,44 @@ const userId = "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a";
 const now = "2026-11-22T10:00:00.000Z";
 const logged = { actor: "cli", userId };
 
-/** A database and at most one server for one test; disposed at the end of the block. */
-class Fixture implements AsyncDisposable {
-  #server: RunningServer | undefined;
+/** A database and at most one server, until the end of the test. */
+async function startFixture(make = createDatabase) {
+  const { url, drop } = await make();
+  const DATABASE_URL = url;
+  let server: RunningServer | undefined;
+  onTestFinished(async () => {
+    await server?.kill();
+    await drop();
+  });
 
-  private constructor(readonly database: TestDatabase) {}
-
-  static async create(make = createDatabase): Promise<Fixture> {
-    return new Fixture(await make());
+  async function leaveDatabase() {
+    if (!url.startsWith("pglite:")) return;
+    await server?.stop();
+    server = undefined;
   }
 
-  /** The service. On PostgreSQL it keeps running beside the commands; on the embedded database it runs between them. */
-  async service(): Promise<RunningServer> {
-    this.#server ??= await startServer({ DATABASE_URL: this.database.url });
-    return this.#server;
-  }
-
-  async #leaveDatabase(): Promise<void> {
-    if (!this.database.url.startsWith("pglite:")) return;
-    await this.#server?.stop();
-    this.#server = undefined;
-  }
-
-  async run(...words: string[]) {
-    await this.#leaveDatabase();
-    return latchkey(words, { DATABASE_URL: this.database.url, APP_URL: "https://login.example.com" });
-  }
-
-  async execute<T>(sql: string, values: unknown[] = []): Promise<T[]> {
-    await this.#leaveDatabase();
-    const { orm, close } = await openDatabase(this.database.url);
+  async function execute<T>(sql: string, values: unknown[] = []): Promise<T[]> {
+    await leaveDatabase();
+    const { orm, close } = await openDatabase(url);
     const rows = await orm.em.fork().execute<T[]>(sql, values);
     await close();
     return rows;
   }
 
-  async add({ password_hash = "", idp_id = "" }): Promise<void> {
-    await this.execute(
-      "insert into users (id, email, password_hash, idp_id, idp_issuer, created_at) values (?, ?, nullif(?, ''), nullif(?, ''), 'github', ?)",
-      [userId, email, password_hash, idp_id, now],
-    );
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server?.kill();
-    await this.database.drop();
-  }
+  return {
+    /** The service. On PostgreSQL it keeps running beside the commands; on the embedded database it runs between them. */
+    service: async () => (server ??= await startServer({ DATABASE_URL })),
+    async run(...words: string[]) {
+      await leaveDatabase();
+      return latchkey(words, { DATABASE_URL, APP_URL: "https://login.example.com" });
+    },
+    execute,
+    add: ({ password_hash = "", idp_id = "" }) =>
+      execute(
+        "insert into users (id, email, password_hash, idp_id, idp_issuer, created_at) values (?, ?, nullif(?, ''), nullif(?, ''), 'github', ?)",
+        [userId, email, password_hash, idp_id, now],
+      ),
+  };
 }
 
 function claimOf(stdout: string): { email: string; token: string } {
@@ -66,7 +58,7 @@ function claimOf(stdout: string): { email: string; token: string } {
 }
 
 test("an application's tests: migrate, create, start and a password by the printed link make a signed-in user", async () => {
-  await using fixture = await Fixture.create(createEmptyDatabase);
+  const fixture = await startFixture(createEmptyDatabase);
   expect(await fixture.run("database", "migrate")).toMatchObject({ status: 0 });
   const { stdout, events, ...created } = await fixture.run("user", "create", " Ada@Example.com", "--name", "Ada L.");
   expect(created).toEqual({ status: 0, stderr: "" });
@@ -89,7 +81,7 @@ test("an application's tests: migrate, create, start and a password by the print
 });
 
 test("`show` prints no character of a name that a terminal would not show as it is", { tags: "1.3.3" }, async () => {
-  await using fixture = await Fixture.create();
+  const fixture = await startFixture();
   await fixture.add({ idp_id: "4\u20662" });
   await fixture.execute("update users set name = ?", ["Ada \u202eL.\u2028\u3164"]);
   const { stdout } = await fixture.run("user", "show", email);
@@ -101,15 +93,14 @@ test("`show` prints no character of a name that a terminal would not show as it 
 });
 
 test("`show` lists how the owner signs in, and `reset-link` prints a link", async () => {
-  await using fixture = await Fixture.create();
+  const fixture = await startFixture();
   const hash = "$2y$10$1xcNf4YzKJBR8Bv5o18t8eC/bi9NiVV4QY5idONgkrgAXXQyJkVq.";
   await fixture.add({ password_hash: hash, idp_id: "42" });
   const { stdout, ...printed } = await fixture.run("user", "reset-link", email);
   expect(printed).toEqual({ status: 0, stderr: "", events: [{ event: "password_reset.requested", ...logged }] });
   expect(claimOf(stdout).token).toMatch(/^[0-9a-f]{64}$/);
-  expect(await fixture.run("user", "show", email)).toEqual({
-    status: 0,
-    stdout: `Address:             ada@example.com
+  expect(await fixture.run("user", "show", email)).toEqual(
+    succeeded(`Address:             ada@example.com
 User id:             ${userId}
 Created:             ${now}
 Password:            $2b$10
@@ -117,10 +108,8 @@ Provider:            42 of github
 Reset links:         1
 Known browsers:      0
 Sessions:            0
-`,
-    stderr: "",
-    events: [],
-  });
+`),
+  );
   const { stdout: json } = await fixture.run("user", "show", email, "--json");
   expect(JSON.parse(json)).toEqual({
     id: userId,
@@ -139,23 +128,17 @@ Sessions:            0
 });
 
 test("`unlink` and `delete` do what the owner's actions do, and the service sends the notices", async () => {
-  await using fixture = await Fixture.create();
+  const fixture = await startFixture();
   await fixture.service();
   await fixture.add({ password_hash: "a hash", idp_id: "42" });
-  expect(await fixture.run("user", "unlink", email)).toEqual({
-    status: 0,
-    stdout: "The provider is disconnected.\n",
-    stderr: "",
-    events: [{ event: "idp.unlinked", ...logged }],
-  });
+  expect(await fixture.run("user", "unlink", email)).toEqual(
+    succeeded("The provider is disconnected.\n", { event: "idp.unlinked", ...logged }),
+  );
   const unlinked = "select idp_id, idp_issuer, idp_blocked_at is not null as blocked from users";
   expect(await fixture.execute(unlinked)).toEqual([{ idp_id: null, idp_issuer: null, blocked: true }]);
-  expect(await fixture.run("user", "delete", email, "--yes")).toEqual({
-    status: 0,
-    stdout: "The account is deleted.\n",
-    stderr: "",
-    events: [{ event: "account.deleted", ...logged }],
-  });
+  expect(await fixture.run("user", "delete", email, "--yes")).toEqual(
+    succeeded("The account is deleted.\n", { event: "account.deleted", ...logged }),
+  );
   expect(await fixture.execute("select from users")).toEqual([]);
   const service = await fixture.service();
   await service.waitFor(/^Subject: Sign-in with another service was removed[\s\S]*^--- end mail/m);
@@ -164,24 +147,21 @@ test("`unlink` and `delete` do what the owner's actions do, and the service send
 });
 
 test("`end-sessions` signs the account out everywhere", { tags: "7.4.5" }, async () => {
-  await using fixture = await Fixture.create();
+  const fixture = await startFixture();
   await fixture.add({ password_hash: "a hash" });
   await fixture.execute(
     `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
      select gen_random_uuid(), number::text, ?, now(), now(), now() + interval '1 day' from generate_series(1, 2) as number`,
     [userId],
   );
-  expect(await fixture.run("user", "end-sessions", email)).toEqual({
-    status: 0,
-    stdout: "2 sessions ended.\n",
-    stderr: "",
-    events: [{ event: "session.ended", ...logged, reason: "ended_by_operator", count: 2 }],
-  });
+  expect(await fixture.run("user", "end-sessions", email)).toEqual(
+    succeeded("2 sessions ended.\n", { event: "session.ended", ...logged, reason: "ended_by_operator", count: 2 }),
+  );
   expect(await fixture.execute("select from sessions")).toEqual([]);
 });
 
 test("what cannot be done is one line and status 1, and changes nothing", async () => {
-  await using fixture = await Fixture.create();
+  const fixture = await startFixture();
   await fixture.add({ idp_id: "42" });
   const before = await fixture.execute("select * from users");
   for (const [words, stderr] of [
@@ -190,7 +170,7 @@ test("what cannot be done is one line and status 1, and changes nothing", async 
     [["show", "bob@example.com"], "There is no account with the address bob@example.com.\n"],
     [["unlink", email], `The provider is the only way to sign in to ${email}. A reset link sets a password first.\n`],
   ] as const) {
-    expect(await fixture.run("user", ...words)).toEqual({ status: 1, stdout: "", stderr, events: [] });
+    expect(await fixture.run("user", ...words)).toEqual(failed(stderr));
   }
   expect(await fixture.execute("select * from users")).toEqual(before);
 });

@@ -18,6 +18,12 @@ const shared = { APP_URL: "https://login.id.example.org", SESSION_DOMAIN: "id.ex
 const folder = mkdtempSync(join(tmpdir(), "latchkey-settings-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** Settings, and what they are read as. */
+type Read = [Environment, { [Key in keyof Config]?: unknown }];
+
+/** By problem: the values of its setting that have it, as a list or separated by spaces, beside other settings. */
+type Malformed = [problem: string, values: string | string[], others?: Environment];
+
 /** The path of a file with this content. */
 function fileOf(content: string | Buffer): string {
   const path = join(folder, crypto.randomUUID());
@@ -153,12 +159,12 @@ describe("a setting is read", () => {
   const endpoints = { issuer: null, authorizeUrl: null, tokenUrl: null, profileUrl: null };
   const google = { provider: "google", ...credentials, ...endpoints, scope: null, pkce: false };
   const parsedMail = { from: "mail@latchkey.example", apiUrl: null };
-  test.each<[Environment, { [Key in keyof Config]?: unknown }]>([
+  test.each<Read>([
     [{ PORT: "8080" }, { port: 8080, appUrl: "http://localhost:8080" }],
     [{ PORT: "8080", APP_URL: "https://latchkey.example:443" }, { appUrl: "https://latchkey.example" }],
-    ...["127.0.0.1", "::", "0:0:0:0:0:0:0:1", "localhost", "db-1.internal"].map((HOST): [Environment, object] => [
-      { HOST },
-      { host: HOST },
+    ...["127.0.0.1", "::", "0:0:0:0:0:0:0:1", "localhost", "db-1.internal"].map<Read>((host) => [
+      { HOST: host },
+      { host },
     ]),
     [{ TRUST_PROXY: "false" }, { trustedProxies: 0 }],
     [{ TRUST_PROXY: "2" }, { trustedProxies: 2 }],
@@ -172,26 +178,24 @@ describe("a setting is read", () => {
     [{ BRAND_NAME: "Example", MAIL_FROM: "a@b.example" }, { mail: { driver: "log", from: "a@b.example" } }],
     [postmark, { mail: { ...parsedMail, driver: "postmark", apiKey: "pm-the-key" } }],
     [identityProvider, { identityProvider: google }],
-    ...["github", "gitlab", "discord"].map((provider): [Environment, object] => [
+    ...["github", "gitlab", "discord"].map<Read>((provider) => [
       { ...identityProvider, IDP_PROVIDER: provider },
       { identityProvider: expect.objectContaining({ provider, issuer: null }) },
     ]),
     [{ IDP_PROVIDER: "oidc" }, { identityProvider: null }],
-    [{ NODE_ENV: "production" }, { production: true }],
     [{ AFTER_SIGN_IN: "/" }, { afterSignIn: "/" }],
     [{ AFTER_SIGN_IN: "/a/../b c" }, { afterSignIn: "/b%20c" }],
     [{ AFTER_SIGN_IN: "http://localhost:3000/home" }, { afterSignIn: "http://localhost:3000/home" }],
     [{ ...app, AFTER_SIGN_IN: "HTTPS://App.example:443" }, { afterSignIn: "https://app.example/" }],
-    ...["https://*.id.example.org", "https://*.apps.id.example.org"].map((origin): [Environment, object] => [
+    ...["https://*.id.example.org", "https://*.apps.id.example.org"].map<Read>((origin) => [
       { ...shared, RETURN_ORIGINS: origin },
       { returnOrigins: [origin] },
     ]),
-    ...["example.org", "id.example.co.uk", "team.github.io", "xn--bcher-kva.example", "corp.internal"].flatMap(
-      (SESSION_DOMAIN) =>
-        [SESSION_DOMAIN, `login.${SESSION_DOMAIN}:8443`].map((host): [Environment, object] => [
-          { SESSION_DOMAIN, APP_URL: `https://${host}` },
-          { sessionDomain: SESSION_DOMAIN },
-        ]),
+    ...["example.org", "id.example.co.uk", "team.github.io", "xn--bcher-kva.example", "corp.internal"].flatMap<Read>(
+      (domain) => [
+        [{ SESSION_DOMAIN: domain, APP_URL: `https://${domain}` }, { sessionDomain: domain }],
+        [{ SESSION_DOMAIN: domain, APP_URL: `https://login.${domain}:8443` }, { sessionDomain: domain }],
+      ],
     ),
   ])("%j", (environment, expected) => {
     expect(loadConfig(environment)).toMatchObject(expected);
@@ -222,8 +226,11 @@ const badLogo = "BRAND_LOGO must be an SVG or PNG file that can be read, of at m
 const badUrl = "DATABASE_URL must be a postgresql:// URL, or pglite: and a folder";
 const outside = "RETURN_ORIGINS must have a wildcard only as https://*.DOMAIN within SESSION_DOMAIN";
 
-/** By problem: the values of its setting that have it, as a list or separated by spaces, beside other settings. */
-const malformed: [problem: string, values: string | string[], others?: Environment][] = [
+const origins = "RETURN_ORIGINS must be origins such as https://app.example.org, separated by commas";
+const notADomain = "SESSION_DOMAIN must be a domain such as example.org, of two labels or more and no public suffix";
+const notAParent = "SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it";
+
+const malformed: Malformed[] = [
   [
     "APP_URL must be an origin such as https://login.example.com: no path, query or credentials",
     "latchkey.example ftp://latchkey.example https://latchkey.example/app https://latchkey.example/?a https://a:b@c.example",
@@ -238,7 +245,7 @@ const malformed: [problem: string, values: string | string[], others?: Environme
   ],
   ..."ssl=no-verify sslmode= sslMode=verify-full sslmode=allow sslcertificate=x requiressl=1 uselibpqcompat=true"
     .split(" ")
-    .map((parameter): [string, string] => [
+    .map<Malformed>((parameter) => [
       `DATABASE_URL has an unknown parameter or value of TLS (${parameter.split("=")[0]}): sslmode=verify-full asks for it`,
       `postgresql://u@h/db?${parameter}`,
     ]),
@@ -297,16 +304,12 @@ const malformed: [problem: string, values: string | string[], others?: Environme
     { ...app, PORT: "8080" },
   ],
   [
-    "RETURN_ORIGINS must be origins such as https://app.example.org, separated by commas",
+    origins,
     `app.example https://a.example/path https://a.example/?query https://user@a.example https://a.example, null *
      ftp://a.example https://* https://a.*.example https://*.*.example https://a;sandbox.example`,
     shared,
   ],
-  [
-    "RETURN_ORIGINS must be origins such as https://app.example.org, separated by commas",
-    ["https://a.example https://b.example"],
-    shared,
-  ],
+  [origins, ["https://a.example https://b.example"], shared],
   [outside, "https://*.id.example.org http://*.id.example.org"],
   [outside, "https://*.id.example.org", { APP_URL: shared.APP_URL }],
   [
@@ -327,18 +330,10 @@ const malformed: [problem: string, values: string | string[], others?: Environme
     [".example.org example.org. example..org *.example.org https://example.org", "https://login.example.org"],
     ["example.org;Path=/x", "https://login.example.org"],
     ["b\u00fccher.example", "https://login.xn--bcher-kva.example"],
-  ].map(([domain = "", APP_URL]): [string, string, Environment] => [
-    "SESSION_DOMAIN must be a domain such as example.org, of two labels or more and no public suffix",
-    domain,
-    { APP_URL },
-  ]),
+  ].map<Malformed>(([domain = "", APP_URL]) => [notADomain, domain, { APP_URL }]),
   ...["", "http://login.example.org", "https://login.example.com", "https://notexample.org", "https://org.example"]
     .concat("https://example.org.b.example")
-    .map((APP_URL): [string, string, Environment] => [
-      "SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it",
-      "example.org",
-      { APP_URL },
-    ]),
+    .map<Malformed>((APP_URL) => [notAParent, "example.org", { APP_URL }]),
 ];
 
 describe.each(malformed)("%s", (problem, values, others = {}) => {
@@ -379,20 +374,9 @@ test("one message lists every problem, the malformed and the missing", () => {
     SESSION_DOMAIN: "org",
     METRICS_PORT: "none",
   }).map((problem) => problem.split(" ", 1)[0]);
-  expect(names).toEqual([
-    "APP_URL",
-    "PORT",
-    "TRUST_PROXY",
-    "DATABASE_URL_FILE",
-    "RESEND_API_KEY",
-    "MAIL_API_URL",
-    "IDP_CLIENT_SECRET",
-    "IDP_PROVIDER",
-    "IDP_TOKEN_URL",
-    "SESSION_DOMAIN",
-    "METRICS_PORT",
-    "MAIL_FROM",
-  ]);
+  const first = "APP_URL PORT TRUST_PROXY DATABASE_URL_FILE RESEND_API_KEY MAIL_API_URL";
+  const then = "IDP_CLIENT_SECRET IDP_PROVIDER IDP_TOKEN_URL SESSION_DOMAIN METRICS_PORT MAIL_FROM";
+  expect(names.join(" ")).toBe(`${first} ${then}`);
 });
 
 describe("a logo is read and checked", () => {
@@ -438,7 +422,7 @@ describe("a secret may be in a file", () => {
   const client = { IDP_CLIENT_ID: "a-client" };
   const clientSecret = (secret: string) => ({ identityProvider: { clientSecret: secret } });
 
-  test.each<[string, Environment, { [Key in keyof Config]?: unknown }]>([
+  test.each<[string, ...Read]>([
     ["a URL", { DATABASE_URL_FILE: fileOf(`${postgres.DATABASE_URL}\n`) }, { databaseUrl: postgres.DATABASE_URL }],
     ["SMTP", { ...smtp, SMTP_URL: "", SMTP_URL_FILE: fileOf("smtp://[::1]") }, { mail: { server: { host: "::1" } } }],
     ["a key", { ...noKey, RESEND_API_KEY_FILE: fileOf("s3cret\r\n") }, { mail: { apiKey: "s3cret" } }],

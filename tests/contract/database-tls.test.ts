@@ -5,8 +5,8 @@ import { openDatabase } from "#server/database/orm";
 
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
-/** A PostgreSQL without TLS; `received` is what clients sent. */
-async function startServer() {
+const parameters = ["sslmode=verify-full", "sslmode=require", "sslmode=no-verify", "ssl=true"];
+test.each(parameters)("with %s a server without TLS gets neither user nor password", async (parameter) => {
   const received: Buffer[] = [];
   const server = net.createServer((socket) => {
     socket.on("error", () => {});
@@ -17,12 +17,7 @@ async function startServer() {
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void server.close());
-  return { port: (server.address() as AddressInfo).port, received };
-}
-
-const parameters = ["sslmode=verify-full", "sslmode=require", "sslmode=no-verify", "ssl=true"];
-test.each(parameters)("with %s a server without TLS gets neither user nor password", async (parameter) => {
-  const { port, received } = await startServer();
+  const { port } = server.address() as AddressInfo;
   const opened = openDatabase(`postgresql://latchkey:s3cret@127.0.0.1:${port}/latchkey?${parameter}`);
   await expect(opened).rejects.toThrow(/cannot be used: The server does not support SSL connections\.$/);
   expect(Buffer.concat(received)).toEqual(sslRequest);

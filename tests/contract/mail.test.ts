@@ -139,40 +139,34 @@ describe.each(["resend", "postmark"] as const)("%s", (name) => {
     expect(outgoing.deadlines()).toEqual([5000]);
   });
 
-  test.each(service.refusals)("%s refused with status 422 is final", async (_what, body, reason) => {
-    configure({ ...settings, ...service.settings });
-    outgoing.answer("POST", service.url, { status: 422, body });
-    const error = await send().catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ name: "MailRefused", reason });
-    for (const secret of [token, email, "Invalid", "Inactive"]) expect(inspect(error)).not.toContain(secret);
-    expect(outgoing.addresses()).toEqual([`POST ${service.url}`]);
-  });
+  const temporary = [...refusals, ...service.invalidAnswers];
 
-  const failures = [...refusals, ...service.invalidAnswers];
-
-  test.each(failures)("answered by %s fails after one request, without a secret", async (_fault, answer, reason) => {
+  test.each([
+    ...temporary.map(([fault, answer, reason]) => [fault, "CallError", reason, answer] as const),
+    ...service.refusals.map(([what, body, reason]) => [what, "MailRefused", reason, { status: 422, body }] as const),
+  ])("answered by %s: one request, then a %s without a secret", async (_answer, type, reason, answer) => {
     configure({ ...settings, ...service.settings });
     outgoing.answer("POST", service.url, answer);
     const error = await send().catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ name: "CallError", reason });
-    for (const secret of [token, "re_secret", "pm-secret"]) expect(inspect(error)).not.toContain(secret);
+    expect(error).toMatchObject({ name: type, reason });
+    const secrets = [token, email, "re_secret", "pm-secret", "Invalid", "Inactive"];
+    for (const secret of secrets) expect(inspect(error)).not.toContain(secret);
     expect(outgoing.addresses()).toEqual([`POST ${service.url}`]);
     expect(outgoing.deadlines()).toEqual([5000]);
   });
-});
 
-test.each(["resend", "postmark"] as const)("%s gets subjects outside ASCII as they are", async (name) => {
-  const service = services[name];
-  configure({ ...settings, ...service.settings });
-  for (const language of ["de", "ja", "ar"] as const) {
-    outgoing.answer("POST", service.url, { body: service.accepted });
-    const mail = noticeMail({ task: "mail_password_changed", email, language }, language);
-    expect(mail.subject).toMatch(/[^\x20-\x7e]|^Ihr Passwort/);
-    await sendMail(email, mail);
-    expect(JSON.parse(outgoing.calls().at(-1)?.body ?? "")).toMatchObject(
-      name === "resend" ? { subject: mail.subject } : { Subject: mail.subject },
-    );
-  }
+  test("subjects outside ASCII are sent as they are", async () => {
+    configure({ ...settings, ...service.settings });
+    for (const language of ["de", "ja", "ar"] as const) {
+      outgoing.answer("POST", service.url, { body: service.accepted });
+      const mail = noticeMail({ task: "mail_password_changed", email, language }, language);
+      expect(mail.subject).toMatch(/[^\x20-\x7e]|^Ihr Passwort/);
+      await sendMail(email, mail);
+      expect(JSON.parse(outgoing.calls().at(-1)?.body ?? "")).toMatchObject(
+        name === "resend" ? { subject: mail.subject } : { Subject: mail.subject },
+      );
+    }
+  });
 });
 
 test("the log driver prints the mail between its two marker lines and nothing else", async () => {

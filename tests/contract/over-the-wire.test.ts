@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
@@ -30,12 +31,10 @@ const failure = (call: Promise<unknown>) => call.then(String, (error: CallError)
 test("the token request has exactly the expected headers, and Content-Length", async () => {
   let raw: string[] = [];
   let body = "";
-  answer = (request, response) => {
+  answer = async (request, response) => {
     raw = request.rawHeaders;
-    request.on("data", (chunk) => {
-      body += chunk;
-    });
-    request.on("end", () => response.end('{"access_token":"a"}'));
+    body = await text(request);
+    response.end('{"access_token":"a"}');
   };
   const settings = { IDP_CLIENT_ID: "ü", IDP_CLIENT_SECRET: "&", IDP_TOKEN_URL: url };
   const sent = { code: "c+d", redirectUri: "http://localhost/cb", codeVerifier: null };

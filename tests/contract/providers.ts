@@ -31,6 +31,13 @@ const credentials = (provider: ProviderName) => ({
   IDP_CLIENT_SECRET: clientSecret,
 });
 
+const step = (name: Step["name"], url: string, answer: Step["answer"]): Step => ({
+  name,
+  method: name === "token" ? "POST" : "GET",
+  url,
+  answer,
+});
+
 const bearer = { access_token: accessToken, token_type: "Bearer", expires_in: 3599, scope: "openid" };
 
 function openIdProvider(name: "google" | "gitlab", consentUrl: string, tokenUrl: string, profileUrl: string) {
@@ -39,20 +46,15 @@ function openIdProvider(name: "google" | "gitlab", consentUrl: string, tokenUrl:
     consentUrl,
     scope: "openid email profile",
     steps: [
-      { name: "token", method: "POST", url: tokenUrl, answer: bearer },
-      {
-        name: "profile",
-        method: "GET",
-        url: profileUrl,
-        answer: {
-          sub: "110169484474386276334",
-          name: "Ada Lovelace",
-          given_name: "Ada",
-          picture: "https://images.example/a/ada=s96-c?x=1&y=%20",
-          email: "Ada@Example.com",
-          email_verified: true,
-        },
-      },
+      step("token", tokenUrl, bearer),
+      step("profile", profileUrl, {
+        sub: "110169484474386276334",
+        name: "Ada Lovelace",
+        given_name: "Ada",
+        picture: "https://images.example/a/ada=s96-c?x=1&y=%20",
+        email: "Ada@Example.com",
+        email_verified: true,
+      }),
     ],
     profile: {
       email: "Ada@Example.com",
@@ -70,35 +72,24 @@ const github = (): ProviderCase => ({
   consentUrl: "https://github.com/login/oauth/authorize",
   scope: "read:user user:email",
   steps: [
-    {
-      name: "token",
-      method: "POST",
-      url: "https://github.com/login/oauth/access_token",
-      answer: { access_token: accessToken, scope: "read:user,user:email", token_type: "bearer" },
-    },
-    {
-      name: "profile",
-      method: "GET",
-      url: "https://api.github.com/user",
-      answer: {
-        login: "ada",
-        id: 583231,
-        node_id: "MDQ6VXNlcjU4MzIzMQ==",
-        avatar_url: "https://avatars.example/u/583231?v=4",
-        type: "User",
-        name: null,
-        email: "public@example.com",
-      },
-    },
-    {
-      name: "emails",
-      method: "GET",
-      url: "https://api.github.com/user/emails",
-      answer: [
-        { email: "other@example.com", verified: true, primary: false, visibility: null },
-        { email: "ada@example.com", verified: true, primary: true, visibility: "private" },
-      ],
-    },
+    step("token", "https://github.com/login/oauth/access_token", {
+      access_token: accessToken,
+      scope: "read:user,user:email",
+      token_type: "bearer",
+    }),
+    step("profile", "https://api.github.com/user", {
+      login: "ada",
+      id: 583231,
+      node_id: "MDQ6VXNlcjU4MzIzMQ==",
+      avatar_url: "https://avatars.example/u/583231?v=4",
+      type: "User",
+      name: null,
+      email: "public@example.com",
+    }),
+    step("emails", "https://api.github.com/user/emails", [
+      { email: "other@example.com", verified: true, primary: false, visibility: null },
+      { email: "ada@example.com", verified: true, primary: true, visibility: "private" },
+    ]),
   ],
   profile: {
     email: "ada@example.com",
@@ -115,26 +106,20 @@ const discord = (): ProviderCase => ({
   consentUrl: "https://discord.com/oauth2/authorize",
   scope: "identify email",
   steps: [
-    {
-      name: "token",
-      method: "POST",
-      url: "https://discord.com/api/oauth2/token",
-      answer: { access_token: accessToken, token_type: "Bearer", expires_in: 604800, scope: "identify email" },
-    },
-    {
-      name: "profile",
-      method: "GET",
-      url: "https://discord.com/api/users/@me",
-      answer: {
-        id: "80351110224678912",
-        username: "ada",
-        discriminator: "0",
-        global_name: "Ada Lovelace",
-        avatar: "a_8342729096ea3675442027381ff50dfe",
-        verified: true,
-        email: "ada@example.com",
-      },
-    },
+    step("token", "https://discord.com/api/oauth2/token", {
+      ...bearer,
+      expires_in: 604800,
+      scope: "identify email",
+    }),
+    step("profile", "https://discord.com/api/users/@me", {
+      id: "80351110224678912",
+      username: "ada",
+      discriminator: "0",
+      global_name: "Ada Lovelace",
+      avatar: "a_8342729096ea3675442027381ff50dfe",
+      verified: true,
+      email: "ada@example.com",
+    }),
   ],
   profile: {
     email: "ada@example.com",
@@ -146,6 +131,15 @@ const discord = (): ProviderCase => ({
   idField: "id",
 });
 
+/** The provider, with this answer to one of the calls, or with these fields of an answer changed. */
+export function withAnswer(provider: ProviderCase, name: Step["name"], changed: Step["answer"]): ProviderCase {
+  const steps = provider.steps.map((step) => {
+    if (step.name !== name) return step;
+    return { ...step, answer: Array.isArray(changed) ? changed : { ...step.answer, ...changed } };
+  });
+  return { ...provider, steps };
+}
+
 /** A new issuer for each call, because discovery documents are cached by issuer. */
 export function oidc(): ProviderCase {
   const issuer = `https://${crypto.randomUUID()}.example/tenant`;
@@ -156,19 +150,14 @@ export function oidc(): ProviderCase {
     settings: { ...credentials("oidc"), IDP_ISSUER: issuer },
     consentUrl: `${issuer}/authorize`,
     steps: [
-      {
-        name: "discovery",
-        method: "GET",
-        url: `${issuer}/.well-known/openid-configuration`,
-        answer: {
-          issuer,
-          authorization_endpoint: `${issuer}/authorize`,
-          token_endpoint: `${issuer}/token`,
-          userinfo_endpoint: `${issuer}/me`,
-          jwks_uri: `${issuer}/jwks`,
-          response_types_supported: ["code"],
-        },
-      },
+      step("discovery", `${issuer}/.well-known/openid-configuration`, {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        userinfo_endpoint: `${issuer}/me`,
+        jwks_uri: `${issuer}/jwks`,
+        response_types_supported: ["code"],
+      }),
       { ...token, url: `${issuer}/token` },
       { ...profile, url: `${issuer}/me` },
     ],

@@ -22,14 +22,9 @@ beforeEach(() => {
 /** The profiles that were signed in with. */
 export const profiles = (): Profile[] => signInToAccount.mock.calls.map(([profile]) => profile);
 
-/** The browser returns from the provider's consent screen. */
-export function comeBack(origin = "http://localhost:3000"): Promise<Outcome> {
-  return comeBackWith([], {}, origin);
-}
-
-/** The same with additional query parameters, which may repeat a name, and additional cookies. */
-export function comeBackWith(
-  more: [string, string][],
+/** The browser returns from the provider's consent screen, with more query parameters, which may repeat a name. */
+export function comeBack(
+  more: [string, string][] = [],
   cookies: Record<string, string> = {},
   origin = "http://localhost:3000",
 ): Promise<Outcome> {

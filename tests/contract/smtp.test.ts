@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig, type SmtpConfig } from "#server/config";
@@ -36,9 +38,23 @@ function mailerFor(url: string, port: number, more: { ca?: string; step?: number
 /** Resolves with the error that rejects the promise. */
 const rejection = (promise: Promise<unknown>) => promise.then(String, (error: unknown) => error);
 
-const greeting = "220 mail.example\r\n";
-const answers: Record<string, string> = { EHLO: "250 mail.example", DATA: "354 Go on", "550": "550 No" };
-const answerTo = (line: string) => `${answers[line.split(" ")[0] ?? ""] ?? "250 OK"}\r\n`;
+type Answers = Record<string, string | ((socket: Socket) => void)>;
+
+const greeting = "220 mail.example";
+const accepts: Answers = { greeting, EHLO: "250 mail.example", MAIL: "250", RCPT: "250", DATA: "354", ".": "250" };
+
+/** A server that accepts every mail, but answers some commands or its greeting in another way, or not (""). */
+async function startServer(others: Answers) {
+  const lines: string[] = [];
+  const { port } = await startScriptedServer((line, socket) => {
+    const command = line?.split(/[ :]/, 1)[0] ?? "greeting";
+    lines.push(line ?? command);
+    const answer = others[command] ?? accepts[command];
+    if (typeof answer === "function") answer(socket);
+    else if (answer) socket.write(`${answer}\r\n`);
+  });
+  return { port, lines };
+}
 
 const refused = { name: "MailRefused", reason: "recipient_refused" };
 
@@ -84,18 +100,11 @@ describe.each([
 
 /** Decodes the encoded words of a header (RFC 2047). */
 function decodeHeader(value: string): string {
-  const words = value.replace(/\?=\s+=\?/g, "?==?").matchAll(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi);
-  const bytes = [...words].map(([, encoding, text = ""]) =>
-    encoding?.toUpperCase() === "B"
-      ? Buffer.from(text, "base64")
-      : Buffer.from(
-          text
-            .replaceAll("_", " ")
-            .replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
-          "latin1",
-        ),
-  );
-  return Buffer.concat(bytes).toString("utf8");
+  const hexOf = (encoding: string, text: string) =>
+    encoding.toUpperCase() === "B" ? Buffer.from(text, "base64").toString("hex").replace(/../g, "%$&") : text;
+  const words = value.matchAll(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi);
+  const encoded = [...words].map(([, encoding = "", text = ""]) => hexOf(encoding, text));
+  return decodeURIComponent(encoded.join("").replaceAll("_", " ").replaceAll("=", "%"));
 }
 
 test.each(["de", "fr", "ja", "ar"] as const)("a subject in %s is sent in ASCII, as encoded words", async (language) => {
@@ -110,18 +119,10 @@ test.each(["de", "fr", "ja", "ar"] as const)("a subject in %s is sent in ASCII, 
 });
 
 test("without STARTTLS neither a login nor a mail is sent", { tags: "12.3.1" }, async () => {
-  const lines: (string | null)[] = [];
-  const server = await startScriptedServer((line, socket) => {
-    lines.push(line?.split(" ")[0] ?? null);
-    if (line === null) socket.write(greeting);
-    else
-      socket.write(
-        line.startsWith("EHLO") ? "250-mail.example\r\n250 AUTH PLAIN LOGIN\r\n" : "502 No such command\r\n",
-      );
-  });
-  const error = await rejection(mailerFor(startTls, server.port).send(mail));
+  const { port, lines } = await startServer({ EHLO: "250-mail.example\r\n250 AUTH PLAIN LOGIN", STARTTLS: "502" });
+  const error = await rejection(mailerFor(startTls, port).send(mail));
   expect(error).toMatchObject({ name: "SmtpError", code: "ETLS 502" });
-  expect(lines).toEqual([null, "EHLO", "STARTTLS"]);
+  expect(lines).toEqual(["greeting", expect.stringMatching(/^EHLO /), "STARTTLS"]);
 });
 
 test("a server on a loopback address without a login receives the mail with any certificate", async () => {
@@ -173,27 +174,19 @@ describe("a refusal", () => {
 });
 
 test("a connection that closes in the middle of a message fails the mail", async () => {
-  let inMessage = false;
-  const server = await startScriptedServer((line, socket) => {
-    if (inMessage) return void socket.destroy();
-    inMessage = line === "DATA";
-    socket.write(line === null ? greeting : answerTo(line));
-  });
+  const server = await startServer({ "Message-ID": (socket) => void socket.destroy() });
   const error = await rejection(mailerFor(plain, server.port).send(mail));
   expect(error).toMatchObject({ name: "SmtpError", code: expect.stringMatching(/^(ECONNECTION|ESOCKET)/) });
 });
 
 describe("a server that does not answer fails the mail before the deadline", () => {
-  test.each<[string, string | null]>([
-    ["before its greeting", null],
+  test.each([
+    ["before its greeting", "greeting"],
     ["after EHLO", "EHLO"],
     ["after RCPT", "RCPT"],
     ["after the message", "."],
   ])("%s", async (_when, last) => {
-    const server = await startScriptedServer((line, socket) => {
-      if (line === last || (last && line?.startsWith(last))) return;
-      socket.write(line === null ? greeting : /^(EHLO|MAIL|RCPT|DATA)/.test(line) ? answerTo(line) : "");
-    });
+    const server = await startServer({ [last]: "" });
     const error = await rejection(mailerFor(plain, server.port, { step: 200 }).send(mail));
     expect(error).toMatchObject({ name: "SmtpError", code: "ETIMEDOUT" });
   });
@@ -201,9 +194,10 @@ describe("a server that does not answer fails the mail before the deadline", () 
   test("with an endless answer to RCPT", async () => {
     let timer: NodeJS.Timeout | undefined;
     onTestFinished(() => clearInterval(timer));
-    const server = await startScriptedServer((line, socket) => {
-      if (!line?.startsWith("RCPT")) return void socket.write(line === null ? greeting : answerTo(line));
-      timer = setInterval(() => socket.write("250-wait\r\n"), 20);
+    const server = await startServer({
+      RCPT(socket) {
+        timer = setInterval(() => socket.write("250-wait\r\n"), 20);
+      },
     });
     const error = await rejection(mailerFor(plain, server.port, { whole: 300 }).send(mail));
     expect(error).toMatchObject({ name: "SmtpError", code: "EABORT" });
@@ -234,13 +228,9 @@ describe("no field of a mail can add a header or a recipient", () => {
     ["all: ada@example.com, eve@example.com;", '"all: ada@example.com, eve"@example.com;'],
     ['"eve@example.com, x"@example.org', '"eve@example.com, x"@example.org'],
   ])("%j is sent as one recipient", { tags: ["1.3.11", "CVE-2025-13033"] }, async (to, address) => {
-    const commands: string[] = [];
-    const server = await startScriptedServer((line, socket) => {
-      if (line?.startsWith("RCPT")) commands.push(line);
-      socket.write(line === null ? greeting : answerTo(line.startsWith("RCPT") ? "550" : line));
-    });
-    expect(await rejection(mailerFor(plain, server.port).send({ ...mail, to }))).toMatchObject(refused);
-    expect(commands).toEqual([`RCPT TO:<${address}>`]);
+    const { port, lines } = await startServer({ RCPT: "550" });
+    expect(await rejection(mailerFor(plain, port).send({ ...mail, to }))).toMatchObject(refused);
+    expect(lines.filter((line) => line.startsWith("RCPT"))).toEqual([`RCPT TO:<${address}>`]);
   });
 });
 
@@ -265,20 +255,16 @@ test("mails share connections, and simultaneous mails open at most twenty", asyn
 });
 
 test("closing the mailer ends its connections; a mail in flight fails, and so does a later one", async () => {
-  let close = () => {};
-  let ended = () => {};
-  const connectionEnded = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  const server = await startScriptedServer((line, socket) => {
-    if (line === null) socket.on("close", ended);
-    if (line === "DATA") close();
-    else socket.write(line === null ? greeting : answerTo(line));
+  let ended: Promise<unknown> | undefined;
+  const server = await startServer({
+    DATA(socket) {
+      ended = once(socket, "close");
+      mailer.close?.();
+    },
   });
   const mailer = mailerFor(plain, server.port);
-  close = () => void mailer.close?.();
   expect(await rejection(mailer.send(mail))).toMatchObject({ name: "SmtpError" });
-  await connectionEnded;
+  await ended;
   expect(await rejection(mailer.send(mail))).toMatchObject({ name: "SmtpError" });
 });
 

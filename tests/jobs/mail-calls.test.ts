@@ -12,10 +12,8 @@ import { until } from "../support/until";
 const latchkey = startLatchkey();
 const log = recordLog();
 
-const requestRegistration = (email: string) =>
-  query((em) => enqueue(em, { task: "mail_registration", email, language: "en" }));
-const requestReset = (email: string) =>
-  query((em) => enqueue(em, { task: "mail_password_reset", email, language: "en" }));
+const requestMail = (email: string, task: "mail_password_reset" | "mail_registration" = "mail_password_reset") =>
+  query((em) => enqueue(em, { task, email, language: "en" }));
 
 /** The number of jobs in each state. */
 async function states(): Promise<Record<string, number>> {
@@ -45,7 +43,7 @@ function holdMails(): HeldCall[] {
 /** A registration whose mail call is made and not answered. */
 async function registrationInFlight() {
   const calls = holdMails();
-  await requestRegistration("new@example.com");
+  await requestMail("new@example.com", "mail_registration");
   const registration = latchkey.drain();
   await until(() => calls.length === 1, "the mail call");
   return { calls, registration };
@@ -62,7 +60,7 @@ test("the concurrent jobs and calls to the mail service are limited, and further
     return () => new Promise((resolve) => ends.push(resolve));
   });
   await queue.open();
-  for (let n = 0; n < concurrency + 10; n++) await requestReset(`user${n}@example.com`);
+  for (let n = 0; n < concurrency + 10; n++) await requestMail(`user${n}@example.com`);
   queue.work();
   await query((em) => queue.enqueue(em, { task: "mail_password_reset", email: "last@example.com", language: "en" }));
 
@@ -82,7 +80,7 @@ test("the concurrent jobs and calls to the mail service are limited, and further
 test("a job for an unknown address takes as long as a running mail call", async () => {
   const simulate = vi.spyOn(RecentCalls.prototype, "simulate");
   const { calls, registration } = await registrationInFlight();
-  await requestReset("nobody@example.com");
+  await requestMail("nobody@example.com");
   const reset = latchkey.drain();
   await until(() => simulate.mock.calls.length === 1, "the job without a mail");
   // If the job ended early, a statement between these would delete it.
@@ -97,7 +95,7 @@ test("a job for an unknown address fails as the mail calls do, and its retry sen
   const { calls, registration } = await registrationInFlight();
   calls[0]!.fail();
   await registration;
-  await requestReset("nobody@example.com");
+  await requestMail("nobody@example.com");
   await latchkey.drain();
   expect(await states()).toEqual({ retry: 2 });
 
@@ -114,7 +112,7 @@ test("a job for an unknown address completes when the simulated mail call was re
   await registration;
   expect(await states()).toEqual({ cancelled: 1 });
   expect(log.events()).toEqual([{ event: "mail.failed", reason: "recipient_refused" }]);
-  await requestReset("nobody@example.com");
+  await requestMail("nobody@example.com");
   await latchkey.drain();
   expect(await states()).toEqual({ cancelled: 1 });
   expect(log.events()).toHaveLength(1);

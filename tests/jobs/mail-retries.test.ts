@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import type { SMTPServerOptions } from "smtp-server";
+import { beforeEach, expect, test } from "vitest";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as resetPassword from "~/routes/reset-password";
 import { createUser } from "../support/accounts";
@@ -6,6 +7,7 @@ import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { recordOutgoingCalls } from "../support/outgoing-calls";
 import { call, post } from "../support/route-calls";
+import { refuse, startSmtpServer } from "../support/smtp-service";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey({
@@ -23,11 +25,17 @@ const day = 86_400; // s
 
 const jobs = () => latchkey.execute<object>("select * from pgboss.job where data->>'task' = 'mail_password_reset'");
 
+const requestReset = (address = email) => call(forgotPassword.action, post("/forgot-password", { email: address }));
+
+const endWait = () =>
+  latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
+
 const tokenOf = (sent?: { body: string }) => /token=([0-9a-f]{64})\b/.exec(sent?.body ?? "")?.[1] ?? "no token";
 
+beforeEach(() => createUser(latchkey.em(), { email, password: null }));
+
 test("a failing mail is retried at least ten times over at least a day with growing delays, then the job fails", async () => {
-  await createUser(latchkey.em(), { password: null });
-  await call(forgotPassword.action, post("/forgot-password", { email }));
+  await requestReset();
 
   const waits: number[] = [];
   for (;;) {
@@ -40,7 +48,7 @@ test("a failing mail is retried at least ten times over at least a day with grow
     if (job?.state === "failed") break;
     expect(job).toEqual({ state: "retry", wait: expect.any(Number) });
     waits.push(job?.wait ?? 0);
-    await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
+    await endWait();
   }
   const tries = outgoing.calls().length;
   expect(tries).toBe(waits.length + 1);
@@ -56,19 +64,18 @@ test("a failing mail is retried at least ten times over at least a day with grow
 });
 
 test("a job for an unknown address that fails like recent mails is retried as often, and ends without event and without a failed job", async () => {
-  await createUser(latchkey.em(), { email, password: null });
-  await call(forgotPassword.action, post("/forgot-password", { email }));
+  await requestReset();
   outgoing.answer("POST", resend, { broken: true });
   await latchkey.drain();
   await latchkey.execute("delete from pgboss.job where data->>'email' = ?", [email]);
 
   const unknown = "nobody@example.com";
-  await call(forgotPassword.action, post("/forgot-password", { email: unknown }));
+  await requestReset(unknown);
   const ofUnknown = "select state::text, output from pgboss.job where data->>'email' = ?";
   const find = () => latchkey.execute<object>(ofUnknown, [unknown]);
   let tries = 0;
   do {
-    await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
+    await endWait();
     await latchkey.drain();
     tries++;
     for (const job of await find()) expect(job).toEqual({ state: "retry", output: { error: "SimulatedFailure" } });
@@ -80,8 +87,7 @@ test("a job for an unknown address that fails like recent mails is retried as of
 });
 
 test("a mail that the mail service refuses permanently is not retried, and the event has the reason", async () => {
-  await createUser(latchkey.em(), { email, password: null });
-  await call(forgotPassword.action, post("/forgot-password", { email }));
+  await requestReset();
   outgoing.answer("POST", resend, { status: 422, body: '{"name":"validation_error","message":"Invalid `to` field"}' });
   await latchkey.drain();
   const output = { error: "MailRefused", reason: "message_refused" };
@@ -99,8 +105,7 @@ test("a mail that the mail service refuses permanently is not retried, and the e
 });
 
 test("a failed mail is retried with a new token, and neither the job nor the log contains a token", async () => {
-  await createUser(latchkey.em(), { email, password: null });
-  await call(forgotPassword.action, post("/forgot-password", { email }));
+  await requestReset();
   outgoing.answer("POST", resend, { status: 500 });
   await latchkey.drain();
   const [failed] = await jobs();
@@ -113,13 +118,28 @@ test("a failed mail is retried with a new token, and neither the job nor the log
   }
   expect(log.events()).toEqual([{ event: "password_reset.requested" }]);
 
-  await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
+  await endWait();
   outgoing.answer("POST", resend, { body: '{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}' });
   await latchkey.drain();
   const second = tokenOf(outgoing.calls()[1]);
   expect(outgoing.calls()).toHaveLength(2);
+  expect(await latchkey.execute("select from password_resets")).toHaveLength(2);
   expect(second).not.toBe(first);
   const link = post("/reset-password", { email, token: second, ...twice("another good password") });
   expect(await call(resetPassword.action, link)).toMatchObject({ location: "/login?notice=password_reset" });
   expect(log.events().slice(0, 2)).toEqual([{ event: "password_reset.requested" }, { event: "password_reset.sent" }]);
+});
+
+test("of a failed SMTP server's answer, job and log contain the codes alone", async () => {
+  const onRcptTo: SMTPServerOptions["onRcptTo"] = (_address, _session, done) => done(refuse(451));
+  const { port } = await startSmtpServer({ authOptional: true, hideSTARTTLS: true, onRcptTo });
+  latchkey.configure({ MAIL_DRIVER: "smtp", SMTP_URL: `smtp://127.0.0.1:${port}` });
+  await requestReset();
+  await latchkey.drain();
+  const [job] = await jobs();
+  expect(job).toMatchObject({ state: "retry", output: { error: "SmtpError", code: "EENVELOPE 451" } });
+  for (const text of [JSON.stringify(job), log.lines().join()]) {
+    expect(text).toContain("EENVELOPE 451");
+    expect(text).not.toMatch(/refused for a reason|[0-9a-f]{64}/);
+  }
 });

@@ -15,26 +15,20 @@ const inEach = (count: number) => Object.fromEntries(tables.map((table) => [tabl
 
 /** Adds `count` rows that expire at `expires` to each table, and a user for the sessions. */
 async function addRows(prefix: string, count: number, expires: Date): Promise<void> {
-  const user = crypto.randomUUID();
-  const address = `${prefix}@example.com`;
-  await latchkey.execute("insert into users (id, email, created_at) values (?, ?, now())", [user, address]);
-  for (const table of ["password_resets", "registrations"]) {
-    await latchkey.execute(
-      `insert into ${table} select ? || n, ? || '@example.com', ? from generate_series(1, ?::int) n`,
-      [prefix, prefix, expires, count],
-    );
-  }
   await latchkey.execute(
-    `insert into email_changes select ? || n, ?, ? || '@example.com', ? from generate_series(1, ?::int) n`,
-    [prefix, user, prefix, expires, count],
+    `with owner as (
+       insert into users (id, email, created_at) values (gen_random_uuid(), ?, now()) returning id, email
+     ), expiring as (
+       select ? || n as key, id as user_id, email, ?::timestamptz as at from owner, generate_series(1, ?::int) n
+     ),
+     resets as (insert into password_resets select key, email, at from expiring),
+     links as (insert into registrations select key, email, at from expiring),
+     changes as (insert into email_changes select key, user_id, email, at from expiring),
+     counters as (insert into rate_limits select key, 1, extract(epoch from at) * 1000 from expiring)
+     insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+     select gen_random_uuid(), key, user_id, now(), now(), at from expiring`,
+    [`${prefix}@example.com`, prefix, expires, count],
   );
-  await latchkey.execute(
-    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
-     select gen_random_uuid(), ? || n, ?, now(), now(), ? from generate_series(1, ?::int) n`,
-    [prefix, user, expires, count],
-  );
-  const counters = "insert into rate_limits select ? || n, 1, ? from generate_series(1, ?::int) n";
-  await latchkey.execute(counters, [prefix, expires.getTime(), count]);
 }
 
 async function counts(): Promise<Record<string, number>> {

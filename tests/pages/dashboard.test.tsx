@@ -188,19 +188,15 @@ test("with one session the only button that ends a session is the one to log out
   expect(screen.queryByRole("button", { name: /^End/ })).toBeNull();
 });
 
-test("the result of an action is shown as text and has the focus", async () => {
-  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused: { done: "The session was ended." } });
-  await user.click(screen.getByRole("button", { name: "End this session" }));
-  const said = await screen.findByText("The session was ended.");
-  expect(said.getAttribute("role")).toBe("status");
-  expect(document.activeElement).toBe(said);
-});
-
-test("a refused action is shown as an alert", async () => {
-  const refused = { errors: { sessionId: "This session has already ended." }, typed: {} };
+test.each([
+  ["status", { done: "The session has ended." }],
+  ["alert", { errors: { sessionId: "The session has ended." }, typed: {} }],
+])("what an action has done or refused is shown as text and has the focus: %s", async (role, refused) => {
   const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
   await user.click(screen.getByRole("button", { name: "End this session" }));
-  expect((await screen.findByRole("alert")).textContent).toBe("This session has already ended.");
+  const said = await screen.findByText("The session has ended.");
+  expect(said.getAttribute("role")).toBe(role);
+  expect(document.activeElement).toBe(said);
 });
 
 test("while an action is being sent only its button is busy, and no other action can be sent", async () => {

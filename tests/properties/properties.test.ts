@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import fc from "fast-check";
 import nock from "nock";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parseAddress } from "#server/accounts/email-address";
 import { isLinkValid, issueLink } from "#server/accounts/mailed-links";
 import { mintToken, sha256 } from "#server/accounts/tokens";
@@ -22,31 +22,11 @@ import { createUser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { listen } from "../support/listen";
 import { recordLog } from "../support/logged";
-import { sendBytes, statusOf } from "../support/raw-http";
+import { exchange } from "../support/raw-http";
 import { call, get, post } from "../support/route-calls";
 
 // The seed is new in every run; fast-check prints it with the counterexample when a property fails.
 fc.configureGlobal({ numRuns: 100, verbose: fc.VerbosityLevel.Verbose });
-
-let badInputs = 0;
-
-/** Counts a generated input that must be refused. Call it once for each. */
-function countBadInput(): void {
-  badInputs++;
-}
-
-afterAll(() => void process.stderr.write(`${badInputs.toLocaleString("en")} bad inputs, all of them refused\n`));
-
-/** Counts the accepted and the refused inputs of a property, so that the test fails if its generator makes only one kind. */
-class Outcomes {
-  accepted = 0;
-  refused = 0;
-
-  expectAtLeast(floors: { accepted: number; refused: number }): void {
-    expect(this.accepted).toBeGreaterThanOrEqual(floors.accepted);
-    expect(this.refused).toBeGreaterThanOrEqual(floors.refused);
-  }
-}
 
 const issuer = "https://provider.example";
 const latchkey = startLatchkey({
@@ -87,11 +67,9 @@ const profiles: Record<string, [id: string, others: Record<string, fc.Arbitrary<
   discord: ["id", { username: claim, global_name: claim, avatar: claim, email: claim, verified: claim }],
 };
 
-/** All rows but the counters of the limits, which every request may change. */
-async function snapshotWithoutLimits() {
-  const { rate_limits: _, ...tables } = await latchkey.snapshot();
-  return tables;
-}
+/** Checks a property that changes no row, but of the table `except`. */
+const assertUnchanged = <T>(property: fc.IAsyncPropertyWithHooks<T>, except?: "rate_limits", numRuns = 100) =>
+  latchkey.unchanged(async () => fc.assert(property, { numRuns }), except);
 
 describe("an e-mail address", () => {
   const ordinary = fc.emailAddress().filter((address) => address.length <= 254 && address.indexOf("@") <= 64);
@@ -100,7 +78,7 @@ describe("an e-mail address", () => {
   const withAt = fc.oneof(hostile, ordinary, joined);
 
   test("is parsed to ASCII in one spelling, or refused", { tags: ["1.1.1", "2.2.1"] }, () => {
-    const outcomes = new Outcomes();
+    const outcomes = { accepted: 0, refused: 0 };
     fc.assert(
       fc.property(withAt, (text) => {
         const address = parseAddress(text);
@@ -114,7 +92,8 @@ describe("an e-mail address", () => {
       }),
       { numRuns: 1_000 },
     );
-    outcomes.expectAtLeast({ accepted: 200, refused: 400 });
+    expect(outcomes.accepted).toBeGreaterThanOrEqual(200);
+    expect(outcomes.refused).toBeGreaterThanOrEqual(400);
   });
 
   test("is accepted when it is valid", () => {
@@ -142,14 +121,12 @@ describe("an e-mail address", () => {
     const inserted = fc.constantFrom(...' \t\r\n\0\u007f\u0080\u00e9\u0131\u212a\uff20\ud800\u202e\u200b,;:<>()[]\\"');
     fc.assert(
       fc.property(ordinary, fc.constantFrom(...Object.values(damages)), fc.nat(), (address, damage, at) => {
-        countBadInput();
         expect(parseAddress(damage(address, at % address.length))).toBeNull();
       }),
       { numRuns: 1_000 },
     );
     fc.assert(
       fc.property(ordinary, inserted, fc.nat(), (address, character, at) => {
-        countBadInput();
         const within = 1 + (at % (address.length - 1));
         const damaged = address.slice(0, within) + character + address.slice(within);
         expect(parseAddress(damaged)).toBeNull();
@@ -160,7 +137,6 @@ describe("an e-mail address", () => {
 
   test("long inputs are refused without catastrophic backtracking (ReDoS)", () => {
     for (const text of ["a".repeat(16_000), "a.".repeat(8_000), `a@${"a-".repeat(8_000)}`, "@".repeat(16_000)]) {
-      countBadInput();
       expect(parseAddress(text)).toBeNull();
     }
   });
@@ -183,7 +159,6 @@ describe("a token", () => {
     await fc.assert(
       fc.asyncProperty(mutated, hostile, async (other, address) => {
         fc.pre(other !== token && address !== email);
-        countBadInput();
         expect(await isLinkValid(latchkey.em(), PasswordReset, { email, token: other })).toBe(false);
         const ofAnother = { email: address.replaceAll("\0", ""), token };
         expect(await isLinkValid(latchkey.em(), PasswordReset, ofAnother)).toBe(false);
@@ -201,6 +176,18 @@ describe("a token", () => {
   });
 });
 
+const routes = {
+  "/login": login,
+  "/register": register,
+  "/register/complete": completeRegistration,
+  "/forgot-password": forgotPassword,
+  "/reset-password": resetPassword,
+  "/dashboard": dashboard,
+  "/auth/idp": idp,
+  "/auth/idp/callback": callback,
+  "/logout": logout,
+};
+
 const outcomeOf = async (route: unknown, request: Request) => {
   const outcome = await call(route, request);
   expect(outcome.status).toBeLessThan(500);
@@ -216,32 +203,18 @@ describe("no request is answered 500 or changes data", () => {
   const query = fc.array(fc.tuple(fc.oneof(names, hostile), hostile), { minLength: 1, maxLength: 6 });
 
   test("with any query", async () => {
-    const before = await latchkey.snapshot();
-    await fc.assert(
+    await assertUnchanged(
       fc.asyncProperty(query, async (pairs) => {
-        countBadInput();
         const search = new URLSearchParams(pairs);
-        for (const [path, { loader }] of Object.entries({
-          "/login": login,
-          "/register": register,
-          "/register/complete": completeRegistration,
-          "/forgot-password": forgotPassword,
-          "/reset-password": resetPassword,
-          "/dashboard": dashboard,
-          "/auth/idp": idp,
-          "/auth/idp/callback": callback,
-          "/logout": logout,
-        })) {
+        for (const [path, { loader }] of Object.entries(routes)) {
           const { cookies } = await outcomeOf(loader, get(`${path}?${search}`));
           expect(cookies.session).toBeUndefined();
         }
       }),
     );
-    expect(await latchkey.snapshot()).toEqual(before);
   });
 
   test("with any cookies", async () => {
-    const before = await latchkey.snapshot();
     const unit = fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code));
     const latin1 = fc.string({ unit, minLength: 1, maxLength: 200 });
     const names = ["session", "__Host-session", "oauth_state", "oauth_verifier", "__proto__", "a"];
@@ -251,9 +224,8 @@ describe("no request is answered 500 or changes data", () => {
       latin1,
       pairs.map((all) => all.map((pair) => pair.join("=")).join("; ")),
     );
-    await fc.assert(
+    await assertUnchanged(
       fc.asyncProperty(header, async (cookie) => {
-        countBadInput();
         const headers = { Cookie: cookie.replaceAll("\u007f", "").trim() };
         expect(await outcomeOf(dashboard.loader, get("/dashboard", { headers }))).toMatchObject({ location: "/login" });
         expect(await outcomeOf(login.loader, get("/login", { headers }))).toMatchObject({ status: 200 });
@@ -262,18 +234,11 @@ describe("no request is answered 500 or changes data", () => {
         expect(await outcomeOf(logout.action, post("/logout", {}, { headers }))).toMatchObject({ location: "/login" });
       }),
     );
-    expect(await latchkey.snapshot()).toEqual(before);
   });
 
-  const formRoutes = Object.entries({
-    "/register/complete": completeRegistration.action,
-    "/reset-password": resetPassword.action,
-    "/dashboard": dashboard.action,
-    "/logout": logout.action,
-  });
+  const forms = ["/register/complete", "/reset-password", "/dashboard", "/logout"] as const;
 
   test("with any body of a form", async () => {
-    const before = await snapshotWithoutLimits();
     const type = fc.constantFrom(
       "application/x-www-form-urlencoded",
       "application/x-www-form-urlencoded;charset=utf-16",
@@ -291,55 +256,48 @@ describe("no request is answered 500 or changes data", () => {
       multipart.map((text) => Buffer.from(text)),
       query.map((pairs) => Buffer.from(pairs.map((pair) => pair.join("=")).join("&"))),
     );
-    await fc.assert(
+    await assertUnchanged(
       fc.asyncProperty(type, body, async (contentType, bytes) => {
         fc.pre(!bytes.includes("ada@example.com")); // A link may be requested for an existing address.
-        countBadInput();
         const form = { method: "POST", headers: { "Content-Type": contentType }, body: bytes };
         const send = (path: string) => new Request(`http://localhost:3000${path}`, form);
-        for (const [path, action] of formRoutes) await outcomeOf(action, send(path));
+        for (const path of forms) await outcomeOf(routes[path].action, send(path));
         const asked = await outcomeOf(forgotPassword.action, send("/forgot-password"));
         expect(asked).toMatchObject({ status: 200, data: { status: "sent" } });
       }),
+      "rate_limits",
     );
-    expect(await snapshotWithoutLimits()).toEqual(before);
   });
 
   test("with any fields of a form", { tags: ["1.2.4", "2.2.2"] }, async () => {
-    const before = await snapshotWithoutLimits();
     const names = fc.constantFrom("email", "token", "password", "passwordConfirmation", "intent", "sessionId");
     const fields = fc.array(fc.tuple(fc.oneof(names, hostile), hostile), { minLength: 1, maxLength: 8 });
-    await fc.assert(
+    await assertUnchanged(
       fc.asyncProperty(fields, async (pairs) => {
         fc.pre(!pairs.some(([name, value]) => name === "email" && parseAddress(value) !== null));
-        countBadInput();
-        for (const [path, action] of formRoutes) {
-          const { cookies } = await outcomeOf(action, post(path, pairs));
+        for (const path of forms) {
+          const { cookies } = await outcomeOf(routes[path].action, post(path, pairs));
           expect(cookies.session ?? "").toBe("");
         }
-        for (const [path, { action }] of Object.entries({
-          "/forgot-password": forgotPassword,
-          "/register": register,
-        })) {
-          expect(await outcomeOf(action, post(path, pairs))).toMatchObject({ status: 200, data: { status: "sent" } });
+        for (const path of ["/forgot-password", "/register"] as const) {
+          const asked = await outcomeOf(routes[path].action, post(path, pairs));
+          expect(asked).toMatchObject({ status: 200, data: { status: "sent" } });
         }
       }),
+      "rate_limits",
     );
-    expect(await snapshotWithoutLimits()).toEqual(before);
   });
 
   test("with any email and password at the login", async () => {
-    const before = await snapshotWithoutLimits();
-    await fc.assert(
+    await assertUnchanged(
       fc.asyncProperty(hostile, hostile, async (email, password) => {
-        countBadInput();
         const { status, cookies } = await outcomeOf(login.action, post("/login", { email, password }));
         expect([422, 429]).toContain(status);
         expect(cookies).toEqual({});
       }),
-      { numRuns: 30 },
+      "rate_limits",
+      30,
     );
-    expect(await snapshotWithoutLimits()).toEqual(before);
   });
 });
 
@@ -347,10 +305,20 @@ describe("any answer of the provider", () => {
   beforeEach(async () => {
     await createUser(latchkey.em(), { email: "ada@example.com", password: null, idpId: "ada" });
   });
-  afterEach(() => nock.cleanAll());
 
-  const comeBack = () =>
-    outcomeOf(callback.loader, get("/auth/idp/callback?code=c&state=s", { cookie: "oauth_state=s" }));
+  /** The callback of a sign-in for which the provider gives these answers. */
+  async function signIn(
+    profile: [status: number, body: string],
+    token: typeof profile = [200, '{"access_token":"at"}'],
+  ) {
+    nock(issuer).post("/token").reply(token[0], token[1]);
+    nock(issuer).get("/userinfo").reply(profile[0], profile[1]);
+    const cookie = "oauth_state=s";
+    const outcome = await outcomeOf(callback.loader, get("/auth/idp/callback?code=c&state=s", { cookie }));
+    nock.cleanAll();
+    return outcome;
+  }
+
   const ok = fc.constantFrom(200, 201);
   const notOk = fc.constantFrom(204, 301, 400, 401, 404, 429, 500, 503);
   const json = fc.oneof(
@@ -366,68 +334,47 @@ describe("any answer of the provider", () => {
     cookies: { oauth_state: "" },
   };
 
-  /** The number of sign-ins that failed for this reason. */
-  const count = (reason: string) =>
-    log.events().filter((logged) => logged.event === "idp.failed" && logged.reason === reason).length;
+  const withoutToken = fc
+    .record({ access_token: fc.anything(), token_type: fc.anything(), error: fc.anything() }, { requiredKeys: [] })
+    .filter(({ access_token: token }) => typeof token !== "string")
+    .map((answer) => JSON.stringify(answer));
+  const invalidToken = fc.oneof(
+    fc.tuple(ok, fc.oneof(json, withoutToken)),
+    fc.tuple(notOk, fc.oneof(json, withoutToken, fc.constant('{"access_token":"at","token_type":"Bearer"}'))),
+  );
 
-  test("to an invalid token request: no session and no change", async () => {
-    const before = await latchkey.snapshot();
-    const withoutToken = fc
-      .record({ access_token: fc.anything(), token_type: fc.anything(), error: fc.anything() }, { requiredKeys: [] })
-      .filter(({ access_token: token }) => typeof token !== "string")
-      .map(stringify);
-    const answer = fc.oneof(
-      fc.tuple(ok, fc.oneof(json, withoutToken)),
-      fc.tuple(notOk, fc.oneof(json, withoutToken, fc.constant('{"access_token":"at","token_type":"Bearer"}'))),
-    );
-    await fc.assert(
-      fc.asyncProperty(answer, async ([status, body]) => {
-        countBadInput();
-        nock(issuer).post("/token").reply(status, body);
-        nock(issuer).get("/userinfo").reply(200, {});
-        expect(await comeBack()).toEqual(refused);
-        nock.cleanAll();
-      }),
-    );
-    expect(await latchkey.snapshot()).toEqual(before);
-    expect(count("exchange: unexpected")).toBeGreaterThanOrEqual(10);
-    expect(count("exchange: not_json")).toBeGreaterThanOrEqual(5);
-  });
-
+  const good = { sub: "eve", email: "eve@example.com", email_verified: true };
   const noId = fc.anything().filter((sub) => typeof sub !== "string" && typeof sub !== "number");
+  const unusable = fc
+    .oneof(
+      fc.record({ sub: noId, name: fc.anything() }),
+      fc.record({ email_verified: fc.anything().filter((verified) => verified !== true) }),
+      fc.record({ email: claim.filter((email) => typeof email !== "string" || parseAddress(email) === null) }),
+    )
+    .map((changed) => JSON.stringify({ ...good, ...changed }));
+  const invalidProfile = fc.oneof(
+    fc.tuple(ok, json),
+    { weight: 3, arbitrary: fc.tuple(ok, unusable) },
+    fc.tuple(notOk, fc.constant(JSON.stringify(good))),
+  );
 
-  test("to the profile request: no session without an id and a verified address", async () => {
-    const before = await latchkey.snapshot();
-    const good = { sub: "eve", email: "eve@example.com", email_verified: true };
-    const withoutId = fc.tuple(noId, fc.anything()).map(([sub, name]) => ({ ...good, sub, name }));
-    const unverified = fc
-      .anything()
-      .filter((verified) => verified !== true)
-      .map((email_verified) => ({ ...good, email_verified }));
-    const withoutAddress = fc
-      .oneof(hostile, fc.anything())
-      .filter((email) => typeof email !== "string" || parseAddress(email) === null)
-      .map((email) => ({ ...good, email }));
-    const answer = fc.oneof(
-      fc.tuple(ok, fc.oneof(json, withoutId.map(stringify), unverified.map(stringify), withoutAddress.map(stringify))),
-      fc.tuple(notOk, fc.constant(stringify(good))),
-    );
-    await fc.assert(
-      fc.asyncProperty(answer, async ([status, body]) => {
-        countBadInput();
-        nock(issuer).post("/token").reply(200, { access_token: "at" });
-        nock(issuer).get("/userinfo").reply(status, body);
-        expect(await comeBack()).toEqual(refused);
-        nock.cleanAll();
+  test.each([
+    ["token", invalidToken, { "exchange: unexpected": 10, "exchange: not_json": 5 }],
+    ["profile", invalidProfile, { "profile: unexpected": 5, no_verified_email: 10 }],
+  ])("to an invalid %s request: no session and no change", async (asked, answers, reasons) => {
+    await assertUnchanged(
+      fc.asyncProperty(answers, async (answer) => {
+        expect(await (asked === "token" ? signIn([200, "{}"], answer) : signIn(answer))).toEqual(refused);
       }),
     );
-    expect(await latchkey.snapshot()).toEqual(before);
-    expect(count("profile: unexpected")).toBeGreaterThanOrEqual(5);
-    expect(count("no_verified_email")).toBeGreaterThanOrEqual(10);
+    for (const [reason, least] of Object.entries(reasons)) {
+      const failed = log.events().filter((logged) => logged.event === "idp.failed" && logged.reason === reason);
+      expect(failed.length).toBeGreaterThanOrEqual(least);
+    }
   });
 
   test("to the profile request: a session only for the account of its id or verified address, and no other account changes", async () => {
-    const outcomes = new Outcomes();
+    const outcomes = { accepted: 0, refused: 0 };
     const [before] = await latchkey.execute("select * from users");
     const maybe = <T>(good: fc.Arbitrary<T>) =>
       fc.oneof({ weight: 4, arbitrary: good }, { weight: 1, arbitrary: claim });
@@ -443,10 +390,7 @@ describe("any answer of the provider", () => {
     );
     await fc.assert(
       fc.asyncProperty(claims, async (profile) => {
-        nock(issuer).post("/token").reply(200, { access_token: "at" });
-        nock(issuer).get("/userinfo").reply(200, stringify(profile));
-        const outcome = await comeBack();
-        nock.cleanAll();
+        const outcome = await signIn([200, JSON.stringify(profile)]);
         if (outcome.location === "/dashboard") {
           outcomes.accepted++;
           expect(outcome.cookies).toEqual({ oauth_state: "", session: expect.stringMatching(/^[0-9a-f]{64}$/) });
@@ -456,7 +400,8 @@ describe("any answer of the provider", () => {
         }
       }),
     );
-    outcomes.expectAtLeast({ accepted: 10, refused: 10 });
+    expect(outcomes.accepted).toBeGreaterThanOrEqual(10);
+    expect(outcomes.refused).toBeGreaterThanOrEqual(10);
     expect(await latchkey.execute("select * from users where email = 'ada@example.com'")).toEqual([before]);
     const users = await latchkey.execute<{ email: string }>("select email from users");
     expect(users.length).toBeGreaterThan(10);
@@ -487,32 +432,13 @@ describe("any answer of the provider", () => {
       const unusableId = fc.oneof(noId, fc.constantFrom("", "\0", "a\nb", "\ud800", "x".repeat(256), 0.5, 2 ** 53));
       fc.assert(
         fc.property(unusableId, fields, (id, others) => {
-          countBadInput();
           expect(profile.safeParse({ ...others, [idField]: id }).success).toBe(false);
         }),
         { numRuns: 150 },
       );
-      fc.assert(
-        fc.property(
-          fc.oneof(fc.array(fc.anything(), { maxLength: 2 }), hostile, fc.constantFrom(null, 0)),
-          (answer) => {
-            countBadInput();
-            expect(profile.safeParse(answer).success).toBe(false);
-          },
-        ),
-        { numRuns: 50 },
-      );
     });
   });
 });
-
-function stringify(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? "";
-  } catch {
-    return "{}"; // fast-check generates values that JSON cannot represent.
-  }
-}
 
 describe("the front door", () => {
   test("passes on only a valid origin, client address and Host", async () => {
@@ -560,27 +486,23 @@ describe("the front door", () => {
       printable,
     );
 
-    const ask = async (path: string, given: Record<string, string>) => {
-      const lines = Object.entries({ ...given, Connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
-      const answer = await sendBytes(port, `GET ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
-      return { status: statusOf(answer), text: /\{.*\}/.exec(answer)?.[0] ?? "" };
-    };
-
-    const outcomes = new Outcomes();
+    const outcomes = { accepted: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(target, headers, async (path, given) => {
         fc.pre(path !== "");
-        const { status, text } = await ask(path, given);
+        const lines = Object.entries({ ...given, Connection: "close" }).map((header) => header.join(": "));
+        const { status, body } = await exchange(port, [`GET ${path} HTTP/1.1`, ...lines]);
         if (status === 400) return void outcomes.refused++; // Refused by Node's HTTP parser.
         outcomes.accepted++;
-        const { origin, client, host } = JSON.parse(text);
+        const { origin, client, host } = JSON.parse(body);
         expect(new URL(origin).origin).toBe(origin);
         expect(new URL(origin).host).toBe(host);
         expect(client).toMatch(/^[0-9a-f.:]+$/);
       }),
       { numRuns: 300 },
     );
-    outcomes.expectAtLeast({ accepted: 150, refused: 5 });
+    expect(outcomes.accepted).toBeGreaterThanOrEqual(150);
+    expect(outcomes.refused).toBeGreaterThanOrEqual(5);
     await stop();
   });
 });

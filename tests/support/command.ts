@@ -34,3 +34,12 @@ export async function latchkey(
     .map(({ level, time, ...event }) => event);
   return { status, stdout, stderr: lines.filter((line) => !isLogged(line)).join(""), events };
 }
+
+export const succeeded = (stdout: string, ...events: Finished["events"]): Finished => ({
+  status: 0,
+  stdout,
+  stderr: "",
+  events,
+});
+
+export const failed = (stderr: string): Finished => ({ status: 1, stdout: "", stderr, events: [] });
