@@ -20,7 +20,6 @@ interface BrowserOptions {
   debuggingPort?: number;
 }
 
-/** Chromium's name of a certificate's key. */
 function keyOf(certificate: string): string {
   const key = new X509Certificate(certificate).publicKey.export({ type: "spki", format: "der" });
   return createHash("sha256").update(key).digest("base64");

@@ -11,7 +11,6 @@ const closedSite = startSite({ REGISTRATION: "closed" });
 
 const everyLanguage = Object.keys(languages) as Language[];
 
-/** Expects nothing English, cut or inaccessible on the pages of a visit. */
 async function lookAround(site: Site, language: Language, visit: Visit): Promise<void> {
   const page = await site.visit({ ...surveyed, locale: language });
   const problems: string[] = [];

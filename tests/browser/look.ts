@@ -7,7 +7,6 @@ import { cutTexts, overflow, photograph, themes, violations, wcag } from "./surv
 const photographed: readonly Language[] = ["de", "ja", "ar"]; // long words, no spaces, right to left
 const checkedOnDesktop: readonly Language[] = ["de", "ar"]; // one of each direction: the rules do not read the words
 
-/** The pieces between the elements of every text that a page can show, in every form. */
 function piecesOf(language: Language): string[] {
   const { pages, answers } = texts[language];
   return [pages, answers]
@@ -19,7 +18,6 @@ function piecesOf(language: Language): string[] {
 const placeholder = /\{\w+\}/;
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** Matches the English pieces, with any values, that the language says in other words. */
 function englishTexts(language: Language): RegExp {
   const own = new Set(piecesOf(language));
   const patterns = piecesOf("en")
@@ -30,7 +28,6 @@ function englishTexts(language: Language): RegExp {
   return new RegExp(`^(?:${patterns.join("|") || "(?!)"})$`);
 }
 
-/** The pieces of text that a reader or a screen reader gets. */
 const shownTexts = (page: Page) =>
   page.evaluate(() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -44,7 +41,6 @@ const shownTexts = (page: Page) =>
     return shown;
   });
 
-/** Looks at a page in both themes at two widths, and expects nothing English, cut or inaccessible. */
 export async function look(page: Page, language: Language, state: string): Promise<string[]> {
   const problems: string[] = [];
   await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });

@@ -23,7 +23,6 @@ export async function askForAccount(page: Page, email: string): Promise<void> {
   await arrive(page, "Check your mail");
 }
 
-/** Registers from the registration page on, by mailed link. */
 export async function createAccount({ mail }: Mailbox, page: Page, email: string): Promise<void> {
   await askForAccount(page, email);
   await page.goto(linkIn(await mail(email, "Finish creating your account")));

@@ -7,7 +7,6 @@ import { bypasses, targets } from "../support/open-redirects";
 import { askForAccount, choosePassword, logIn, password, register } from "./registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "./site";
 
-/** The origin of an application, whose pages name their path. */
 let app: string;
 
 beforeAll(async () => {
@@ -27,7 +26,6 @@ const newAddress = () => `guest${++addresses}@example.com`;
 
 describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
   const options = { javaScriptEnabled };
-  /** The page of the application that was asked for, and the login page that its proxy or its code sends to. */
   const asked = (path: string) => `/login?${new URLSearchParams({ return_to: `${app}${path}` })}`;
 
   test("a login, refused once, leads back to the page of the application", async () => {

@@ -89,7 +89,6 @@ export type Site = ReturnType<typeof startSite>;
 
 export const linkIn = (text: string): string => /\S+token=\S+/.exec(text)?.[0] ?? "";
 
-/** Completes the provider's login form, which accepts any password, and its consent screen. */
 export async function signInAtProvider(page: Page, name: string): Promise<void> {
   await page.getByPlaceholder("Enter any login").fill(name);
   await page.getByPlaceholder("and password").fill("any");

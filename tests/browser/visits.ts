@@ -12,14 +12,12 @@ interface Visited {
   see: (state: string) => Promise<void>;
 }
 
-/** Goes through pages as a visitor of the language. */
 export type Visit = (visited: Visited) => Promise<void>;
 
 const nobody = { email: "nobody@example.com", token: "0".repeat(64) };
 
 export const pageTexts = (language: Language) => translator<PageTexts>(language, texts[language].pages);
 
-/** A new address, and what its owner does by the labels of the language. */
 function visitorOf(visited: Visited) {
   const { page, language } = visited;
   const t = pageTexts(language);
@@ -74,7 +72,6 @@ async function visitRegistration(visitor: Visitor): Promise<void> {
   await see("account");
 }
 
-/** Connects and disconnects the provider, asks for another address, and logs out. */
 async function visitAccount(visitor: Visitor): Promise<void> {
   const { site, page, see, t, answers, mails, email, provider, field, press, open, logIn } = visitor;
   await press(t("account.connect", { provider }));
@@ -139,7 +136,6 @@ async function visitReset(visitor: Visitor): Promise<void> {
   await see("login-password-reset");
 }
 
-/** Deletes the account, and makes one with the provider alone. */
 async function visitDeletion(visitor: Visitor): Promise<void> {
   const { page, see, t, email, provider, field, press, open, logIn } = visitor;
   await logIn(`${password}!`);
@@ -156,7 +152,6 @@ async function visitDeletion(visitor: Visitor): Promise<void> {
   await see("account-only-provider");
 }
 
-/** Registers, connects the provider, fails, recovers and deletes the account. */
 export const visitEveryPage: Visit = async (visited) => {
   const visitor = visitorOf(visited);
   await visitRegistration(visitor);

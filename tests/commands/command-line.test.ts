@@ -145,7 +145,6 @@ test("an embedded database that a running service holds is one line, and status 
   await database.drop();
 });
 
-/** The path of a file with these lines. */
 async function fileOf(...lines: string[]): Promise<string> {
   const path = join(folder, crypto.randomUUID());
   await writeFile(path, lines.map((line) => `${line}\n`).join(""));

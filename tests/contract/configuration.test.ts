@@ -18,20 +18,17 @@ const shared = { APP_URL: "https://login.id.example.org", SESSION_DOMAIN: "id.ex
 const folder = mkdtempSync(join(tmpdir(), "latchkey-settings-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Settings, and what they are read as. */
 type Read = [Environment, { [Key in keyof Config]?: unknown }];
 
 /** By problem: the values of its setting that have it, as a list or separated by spaces, beside other settings. */
 type Malformed = [problem: string, values: string | string[], others?: Environment];
 
-/** The path of a file with this content. */
 function fileOf(content: string | Buffer): string {
   const path = join(folder, crypto.randomUUID());
   writeFileSync(path, content);
   return path;
 }
 
-/** The problems that the error for this environment lists: every line after the first. */
 function problems(environment: Environment): string[] {
   try {
     loadConfig(environment);

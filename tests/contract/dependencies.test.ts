@@ -6,7 +6,6 @@ import { hashPassword, verifyPassword } from "#server/accounts/password-hashing"
 
 // The `overrides` of package.json, which have no effect if the lock file was generated without them.
 
-/** The folder of the package that the files of `importer` load under `name`. */
 function installed(importer: string, name: string): string {
   const paths = createRequire(join(importer, "package.json")).resolve.paths(name) ?? [];
   const folder = paths.map((path) => join(path, name)).find(existsSync);

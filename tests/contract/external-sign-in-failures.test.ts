@@ -47,7 +47,6 @@ const faults: [string, (json: string) => Answer, string][] = [
 
 const logged = { discovery: "discovery", token: "exchange", profile: "profile", emails: "profile" };
 
-/** Answers the calls before `step` as documented and `step` with `answer`; returns the calls that are expected. */
 function answerUntil(
   { steps }: ProviderCase,
   step: Step["name"],
@@ -62,7 +61,6 @@ function answerUntil(
   return called.map(({ method, url }) => `${method} ${url}`);
 }
 
-/** Expects that the callback is refused and signs nobody in. */
 async function expectRefusal(provider: ProviderCase, called: string[], reason: string, back = () => comeBack()) {
   configure(provider.settings);
   const outcome = await back();

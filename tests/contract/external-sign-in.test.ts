@@ -19,7 +19,6 @@ import { code, comeBack, profiles, sessionToken } from "./sign-in";
 
 const outgoing = recordOutgoingCalls();
 
-/** Configures the provider, which answers every call. */
 function use(provider: ProviderCase, settings: Environment = {}): ProviderCase {
   configure({ ...provider.settings, ...settings });
   for (const { method, url, answer } of provider.steps) outgoing.answer(method, url, { body: JSON.stringify(answer) });
@@ -259,7 +258,6 @@ test("a failed discovery is requested again by the next sign-in", async () => {
 });
 
 describe("a discovery document", () => {
-  /** A sign-in so many milliseconds after the first. All its calls are answered, discovery only with `discovery`. */
   async function signInAt(provider: ProviderCase, time: number, discovery?: Answer) {
     vi.spyOn(Date, "now").mockReturnValue(start + time);
     const [first, ...others] = provider.steps;

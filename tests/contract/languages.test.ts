@@ -11,7 +11,6 @@ const translations = everyLanguage.filter((language) => language !== "en");
 
 type Entries = [key: string, text: string | Plural][];
 
-/** Every text of a language, in the order of the keys. */
 function entriesOf(language: Language): Entries {
   const parts = Object.entries(
     texts[language] as unknown as Record<string, Record<string, Record<string, string | Plural>>>,
@@ -27,7 +26,6 @@ function entriesOf(language: Language): Entries {
 
 const forms = (text: string | Plural) => (typeof text === "string" ? [text] : Object.values(text));
 
-/** The values and the elements that a text names. */
 const placeholders = (text: string) => [...new Set(text.match(/\{\w+\}|<\/?\w+>/g))].sort();
 
 describe.each(everyLanguage)("the texts in %s", (language) => {

@@ -28,7 +28,6 @@ If you did not ask for this, you can ignore this mail.
 This mail was sent by Latchkey.
 `;
 
-/** The whole HTML of that mail. */
 const resetHtml = readFileSync("tests/contract/reset-mail.html", "utf8");
 
 interface MailService {

@@ -68,7 +68,6 @@ test("a redirect is not followed", { tags: ["1.3.6", "13.2.4", "15.3.2"] }, asyn
   expect(paths).toEqual(["/"]);
 });
 
-/** Starts a call; returns its outcome and the response that the server has yet to send. */
 async function open() {
   answer = () => {};
   const requested = once(server, "request");

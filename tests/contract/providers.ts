@@ -1,7 +1,6 @@
 import type { Environment, ProviderName } from "#server/config";
 import type { Profile } from "#server/identity-provider/providers";
 
-/** One call that Latchkey makes to a provider, and an answer to it as the provider documents it. */
 export interface Step {
   name: "discovery" | "token" | "profile" | "emails";
   method: "GET" | "POST";
@@ -13,11 +12,8 @@ export interface ProviderCase {
   settings: Environment;
   consentUrl: string;
   scope: string;
-  /** The calls of a sign-in, in order. */
   steps: Step[];
-  /** The profile that the answers are parsed to. */
   profile: Profile;
-  /** The field of the answer that holds the profile's id. */
   idField: string;
 }
 
@@ -131,7 +127,6 @@ const discord = (): ProviderCase => ({
   idField: "id",
 });
 
-/** The provider, with this answer to one of the calls, or with these fields of an answer changed. */
 export function withAnswer(provider: ProviderCase, name: Step["name"], changed: Step["answer"]): ProviderCase {
   const steps = provider.steps.map((step) => {
     if (step.name !== name) return step;

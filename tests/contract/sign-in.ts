@@ -19,10 +19,8 @@ beforeEach(() => {
   signInToAccount.mockReset().mockResolvedValue(session);
 });
 
-/** The profiles that were signed in with. */
 export const profiles = (): Profile[] => signInToAccount.mock.calls.map(([profile]) => profile);
 
-/** The browser returns from the provider's consent screen, with more query parameters, which may repeat a name. */
 export function comeBack(
   more: [string, string][] = [],
   cookies: Record<string, string> = {},

@@ -25,7 +25,6 @@ beforeAll(() => {
 
 const credentials = `${encodeURIComponent(login.user)}:${encodeURIComponent(login.pass)}`;
 
-/** A mailer for the URL that connects to this port on loopback; closed at the end of the test. */
 function mailerFor(url: string, port: number, more: { ca?: string; step?: number; whole?: number } = {}) {
   const from = '"Latchkey, ü" <mail@latchkey.example>';
   const config = loadConfig({ MAIL_DRIVER: "smtp", MAIL_FROM: from, SMTP_URL: url }).mail as SmtpConfig;

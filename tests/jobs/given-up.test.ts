@@ -14,7 +14,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A queue whose maintenance runs when the test calls `maintain`. */
 async function openQueue() {
   vi.useFakeTimers({ toFake: ["setInterval"] });
   const queue = new JobQueue(orm(), handleNoJob);

@@ -15,7 +15,6 @@ const log = recordLog();
 const requestMail = (email: string, task: "mail_password_reset" | "mail_registration" = "mail_password_reset") =>
   query((em) => enqueue(em, { task, email, language: "en" }));
 
-/** The number of jobs in each state. */
 async function states(): Promise<Record<string, number>> {
   const rows = await latchkey.execute<{ state: string; count: number }>(
     "select state::text, count(*)::int from pgboss.job where data->>'email' is not null group by state",
@@ -29,7 +28,6 @@ interface HeldCall {
   fail(error?: Error): void;
 }
 
-/** A mail service that answers when the test calls the function. */
 function holdMails(): HeldCall[] {
   const calls: HeldCall[] = [];
   provideMailer({

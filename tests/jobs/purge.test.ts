@@ -13,7 +13,6 @@ function passMinutes(minutes: number): void {
 const tables = ["password_resets", "registrations", "email_changes", "sessions", "rate_limits"];
 const inEach = (count: number) => Object.fromEntries(tables.map((table) => [table, count]));
 
-/** Adds `count` rows that expire at `expires` to each table, and a user for the sessions. */
 async function addRows(prefix: string, count: number, expires: Date): Promise<void> {
   await latchkey.execute(
     `with owner as (

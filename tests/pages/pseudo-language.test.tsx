@@ -16,7 +16,6 @@ import CompleteRegistration from "~/routes/register_.complete";
 import ResetPassword from "~/routes/reset-password";
 import { english, renderPage } from "./render-page";
 
-/** Brackets every text, and every part of it that becomes an element. */
 function bracketed<T>(text: T): T {
   if (typeof text === "string") return `⟦${text.replace(/<(\w+)>(.*?)<\/\1>/g, "⟧<$1>⟦$2⟧</$1>⟦")}⟧` as T;
   return Object.fromEntries(Object.entries(Object(text)).map(([key, value]) => [key, bracketed(value)])) as T;

@@ -22,14 +22,12 @@ export function English({ children }: { children: ReactNode }) {
 }
 
 interface Answers {
-  /** The loader's data. */
   loaded: unknown;
   /** The action's data for every form. While it is a pending promise, the action does not answer. */
   refused?: unknown;
   content?: PageContent;
 }
 
-/** Renders a page at `path` with a stubbed loader and action; `posted` is called with the fields of every form. */
 export async function renderPage(
   path: string,
   Page: ComponentType,

@@ -41,7 +41,6 @@ const log = recordLog();
 
 const anyText = fc.string({ unit: "binary", maxLength: 300 });
 
-/** Attack strings: SQL, markup, header and log injection, names of Object.prototype properties. */
 const hostile = fc.oneof(
   anyText,
   fc.constantFrom(
@@ -306,7 +305,6 @@ describe("any answer of the provider", () => {
     await createUser(latchkey.em(), { email: "ada@example.com", password: null, idpId: "ada" });
   });
 
-  /** The callback of a sign-in for which the provider gives these answers. */
   async function signIn(
     profile: [status: number, body: string],
     token: typeof profile = [200, '{"access_token":"at"}'],
