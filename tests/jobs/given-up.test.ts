@@ -4,11 +4,9 @@ import { purgeExpired } from "#server/features/purge.server";
 import { givenUpMails, retryGivenUpMails } from "#server/queue/given-up-mails";
 import { handleNoJob, JobQueue } from "#server/queue/job-queue";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { until } from "../support/until";
 
 const latchkey = startLatchkey();
-const logged = recordLog();
 
 afterEach(() => {
   vi.useRealTimers();
@@ -75,6 +73,6 @@ test("a mail whose process ended during its last retry is reported once", async 
 
   await purgeExpired();
   await purgeExpired();
-  expect(logged.events()).toEqual([{ event: "mail.failed", reason: "retries_exhausted" }]);
+  expect(latchkey.events()).toEqual([{ event: "mail.failed", reason: "retries_exhausted" }]);
   expect(await givenUpMails()).toMatchObject([{ email: "ada@example.com", error: "ProcessEnded" }]);
 });

@@ -6,11 +6,9 @@ import { provideMailer } from "#server/mail/mailer";
 import { RecentCalls } from "#server/mail/recent-calls";
 import { concurrency, databaseConcurrency, enqueue, JobQueue } from "#server/queue/job-queue";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { until } from "../support/until";
 
 const latchkey = startLatchkey();
-const log = recordLog();
 
 const requestMail = (email: string, task: "mail_password_reset" | "mail_registration" = "mail_password_reset") =>
   query((em) => enqueue(em, { task, email, language: "en" }));
@@ -109,9 +107,9 @@ test("a job for an unknown address completes when the simulated mail call was re
   calls[0]!.fail(new MailRefused("recipient_refused"));
   await registration;
   expect(await states()).toEqual({ cancelled: 1 });
-  expect(log.events()).toEqual([{ event: "mail.failed", reason: "recipient_refused" }]);
+  expect(latchkey.events()).toEqual([{ event: "mail.failed", reason: "recipient_refused" }]);
   await requestMail("nobody@example.com");
   await latchkey.drain();
   expect(await states()).toEqual({ cancelled: 1 });
-  expect(log.events()).toHaveLength(1);
+  expect(latchkey.events()).toHaveLength(1);
 });

@@ -2,9 +2,7 @@ import type { SMTPServerOptions } from "smtp-server";
 import { beforeEach, expect, test } from "vitest";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as resetPassword from "~/routes/reset-password";
-import { createUser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { recordLog } from "../support/logged";
 import { recordOutgoingCalls } from "../support/outgoing-calls";
 import { call, post } from "../support/route-calls";
 import { refuse, startSmtpServer } from "../support/smtp-service";
@@ -17,7 +15,6 @@ const latchkey = startLatchkey({
   RESEND_API_KEY: "re_secret",
 });
 const outgoing = recordOutgoingCalls();
-const log = recordLog();
 
 const email = "ada@example.com";
 const resend = "https://api.resend.com/emails";
@@ -32,7 +29,7 @@ const endWait = () =>
 
 const tokenOf = (sent?: { body: string }) => /token=([0-9a-f]{64})\b/.exec(sent?.body ?? "")?.[1] ?? "no token";
 
-beforeEach(() => createUser(latchkey.em(), { email, password: null }));
+beforeEach(() => latchkey.createUser({ email, password: null }));
 
 test("a failing mail is retried at least ten times over at least a day with growing delays, then the job fails", async () => {
   await requestReset();
@@ -57,7 +54,7 @@ test("a failing mail is retried at least ten times over at least a day with grow
   expect(waits[0]).toBeGreaterThan(0);
   expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThanOrEqual(day);
   expect(latchkey.mails()).toEqual([]);
-  expect(log.events()).toEqual([
+  expect(latchkey.events()).toEqual([
     { event: "password_reset.requested" },
     { event: "mail.failed", reason: "retries_exhausted" },
   ]);
@@ -83,7 +80,7 @@ test("a job for an unknown address that fails like recent mails is retried as of
   expect(tries).toBe(15);
   expect(outgoing.calls()).toHaveLength(1);
   const requested = { event: "password_reset.requested" };
-  expect(log.events()).toEqual([requested, requested]);
+  expect(latchkey.events()).toEqual([requested, requested]);
 });
 
 test("a mail that the mail service refuses permanently is not retried, and the event has the reason", async () => {
@@ -94,12 +91,12 @@ test("a mail that the mail service refuses permanently is not retried, and the e
   expect(await jobs()).toMatchObject([{ state: "cancelled", output }]);
   await latchkey.drain();
   expect(outgoing.calls()).toHaveLength(1);
-  expect(log.events()).toEqual([
+  expect(latchkey.events()).toEqual([
     { event: "password_reset.requested" },
     { event: "mail.failed", reason: "message_refused" },
   ]);
-  expect(log.lines().join()).not.toContain(email);
-  const failed = log.lines().find((line) => line.includes("mail.failed")) ?? "";
+  expect(latchkey.logLines().join()).not.toContain(email);
+  const failed = latchkey.logLines().find((line) => line.includes("mail.failed")) ?? "";
   const fields = { level: 30, time: expect.any(String), jobId: expect.any(String) };
   expect(JSON.parse(failed)).toEqual({ ...fields, event: "mail.failed", reason: "message_refused" });
 });
@@ -114,9 +111,9 @@ test("a failed mail is retried with a new token, and neither the job nor the log
   const first = tokenOf(outgoing.calls()[0]);
   for (const secret of [first, "re_secret"]) {
     expect(JSON.stringify(failed)).not.toContain(secret);
-    expect(log.lines().join()).not.toContain(secret);
+    expect(latchkey.logLines().join()).not.toContain(secret);
   }
-  expect(log.events()).toEqual([{ event: "password_reset.requested" }]);
+  expect(latchkey.events()).toEqual([{ event: "password_reset.requested" }]);
 
   await endWait();
   outgoing.answer("POST", resend, { body: '{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}' });
@@ -127,7 +124,10 @@ test("a failed mail is retried with a new token, and neither the job nor the log
   expect(second).not.toBe(first);
   const link = post("/reset-password", { email, token: second, ...twice("another good password") });
   expect(await call(resetPassword.action, link)).toMatchObject({ location: "/login?notice=password_reset" });
-  expect(log.events().slice(0, 2)).toEqual([{ event: "password_reset.requested" }, { event: "password_reset.sent" }]);
+  expect(latchkey.events().slice(0, 2)).toEqual([
+    { event: "password_reset.requested" },
+    { event: "password_reset.sent" },
+  ]);
 });
 
 test("of a failed SMTP server's answer, job and log contain the codes alone", async () => {
@@ -138,7 +138,7 @@ test("of a failed SMTP server's answer, job and log contain the codes alone", as
   await latchkey.drain();
   const [job] = await jobs();
   expect(job).toMatchObject({ state: "retry", output: { error: "SmtpError", code: "EENVELOPE 451" } });
-  for (const text of [JSON.stringify(job), log.lines().join()]) {
+  for (const text of [JSON.stringify(job), latchkey.logLines().join()]) {
     expect(text).toContain("EENVELOPE 451");
     expect(text).not.toMatch(/refused for a reason|[0-9a-f]{64}/);
   }

@@ -18,10 +18,8 @@ import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
-import { createUser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { listen } from "../support/listen";
-import { recordLog } from "../support/logged";
 import { exchange } from "../support/raw-http";
 import { call, get, post } from "../support/route-calls";
 
@@ -36,8 +34,6 @@ const latchkey = startLatchkey({
   IDP_TOKEN_URL: `${issuer}/token`,
   IDP_PROFILE_URL: `${issuer}/userinfo`,
 });
-
-const log = recordLog();
 
 const anyText = fc.string({ unit: "binary", maxLength: 300 });
 
@@ -195,7 +191,7 @@ const outcomeOf = async (route: unknown, request: Request) => {
 
 describe("no request is answered 500 or changes data", () => {
   beforeEach(async () => {
-    await createUser(latchkey.em(), { email: "ada@example.com", idpId: "ada" });
+    await latchkey.createUser({ email: "ada@example.com", idpId: "ada" });
   });
 
   const names = fc.constantFrom("email", "token", "notice", "code", "state", "iss", "error", "index", "_routes");
@@ -302,7 +298,7 @@ describe("no request is answered 500 or changes data", () => {
 
 describe("any answer of the provider", () => {
   beforeEach(async () => {
-    await createUser(latchkey.em(), { email: "ada@example.com", password: null, idpId: "ada" });
+    await latchkey.createUser({ email: "ada@example.com", password: null, idpId: "ada" });
   });
 
   async function signIn(
@@ -366,7 +362,7 @@ describe("any answer of the provider", () => {
       }),
     );
     for (const [reason, least] of Object.entries(reasons)) {
-      const failed = log.events().filter((logged) => logged.event === "idp.failed" && logged.reason === reason);
+      const failed = latchkey.events().filter((logged) => logged.event === "idp.failed" && logged.reason === reason);
       expect(failed.length).toBeGreaterThanOrEqual(least);
     }
   });
