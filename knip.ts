@@ -12,7 +12,6 @@ export default defineConfig({
     "tests/bench/{limit,provider}.ts",
     "tests/bench/empty-build.js",
     "tests/mutation/{events-ignorer,survivors-reporter}.js",
-    "tests/mutation/setup.ts",
     "tests/bench/bare/remix.config.js",
     "tests/bench/bare/app/{root,entry.server}.tsx",
     "tests/bench/bare/app/routes/*.tsx",

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { childrenOf } from "../support/child-processes";
-import { freePort } from "../support/server";
+import { freePort, watchProcess } from "../support/server";
 
 export interface Program {
   url: string;
   process: ChildProcess;
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 export async function startProgram(
@@ -21,25 +21,9 @@ export async function startProgram(
     env: { PATH: process.env.PATH, NODE_ENV: "production", ...env, PORT: String(port) },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  await new Promise<void>((resolve, reject) => {
-    let output = "";
-    const look = (chunk: Buffer) => {
-      if (!ready.test(output)) output += chunk;
-      if (ready.test(output)) resolve();
-    };
-    child.stdout.on("data", look);
-    child.stderr.on("data", look);
-    void ended.then(() => reject(new Error(`${args.join(" ")} ended: ${output}`)));
-  });
-  return {
-    url: `http://127.0.0.1:${port}`,
-    process: child,
-    async stop() {
-      child.kill("SIGTERM");
-      await ended;
-    },
-  };
+  const { waitFor, stop } = watchProcess(child);
+  await waitFor(ready);
+  return { url: `http://127.0.0.1:${port}`, process: child, stop };
 }
 
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux

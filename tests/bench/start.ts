@@ -6,13 +6,10 @@ import { startProgram } from "./processes";
 
 const rounds = 5;
 
-interface Settings {
-  args: string[];
-  env: Record<string, string>;
-}
+type Start = [args: string[], env: Record<string, string>];
 
 /** In ms. The first request is sent when the program reports that it listens. */
-async function timeToFirstAnswer({ args, env }: Settings): Promise<number> {
+async function timeToFirstAnswer([args, env]: Start): Promise<number> {
   const start = performance.now();
   const program = await startProgram(args, env, remixServeListens);
   const { status } = await fetch(`${program.url}/login`);
@@ -22,15 +19,9 @@ async function timeToFirstAnswer({ args, env }: Settings): Promise<number> {
   return elapsed;
 }
 
-const latchkey = (databaseUrl: string): Settings => ({
-  args: ["server/serve.js"],
-  env: { DATABASE_URL: databaseUrl },
-});
+const latchkey = (databaseUrl: string): Start => [["server/serve.js"], { DATABASE_URL: databaseUrl }];
 
-const empty: Settings = {
-  args: ["node_modules/@remix-run/serve/dist/cli.js", "tests/bench/empty-build.js"],
-  env: {},
-};
+const empty: Start = [["node_modules/@remix-run/serve/dist/cli.js", "tests/bench/empty-build.js"], {}];
 
 export async function measureStarts(): Promise<Record<string, number>> {
   const postgres = await createEmptyDatabase();

@@ -460,12 +460,10 @@ test("no message holds a secret", () => {
   expect(said.join()).not.toContain("s3cret");
 });
 
-describe("an example is read from .env as it is written", () => {
-  test.each([".env.example", "docs/branding.md"])("in %s", (path) => {
-    const lines = [...readFileSync(path, "utf8").matchAll(/^(?:# )?([A-Z][A-Z_]+)=(\S.*)$/gm)];
-    expect(lines.length).toBeGreaterThan(5);
-    for (const [line, name = "", text = ""] of lines) {
-      expect(parseEnv(line.replace(/^# /, ""))).toEqual({ [name]: text.replace(/^"(.*)"$/, "$1") });
-    }
-  });
+test.each([".env.example", "docs/branding.md"])("an example is read from .env as it is written: in %s", (path) => {
+  const lines = [...readFileSync(path, "utf8").matchAll(/^(?:# )?([A-Z][A-Z_]+)=(\S.*)$/gm)];
+  expect(lines.length).toBeGreaterThan(5);
+  for (const [line, name = "", text = ""] of lines) {
+    expect(parseEnv(line.replace(/^# /, ""))).toEqual({ [name]: text.replace(/^"(.*)"$/, "$1") });
+  }
 });

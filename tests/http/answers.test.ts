@@ -94,22 +94,20 @@ describe("a page", () => {
   });
 });
 
-describe("a redirect", () => {
-  test.each([
-    ["/", "/login"],
-    ["/dashboard", "/login"],
-    ["/.well-known/change-password", "/forgot-password"],
-    ["/auth/idp/callback", "/login?notice=idp_failed"],
-    ["/auth/idp/callback?code=c&state=s", "/login?notice=idp_failed"],
-  ])("%s redirects to %s with no-store", async (path, location) => {
-    for (const method of path.startsWith("/auth/idp") ? ["GET"] : ["GET", "HEAD"]) {
-      const redirect = await send(path, { method });
-      expect(redirect).toMatchObject({ status: 302, location, body: "" });
-      expect(redirect.headers.get("Cache-Control")).toBe("no-store");
-      expect(redirect.headers.get("Content-Security-Policy")).toBe(emptyPolicy);
-      expectSecurityHeaders(redirect.headers);
-    }
-  });
+test.each([
+  ["/", "/login"],
+  ["/dashboard", "/login"],
+  ["/.well-known/change-password", "/forgot-password"],
+  ["/auth/idp/callback", "/login?notice=idp_failed"],
+  ["/auth/idp/callback?code=c&state=s", "/login?notice=idp_failed"],
+])("a redirect: %s redirects to %s with no-store", async (path, location) => {
+  for (const method of path.startsWith("/auth/idp") ? ["GET"] : ["GET", "HEAD"]) {
+    const redirect = await send(path, { method });
+    expect(redirect).toMatchObject({ status: 302, location, body: "" });
+    expect(redirect.headers.get("Cache-Control")).toBe("no-store");
+    expect(redirect.headers.get("Content-Security-Policy")).toBe(emptyPolicy);
+    expectSecurityHeaders(redirect.headers);
+  }
 });
 
 describe("a file", () => {

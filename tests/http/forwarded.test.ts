@@ -46,21 +46,19 @@ describe("the client's address", () => {
   });
 });
 
-describe("the public origin of a request", () => {
-  const origin = (proto: string, host: string, TRUST_PROXY: string) =>
-    connectionUrl(
-      requestWith({ "x-forwarded-proto": proto, "x-forwarded-host": host }),
-      undefined,
-      loadConfig({ TRUST_PROXY }),
-    ).origin;
+const origin = (proto: string, host: string, TRUST_PROXY: string) =>
+  connectionUrl(
+    requestWith({ "x-forwarded-proto": proto, "x-forwarded-host": host }),
+    undefined,
+    loadConfig({ TRUST_PROXY }),
+  ).origin;
 
-  test.each([
-    ["no trusted proxy", "https", "front.example", "false", "http://inner.example"],
-    ["one proxy", "http, https", "evil.example, front.example", "true", "https://front.example"],
-    ["two proxies that append", "https, http", "front.example, inner.example", "2", "https://front.example"],
-    ["two proxies that append", "http, https, http", "evil.example, front.example, b", "2", "https://front.example"],
-    ["two proxies that replace", "https", "front.example", "2", "https://front.example"],
-  ])("%s: %s, %s (TRUST_PROXY=%s)", (_what, proto, host, trusted, expected) => {
-    expect(origin(proto, host, trusted)).toBe(expected);
-  });
+test.each([
+  ["no trusted proxy", "https", "front.example", "false", "http://inner.example"],
+  ["one proxy", "http, https", "evil.example, front.example", "true", "https://front.example"],
+  ["two proxies that append", "https, http", "front.example, inner.example", "2", "https://front.example"],
+  ["two proxies that append", "http, https, http", "evil.example, front.example, b", "2", "https://front.example"],
+  ["two proxies that replace", "https", "front.example", "2", "https://front.example"],
+])("the public origin of a request: %s: %s, %s (TRUST_PROXY=%s)", (_what, proto, host, trusted, expected) => {
+  expect(origin(proto, host, trusted)).toBe(expected);
 });

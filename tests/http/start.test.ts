@@ -42,34 +42,35 @@ const execute = promisify(execFile);
 
 const unusableDatabase = { DATABASE_URL: "pglite:/dev/null/never-opened" };
 
-describe("an invalid configuration: one message and exit status 1", () => {
-  test.each([
+test.each([
+  [
+    "the client id without its secret",
+    { IDP_CLIENT_ID: "the-client-id" },
+    ["IDP_CLIENT_SECRET is missing: IDP_CLIENT_ID is set"],
+  ],
+  [
+    "several malformed settings",
+    { APP_URL: "latchkey.example", TRUST_PROXY: "yes", MAIL_DRIVER: "pigeon", IDP_PROVIDER: "mail" },
     [
-      "the client id without its secret",
-      { IDP_CLIENT_ID: "the-client-id" },
-      ["IDP_CLIENT_SECRET is missing: IDP_CLIENT_ID is set"],
+      "APP_URL must be an origin such as https://login.example.com: no path, query or credentials",
+      "TRUST_PROXY must be true, false or the number of proxies, at most 9",
+      "MAIL_DRIVER must be log, smtp, resend or postmark",
+      "IDP_PROVIDER must be google, github, gitlab, discord or oidc",
     ],
-    [
-      "several malformed settings",
-      { APP_URL: "latchkey.example", TRUST_PROXY: "yes", MAIL_DRIVER: "pigeon", IDP_PROVIDER: "mail" },
-      [
-        "APP_URL must be an origin such as https://login.example.com: no path, query or credentials",
-        "TRUST_PROXY must be true, false or the number of proxies, at most 9",
-        "MAIL_DRIVER must be log, smtp, resend or postmark",
-        "IDP_PROVIDER must be google, github, gitlab, discord or oidc",
-      ],
-    ],
-    [
-      "a database URL with an unknown scheme",
-      { DATABASE_URL: "mysql://root:a-secret-value@localhost/latchkey" },
-      ["DATABASE_URL must be a postgresql:// URL, or pglite: and a folder"],
-    ],
-  ] as [string, Record<string, string>, string[]][])("%s", async (_what, settings, problems) => {
+  ],
+  [
+    "a database URL with an unknown scheme",
+    { DATABASE_URL: "mysql://root:a-secret-value@localhost/latchkey" },
+    ["DATABASE_URL must be a postgresql:// URL, or pglite: and a folder"],
+  ],
+] as [string, Record<string, string>, string[]][])(
+  "an invalid configuration: one message and exit status 1: %s",
+  async (_what, settings, problems) => {
     const output = await failedStart({ ...unusableDatabase, ...settings });
     expect(output).toBe(`The configuration is not usable:\n${problems.map((line) => `  - ${line}\n`).join("")}`);
     expect(output).not.toContain("a-secret-value");
-  });
-});
+  },
+);
 
 test("the port and the settings are read from the .env of the folder, and the environment overrides them", async () => {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));

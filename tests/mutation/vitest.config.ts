@@ -1,24 +1,11 @@
 import { defineConfig } from "vitest/config";
-import type { PoolOptions, Vite } from "vitest/node";
 import { tags } from "../../lint/evidence/tags";
 import { alias, onPostgres, root } from "../support/vitest-options.js";
-import { KeptThread } from "./kept-thread";
-
-const keptThread: Vite.Plugin = {
-  name: KeptThread.poolName,
-  configureVitest({ project }) {
-    Object.assign(project.config, {
-      pool: KeptThread.poolName,
-      poolRunner: { name: KeptThread.poolName, createPoolWorker: (options: PoolOptions) => new KeptThread(options) },
-    });
-  },
-};
 
 // Stryker runs tests in threads, in which start.test.ts cannot change the folder. The outcome of races.test.ts depends on
 // time, so a mutant may survive it once and not again. The contract tests of settings and mail drivers reach no mutant.
 export default defineConfig({
   root,
-  plugins: [keptThread],
   resolve: { alias },
   test: {
     tags,
@@ -29,7 +16,7 @@ export default defineConfig({
     ],
     exclude: ["tests/routes/{start,races}.test.ts", "tests/contract/{configuration,dependencies,mail,smtp}.test.ts"],
     globalSetup: ["tests/support/template-database.ts"],
-    setupFiles: ["tests/mutation/setup.ts", "tests/support/setup.ts", "tests/support/cheap-argon2.ts"],
+    setupFiles: ["tests/support/setup.ts", "tests/support/cheap-argon2.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     restoreMocks: true,

@@ -434,69 +434,67 @@ describe("any answer of the provider", () => {
   });
 });
 
-describe("the front door", () => {
-  test("passes on only a valid origin, client address and Host", async () => {
-    const config = latchkey.configure({ TRUST_PROXY: "2" });
-    const noRoute = () => "none";
-    openFrontDoor(config, async () => null, noRoute);
-    const server = createServer((request, response) => {
-      const { origin, client } = currentRequest() ?? {};
-      const { host } = new URL(`http://${request.headers.host}${request.url}`);
-      response.end(JSON.stringify({ origin, client, host }));
-    });
-    const { port, stop } = await listen(server);
-
-    const unit = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
-    const printable = fc.string({ unit, maxLength: 80 });
-    const address = fc.oneof(
-      printable,
-      fc.ipV4(),
-      fc.ipV6(),
-      fc.ipV6().map((text) => `${text}%eth0`),
-      fc.tuple(fc.ipV6(), printable).map(([text, zone]) => `${text}%${zone}`),
-      fc.ipV4Extended(),
-    );
-    const authority = fc.oneof(
-      printable,
-      fc.webAuthority({ withIPv4: true, withIPv6: true, withPort: true, withUserInfo: true }),
-    );
-    const headers = fc.record(
-      {
-        Host: authority,
-        Origin: fc.oneof(printable, fc.webUrl()),
-        "X-Forwarded-For": fc.oneof(
-          address,
-          fc.array(address, { maxLength: 4 }).map((list) => list.join(", ")),
-          fc.tuple(fc.ipV6(), fc.nat(65_535)).map(([text, port]) => `[${text}]:${port}`),
-        ),
-        "X-Forwarded-Host": authority,
-        "X-Forwarded-Proto": fc.oneof(printable, fc.constantFrom("http", "https")),
-      },
-      { requiredKeys: [] },
-    );
-    const target = fc.oneof(
-      printable.map((text) => `/${text}`),
-      fc.webUrl({ withQueryParameters: true }),
-      printable,
-    );
-
-    const outcomes = { accepted: 0, refused: 0 };
-    await fc.assert(
-      fc.asyncProperty(target, headers, async (path, given) => {
-        fc.pre(path !== "");
-        const lines = Object.entries({ ...given, Connection: "close" }).map((header) => header.join(": "));
-        const { status, body } = await exchange(port, [`GET ${path} HTTP/1.1`, ...lines]);
-        if (status === 400) return void outcomes.refused++; // Refused by Node's HTTP parser.
-        outcomes.accepted++;
-        const { origin, client, host } = JSON.parse(body);
-        expect(new URL(origin).origin).toBe(origin);
-        expect(new URL(origin).host).toBe(host);
-        expect(client).toMatch(/^[0-9a-f.:]+$/);
-      }),
-      { numRuns: 300 },
-    );
-    expect(outcomes.accepted).toBeGreaterThanOrEqual(150);
-    expect(outcomes.refused).toBeGreaterThanOrEqual(5);
-    await stop();
+test("the front door: passes on only a valid origin, client address and Host", async () => {
+  const config = latchkey.configure({ TRUST_PROXY: "2" });
+  const noRoute = () => "none";
+  openFrontDoor(config, async () => null, noRoute);
+  const server = createServer((request, response) => {
+    const { origin, client } = currentRequest() ?? {};
+    const { host } = new URL(`http://${request.headers.host}${request.url}`);
+    response.end(JSON.stringify({ origin, client, host }));
   });
+  const { port, stop } = await listen(server);
+
+  const unit = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
+  const printable = fc.string({ unit, maxLength: 80 });
+  const address = fc.oneof(
+    printable,
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.ipV6().map((text) => `${text}%eth0`),
+    fc.tuple(fc.ipV6(), printable).map(([text, zone]) => `${text}%${zone}`),
+    fc.ipV4Extended(),
+  );
+  const authority = fc.oneof(
+    printable,
+    fc.webAuthority({ withIPv4: true, withIPv6: true, withPort: true, withUserInfo: true }),
+  );
+  const headers = fc.record(
+    {
+      Host: authority,
+      Origin: fc.oneof(printable, fc.webUrl()),
+      "X-Forwarded-For": fc.oneof(
+        address,
+        fc.array(address, { maxLength: 4 }).map((list) => list.join(", ")),
+        fc.tuple(fc.ipV6(), fc.nat(65_535)).map(([text, port]) => `[${text}]:${port}`),
+      ),
+      "X-Forwarded-Host": authority,
+      "X-Forwarded-Proto": fc.oneof(printable, fc.constantFrom("http", "https")),
+    },
+    { requiredKeys: [] },
+  );
+  const target = fc.oneof(
+    printable.map((text) => `/${text}`),
+    fc.webUrl({ withQueryParameters: true }),
+    printable,
+  );
+
+  const outcomes = { accepted: 0, refused: 0 };
+  await fc.assert(
+    fc.asyncProperty(target, headers, async (path, given) => {
+      fc.pre(path !== "");
+      const lines = Object.entries({ ...given, Connection: "close" }).map((header) => header.join(": "));
+      const { status, body } = await exchange(port, [`GET ${path} HTTP/1.1`, ...lines]);
+      if (status === 400) return void outcomes.refused++; // Refused by Node's HTTP parser.
+      outcomes.accepted++;
+      const { origin, client, host } = JSON.parse(body);
+      expect(new URL(origin).origin).toBe(origin);
+      expect(new URL(origin).host).toBe(host);
+      expect(client).toMatch(/^[0-9a-f.:]+$/);
+    }),
+    { numRuns: 300 },
+  );
+  expect(outcomes.accepted).toBeGreaterThanOrEqual(150);
+  expect(outcomes.refused).toBeGreaterThanOrEqual(5);
+  await stop();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
@@ -31,137 +31,73 @@ async function acceptableFields() {
   return { cookie, fields };
 }
 
-function raw(path: string, body: BodyInit | null, type: string | null, cookie: string, method = "POST"): Request {
-  const request = new Request(new URL(path, "http://localhost:3000"), {
-    method,
-    body,
-    headers: { Cookie: cookie, Origin: "http://localhost:3000" },
-    ...(body instanceof ReadableStream && { duplex: "half" }),
-  } as RequestInit);
-  if (type === null) request.headers.delete("Content-Type");
-  else request.headers.set("Content-Type", type);
-  return request;
-}
-
-/** The status of an answer that must neither set nor clear a cookie. */
-async function statusWithoutCookies(action: unknown, request: Request): Promise<number> {
-  const { status, cookies } = await call(action, request);
-  expect(cookies).toEqual({});
-  return status;
-}
-
 const urlencoded = "application/x-www-form-urlencoded";
 
-type Make = (path: string, fields: Record<string, string>, cookie: string) => Request;
-
-const encoded = (fields: Record<string, string>) => new TextEncoder().encode(new URLSearchParams(fields).toString());
-
-/** The fields, and 16,385 bytes in all. */
-function tooLong(fields: Record<string, string>): Uint8Array<ArrayBuffer> {
-  const body = new Uint8Array(16_385).fill(0x78);
-  body.set(encoded({ ...fields, filler: "" }));
-  return body;
-}
-
-const refusals: [how: string, status: number, make: Make][] = [
-  [
-    "from another site",
-    403,
-    (path, fields, cookie) => post(path, fields, { cookie, headers: { "latchkey-cross-site": "true" } }),
-  ],
-  ...["text/plain", "application/json", "application/x-www-form-urlencodedx", "text/html", "", null].map(
-    (type): (typeof refusals)[number] => [
-      `of the type ${type}`,
-      415,
-      (path, fields, cookie) => raw(path, encoded(fields), type, cookie),
-    ],
-  ),
-  [
-    "over 16 KiB with Content-Length",
-    413,
-    (path, fields, cookie) => {
-      const request = raw(path, tooLong(fields), urlencoded, cookie);
-      request.headers.set("Content-Length", "16385");
-      return request;
-    },
-  ],
-  [
-    "over 16 KiB in a stream that does not end",
-    413,
-    (path, fields, cookie) => {
-      const part = tooLong(fields).slice(0, 4096);
-      return raw(path, new ReadableStream({ pull: (stream) => stream.enqueue(part) }), urlencoded, cookie);
-    },
-  ],
-  ...["PUT", "PATCH", "DELETE"].map((method): (typeof refusals)[number] => [
-    `by ${method}`,
-    405,
-    (path, fields, cookie) => raw(path, encoded(fields), urlencoded, cookie, method),
-  ]),
-];
-
-describe.each(forms)("the form of %s", (path, action) => {
-  test("of another site, type or method, or over 16 KiB is refused", { tags: "3.5.1" }, async () => {
-    const { cookie, fields } = await acceptableFields();
-    for (const [how, status, make] of refusals) {
-      const answer = await latchkey.unchanged(() => statusWithoutCookies(action, make(path, fields, cookie)));
-      expect([how, answer]).toEqual([how, status]);
-    }
+const raw = (path: string, body: string, type: string, cookie = "", method = "POST") =>
+  new Request(new URL(path, "http://localhost:3000"), {
+    method,
+    body,
+    headers: { "Content-Type": type, Cookie: cookie, Origin: "http://localhost:3000" },
   });
-});
 
-const required: [string, unknown, string[]][] = [
-  ["/forgot-password", forgotPassword.action, ["email"]],
-  ["/register", register.action, ["email"]],
-  ["/reset-password", resetPassword.action, ["email", "token", "password", "passwordConfirmation"]],
-  ["/register/complete", complete.action, ["email", "token", "password", "passwordConfirmation"]],
-  ["/login", login.action, ["email", "password"]],
-  ["/dashboard", dashboard.action, ["intent", "email"]],
-];
+test.each(forms)(
+  "the form of %s, not as a page of ours sends it, is refused",
+  { tags: "3.5.1" },
+  async (path, action) => {
+    const { cookie, fields } = await acceptableFields();
+    const body = new URLSearchParams(fields).toString();
+    const refusals: [number, Request][] = [
+      [403, post(path, fields, { cookie, headers: { "latchkey-cross-site": "true" } })],
+      [405, raw(path, body, urlencoded, cookie, "PUT")],
+      [413, raw(path, `${body}&filler=`.padEnd(16_385, "x"), urlencoded, cookie)],
+      ...["text/plain", "application/json", `${urlencoded}x`].map((type): [number, Request] => [
+        415,
+        raw(path, body, type, cookie),
+      ]),
+    ];
+    for (const [status, request] of refusals) {
+      const refused = await latchkey.unchanged(() => call(action, request));
+      expect(refused.status).toBe(status);
+      expect(refused.cookies).toEqual({});
+    }
+  },
+);
 
-test.each(required)("%s without one of its fields changes nothing", { tags: "2.2.2" }, async (path, action, names) => {
-  const { cookie, fields } = await acceptableFields();
-  const before = await latchkey.snapshot();
-  const parts = names.map((missing) => Object.entries(fields).filter(([name]) => name !== missing));
-  for (const part of [[], ...parts]) {
-    const request = raw(path, new URLSearchParams(part).toString(), urlencoded, cookie);
-    expect(await statusWithoutCookies(action, request)).toBe(names.length === 1 ? 200 : 422);
-  }
-  expect(await latchkey.snapshot()).toEqual(before);
+test("a form in a stream that does not end is refused", async () => {
+  const body = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(65_536)) });
+  const headers = { "Content-Type": urlencoded };
+  const request = new Request("http://localhost:3000/login", {
+    method: "POST",
+    headers,
+    body,
+    duplex: "half",
+  } as object);
+  expect((await call(login.action, request)).status).toBe(413);
 });
 
 const credentials = { email: "ada@example.com", password: goodPassword };
 
-function multipart(fields: Record<string, string | File>): Request {
+function multipart(): Request {
   const body = new FormData();
-  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  for (const [name, value] of Object.entries(credentials)) body.set(name, value);
   return new Request("http://localhost:3000/login", { method: "POST", body });
 }
 
 test.each<[string, () => Request]>([
   [
     "of exactly 16 KiB",
-    () => raw("/login", `${new URLSearchParams(credentials)}&filler=`.padEnd(16_384, "x"), urlencoded, ""),
+    () => raw("/login", `${new URLSearchParams(credentials)}&filler=`.padEnd(16_384, "x"), urlencoded),
   ],
   ["whose fields are in another order", () => post("/login", Object.entries(credentials).reverse())],
   [
     "whose type is in capitals and has parameters",
-    () => raw("/login", encoded(credentials), "Application/X-WWW-Form-URLEncoded; charset=UTF-8", ""),
+    () =>
+      raw("/login", new URLSearchParams(credentials).toString(), "Application/X-WWW-Form-URLEncoded; charset=UTF-8"),
   ],
-  ["that is multipart", () => multipart(credentials)],
+  ["that is multipart", multipart],
 ])("a form %s is accepted", async (_what, request) => {
   await latchkey.createUser();
   expect(await call(login.action, request())).toMatchObject({ status: 302, location: "/dashboard" });
-});
-
-test("a file in place of the password is refused as a missing password", async () => {
-  await latchkey.createUser();
-  const file = new File([goodPassword], "password.txt");
-  const refused = await call(login.action, multipart({ ...credentials, password: file }));
-  expect(refused).toMatchObject({
-    status: 422,
-    data: { typed: { email: "ada@example.com" }, errors: { password: "This field is missing, or was sent twice." } },
-  });
 });
 
 test.each([
@@ -170,7 +106,7 @@ test.each([
   ["whose body is not multipart", "multipart/form-data; boundary=x", "email=ada@example.com"],
   ["that is empty", "multipart/form-data; boundary=x", ""],
 ])("a multipart form %s is read as a form without fields", async (_how, type, body) => {
-  const send = (path: string, action: unknown) => latchkey.unchanged(() => call(action, raw(path, body, type, "")));
+  const send = (path: string, action: unknown) => latchkey.unchanged(() => call(action, raw(path, body, type)));
   expect((await send("/login", login.action)).status).toBe(422);
   const asked = await send("/forgot-password", forgotPassword.action);
   expect(asked).toMatchObject({ status: 200, data: { status: "sent", email: "" } });

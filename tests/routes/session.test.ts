@@ -191,15 +191,6 @@ describe("logging out", () => {
       expect(out).toMatchObject({ status: 302, location: "/login" });
     }
   });
-
-  test("by GET is answered 405 and ends no session", { tags: "3.5.3" }, async () => {
-    const cookie = await latchkey.signedIn();
-    const refused = await call(logout.loader, get("/logout", { cookie }));
-    expect(refused.status).toBe(405);
-    expect(refused.cookies).toEqual({});
-    expect(refused.headers.get("Allow")).toBe("POST");
-    expect((await openAccount(cookie)).status).toBe(200);
-  });
 });
 
 test("a page for guests is shown with the cookie of an ended session", async () => {

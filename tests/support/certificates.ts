@@ -26,11 +26,7 @@ function createKeys() {
 }
 
 type Keys = ReturnType<typeof createKeys>;
-
-interface Signer {
-  name: string;
-  key: string;
-}
+type Signer = Pick<Keys, "key"> & { name: string };
 
 function certify(subject: string, keys: Keys, signer: Signer, days: number, extension: Extension): string {
   const certificate = forge.pki.createCertificate();

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
-
 import { recordedCoverage } from "../coverage/processes";
 
 export interface Finished {
@@ -28,7 +27,7 @@ export async function latchkey(
   const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   const lines = stderr.split(/(?<=\n)/);
   const events = lines
-    .filter((line) => isLogged(line))
+    .filter(isLogged)
     .map((line) => JSON.parse(line))
     .filter(({ event }) => event)
     .map(({ level, time, ...event }) => event);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
 import type { Config, Environment } from "#server/config";
+import { entityTables } from "#server/database/copy-rows";
 import { connect, type Database } from "#server/database/orm";
 import { provideOrm } from "#server/database/unit-of-work";
 import { handleJob } from "#server/job-handlers";
@@ -10,16 +11,8 @@ import { recordLog } from "./logged";
 import { mailsIn } from "./printed-mails";
 import { connectToCopy } from "./template-copy";
 
-const tables = [
-  "users",
-  "password_resets",
-  "registrations",
-  "sessions",
-  "devices",
-  "email_changes",
-  "rate_limits",
-  "pgboss.job",
-];
+const entities = entityTables().map(({ table }) => table);
+const tables = [...entities.filter((table) => table !== "installation"), "pgboss.job"];
 
 /** Every table's rows in a stable order, to compare before and after. */
 async function snapshot({ orm }: Database, except = ""): Promise<Record<string, unknown[]>> {

@@ -3,17 +3,14 @@ import https from "node:https";
 import type { Certificate } from "./certificates";
 import { listen } from "./listen";
 
-export interface ReverseProxy {
-  port: number;
-  stop(): Promise<void>;
-}
+export type ReverseProxy = Awaited<ReturnType<typeof startReverseProxy>>;
 
 /** @param rewrite changes the headers that it passes on, with what a good proxy would set at hand */
 export async function startReverseProxy(
   upstream: () => number,
   rewrite: (headers: IncomingHttpHeaders, set: { proto: string; host: string; client: string }) => void,
   certificate?: Certificate,
-): Promise<ReverseProxy> {
+) {
   const proto = certificate ? "https" : "http";
   const forward: RequestListener = (incoming, outgoing) => {
     const headers = { ...incoming.headers };

@@ -1,9 +1,5 @@
 /** Polls a condition that no event reports: resolves when it holds, rejects after `timeout` ms. */
-export async function until(
-  condition: () => Promise<boolean> | boolean,
-  what: string,
-  timeout = 30_000,
-): Promise<void> {
+export async function until(condition: () => Promise<boolean> | boolean, what: string, timeout = 30_000) {
   const deadline = performance.now() + timeout;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`Not within ${timeout} ms: ${what}`);

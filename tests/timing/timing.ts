@@ -66,10 +66,6 @@ async function measure(http: HttpClient, { path, status, fields, cookie }: Case,
   return times;
 }
 
-/**
- * @param behaviour of the mail service, which answers or stalls
- * @param passwordHash the hash of every known address's password; by default with the parameters in force
- */
 async function runCases(
   behaviour: "accept" | "no_answer",
   compare: Compare,
