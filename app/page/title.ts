@@ -14,7 +14,7 @@ export const titled = (title: PlainPageText, { description, listed = false }: Se
   listed,
 });
 
-/** What a route lists is listed without a query, which holds an address, a token or a notice. */
+/** A page is listed only without a query, which can hold an address, a token or a notice. */
 export function useHead(errorStatus: number | null) {
   const { t, brand } = usePage();
   const { search } = useLocation();

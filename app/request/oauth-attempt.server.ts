@@ -64,7 +64,7 @@ export function isOwnState(request: Request, state: string | null): state is str
 /** The PKCE verifier of this browser; `null` for none. Without PKCE, a planted or left-over cookie is not sent on. */
 export const codeVerifierOf = (request: Request) => (usesPkce() ? readCookie(request, "oauth_verifier") : null);
 
-/** A second cookie, which a sibling host can set, makes no sign-in of it: that could create or link an account. */
+/** Also with two cookies, one of a sibling host: taken for a sign-in, the attempt could create or link an account. */
 export const isConnecting = (request: Request) => isSent(request, "oauth_connect");
 
 /**

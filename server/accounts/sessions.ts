@@ -87,7 +87,7 @@ const startOne = `
   select array(select user_id::text from replaced) as "replacedUserIds",
     (select count(*)::int from surplus) as "endedCount"`;
 
-/** A new token, and the browser's sessions end (session fixation). The caller holds the user's row. */
+/** Ends the browser's sessions (session fixation). The caller locks the user: two sign-ins miss each other. */
 export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
   const replaced = browser.sessionTokens.map(sha256);
   const token = mintToken();

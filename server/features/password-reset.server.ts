@@ -49,8 +49,8 @@ export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
 }
 
 /**
- * One transaction: the password, every link, session, email change and device but this browser's. @returns its device's
- * token; `null`, and nothing changed, for a link that is not valid. @throws HashingOverloaded
+ * Stores the password, and ends every link, session, email change and device but this browser's, in one transaction.
+ * @returns the device's token; `null`, and nothing changed, for a link that is not valid. @throws HashingOverloaded
  */
 export async function resetPassword(
   link: MailedLink,

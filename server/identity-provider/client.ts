@@ -127,7 +127,7 @@ export async function exchangeCode(config: IdentityProviderConfig, code: Authori
   return (await requestToken(config, code, tokenResponse)).access_token;
 }
 
-/** The answer to a code that nobody issued: credentials come first. @throws CallError without an error code */
+/** A provider checks the credentials before the code, which nobody issued. @throws CallError without an error code */
 export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: string): Promise<string> {
   const code = { code: "latchkey-doctor", redirectUri, codeVerifier: config.pkce ? "0".repeat(64) : null };
   try {

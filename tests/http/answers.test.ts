@@ -153,6 +153,7 @@ describe("a wrong method", () => {
     ["POST", "/.well-known/change-password", read],
     ["GET", "/logout", "POST"],
     ["PUT", "/login", all],
+    ["PUT", "/logout", "POST"],
     ["DELETE", "/dashboard", all],
     ["PATCH", "/reset-password", all],
     ["OPTIONS", "/login", all],

@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import { readFileSync } from "node:fs";
 import { screen } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import { providers } from "#server/identity-provider/providers";
@@ -29,12 +30,14 @@ test.each([
   expect(leading.includes("/register")).toBe(!("registrationClosed" in changed));
 });
 
+const drawn = readFileSync("app/components/provider-marks.svg", "utf8");
 const labels = [...Object.values(providers).flatMap(({ label }) => label ?? []), "single sign-on"];
 test.each(labels)("the button of %s has the provider's mark, if any, hidden from screen readers", async (provider) => {
   await renderPage("/login", Login, { loaded: { ...loaded, provider } });
   const marks = screen.getByRole("link", { name: `Continue with ${provider}` }).querySelectorAll("svg");
   const hidden = [...marks].map((mark) => mark.getAttribute("aria-hidden"));
   expect(hidden).toEqual(provider === "single sign-on" ? [] : ["true"]);
+  if (marks.length > 0) expect(drawn).toContain(`<symbol id="${provider}" `);
 });
 
 const written = ["<register>Neu</register>", "Neu? <register>Neu</register>Neu? <register>Neu</register>Neu? "];

@@ -10,7 +10,6 @@ import { connect } from "../support/postgres-cluster";
 import { ada, startScriptedProvider } from "../support/scripted-provider";
 import { createEmptyDatabase, freePort, startServer, type TestDatabase } from "../support/server";
 import { twice } from "../support/twice";
-import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { createDatabases } from "./databases";
 
@@ -118,7 +117,7 @@ test("a service moves to PostgreSQL: sessions, links, logins, external sign-in a
   expect((await visitor.post("/login", { email: ada.email, password })).location).toBe("/dashboard");
   const claim = { email: ada.email, token: reset.token, ...twice("another good password") };
   expect((await visitor.post("/reset-password", claim)).location).toBe("/login?notice=password_reset");
-  await until(() => mailService.mails.some(({ subject }) => subject === "Your password was changed"), "the notice");
+  await mailTo(mailService, ada.email, "Your password was changed");
   expect(await query(target, "select count(*)::int as users from users")).toEqual([{ users: 1 }]);
 }, 120_000);
 

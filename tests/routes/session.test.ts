@@ -48,15 +48,19 @@ describe("a new session", () => {
   test.each([
     ["http", {}, "", ""],
     ["https", https, "__Host-", "; Secure"],
-  ])("is on %s this host's", { tags: ["3.3.1", "3.3.2", "3.3.3", "3.3.4"] }, async (_what, headers, prefix, secure) => {
-    await latchkey.createUser();
-    expect((await logInFrom(undefined, headers)).headers.getSetCookie()).toEqual([
-      expect.stringMatching(
-        new RegExp(`^${prefix}session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=/; SameSite=Lax${secure}$`),
-      ),
-      expect.stringContaining(`${prefix}device=`),
-    ]);
-  });
+  ])(
+    "is on %s a host cookie",
+    { tags: ["3.3.1", "3.3.2", "3.3.3", "3.3.4"] },
+    async (_what, headers, prefix, secure) => {
+      await latchkey.createUser();
+      expect((await logInFrom(undefined, headers)).headers.getSetCookie()).toEqual([
+        expect.stringMatching(
+          new RegExp(`^${prefix}session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=/; SameSite=Lax${secure}$`),
+        ),
+        expect.stringContaining(`${prefix}device=`),
+      ]);
+    },
+  );
 
   test("replaces a planted token (session fixation) and another's session", { tags: "7.2.4" }, async () => {
     await latchkey.createUser();
