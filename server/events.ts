@@ -20,6 +20,7 @@ export type ExternalSignInFailure =
   | "no_verified_email"
   | "linked_to_another_id"
   | "disconnected"
+  | "suspended"
   | "already_connected"
   | "another_session"
   | "sign_in_too_old"
@@ -39,6 +40,7 @@ export type SessionEnd =
   | "password_changed"
   | "email_changed"
   | "account_deleted"
+  | "account_suspended"
   | "unlinked"
   | "expired";
 
@@ -49,7 +51,7 @@ export type MailRefusal = "recipient_refused" | "message_refused";
 export type AuthenticationEvent =
   | { event: "login.succeeded"; userId: string }
   | { event: "login.failed"; reason: "wrong_credentials" }
-  | { event: "login.failed"; reason: "password_changed"; userId: string }
+  | { event: "login.failed"; reason: "account_changed"; userId: string }
   | { event: "login.throttled" }
   | { event: "password_reset.requested"; userId?: string }
   | { event: "password_reset.sent" | "password_reset.completed"; userId: string }
@@ -67,5 +69,5 @@ export type AuthenticationEvent =
   | { event: "idp.failed"; reason: ExternalSignInFailure }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }
-  | { event: "account.deleted"; userId: string }
+  | { event: "account.deleted" | "user.suspended" | "user.restored" | "user.groups_changed"; userId: string }
   | { event: "users.imported"; count: number };

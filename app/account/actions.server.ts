@@ -31,7 +31,7 @@ import {
 
 async function endOneSession({ request, t, owner, form }: ActionContext) {
   const { sessionId } = form;
-  if (sessionId === owner.sessionId) return signOut(request);
+  if (sessionId === owner.sessionId) return signOut(request, "/login");
   const ended = sessionId === undefined ? 0 : await endSession(owner, sessionId);
   if (ended === null) return "session_ended";
   return ended > 0 ? done(t("account.sessionEnded")) : refused(form, { sessionId: t("account.sessionAlreadyEnded") });

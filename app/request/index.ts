@@ -19,10 +19,10 @@ export {
   browserOf,
   getUser,
   keepSession,
+  leave,
   mustSignInAgain,
   ownerOf,
   requireGuest,
   requireUser,
   signIn,
-  signOut,
 } from "./session.server";

@@ -28,8 +28,15 @@ export function redirectFromGuestPage(request: Request, returnTo: string | null)
   return redirectTo(isThisPage ? accountPage : target, new Headers());
 }
 
+export const redirectAfterLogout = (returnTo: string | null, headers: Headers): Response =>
+  returnTo === null ? redirect("/login", { headers }) : redirectTo(returnTo, headers);
+
 /** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */
-export function formTarget(request: Request, returnTo: string | null): Record<string, string> {
-  const { origin } = new URL(returnTo ?? afterSignIn(), originOf(request));
+export function formTarget(
+  request: Request,
+  returnTo: string | null,
+  otherwise = afterSignIn(),
+): Record<string, string> {
+  const { origin } = new URL(returnTo ?? otherwise, originOf(request));
   return origin === originOf(request) ? {} : { [formTargetHeader]: origin };
 }

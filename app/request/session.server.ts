@@ -15,7 +15,7 @@ import { recentSignInMinutes } from "#server/rules";
 import { isHttps, readCookie, readCookies, writeCookie } from "./cookies.server";
 import { languageOf } from "./language.server";
 import { withReturnTo } from "./return-to";
-import { redirectFromGuestPage, redirectSignedIn } from "./return-to.server";
+import { redirectAfterLogout, redirectFromGuestPage, redirectSignedIn, returnToOf } from "./return-to.server";
 
 export const recentSignIn = recentSignInMinutes * 60_000; // ms
 
@@ -86,7 +86,15 @@ export const signIn = (request: Request, session: NewSession, returnTo: string |
 export const keepSession = (request: Request, session: SessionToken, location: string): Response =>
   redirect(location, { headers: withSession(request, session) });
 
-export async function signOut(request: Request, location = "/login"): Promise<Response> {
+async function endSession(request: Request): Promise<Headers> {
   await logOut(everyToken(request));
-  return redirect(location, { headers: withSession(request, { token: "", expiresAt: new Date(0) }) });
+  return withSession(request, { token: "", expiresAt: new Date(0) });
 }
+
+export async function signOut(request: Request, location: string): Promise<Response> {
+  return redirect(location, { headers: await endSession(request) });
+}
+
+/** Where `return_to` leads, which may be another application, or to the login page. */
+export const leave = async (request: Request): Promise<Response> =>
+  redirectAfterLogout(returnToOf(request), await endSession(request));

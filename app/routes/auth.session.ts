@@ -8,8 +8,8 @@ export function loader({ request }: LoaderFunctionArgs) {
     if (factsOf(request).crossSite) return Response.json({ error: "cross_origin" }, { status: 403 });
     const signedIn = await getUser(request);
     if (!signedIn) return Response.json({ error: "not_signed_in" }, { status: 401 });
-    const { id, email, name, pictureUrl } = signedIn.user;
-    return Response.json({ user: { id, email, name, pictureUrl }, expiresAt: signedIn.expiresAt });
+    const { id, email, name, pictureUrl, groups } = signedIn.user;
+    return Response.json({ user: { id, email, name, pictureUrl, groups }, expiresAt: signedIn.expiresAt });
   });
 }
 

@@ -1,17 +1,42 @@
-import type { ActionFunctionArgs } from "@remix-run/node";
-import { readFields, signOut } from "~/request";
-import { methodNotAllowed, respond } from "~/request/responses";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
+import { data, Form, useLoaderData } from "@remix-run/react";
+import { Page } from "~/components/page";
+import { SubmitButton } from "~/components/submit-button";
+import { useTexts } from "~/page/language";
+import { titled } from "~/page/title";
+import { formTarget, leave, readFields, requireUser, returnToOf } from "~/request";
+import { respond } from "~/request/responses";
+import { withReturnTo } from "~/request/return-to";
 
-export { default } from "~/page/no-page";
+export { pageHeaders as headers } from "~/request/responses";
 
-export function loader() {
-  throw methodNotAllowed("POST");
+export const handle = titled("account.logOut");
+
+/** A page with a button: a link of another site signs nobody out. */
+export function loader({ request }: LoaderFunctionArgs) {
+  return respond(async () => {
+    const returnTo = returnToOf(request);
+    const { user } = await requireUser(request, withReturnTo("/login", returnTo));
+    return data({ account: user.email, returnTo }, { headers: formTarget(request, returnTo, "/login") });
+  });
 }
 
 export function action({ request }: ActionFunctionArgs) {
-  if (request.method !== "POST") return loader();
   return respond(async () => {
     await readFields(request, []);
-    return signOut(request);
+    return leave(request);
   });
+}
+
+export default function LogOut() {
+  const t = useTexts();
+  const { account, returnTo } = useLoaderData<typeof loader>();
+  return (
+    <Page title={t("account.logOut")}>
+      <p>{t("noAccess.signedIn", { account })}</p>
+      <Form method="post" action={withReturnTo("/logout", returnTo)}>
+        <SubmitButton>{t("account.logOut")}</SubmitButton>
+      </Form>
+    </Page>
+  );
 }

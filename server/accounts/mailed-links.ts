@@ -28,7 +28,7 @@ export async function issueLink(em: EntityManager, table: LinkTable, email: stri
 
 // One statement, with or without a user. By MikroORM, which needs two, a request with its job took 1.2 times the CPU.
 const resetLinkOfUser = `
-  with owner as (select id, email from users where email = ?),
+  with owner as (select id, email from users where email = ? and suspended_at is null),
   link as (insert into password_resets (token_hash, email, expires_at) select ?, email, ? from owner)
   select id from owner`;
 

@@ -144,6 +144,13 @@ export async function blockedUntil(limit: Limit, address: string): Promise<Date 
   return ends.length > 0 ? new Date(Math.max(...ends)) : null;
 }
 
+/** Lets an address log in and ask for mails again at once, whatever was counted for it. @returns how many counts there were */
+export function clearAllAttempts(em: EntityManager, address: string, deviceTokenHashes: string[]): Promise<number> {
+  const addresses = [resetLimit, registrationLimit, loginLimit].map((limit) => keyOf(limit, address));
+  const devices = deviceTokenHashes.flatMap(deviceCounters).map(({ key }) => key);
+  return em.nativeDelete(RateLimit, { key: [...addresses, ...addresses.map((key) => `${key}:day`), ...devices] });
+}
+
 export async function clearAttempts(em: EntityManager, limit: Limit, address: string): Promise<void> {
   await em.nativeDelete(RateLimit, { key: keyOf(limit, address) });
 }

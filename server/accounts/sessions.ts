@@ -87,7 +87,7 @@ const startOne = `
   select array(select user_id::text from replaced) as "replacedUserIds",
     (select count(*)::int from surplus) as "endedCount"`;
 
-/** Ends the browser's sessions (session fixation). The caller locks the user: two sign-ins miss each other. */
+/** Ends the browser's sessions (session fixation). The caller locks the user: two sign-ins at once count each other's sessions. */
 export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
   const replaced = browser.sessionTokens.map(sha256);
   const token = mintToken();
@@ -142,6 +142,13 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
 
 export const endAllSessions = async (em: EntityManager, userId: string): Promise<number> =>
   (await endSessionsExcept(em, userId, null)).count;
+
+/** In the order of `endOthers`; the email changes go first, as everywhere. */
+export async function endSessionsOfAll(em: EntityManager): Promise<number> {
+  await endEmailChanges(em, {});
+  const sessions = "delete from sessions where id in (select id from sessions order by id for update)";
+  return (await em.execute<{ affectedRows: number }>(sessions, [], "run")).affectedRows;
+}
 
 /** Without such a session nothing changes. */
 export async function endOneSession(em: EntityManager, userId: string, sessionId: string): Promise<number> {

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { providerId } from "../identity-provider/providers";
 import { printable } from "../printable";
 import { parseAddress } from "./email-address";
+import { areGroups, sortedGroups } from "./groups";
 import { hashProblem } from "./imported-hashes";
 import { parseName } from "./users";
 
@@ -34,6 +35,10 @@ const time = z.iso
   .refine((at) => at.getTime() >= 0, badTime)
   .transform((at) => at.toISOString());
 
+const wrongGroups = "is no list of at most 32 names of groups";
+
+const parsedGroups = z.array(z.string(wrongGroups), wrongGroups).refine(areGroups, wrongGroups).transform(sortedGroups);
+
 const userLine = z
   .strictObject(
     {
@@ -49,6 +54,8 @@ const userLine = z
         .nullish(),
       /** When the owner disconnected the provider, as `Date.toISOString` has it. */
       idpBlockedAt: time.nullish(),
+      suspendedAt: time.nullish(),
+      groups: parsedGroups.nullish(),
     },
     {
       error: (issue) =>

@@ -1,6 +1,8 @@
+import type { FilterQuery } from "@mikro-orm/core";
 import { type EntityManager, LockMode, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { config } from "../config";
 import { User } from "../database/entities";
+import { query } from "../database/unit-of-work";
 import { isLanguage, type Language } from "../languages/languages";
 
 /** The name of a person, trimmed; `null` for text that is empty, too long or has control characters. */
@@ -35,9 +37,28 @@ export function nullIfTaken(error: unknown): null {
 
 export function lockUser(
   em: EntityManager,
-  where: Partial<Pick<User, "id" | "email" | "idpId" | "passwordHash">>,
+  where: Partial<Pick<User, "id" | "email" | "idpId" | "passwordHash" | "suspendedAt">>,
 ): Promise<User | null> {
   return em.findOne(User, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+const batch = 10_000; // users that are in memory at a time
+
+/** In the order of the addresses. */
+export async function* usersByAddress(where: FilterQuery<User> = {}): AsyncGenerator<User> {
+  let last = "";
+  for (;;) {
+    const users = await query((em) =>
+      em.find(
+        User,
+        { $and: [where, { email: { $gt: last } }] },
+        { orderBy: { email: "asc" }, limit: batch, disableIdentityMap: true },
+      ),
+    );
+    yield* users;
+    last = users.at(-1)?.email ?? last;
+    if (users.length < batch) return;
+  }
 }
 
 /** Notices speak the language in which the owner acted last: `ownersLanguage` when the owner acts now. */

@@ -6,6 +6,8 @@ export class CommandError extends Error {
   override name = "CommandError";
 }
 
+export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 export const jsonOption = ["--json", "print JSON instead of text"] as const;
 
 const leavesOf = (command: Command): Command[] =>

@@ -4,9 +4,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { exportUsers, importUsers } from "../features/user-import.server";
 import { withDatabase } from "./open-database";
-import { CommandError } from "./program";
-
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+import { CommandError, counted } from "./program";
 
 async function readLines(path: string): Promise<string[]> {
   try {
@@ -54,9 +52,9 @@ export function addUserFileCommands(user: Command): void {
     .description(
       "Each line of the file is a JSON object with `email` and, each optional, `id` (a UUID), `name`, `passwordHash` " +
         "(Argon2id in PHC form, or bcrypt), `idpId` (the id at the identity provider), `idpIssuer` (whose id it is; by " +
-        "default the configured provider's) and `idpBlockedAt` (when the owner disconnected the provider). The lines are " +
-        "checked first: when one is wrong, it is named, and nothing is changed. An address that has an account is " +
-        "skipped. Nothing is mailed. Latchkey does not check that the addresses are their owners': the system that " +
+        "default the configured provider's), `idpBlockedAt` (when the owner disconnected the provider), `suspendedAt` " +
+        "(a time) and `groups` (a list of names). The lines are checked first: when one is wrong, it is named, and " +
+        "nothing is changed. An address that has an account is skipped. Nothing is mailed. Latchkey does not check that the addresses are their owners': the system that " +
         "they come from must have.",
     )
     .action(importFile);

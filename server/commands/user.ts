@@ -15,13 +15,13 @@ import {
 import { printable } from "../printable";
 import { linkLifetimeMinutes } from "../rules";
 import { withDatabase } from "./open-database";
-import { CommandError, jsonOption } from "./program";
+import { CommandError, counted, jsonOption } from "./program";
 
-const print = (text: string) => void process.stdout.write(`${printable(text)}\n`);
+export const print = (text: string) => void process.stdout.write(`${printable(text)}\n`);
 
-const noAccount = (email: string) => new CommandError(`There is no account with the address ${email}.`);
+export const noAccount = (email: string) => new CommandError(`There is no account with the address ${email}.`);
 
-function withUser<T>(typedEmail: string, work: (user: User) => Promise<T>): Promise<T> {
+export function withUser<T>(typedEmail: string, work: (user: User) => Promise<T>): Promise<T> {
   return withDatabase(async () => {
     const user = await findUser(typedEmail);
     if (!user) throw noAccount(typedEmail);
@@ -37,6 +37,8 @@ function asText(details: AccountDetails): string {
     ["Address", details.email],
     ["User id", details.id],
     ["Name", details.name],
+    ["Groups", details.groups.join(", ") || null],
+    ["Suspended", details.suspendedAt && `since ${time(details.suspendedAt)}`],
     ["Created", time(details.createdAt)],
     ["Password", details.password ?? "none"],
     ["Provider", provider ? `${provider.id} of ${provider.issuer ?? "the configured provider"}` : "not connected"],
@@ -73,13 +75,17 @@ async function create(typedEmail: string, { name: typedName }: { name?: string }
   });
 }
 
-const printLink = (email: string) => withUser(email, async (user) => print(await createResetLink(user)));
+const printLink = (email: string) =>
+  withUser(email, async (user) => {
+    if (user.suspendedAt) throw new CommandError(`The account ${email} is suspended: no link would work.`);
+    print(await createResetLink(user));
+  });
 
 const endSessions = (email: string) =>
   withUser(email, async ({ id }) => {
     const ended = await endOtherSessions({ userId: id, sessionId: null });
     if (ended === null) throw noAccount(email);
-    print(ended.count === 1 ? "1 session ended." : `${ended.count} sessions ended.`);
+    print(`${counted(ended.count, "session")} ended.`);
   });
 
 const unlink = (email: string) =>

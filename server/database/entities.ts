@@ -20,6 +20,8 @@ export const User = defineEntity({
     name: p.text().nullable(),
     pictureUrl: p.text().nullable(),
     language: p.text().nullable(),
+    suspendedAt: p.datetime().nullable(),
+    groups: p.array().default([]),
     createdAt: p.datetime(),
   },
   uniques: [{ name: "users_idp_unique", properties: ["idpId", "idpIssuer"] }],

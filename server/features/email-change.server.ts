@@ -92,7 +92,7 @@ async function consumeEmailChange(em: EntityManager, link: MailedLink, visitor: 
   const both = { $in: [oldEmail, newEmail] };
 
   await lockAddresses(em, oldEmail, newEmail);
-  const user = await lockUser(em, { id: userId, email: oldEmail });
+  const user = await lockUser(em, { id: userId, email: oldEmail, suspendedAt: null });
   if (!user || !mayHaveAddress(newEmail) || (await em.count(User, { email: newEmail })) > 0) return "invalid_link";
   if ((await em.nativeDelete(EmailChange, { tokenHash })) !== 1) return "invalid_link";
   await endEmailChanges(em, { $or: [{ user: userId }, { email: both }] });

@@ -85,6 +85,10 @@ function verifiedAddress({ email, emailVerified }: Profile): string {
   return address;
 }
 
+function refuseSuspended({ suspendedAt }: User): void {
+  if (suspendedAt) throw new ExternalSignInError("suspended");
+}
+
 interface Account {
   userId: string;
   isNewLink: boolean;
@@ -112,6 +116,7 @@ async function returningAccount(em: EntityManager, profile: Profile): Promise<Ac
   const identity = identityOf(profile);
   const user = await lockUserOf(em, identity);
   if (!user) return null;
+  refuseSuspended(user);
   user.idpIssuer = identity.issuer;
   user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
   return { userId: user.id, isNewLink: false };
@@ -123,6 +128,7 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<Ac
   await lockAddresses(em, email);
   const existing = await lockUser(em, { email });
   if (!existing) return createAccount(em, email, identity, profile);
+  refuseSuspended(existing);
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
   if (linkedMeanwhile) return { userId: existing.id, isNewLink: false };
   return linkByAddress(em, existing, identity, profile);

@@ -51,7 +51,7 @@ const credentials = `
   with recursive ${passwordKinds}
   select users.id, users.password_hash as "passwordHash",
     array(select kind from kinds where kind is not null) as kinds
-  from (select 1) as always left join users on users.email = ?`;
+  from (select 1) as always left join users on users.email = ? and users.suspended_at is null`;
 
 type Credentials = { id: string | null; passwordHash: string | null; kinds: string[] };
 
@@ -85,7 +85,7 @@ export async function authenticate(
   return renewed === 0 ? authenticate(typedEmail, password, requester, counters) : { ...verified, passwordHash };
 }
 
-/** In one transaction; `null` when the password or the address was changed since they were verified. */
+/** In one transaction; `null` when the account was suspended, or its password or address changed, since they were verified. */
 export async function logIn(
   { id, email, passwordHash }: Authenticated,
   counters: Counters,
@@ -93,7 +93,7 @@ export async function logIn(
   { client, deviceToken }: LoginOrigin,
 ): Promise<DeviceSignIn | null> {
   const done = await unitOfWork(async (em) => {
-    const user = await lockUser(em, { id, email, passwordHash });
+    const user = await lockUser(em, { id, email, passwordHash, suspendedAt: null });
     if (!user) return null;
     const session = await startSession(em, id, browser);
     const device = await rememberDevice(em, id, deviceToken);
@@ -105,7 +105,7 @@ export async function logIn(
     return { session, deviceToken: device.token };
   });
   if (!done) {
-    logEvent({ event: "login.failed", userId: id, reason: "password_changed" });
+    logEvent({ event: "login.failed", userId: id, reason: "account_changed" });
     return null;
   }
   await takeBackCount(counters);

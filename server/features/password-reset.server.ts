@@ -63,7 +63,7 @@ export async function resetPassword(
   const passwordHash = await hashPassword(newPassword, requester);
   const done = await unitOfWork(async (em) => {
     // Locked before the sessions end: otherwise a login with the old hash could start one after them.
-    const user = await lockUser(em, { email });
+    const user = await lockUser(em, { email, suspendedAt: null });
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
     user.passwordHash = passwordHash;
     user.language = language;

@@ -4,6 +4,7 @@ import {
   type EndedOthers,
   endOneSession,
   endSessionsExcept,
+  endSessionsOfAll,
   endSessionsOfTokens,
   idleLifetime,
   isLive,
@@ -19,6 +20,7 @@ import { config } from "../config";
 import { Session, User } from "../database/entities";
 import { prepared, query, unitOfWork } from "../database/unit-of-work";
 import { isLanguage } from "../languages/languages";
+import { logEvent } from "../log";
 
 export { browserName } from "../accounts/browser-name";
 export type { Browser, EndedOthers, NewSession, Owner, SessionToken } from "../accounts/sessions";
@@ -34,6 +36,8 @@ interface SignedInUser {
   name: string | null;
   /** An https URL; `null` for any other: the provider chose it, and pages and applications show it. */
   pictureUrl: string | null;
+  /** Sorted. */
+  groups: string[];
   hasPassword: boolean;
   /** Whether the user has an id of the configured provider, or of any provider when external sign-in is off. */
   isLinked: boolean;
@@ -51,7 +55,7 @@ export interface SignedIn {
 const liveSession = `
   select s.id as "sessionId", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
     s.expires_at as "expiresAt",
-    u.id, u.email, u.name, u.picture_url as "pictureUrl",
+    u.id, u.email, u.name, u.picture_url as "pictureUrl", u.groups,
     u.password_hash is not null as "hasPassword",
     u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked"
   from sessions s join users u on u.id = s.user_id
@@ -127,6 +131,13 @@ export async function endOtherSessions(actor: Actor): Promise<EndedOthers | null
   const reason = actor.sessionId === null ? "ended_by_operator" : "ended_by_user";
   logSessionEnd(actor.userId, reason, ended?.count ?? 0);
   return ended;
+}
+
+/** Of every account. @returns how many there were */
+export async function endEverySession(): Promise<number> {
+  const count = await unitOfWork(endSessionsOfAll);
+  if (count > 0) logEvent({ event: "session.ended", reason: "ended_by_operator", count });
+  return count;
 }
 
 /** The owner's notices speak this language from now on. */

@@ -1,8 +1,8 @@
 import { parseAddress } from "../accounts/email-address";
 import { issueLink, lockAddresses } from "../accounts/mailed-links";
-import { blockedUntil, loginLimit, resetLimit } from "../accounts/rate-limits";
+import { blockedUntil, clearAllAttempts, loginLimit, resetLimit } from "../accounts/rate-limits";
 import { kindOf } from "../accounts/stored-hashes";
-import { createUser, nullIfTaken } from "../accounts/users";
+import { createUser, nullIfTaken, usersByAddress } from "../accounts/users";
 import { Device, PasswordReset, Registration, User } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
@@ -21,7 +21,9 @@ export async function accountDetails(user: User) {
     id: user.id,
     email: user.email,
     name: user.name ?? null,
+    groups: user.groups,
     createdAt: user.createdAt,
+    suspendedAt: user.suspendedAt ?? null,
     password: user.passwordHash ? (kindOf(user.passwordHash) ?? "unknown") : null,
     provider: user.idpId === null ? null : { id: user.idpId, issuer: user.idpIssuer ?? null },
     providerBlockedAt: user.idpBlockedAt ?? null,
@@ -38,6 +40,44 @@ export async function accountDetails(user: User) {
 }
 
 export type AccountDetails = Awaited<ReturnType<typeof accountDetails>>;
+
+export interface ListedUser {
+  id: string;
+  email: string;
+  name: string | null;
+  groups: string[];
+  createdAt: Date;
+  suspendedAt: Date | null;
+}
+
+/** In the order of the addresses: every user, those of one group, or those who are suspended. */
+export async function* listUsers({
+  group,
+  suspended,
+}: {
+  group?: string;
+  suspended?: true;
+}): AsyncGenerator<ListedUser> {
+  const where = {
+    ...(group !== undefined && { groups: { $contains: [group] } }),
+    ...(suspended && { suspendedAt: { $ne: null } }),
+  };
+  for await (const { id, email, name, groups, createdAt, suspendedAt } of usersByAddress(where)) {
+    yield { id, email, name: name ?? null, groups, createdAt, suspendedAt: suspendedAt ?? null };
+  }
+}
+
+/** Of an address, and of the browsers that its account is known in. @returns how many counts there were */
+export function clearLimits(email: string): Promise<number> {
+  return unitOfWork(async (em) => {
+    const devices = await em.find(Device, { user: { email } }, { fields: ["tokenHash"] });
+    return clearAllAttempts(
+      em,
+      email,
+      devices.map(({ tokenHash }) => tokenHash),
+    );
+  });
+}
 
 export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string> {
   const token = await query((em) => issueLink(em, PasswordReset, email));

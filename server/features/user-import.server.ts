@@ -3,13 +3,13 @@ import { kindInForce } from "../accounts/password-hashing";
 import { configuredIssuer } from "../accounts/provider-identities";
 import { kindOf } from "../accounts/stored-hashes";
 import { parseUserLine, type UserLine } from "../accounts/user-lines";
-import { User } from "../database/entities";
+import { usersByAddress } from "../accounts/users";
 import { passwordKinds } from "../database/password-kinds";
 import { runStatement } from "../database/run-statement";
-import { query, unitOfWork } from "../database/unit-of-work";
+import { unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
 
-const batch = 10_000; // lines, or users
+const batch = 10_000; // lines
 const mostKinds = 4; // besides Latchkey's own
 
 export interface WrongLine {
@@ -70,7 +70,7 @@ function parseLines(lines: string[], stored: string[]): { users: NumberedUser[];
 
 // Without MikroORM, whose `insertMany` alone took as long for 100,000 lines as all of this (4.5 s, PostgreSQL 15).
 const lines = `json_to_recordset($1::json) as lines (line integer, id uuid, email text, name text, "passwordHash" text,
-  "idpId" text, "idpIssuer" text, "idpBlockedAt" timestamptz)`;
+  "idpId" text, "idpIssuer" text, "idpBlockedAt" timestamptz, "suspendedAt" timestamptz, groups text[])`;
 
 const findTaken = `
   select line, case when users.id = lines.id then 'id' else 'idpId' end || ' is that of another account' as problem
@@ -87,8 +87,9 @@ const findTaken = `
 const removeRegistrations = `delete from registrations using ${lines} where registrations.email = lines.email`;
 
 const insertUsers = `
-  insert into users (id, email, name, password_hash, idp_id, idp_issuer, idp_blocked_at, created_at)
-  select coalesce(id, gen_random_uuid()), email, name, "passwordHash", "idpId", "idpIssuer", "idpBlockedAt", now()
+  insert into users (id, email, name, password_hash, idp_id, idp_issuer, idp_blocked_at, suspended_at, groups, created_at)
+  select coalesce(id, gen_random_uuid()), email, name, "passwordHash", "idpId", "idpIssuer", "idpBlockedAt", "suspendedAt",
+    coalesce(groups, '{}'), now()
   from ${lines} on conflict (email) do nothing returning 1`;
 
 const storedKinds = `with recursive ${passwordKinds} select kind from kinds where kind is not null`;
@@ -129,23 +130,18 @@ export async function importUsers(
 /** In the order of the addresses. Without a configured provider, an id without an issuer is left out. */
 export async function* exportUsers(): AsyncIterable<UserLine> {
   const configured = configuredIssuer();
-  let last = "";
-  for (;;) {
-    const users = await query((em) =>
-      em.find(User, { email: { $gt: last } }, { orderBy: { email: "asc" }, limit: batch, disableIdentityMap: true }),
-    );
-    for (const { id, email, name, passwordHash, idpId, idpBlockedAt, ...user } of users) {
-      const idpIssuer = user.idpIssuer ?? configured;
-      yield {
-        id,
-        email,
-        ...(name !== null && { name }),
-        ...(passwordHash !== null && { passwordHash }),
-        ...(idpId !== null && idpIssuer !== null && { idpId, idpIssuer }),
-        ...(idpBlockedAt && { idpBlockedAt: idpBlockedAt.toISOString() }),
-      };
-    }
-    last = users.at(-1)?.email ?? last;
-    if (users.length < batch) return;
+  for await (const user of usersByAddress()) {
+    const { id, email, name, passwordHash, idpId, idpBlockedAt, suspendedAt, groups } = user;
+    const idpIssuer = user.idpIssuer ?? configured;
+    yield {
+      id,
+      email,
+      ...(name !== null && { name }),
+      ...(passwordHash !== null && { passwordHash }),
+      ...(idpId !== null && idpIssuer !== null && { idpId, idpIssuer }),
+      ...(idpBlockedAt && { idpBlockedAt: idpBlockedAt.toISOString() }),
+      ...(suspendedAt && { suspendedAt: suspendedAt.toISOString() }),
+      ...(groups.length > 0 && { groups }),
+    };
   }
 }

@@ -13,18 +13,33 @@ interface VerifiedUser {
   id: string;
   email: string;
   name: string | null;
+  groups: string[];
 }
 
 export type FindUser = (token: string) => Promise<VerifiedUser | null>;
 
 interface Verdict {
-  status: 200 | 302 | 401 | 405 | 500 | 503;
+  status: 200 | 302 | 401 | 403 | 405 | 500 | 503;
   headers?: Record<string, string>;
 }
 
 /** A header's value is ASCII (RFC 9110, section 5.5), and a name is not. */
-function userHeaders({ id, email, name }: VerifiedUser): Record<string, string> {
-  return { "Remote-User": id, "Remote-Email": email, "Remote-Name": encodeURIComponent(name ?? "") };
+function userHeaders({ id, email, name, groups }: VerifiedUser): Record<string, string> {
+  const ascii = encodeURIComponent(name ?? "");
+  return { "Remote-User": id, "Remote-Email": email, "Remote-Name": ascii, "Remote-Groups": groups.join() };
+}
+
+/** Whether the user is in one of the groups that the proxy names, or it names none. */
+function isAdmitted({ groups }: VerifiedUser, { query }: Target): boolean {
+  const asked = new URLSearchParams(query).getAll("group");
+  return asked.length === 0 || asked.some((name) => groups.includes(name));
+}
+
+/** By Fetch Metadata, where the browser sends it: an application's `fetch()` may accept HTML too. */
+function isNavigation({ headers }: IncomingMessage): boolean {
+  const { "sec-fetch-mode": mode, "sec-fetch-dest": destination } = headers;
+  if (mode === undefined && destination === undefined) return /text\/html/i.test(headers.accept ?? "");
+  return (mode ?? "navigate") === "navigate" && (destination ?? "document") === "document";
 }
 
 /** The URL that a browser navigates to, by what the proxy says of its request; `null` for every other request. */
@@ -32,7 +47,7 @@ function navigationUrl(request: IncomingMessage, { authority }: Target, config: 
   const { headers } = request;
   const uri = headers["x-forwarded-uri"]?.toString();
   const method = headers["x-forwarded-method"] ?? "GET";
-  if (uri === undefined || method !== "GET" || !/text\/html/i.test(headers.accept ?? "")) return null;
+  if (uri === undefined || method !== "GET" || !isNavigation(request)) return null;
   const target = parseTarget(uri);
   return target && connectionUrl(request, authority, config).origin + target.path + target.query;
 }
@@ -46,11 +61,11 @@ async function verdictOf(
   if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, headers: { Allow: "GET, HEAD" } };
   const token = cookieOf(request.headers.cookie ?? "", sessionCookieName(isEncrypted(request, config)));
   const user = token && (await findUser(token));
-  if (user) return { status: 200, headers: userHeaders(user) };
+  if (user && isAdmitted(user, target)) return { status: 200, headers: userHeaders(user) };
   const destination = config.trustedProxies > 0 ? navigationUrl(request, target, config) : null;
-  if (destination === null) return { status: 401 };
+  if (destination === null) return { status: user ? 403 : 401 };
   const query = new URLSearchParams({ return_to: destination });
-  return { status: 302, headers: { Location: `${config.appUrl}/login?${query}` } };
+  return { status: 302, headers: { Location: `${config.appUrl}${user ? "/no-access" : "/login"}?${query}` } };
 }
 
 function failure(error: unknown): Verdict {

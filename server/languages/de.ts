@@ -174,6 +174,13 @@ export const de: Texts = {
       thisBrowser: "dieser Browser",
       title: "Wo Sie angemeldet sind",
     },
+    noAccess: {
+      again: "Noch einmal versuchen",
+      leave: "Abmelden und ein anderes Konto benutzen",
+      signedIn: "Sie sind als {account} angemeldet.",
+      text: "Sie sind als {account} angemeldet. Dieses Konto hat keinen Zugang zu der Seite, die Sie geöffnet haben. Zugang gibt, wer die Anwendung betreibt.",
+      title: "Sie haben keinen Zugang",
+    },
     deleted: {
       createNew: "Neues Konto erstellen",
       text: "Alles, was dazugehörte, ist gelöscht, und Sie sind überall abgemeldet.",

@@ -172,6 +172,13 @@ export const en = {
       thisBrowser: "this browser",
       title: "Where you are signed in",
     },
+    noAccess: {
+      again: "Try again",
+      leave: "Log out and use another account",
+      signedIn: "You are signed in as {account}.",
+      text: "You are signed in as {account}. This account has no access to the page that you opened. Whoever runs the application can give it access.",
+      title: "You have no access",
+    },
     deleted: {
       createNew: "Create a new account",
       text: "Everything in it is gone, and it is logged out everywhere.",

@@ -174,6 +174,13 @@ export const es: Texts = {
       thisBrowser: "este navegador",
       title: "Dónde has iniciado sesión",
     },
+    noAccess: {
+      again: "Intentarlo de nuevo",
+      leave: "Cerrar sesión y usar otra cuenta",
+      signedIn: "Ha iniciado sesión como {account}.",
+      text: "Ha iniciado sesión como {account}. Esta cuenta no tiene acceso a la página que ha abierto. Quien administra la aplicación puede darle acceso.",
+      title: "No tiene acceso",
+    },
     deleted: {
       createNew: "Crear una cuenta nueva",
       text: "Todo su contenido se ha borrado y se han cerrado todas sus sesiones.",

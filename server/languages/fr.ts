@@ -175,6 +175,13 @@ export const fr: Texts = {
       thisBrowser: "ce navigateur",
       title: "Où vous êtes connecté",
     },
+    noAccess: {
+      again: "Réessayer",
+      leave: "Se déconnecter et utiliser un autre compte",
+      signedIn: "Vous êtes connecté en tant que {account}.",
+      text: "Vous êtes connecté en tant que {account}. Ce compte n’a pas accès à la page que vous avez ouverte. Le responsable de l’application peut lui donner accès.",
+      title: "Vous n’avez pas accès",
+    },
     deleted: {
       createNew: "Créer un nouveau compte",
       text: "Tout son contenu a disparu, et toutes ses sessions sont fermées.",

@@ -1,0 +1,44 @@
+import type { LoaderFunctionArgs } from "@remix-run/node";
+import { data, Form, useLoaderData } from "@remix-run/react";
+import { Page } from "~/components/page";
+import { SubmitButton } from "~/components/submit-button";
+import { useTexts } from "~/page/language";
+import { titled } from "~/page/title";
+import { formTarget, requireUser, returnToOf } from "~/request";
+import { methodNotAllowed, respond } from "~/request/responses";
+import { withReturnTo } from "~/request/return-to";
+
+export { pageHeaders as headers } from "~/request/responses";
+
+export const handle = titled("noAccess.title");
+
+/** `/auth/verify?group=NAME` sends a browser here whose user is in none of the groups. */
+export function loader({ request }: LoaderFunctionArgs) {
+  return respond(async () => {
+    const returnTo = returnToOf(request);
+    const { user } = await requireUser(request, withReturnTo("/login", returnTo));
+    return data({ account: user.email, returnTo }, { headers: formTarget(request, returnTo, "/login") });
+  });
+}
+
+export function action() {
+  throw methodNotAllowed("GET, HEAD");
+}
+
+export default function NoAccess() {
+  const t = useTexts();
+  const { account, returnTo } = useLoaderData<typeof loader>();
+  return (
+    <Page title={t("noAccess.title")}>
+      <p>{t("noAccess.text", { account })}</p>
+      <Form method="post" action={withReturnTo("/logout", returnTo)}>
+        <SubmitButton>{t("noAccess.leave")}</SubmitButton>
+      </Form>
+      {returnTo && (
+        <p className="aside">
+          <a href={returnTo}>{t("noAccess.again")}</a>
+        </p>
+      )}
+    </Page>
+  );
+}

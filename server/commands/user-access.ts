@@ -1,0 +1,108 @@
+import { once } from "node:events";
+import { type Command, InvalidArgumentError } from "commander";
+import { parseAddress } from "../accounts/email-address";
+import { changeGroups, isGroup, mostGroups } from "../features/groups.server";
+import { endEverySession } from "../features/sessions.server";
+import { restoreUser, suspendUser } from "../features/suspension.server";
+import { clearLimits, type ListedUser, listUsers } from "../features/user-administration.server";
+import { printable } from "../printable";
+import { withDatabase } from "./open-database";
+import { CommandError, counted, jsonOption } from "./program";
+import { noAccount, print, withUser } from "./user";
+
+const suspend = (email: string) =>
+  withUser(email, async ({ id, email }) => {
+    const ended = await suspendUser(id, email);
+    if (ended === null) throw new CommandError(`The account ${email} is suspended already.`);
+    print(`The account is suspended. ${counted(ended, "session")} ended.`);
+  });
+
+const restore = (email: string) =>
+  withUser(email, async ({ id }) => {
+    if (!(await restoreUser(id))) throw new CommandError(`The account ${email} is not suspended.`);
+    print("The account is restored.");
+  });
+
+function collectGroup(name: string, others: string[]): string[] {
+  if (!isGroup(name))
+    throw new InvalidArgumentError("It is no group: a-z, 0-9 and . _ - are allowed, at most 64 of them.");
+  return [...others, name];
+}
+
+const groups = (email: string, change: { add: string[]; remove: string[] }) =>
+  withUser(email, async ({ id, groups }) => {
+    const isChange = change.add.length + change.remove.length > 0;
+    const now = isChange ? await changeGroups(id, change) : groups;
+    if (now === null) throw noAccount(email);
+    if (now === "too_many") throw new CommandError(`Nothing was changed: a user has at most ${mostGroups} groups.`);
+    for (const name of now) print(name);
+  });
+
+function asLine({ email, id, groups, suspendedAt }: ListedUser): string {
+  return [email, id, groups.join(",") || "-", ...(suspendedAt ? ["suspended"] : [])].join("  ");
+}
+
+async function list({ json, ...which }: { json?: true; group?: string; suspended?: true }): Promise<void> {
+  await withDatabase(async () => {
+    for await (const user of listUsers(which)) {
+      const line = printable(json ? JSON.stringify(user) : asLine(user));
+      if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
+    }
+  });
+}
+
+async function clear(typedEmail: string): Promise<void> {
+  const email = parseAddress(typedEmail);
+  if (email === null) throw new CommandError(`${typedEmail} is no email address.`);
+  print(`${counted(await withDatabase(() => clearLimits(email)), "count")} cleared.`);
+}
+
+async function endAll(): Promise<void> {
+  print(`${counted(await withDatabase(endEverySession), "session")} ended.`);
+}
+
+/** The commands that decide who may come in. */
+export function addUserAccessCommands(user: Command): void {
+  const add = (name: string, summary: string, description: string) =>
+    user.command(name).summary(summary).description(description);
+  add(
+    "suspend",
+    "end an account's sessions and let nobody sign in to it",
+    "Ends every session, link and unconfirmed change of the account. From then on a login is answered as with a wrong " +
+      "password, no reset link is mailed, and an external sign-in fails. The owner gets no mail.",
+  )
+    .argument("<EMAIL>")
+    .action(suspend);
+  add("restore", "let a suspended account sign in again", "Ends a suspension. Nothing that ended comes back.")
+    .argument("<EMAIL>")
+    .action(restore);
+  add(
+    "groups",
+    "show or change the groups of an account",
+    "Prints the account's groups, one to a line, after the change. `/auth/verify` tells them to the applications.",
+  )
+    .argument("<EMAIL>")
+    .option("--add <NAME>", "add a group; can be repeated", collectGroup, [])
+    .option("--remove <NAME>", "remove a group; can be repeated", collectGroup, [])
+    .action(groups);
+  add(
+    "list",
+    "list the accounts",
+    "Lists the accounts in the order of their addresses: address, id, groups, and whether it is suspended. With --json, " +
+      "each line is a JSON object.",
+  )
+    .option("--group <NAME>", "only those of this group")
+    .option("--suspended", "only those that are suspended")
+    .option(...jsonOption)
+    .action(list);
+  add(
+    "clear-limits",
+    "let an address log in and ask for mails again at once",
+    "Clears what was counted for the address and for the known browsers of its account. The limits of clients stay.",
+  )
+    .argument("<EMAIL>")
+    .action(clear);
+  add("end-all-sessions", "sign every account out everywhere", "Ends every session of every account.")
+    .requiredOption("--yes", "confirm it")
+    .action(endAll);
+}

@@ -1,0 +1,14 @@
+const { Migration } = await import("@mikro-orm/migrations");
+
+/** Suspension and groups. A release before it may still run beside it; it lets suspended accounts sign in. */
+export class Migration20261124000000 extends Migration {
+  override up(): void {
+    this.addSql(
+      `alter table "users" add column "suspended_at" timestamptz null, add column "groups" text[] not null default '{}';`,
+    );
+  }
+
+  override down(): void {
+    this.addSql(`alter table "users" drop column "suspended_at", drop column "groups";`);
+  }
+}
