@@ -12,6 +12,7 @@ const titles: Record<keyof typeof settings, string> = {
   mail: "Mail",
   identityProvider: "External sign-in",
   registration: "Registration",
+  passwords: "Passwords",
   applications: "Applications",
   brand: "Branding",
   language: "Language",

@@ -49,6 +49,11 @@ function identityProviderConfig({ identityProvider: v }: Values) {
 function configOf(values: Values, production: boolean) {
   const { address, database, applications, brand, language } = values;
   const { REGISTRATION: mode, REGISTRATION_DOMAINS: domains } = values.registration;
+  const {
+    PASSWORD_MIN_LENGTH: minimumLength,
+    BREACHED_PASSWORDS: breaches,
+    BREACHED_PASSWORDS_URL: url,
+  } = values.passwords;
   const { METRICS_HOST: host, METRICS_PORT: port } = values.metrics;
   const allowed: ReturnOrigins = { appUrl: given(appUrlOf(values)), returnOrigins: applications.RETURN_ORIGINS };
   return {
@@ -74,6 +79,7 @@ function configOf(values: Values, production: boolean) {
     metrics: port === null ? null : { host, port },
     defaultLanguage: language.DEFAULT_LOCALE,
     registration: mode === "domains" ? { mode, domains: given(domains) } : { mode },
+    passwords: { minimumLength, breachesUrl: breaches ? url.replace(/\/+$/, "") : null },
     identityProvider: identityProviderConfig(values),
   };
 }

@@ -70,4 +70,5 @@ export type AuthenticationEvent =
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }
   | { event: "account.deleted" | "user.suspended" | "user.restored" | "user.groups_changed"; userId: string }
+  | { event: "password.not_looked_up"; reason: CallFailureReason }
   | { event: "users.imported"; count: number };

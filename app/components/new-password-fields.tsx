@@ -1,5 +1,4 @@
 import { useEffect, useState } from "react";
-import { passwordLength } from "#server/rules";
 import { usePage } from "~/page/page-context";
 import { PasswordField } from "./password-field";
 
@@ -9,9 +8,8 @@ interface Account {
 
 /** Says how hard a password is to guess while it is typed. The estimator is loaded with the first character. */
 function PasswordStrength({ password, email }: Account & { password: string }) {
-  const { t, brand } = usePage();
+  const { t, brand, shortestPassword: count } = usePage();
   const [score, setScore] = useState<0 | 1 | 2 | 3 | 4 | null>(null);
-  const count = passwordLength.minimum;
 
   useEffect(() => {
     let current = true;
@@ -36,6 +34,7 @@ function PasswordStrength({ password, email }: Account & { password: string }) {
 }
 
 export function NewPasswordFields({ email, errors }: Account & { errors: Record<string, string> }) {
+  const { shortestPassword } = usePage();
   const [password, setPassword] = useState("");
   return (
     <>
@@ -43,7 +42,7 @@ export function NewPasswordFields({ email, errors }: Account & { errors: Record<
         of="New"
         name="password"
         autoComplete="new-password"
-        minLength={passwordLength.minimum}
+        minLength={shortestPassword}
         enterKeyHint="next"
         error={errors.password}
         hint={<PasswordStrength password={password} email={email} />}

@@ -10,6 +10,8 @@ export interface PageContent {
   textsPath: string;
   texts: Translated<PageTexts>;
   brand: PageBrand;
+  /** In Unicode code points. */
+  shortestPassword: number;
   /** The nonce of the page's policy. Empty in a browser, which hides it from scripts. */
   nonce: string;
 }
@@ -35,8 +37,8 @@ const elementId = "page-content";
 
 /** What hydration needs: everything but the texts, in an attribute, which React escapes. */
 export function PageForBrowser() {
-  const { language, textsPath, brand } = usePage();
-  return <data id={elementId} value={JSON.stringify({ language, textsPath, brand })} hidden />;
+  const { language, textsPath, brand, shortestPassword } = usePage();
+  return <data id={elementId} value={JSON.stringify({ language, textsPath, brand, shortestPassword })} hidden />;
 }
 
 export async function pageOfDocument(): Promise<PageContent> {

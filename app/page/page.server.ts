@@ -1,11 +1,19 @@
 import { findFile, pageBrand } from "#server/features/branding.server";
 import { pageTextsIn, textsPath } from "#server/features/language.server";
+import { shortestPassword } from "#server/features/password-policy.server";
 import { languageOf } from "~/request/language.server";
 import type { PageContent } from "./page-context";
 
 export function pageOf(request: Request, nonce: string): PageContent {
   const language = languageOf(request);
-  return { language, textsPath: textsPath(language), texts: pageTextsIn(language), brand: pageBrand(), nonce };
+  return {
+    language,
+    textsPath: textsPath(language),
+    texts: pageTextsIn(language),
+    brand: pageBrand(),
+    shortestPassword: shortestPassword(),
+    nonce,
+  };
 }
 
 const liveReload = process.env.NODE_ENV === "development" ? " ws:" : "";

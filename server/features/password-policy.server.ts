@@ -1,8 +1,19 @@
 import { normalizeAddress } from "../accounts/email-address";
 import { config } from "../config";
-import { passwordLength } from "../rules";
+import { longestPassword } from "../rules";
+import { isBreached } from "./breached-passwords.server";
 
-export type PasswordProblem = "too_short" | "too_long" | "common" | "is_the_email" | "is_the_service" | "unconfirmed";
+export type PasswordProblem =
+  | "too_short"
+  | "too_long"
+  | "common"
+  | "is_the_email"
+  | "is_the_service"
+  | "breached"
+  | "unconfirmed";
+
+/** In Unicode code points. */
+export const shortestPassword = (): number => config().passwords.minimumLength;
 
 export interface NewPassword {
   email: string;
@@ -35,13 +46,14 @@ export async function passwordProblem({
   passwordConfirmation,
 }: NewPassword): Promise<PasswordProblem | null> {
   const length = [...password].length;
-  if (length < passwordLength.minimum) return "too_short";
-  if (length > passwordLength.maximum) return "too_long";
+  if (length < shortestPassword()) return "too_short";
+  if (length > longestPassword) return "too_long";
   const email = normalizeAddress(typedEmail);
   const spelling = spelled(password);
   if (spelling === email || spelling === email.slice(0, email.lastIndexOf("@"))) return "is_the_email";
   if (wordsOfService().includes(spelling)) return "is_the_service";
   mostCommon ??= commonPasswords();
   if ((await mostCommon).has(spelling)) return "common";
-  return password === passwordConfirmation ? null : "unconfirmed";
+  if (password !== passwordConfirmation) return "unconfirmed";
+  return (await isBreached(password)) ? "breached" : null;
 }

@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { ErrorWithReason } from "../errors";
 import type { CallFailureReason, SignInStep } from "../events";
 
-const deadline = 5_000; // ms, from the start of the call to the end of the answer's body
+const longestCall = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
 
 /** Holds nothing of what was sent or answered but an error code. */
@@ -21,6 +21,8 @@ export class CallError extends ErrorWithReason<CallFailureReason> {
 
 export interface Call {
   step?: SignInStep;
+  /** In ms, in place of five seconds. */
+  deadline?: number;
   method: "GET" | "POST";
   headers?: Record<string, string>;
   body?: string;
@@ -80,8 +82,9 @@ function causeCode(error: unknown): string | undefined {
   return undefined;
 }
 
-async function fetchText(url: string, call: Call): Promise<string> {
-  const { method, headers, body, json } = call;
+/** Calls another service once: no retry, no redirect followed, bounded in time and size. @throws CallError */
+export async function callText(url: string, call: Call): Promise<string> {
+  const { method, headers, body, json, deadline = longestCall } = call;
   const signal = AbortSignal.timeout(deadline);
   try {
     const response = await ky(url, {
@@ -107,10 +110,10 @@ async function fetchText(url: string, call: Call): Promise<string> {
   }
 }
 
-/** Calls another service once: no retry, no redirect followed, bounded in time and size. @throws CallError */
+/** As `callText`. @throws CallError */
 export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
   try {
-    return parse(await fetchText(url, call), shape);
+    return parse(await callText(url, call), shape);
   } catch (error) {
     if (error instanceof CallError) error.step = call.step;
     throw error;

@@ -229,6 +229,7 @@ export const de: Texts = {
       wrong: "E‑Mail-Adresse oder Passwort ist falsch.",
     },
     password: {
+      breached: "Dieses Passwort war in einem bekannten Datenleck. Wählen Sie ein anderes.",
       common: "Dieses Passwort gehört zu den häufigsten. Wählen Sie ein anderes.",
       isTheEmail: "Wählen Sie ein Passwort, das nicht Ihre E‑Mail-Adresse ist.",
       isTheService: "Wählen Sie ein Passwort, das nicht der Name oder die Adresse dieser Website ist.",

@@ -228,6 +228,7 @@ export const en = {
       wrong: "Email or password is incorrect.",
     },
     password: {
+      breached: "This password was in a known data breach. Choose another.",
       common: "This password is among the most common ones. Choose another.",
       isTheEmail: "Choose a password that is not your email address.",
       isTheService: "Choose a password that is not the name or the address of this site.",

@@ -228,6 +228,7 @@ export const es: Texts = {
       wrong: "El correo electrónico o la contraseña son incorrectos.",
     },
     password: {
+      breached: "Esta contraseña apareció en una filtración de datos conocida. Elige otra.",
       common: "Esta contraseña es una de las más comunes. Elige otra.",
       isTheEmail: "Elige una contraseña que no sea tu correo electrónico.",
       isTheService: "Elige una contraseña que no sea el nombre ni la dirección de este sitio.",

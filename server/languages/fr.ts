@@ -229,6 +229,7 @@ export const fr: Texts = {
       wrong: "L’adresse e‑mail ou le mot de passe est incorrect.",
     },
     password: {
+      breached: "Ce mot de passe figure dans une fuite de données connue. Choisissez-en un autre.",
       common: "Ce mot de passe fait partie des plus courants. Choisissez-en un autre.",
       isTheEmail: "Choisissez un mot de passe différent de votre adresse e‑mail.",
       isTheService: "Choisissez un mot de passe différent du nom et de l’adresse de ce site.",

@@ -25,6 +25,7 @@ export const oneOf = <const Name extends string>(...names: Name[]) =>
 const matching = (pattern: RegExp, problem: string) => z.string().regex(pattern, problem);
 
 export const flag = oneOf("true", "false").transform((value) => value === "true");
+export const onOff = oneOf("on", "off").transform((value) => value === "on");
 export const text = matching(/\S/, "must not be blank");
 export const key = matching(/^[!-~]+$/, "must be printable ASCII without spaces");
 export const email = matching(/^[!#-;=?A-~]+@[!#-;=?A-~]+$/, "must be an email address");
@@ -47,6 +48,10 @@ export const proxies = matching(
   /^(?:true|false|\d)$/,
   "must be true, false or the number of proxies, at most 9",
 ).transform((value) => (value === "true" ? 1 : Number(value) || 0));
+
+const isMinimumLength = (text: string) => /^[1-9]\d?$/.test(text) && Number(text) >= 8 && Number(text) <= 64;
+
+export const minimumLength = z.string().refine(isMinimumLength, "must be a number from 8 to 64").transform(Number);
 
 const parsePort = (text: string) => (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null);
 

@@ -108,6 +108,23 @@ export const settings = {
       requiredWith: "REGISTRATION=domains",
     },
   },
+  passwords: {
+    PASSWORD_MIN_LENGTH: {
+      form: forms.minimumLength,
+      default: "8",
+      help: "The least characters of a new password, 8 to 64. NIST SP 800-63B-4 asks for 15.",
+    },
+    BREACHED_PASSWORDS: {
+      form: forms.onOff,
+      default: "off",
+      help: "`on` refuses a new password that Have I Been Pwned knows. The service gets five digits of its hash.",
+    },
+    BREACHED_PASSWORDS_URL: {
+      form: forms.webUrl,
+      default: "https://api.pwnedpasswords.com",
+      help: "The base URL of the range service: a mirror's, or a mock server's.",
+    },
+  },
   applications: {
     RETURN_ORIGINS: {
       form: forms.list(forms.parseReturnOrigin, "must be origins such as https://app.example.org, separated by commas"),

@@ -68,6 +68,7 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
     },
     defaultLanguage: "en",
     registration: { mode: "open" },
+    passwords: { minimumLength: 8, breachesUrl: null },
     identityProvider: null,
   } satisfies Config);
 });
@@ -104,6 +105,9 @@ test("every setting is read", () => {
     DEFAULT_LOCALE: "ja",
     REGISTRATION: "domains",
     REGISTRATION_DOMAINS: "Example.org, example.net",
+    PASSWORD_MIN_LENGTH: "15",
+    BREACHED_PASSWORDS: "on",
+    BREACHED_PASSWORDS_URL: "https://mirror.example/pwned/",
   });
   expect(config).toEqual({
     production: true,
@@ -129,6 +133,7 @@ test("every setting is read", () => {
     },
     defaultLanguage: "ja",
     registration: { mode: "domains", domains: ["example.org", "example.net"] },
+    passwords: { minimumLength: 15, breachesUrl: "https://mirror.example/pwned" },
     identityProvider: {
       provider: "oidc",
       clientId: "a-client",
@@ -169,6 +174,8 @@ describe("a setting is read", () => {
     [{ ...postgres, PROCESSES: "auto" }, { processes: availableParallelism() }],
     [{ METRICS_PORT: "9464" }, { metrics: { host: "127.0.0.1", port: 9464 } }],
     [{ METRICS_HOST: "::" }, { metrics: null }],
+    [{ BREACHED_PASSWORDS: "on" }, { passwords: { minimumLength: 8, breachesUrl: "https://api.pwnedpasswords.com" } }],
+    [{ PASSWORD_MIN_LENGTH: "64" }, { passwords: { minimumLength: 64, breachesUrl: null } }],
     [{ REGISTRATION: "closed" }, { registration: { mode: "closed" } }],
     [{ REGISTRATION: "closed", REGISTRATION_DOMAINS: "example.org" }, { registration: { mode: "closed" } }],
     [{ BRAND_NAME: "Example" }, { mail: { driver: "log", from: "Example <latchkey@localhost>" } }],
@@ -286,6 +293,9 @@ const malformed: Malformed[] = [
   ["IDP_TOKEN_URL must be an http or https URL", "/token"],
   ["IDP_PROFILE_URL must be an http or https URL", "file:///etc/passwd"],
   ["IDP_SCOPE must not be blank", [" "]],
+  ["PASSWORD_MIN_LENGTH must be a number from 8 to 64", ["7", "65", "8.5", "08", "-8", "eight", " "]],
+  ["BREACHED_PASSWORDS must be on or off", "true ON"],
+  ["BREACHED_PASSWORDS_URL must be an http or https URL", "mirror.example"],
   ["REGISTRATION must be open, closed or domains", "Closed invited", { REGISTRATION_DOMAINS: "a.example" }],
   ["REGISTRATION_DOMAINS is set, but REGISTRATION is not domains", "a.example"],
   [

@@ -33,13 +33,14 @@ function seenByProxy({ status, headers, location, body, setCookies }: Answer) {
 const nobody = { location: null, body: "", setCookies: [], remote: {}, cache: "no-store" };
 const refused = { ...nobody, status: 401 };
 
-const user = (email: string, name = "") => ({
+const user = (email: string, name = "", groups = "") => ({
   ...nobody,
   status: 200,
   remote: {
     "remote-user": expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
     "remote-email": email,
     "remote-name": name,
+    "remote-groups": groups,
   },
 });
 
@@ -88,7 +89,7 @@ describe("a live session", () => {
     const answer = await proxied.send(path, { method: "HEAD", cookie: ada.cookie });
     expect(seenByProxy(answer)).toEqual(user("ada@example.com"));
     expect(seenByProxy(await proxied.send(path, { method: "HEAD" }))).toEqual(refused);
-    expect(seenByProxy(await proxied.send(path, { method: "HEAD", headers: forwarded })).status).toBe(302);
+    expect(seenByProxy(await proxied.sendPlainly(path, { method: "HEAD", headers: forwarded })).status).toBe(302);
   });
 
   test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])("%s is answered 405", async (method) => {
@@ -151,8 +152,11 @@ describe("without a session", () => {
 
   const login = (returnTo: string) => `https://login.example/login?${new URLSearchParams({ return_to: returnTo })}`;
 
+  const asked = login("https://app.example/notes?page=2");
+  const fetched = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
+
   test("a browser's navigation is sent to the login page, with the URL that it asked for", async () => {
-    expect(seenByProxy(await proxied.send(path, { headers: forwarded }))).toEqual({
+    expect(seenByProxy(await proxied.sendPlainly(path, { headers: forwarded }))).toEqual({
       ...nobody,
       status: 302,
       location: "https://login.example/login?return_to=https%3A%2F%2Fapp.example%2Fnotes%3Fpage%3D2",
@@ -160,7 +164,7 @@ describe("without a session", () => {
   });
 
   test.each([
-    ["a stated method", { "X-Forwarded-Method": "GET" }, login("https://app.example/notes?page=2")],
+    ["a stated method", { "X-Forwarded-Method": "GET" }, asked],
     ["a port", { "X-Forwarded-Host": "app.example:8443" }, login("https://app.example:8443/notes?page=2")],
     ["http", { "X-Forwarded-Proto": "http" }, login("http://app.example/notes?page=2")],
     ["the absolute-form", { "X-Forwarded-Uri": "http://evil.example/x?y" }, login("https://app.example/x?y")],
@@ -172,9 +176,10 @@ describe("without a session", () => {
       login("https://app.example/a?b&return_to=//c"),
     ],
     ["a fragment", { "X-Forwarded-Uri": "/a#b" }, login("https://app.example/a")],
+    ["Fetch Metadata of a navigation, without HTML in Accept", { ...fetched, Accept: "*/*" }, asked],
     ["a malformed host", { "X-Forwarded-Host": "evil.example/path" }, login("https://login.example/notes?page=2")],
   ])("the URL has %s", async (_what, headers, location) => {
-    const answer = await proxied.send(path, { headers: { ...forwarded, ...headers } });
+    const answer = await proxied.sendPlainly(path, { headers: { ...forwarded, ...headers } });
     expect(answer).toMatchObject({ status: 302, location, body: "" });
   });
 
@@ -185,15 +190,19 @@ describe("without a session", () => {
     ["HEAD", { "X-Forwarded-Method": "HEAD" }],
     ["a method in small letters", { "X-Forwarded-Method": "get" }],
     ["Accept without HTML", { Accept: "application/json, */*" }],
+    ["the mode of a fetch()", { "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty" }],
+    ["the mode of a fetch() alone", { "Sec-Fetch-Mode": "same-origin" }],
+    ["the destination of a frame", { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" }],
+    ["the destination of an image alone", { "Sec-Fetch-Dest": "image" }],
   ])("with %s it is answered 401", async (_what, changes) => {
     const headers = Object.fromEntries(
       Object.entries({ ...forwarded, ...changes }).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
-    expect(seenByProxy(await proxied.send(path, { headers }))).toEqual(refused);
+    expect(seenByProxy(await proxied.sendPlainly(path, { headers }))).toEqual(refused);
   });
 
   test("an answer that a proxy passes on has the security headers", async () => {
-    const { headers } = await proxied.send(path, { headers: forwarded });
+    const { headers } = await proxied.sendPlainly(path, { headers: forwarded });
     expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
     expect(headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
     expect(headers.get("Content-Security-Policy")).toContain("default-src 'none'");
@@ -201,16 +210,21 @@ describe("without a session", () => {
 });
 
 describe("forged headers", () => {
-  const forged = { "Remote-User": "root", "Remote-Email": "root@example.com", "Remote-Name": "Root" };
+  const forged = {
+    "Remote-User": "root",
+    "Remote-Email": "root@example.com",
+    "Remote-Name": "Root",
+    "Remote-Groups": "admin",
+  };
 
   test("Remote-* of a request are never in an answer", async () => {
     const grace = await proxied.register("grace@example.com");
     expect(seenByProxy(await grace.get(path, forged))).toEqual(user("grace@example.com"));
-    expect(seenByProxy(await proxied.send(path, { headers: forged }))).toEqual(refused);
+    expect(seenByProxy(await proxied.sendPlainly(path, { headers: forged }))).toEqual(refused);
   });
 
   test("X-Forwarded-* do nothing without TRUST_PROXY", async () => {
-    expect(seenByProxy(await direct.send(path, { headers: forwarded }))).toEqual(refused);
+    expect(seenByProxy(await direct.sendPlainly(path, { headers: forwarded }))).toEqual(refused);
     const visitor = await direct.register("direct@example.com");
     expect(seenByProxy(await visitor.get(path, { ...forwarded, ...forged }))).toEqual(user("direct@example.com"));
     const cookie = `__Host-session=${visitor.cookies.get("session")}`;

@@ -26,7 +26,13 @@ describe("the session", () => {
     expect(answer.headers.get("Cache-Control")).toBe("no-store");
     const body = JSON.parse(answer.body);
     expect(body).toEqual({
-      user: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), email: "ada@example.com", name: null, pictureUrl: null },
+      user: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        email: "ada@example.com",
+        name: null,
+        pictureUrl: null,
+        groups: [],
+      },
       expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     expect(Math.floor(Date.parse(body.expiresAt) / 1000)).toBe(expires / 1000 - 16 * 86_400);

@@ -14,6 +14,7 @@ export const english: PageContent = {
   texts: texts.en.pages,
   brand: { name: "Latchkey", logo: null, colors: null, termsUrl: null, privacyUrl: null, supportEmail: null },
   textsPath: "/__files/texts-en.json",
+  shortestPassword: 8,
   nonce: "",
 };
 

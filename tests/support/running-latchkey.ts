@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { type Sent, send } from "./http";
+import { sendPlainly } from "./plain-request";
 import { exchange } from "./raw-http";
 import { type RunningServer, startServer, type TestDatabase } from "./server";
 import { createDatabase } from "./template-copy";
@@ -62,6 +63,8 @@ export function runLatchkey(
     nextOutput: () => server.nextOutput(),
     stop: () => server.stop(),
     send: (path: string, sent?: Sent) => send(server.url, path, sent),
+    /** As `send`, with no header that a browser has not sent. */
+    sendPlainly: (path: string, sent?: Sent) => sendPlainly(server.url, path, sent),
     exchange: (lines: string[]) => exchange(server.port, lines),
     visit,
     mailTo,

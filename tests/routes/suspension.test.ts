@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import { restoreUser, suspendUser } from "#server/features/suspension.server";
+import * as confirmEmail from "~/routes/account.email";
+import * as completeRegistration from "~/routes/register_.complete";
+import * as resetPassword from "~/routes/reset-password";
+import { logIn, openAccount, resetWith } from "../support/account-calls";
+import { goodPassword } from "../support/accounts";
+import { google, signInWithGoogle } from "../support/google-sign-in";
+import { startLatchkey } from "../support/latchkey";
+import { emailChangeLink, expectInvalidLink, resetLink } from "../support/mailed-links";
+import { call, post } from "../support/route-calls";
+
+const latchkey = startLatchkey(google);
+const email = "ada@example.com";
+const invalid = "This link is invalid or has expired.";
+
+const suspended = async (account = {}) => {
+  const id = await latchkey.createUser({ email, ...account });
+  await suspendUser(id, email);
+  return id;
+};
+
+describe("suspending an account", () => {
+  test("ends its sessions, links and unconfirmed changes, those of others stay, and nobody gets a mail", async () => {
+    const id = await latchkey.createUser();
+    const cookie = await latchkey.signedIn(id);
+    await latchkey.signedIn(id);
+    const bob = await latchkey.signedIn({ email: "bob@example.com" });
+    const reset = await resetLink(latchkey);
+    const change = await emailChangeLink(latchkey, cookie, "new@example.com");
+    await latchkey.execute("insert into registrations values ('a hash', ?, now() + interval '1 hour')", [email]);
+    const { length: mails } = latchkey.mails();
+    const { length: earlier } = latchkey.events();
+
+    expect(await suspendUser(id, email)).toBe(2);
+
+    expect(latchkey.events().slice(earlier)).toEqual([
+      { event: "session.ended", reason: "account_suspended" },
+      { event: "user.suspended" },
+    ]);
+    for (const table of ["password_resets", "registrations", "email_changes"]) {
+      expect(await latchkey.execute(`select * from ${table}`), table).toEqual([]);
+    }
+    expect(await openAccount(cookie)).toMatchObject({ status: 302, location: "/login" });
+    expect((await openAccount(bob)).status).toBe(200);
+    await expectInvalidLink(
+      latchkey,
+      (fields) => call(resetPassword.action, post("/reset-password", fields)),
+      reset,
+      "This reset link is invalid or has expired.",
+    );
+    const { status, data } = await latchkey.unchanged(() =>
+      call(confirmEmail.action, post("/account/email", { ...change })),
+    );
+    expect([status, data.invalidLink]).toEqual([422, invalid]);
+    await latchkey.drain();
+    expect(latchkey.mails()).toHaveLength(mails);
+  });
+
+  test("of an account that is suspended, that is gone or that has another address changes nothing", async () => {
+    const id = await suspended();
+    const again = () => suspendUser(id, email);
+    const gone = () => suspendUser(crypto.randomUUID(), email);
+    const moved = () => suspendUser(id, "moved@example.com");
+    for (const attempt of [again, gone, moved]) expect(await latchkey.unchanged(attempt)).toBeNull();
+  });
+});
+
+describe("a suspended account", () => {
+  test("is refused the right password as it is a wrong one", async () => {
+    await suspended();
+    const before = latchkey.events().length;
+    const [right, wrong, unknown] = await Promise.all([
+      logIn(email, goodPassword),
+      logIn(email, "wrong"),
+      logIn("nobody@example.com", goodPassword),
+    ]);
+    const answer = { ...right, data: { ...right.data, typed: undefined } };
+    for (const other of [wrong, unknown])
+      expect({ ...other, data: { ...other.data, typed: undefined } }).toEqual(answer);
+    expect([right.status, right.cookies]).toEqual([422, {}]);
+    expect(JSON.stringify(right.data)).toContain("Email or password is incorrect.");
+    expect(await latchkey.execute("select * from sessions")).toEqual([]);
+    expect(latchkey.events().slice(before)).toEqual(
+      Array(3).fill({ event: "login.failed", reason: "wrong_credentials" }),
+    );
+  });
+
+  test("is mailed no reset link, and a new reset link of the address is none", async () => {
+    await suspended();
+    expect(await resetLink(latchkey)).toEqual({ email: "", token: "" });
+    expect(await latchkey.execute("select * from password_resets")).toEqual([]);
+    expect(latchkey.mails()).toEqual([]);
+  });
+
+  test("cannot be signed in to through the provider, by id or by address, and nothing changes", async () => {
+    const profile = { sub: "1001", email, email_verified: true, picture: "https://images.example/new.png" };
+    await suspended({ idpId: "1001" });
+    for (const sub of ["1001", "1002"]) {
+      const refused = await latchkey.unchanged(() => signInWithGoogle({ ...profile, sub }));
+      expect(refused).toMatchObject({ location: "/login?notice=idp_failed", cookies: { oauth_state: "" } });
+      expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "suspended" });
+    }
+  });
+
+  test("cannot be registered again: its address has an account", async () => {
+    await suspended();
+    const token = "ab".repeat(32);
+    const complete = (fields: Record<string, string>) =>
+      call(completeRegistration.action, post("/register/complete", fields));
+    await expectInvalidLink(latchkey, complete, { email, token }, invalid);
+  });
+});
+
+describe("restoring an account", () => {
+  test("lets its owner sign in and reset again, and brings back nothing that had ended", async () => {
+    const id = await latchkey.createUser();
+    const cookie = await latchkey.signedIn(id);
+    const old = await resetLink(latchkey);
+    await suspendUser(id, email);
+
+    const { length: earlier } = latchkey.events();
+    expect(await restoreUser(id)).toBe(true);
+    expect(latchkey.events().slice(earlier)).toEqual([{ event: "user.restored" }]);
+    expect((await openAccount(cookie)).location).toBe("/login");
+    expect((await resetWith(old, "a brand new password")).status).toBe(422);
+    expect((await logIn()).location).toBe("/dashboard");
+    const link = await resetLink(latchkey);
+    expect((await resetWith(link, "a brand new password")).location).toBe("/login?notice=password_reset");
+  });
+
+  test("ends a link that was stored while the suspension was committed", async () => {
+    const id = await suspended();
+    await latchkey.execute("insert into password_resets values ('a hash', ?, now() + interval '1 hour')", [email]);
+    await restoreUser(id);
+    expect(await latchkey.execute("select * from password_resets")).toEqual([]);
+  });
+
+  test("of an account that is not suspended changes nothing", async () => {
+    const id = await latchkey.createUser();
+    expect(await latchkey.unchanged(() => restoreUser(id))).toBe(false);
+    expect(await latchkey.unchanged(() => restoreUser(crypto.randomUUID()))).toBe(false);
+  });
+});
