@@ -54,6 +54,7 @@ const userLine = z
         .nullish(),
       /** When the owner disconnected the provider, as `Date.toISOString` has it. */
       idpBlockedAt: time.nullish(),
+      /** When the operator suspended the account, likewise. */
       suspendedAt: time.nullish(),
       groups: parsedGroups.nullish(),
     },

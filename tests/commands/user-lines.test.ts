@@ -35,6 +35,8 @@ test.each([
   ["a number as the id", { email, idpId: 42 }, { email, idpId: "42" }],
   ["an id and its issuer", { email, idpId: "42", idpIssuer: "https://issuer.example/a?b" }, undefined],
   ["the time of disconnecting", { email, idpBlockedAt: "2026-02-28T23:59:59.999Z" }, undefined],
+  ["the time of a suspension", { email, suspendedAt: "2026-02-28T23:59:59.999Z" }, undefined],
+  ["groups", { email, groups: ["staff", "a.b-c_9", "staff"] }, { email, groups: ["a.b-c_9", "staff"] }],
   [
     "the time of disconnecting in seconds",
     { email, idpBlockedAt: "2026-02-28T23:59:59Z" },
@@ -48,6 +50,7 @@ const notAHash = "passwordHash is neither Argon2id in PHC form nor bcrypt";
 const tooMuch = "passwordHash takes too much work: m is at most 131072, m times t 524288, p 16";
 const badId = "idpId is no text of 1 to 255 characters and no whole number";
 const badTime = "idpBlockedAt is no time in UTC such as 2026-01-31T23:59:59Z";
+const badGroups = "groups is no list of at most 32 names of groups";
 const badName = "name is empty, longer than 255 characters, or has control characters";
 
 test.each([
@@ -72,6 +75,10 @@ test.each([
   ["an id of white space", { email, idpId: "  " }, badId],
   ["a fraction as the id", { email, idpId: 1.5 }, badId],
   ["a time without its zone", { email, idpBlockedAt: "2026-01-02T03:04:05" }, badTime],
+  ["a word as the time of a suspension", { email, suspendedAt: "now" }, badTime.replace("idpBlockedAt", "suspendedAt")],
+  ["a group in capitals", { email, groups: ["Staff"] }, badGroups],
+  ["33 groups", { email, groups: Array.from({ length: 33 }, (_, at) => `g${at}`) }, badGroups],
+  ["text as groups", { email, groups: "staff" }, badGroups],
   ["a day that does not exist", { email, idpBlockedAt: "2026-02-30T03:04:05Z" }, badTime],
   ["a time that no database has", { email, idpBlockedAt: "0000-01-01T00:00:00Z" }, badTime],
   [

@@ -115,7 +115,9 @@ Sessions:            0
     id: userId,
     email,
     name: null,
+    groups: [],
     createdAt: now,
+    suspendedAt: null,
     password: "$2b$10",
     provider: { id: "42", issuer: "github" },
     providerBlockedAt: null,
@@ -157,6 +159,91 @@ test("`end-sessions` signs the account out everywhere", { tags: "7.4.5" }, async
   expect(await fixture.run("user", "end-sessions", email)).toEqual(
     succeeded("2 sessions ended.\n", { event: "session.ended", ...logged, reason: "ended_by_operator", count: 2 }),
   );
+  expect(await fixture.execute("select from sessions")).toEqual([]);
+});
+
+test("`suspend` and `restore` end and lift a suspension, and say so; `show` and `list` tell of it", async () => {
+  const fixture = await startFixture();
+  await fixture.add({ password_hash: "a hash" });
+  expect(await fixture.run("user", "suspend", email)).toEqual(
+    succeeded("The account is suspended. 0 sessions ended.\n", { event: "user.suspended", ...logged }),
+  );
+  const [{ suspended_at: since } = {}] = await fixture.execute<{ suspended_at?: string }>(
+    "select suspended_at from users",
+  );
+  const { stdout } = await fixture.run("user", "show", email);
+  expect(stdout).toContain(`Suspended:           since ${new Date(since ?? 0).toISOString()}\n`);
+  expect(await fixture.run("user", "list", "--suspended")).toEqual(succeeded(`${email}  ${userId}  -  suspended\n`));
+  expect(await fixture.run("user", "suspend", email)).toEqual(failed(`The account ${email} is suspended already.\n`));
+  expect(await fixture.run("user", "reset-link", email)).toEqual(
+    failed(`The account ${email} is suspended: no link would work.\n`),
+  );
+  expect(await fixture.run("user", "restore", email)).toEqual(
+    succeeded("The account is restored.\n", { event: "user.restored", ...logged }),
+  );
+  expect(await fixture.run("user", "restore", email)).toEqual(failed(`The account ${email} is not suspended.\n`));
+  expect(await fixture.run("user", "list", "--suspended")).toEqual(succeeded(""));
+});
+
+test("`groups` shows and changes the groups; a wrong name is wrong usage, and one too many changes nothing", async () => {
+  const fixture = await startFixture();
+  await fixture.add({});
+  const changed = { event: "user.groups_changed", ...logged };
+  expect(await fixture.run("user", "groups", email)).toEqual(succeeded(""));
+  expect(await fixture.run("user", "groups", email, "--add", "staff", "--add", "admin")).toEqual(
+    succeeded("admin\nstaff\n", changed),
+  );
+  expect(await fixture.run("user", "groups", email, "--remove", "admin", "--remove", "nobody")).toEqual(
+    succeeded("staff\n", changed),
+  );
+  for (const name of ["Staff", "-staff", "a b", "", "a".repeat(65), "a,b"]) {
+    expect((await fixture.run("user", "groups", email, "--add", name)).status, name).toBe(2);
+  }
+  const many = Array.from({ length: 32 }, (_, at) => ["--add", `g${at}`]).flat();
+  expect(await fixture.run("user", "groups", email, ...many)).toEqual(
+    failed("Nothing was changed: a user has at most 32 groups.\n"),
+  );
+  expect(await fixture.run("user", "list", "--group", "staff")).toEqual(succeeded(`${email}  ${userId}  staff\n`));
+  const { stdout } = await fixture.run("user", "list", "--json");
+  expect(JSON.parse(stdout)).toEqual({
+    id: userId,
+    email,
+    name: null,
+    groups: ["staff"],
+    createdAt: now,
+    suspendedAt: null,
+  });
+});
+
+test("`clear-limits` clears what was counted for the address and its known browsers, and nothing of others", async () => {
+  const fixture = await startFixture();
+  await fixture.add({ password_hash: "a hash" });
+  await fixture.execute(
+    "insert into devices (token_hash, user_id, created_at, last_seen_at) values ('d', ?, now(), now())",
+    [userId],
+  );
+  const visitor = new Visitor((await fixture.service()).url);
+  for (const address of [email, "bob@example.com"]) {
+    await visitor.post("/forgot-password", { email: address });
+    await visitor.post("/login", { email: address, password: "wrong" });
+  }
+  const keys = () => fixture.execute<{ key: string }>("select key from rate_limits order by key");
+  const before = (await keys()).length;
+  expect(await fixture.run("user", "clear-limits", email)).toEqual(succeeded("3 counts cleared.\n"));
+  expect(await keys()).toHaveLength(before - 3);
+  expect(await fixture.run("user", "clear-limits", email)).toEqual(succeeded("0 counts cleared.\n"));
+});
+
+test("`end-all-sessions` signs every account out, after `--yes` only", async () => {
+  const fixture = await startFixture();
+  await fixture.add({});
+  const session = `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+    values (gen_random_uuid(), 'a hash', ?, now(), now(), now() + interval '1 day')`;
+  await fixture.execute(session, [userId]);
+  expect((await fixture.run("user", "end-all-sessions")).status).toBe(2);
+  expect(await fixture.execute("select from sessions")).toHaveLength(1);
+  const ended = { event: "session.ended", actor: "cli", reason: "ended_by_operator", count: 1 };
+  expect(await fixture.run("user", "end-all-sessions", "--yes")).toEqual(succeeded("1 session ended.\n", ended));
   expect(await fixture.execute("select from sessions")).toEqual([]);
 });
 

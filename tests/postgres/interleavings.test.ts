@@ -13,6 +13,7 @@ import { resetPassword } from "#server/features/password-reset.server";
 import { connectProvider, unlinkProvider } from "#server/features/provider-link.server";
 import { completeRegistration } from "#server/features/registration.server";
 import { endOtherSessions, logOut } from "#server/features/sessions.server";
+import { suspendUser } from "#server/features/suspension.server";
 import { JobQueue } from "#server/queue/job-queue";
 import * as dashboard from "~/routes/dashboard";
 import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
@@ -68,6 +69,55 @@ test("an external sign-in during an uncommitted disconnect waits for the commit 
     signInToAccount(profile, unknownBrowser).catch(({ reason }) => reason),
   );
   expect(outcome).toBe("no_verified_email");
+  expect(await latchkey.execute("select * from sessions")).toEqual([]);
+});
+
+const suspendedNow = () => ({ suspendedAt: new Date() });
+
+test.each<[string, (token: string) => Promise<() => Promise<unknown>>]>([
+  [
+    "a login",
+    async () => {
+      const verified = await verifiedUser();
+      return () => logIn(verified, [], unknownBrowser, unknownOrigin);
+    },
+  ],
+  ["a reset", async (token) => () => resetPassword({ email, token }, "a brand new password", "en")],
+  [
+    "an external sign-in",
+    async () => () =>
+      signInToAccount({ id: "ada", email, emailVerified: true, name: null, pictureUrl: null }, unknownBrowser).catch(
+        ({ reason }) => reason,
+      ),
+  ],
+  ["a change of the address", async (token) => () => changeEmail({ email: "new@example.com", token }, null, "en")],
+])("%s during an uncommitted suspension waits for the commit, and changes nothing", async (_what, prepare) => {
+  const id = await createUser(latchkey.em(), { email, idpId: "ada" });
+  const token = await issueLink(latchkey.em(), PasswordReset, email);
+  const expiresAt = new Date(Date.now() + 3_600_000);
+  await latchkey.em().insert(EmailChange, { tokenHash: sha256(token), email: "new@example.com", expiresAt, user: id });
+  const attempt = await prepare(token);
+  const outcome = await whileUncommitted(id, suspendedNow(), attempt);
+  expect([null, "suspended", "invalid_link"]).toContain(outcome);
+  const [user] = await latchkey.execute("select email, password_hash from users where suspended_at is not null");
+  expect(user).toMatchObject({ email });
+  expect(await latchkey.execute("select * from sessions")).toEqual([]);
+  expect(await latchkey.jobs()).toEqual([]);
+});
+
+test("a suspension during an uncommitted login waits, and ends the session that it starts", async () => {
+  const id = await createUser(latchkey.em());
+  const verified = await verifiedUser();
+  const { waiting } = await latchkey.em().transactional(async (em) => {
+    await em.execute("select from users where id = ? for update", [id]);
+    const login = logIn(verified, [], unknownBrowser, unknownOrigin);
+    await statementsAreBlocked(1);
+    const suspension = suspendUser(id, email);
+    await statementsAreBlocked(2);
+    return { waiting: Promise.all([login, suspension]) };
+  });
+  const [login, ended] = await waiting;
+  expect([login === null, ended]).toEqual([login === null, login === null ? 0 : 1]);
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });
 

@@ -83,6 +83,8 @@ describe("a sign-in with a verified address", () => {
         name: "Ada Lovelace",
         picture_url: "https://pictures.example/ada.png",
         language: null,
+        suspended_at: null,
+        groups: [],
         created_at: expect.anything(),
       },
     ]);

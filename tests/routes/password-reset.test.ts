@@ -163,6 +163,6 @@ test("a login verified before a reset but finished after it starts no session", 
   if (!verified) throw new Error("The password is right.");
   await resetWith(link, password);
   expect(await finishLogin(verified, [], unknownBrowser, unknownOrigin)).toBeNull();
-  expect(latchkey.events().at(-1)).toEqual({ event: "login.failed", reason: "password_changed" });
+  expect(latchkey.events().at(-1)).toEqual({ event: "login.failed", reason: "account_changed" });
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

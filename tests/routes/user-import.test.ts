@@ -24,7 +24,7 @@ async function exported(): Promise<object[]> {
 const users = [
   { id: ids[0], email: "ada@example.com", name: "Ada L.", passwordHash: argon2id, idpId: "42", idpIssuer: "google" },
   { id: ids[1], email: "bob@example.com", passwordHash: bcrypt, idpBlockedAt: "2026-01-02T03:04:05.678Z" },
-  { id: ids[2], email: "eve@example.com" },
+  { id: ids[2], email: "eve@example.com", suspendedAt: "2026-01-02T03:04:05.678Z", groups: ["admin", "staff"] },
 ];
 
 test("an export of what was imported is the same lines, whatever provider is configured then", async () => {

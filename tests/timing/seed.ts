@@ -23,7 +23,12 @@ async function onDatabase<T>(url: string, work: (database: Database) => Promise<
 }
 
 /** @param passwordHash by default with the parameters in force */
-export const addAccounts = (databaseUrl: string, emails: string[], passwordHash?: string): Promise<void> =>
+export const addAccounts = (
+  databaseUrl: string,
+  emails: string[],
+  passwordHash?: string,
+  suspendedAt?: Date,
+): Promise<void> =>
   onDatabase(databaseUrl, async ({ orm }) => {
     await migrate(orm);
     const storedHash = passwordHash ?? (await hashPassword("correct horse battery staple"));
@@ -36,6 +41,7 @@ export const addAccounts = (databaseUrl: string, emails: string[], passwordHash?
         idpId: null,
         name: null,
         pictureUrl: null,
+        suspendedAt: suspendedAt ?? null,
         createdAt,
       }));
       await orm.em.fork().insertMany(User, users);
