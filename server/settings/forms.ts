@@ -25,10 +25,16 @@ export const oneOf = <const Name extends string>(...names: Name[]) =>
 const matching = (pattern: RegExp, problem: string) => z.string().regex(pattern, problem);
 
 export const flag = oneOf("true", "false").transform((value) => value === "true");
+export const onOff = oneOf("on", "off").transform((value) => value === "on");
 export const text = matching(/\S/, "must not be blank");
 export const key = matching(/^[!-~]+$/, "must be printable ASCII without spaces");
 export const email = matching(/^[!#-;=?A-~]+@[!#-;=?A-~]+$/, "must be an email address");
 export const color = matching(/^#[0-9a-f]{6}$/i, "must be a colour as #rrggbb").toLowerCase();
+
+export const encryptionKey = matching(
+  /^[A-Za-z\d+/]{43}=$/,
+  "must be 32 bytes in base64, e.g. made by `openssl rand -base64 32`",
+).transform((text): Uint8Array => Buffer.from(text, "base64"));
 
 /** No line breaks, and no characters that turn the direction of the text around them. */
 export const brandName = z

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ const postmark = { MAIL_DRIVER: "postmark", POSTMARK_SERVER_TOKEN: "pm-the-key",
 const smtp = { MAIL_DRIVER: "smtp", SMTP_URL: "smtp://127.0.0.1:25", MAIL_FROM: "mail@latchkey.example" };
 const postgres = { DATABASE_URL: "postgresql://latchkey@db.example/latchkey" };
 const app = { RETURN_ORIGINS: "https://app.example" };
+const identityKey = randomBytes(32);
 const shared = { APP_URL: "https://login.id.example.org", SESSION_DOMAIN: "id.example.org" };
 
 const folder = mkdtempSync(join(tmpdir(), "latchkey-settings-"));
@@ -55,6 +57,7 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
     returnOrigins: [],
     afterSignIn: "/dashboard",
     sessionDomain: null,
+    identityKey: null,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
     metrics: null,
     brand: {
@@ -91,6 +94,8 @@ test("every setting is read", () => {
     RETURN_ORIGINS: "https://App.example:443/, https://*.latchkey.example,http://localhost:5173",
     AFTER_SIGN_IN: "https://app.example/in?from=latchkey#top",
     SESSION_DOMAIN: "Latchkey.example",
+    IDENTITY_TOKENS: "on",
+    IDENTITY_KEY: identityKey.toString("base64"),
     ...resend,
     MAIL_API_URL: "https://mail.example/v2/",
     ...identityProvider,
@@ -116,6 +121,7 @@ test("every setting is read", () => {
     returnOrigins: ["https://app.example", "https://*.latchkey.example", "http://localhost:5173"],
     afterSignIn: "https://app.example/in?from=latchkey#top",
     sessionDomain: "latchkey.example",
+    identityKey,
     mail: { driver: "resend", from: resend.MAIL_FROM, apiUrl: "https://mail.example/v2", apiKey: "re_the-key" },
     metrics: { host: "::1", port: 9464 },
     brand: {
