@@ -23,13 +23,12 @@ function tokenFor({ sessionId, user }: SignedIn, aud: string): Promise<string> {
   const { id: sub, email, name, groups } = user;
   const claims = { iss: config().appUrl, sub, aud, email, email_verified: true, ...(name && { name }), groups };
   const now = performance.now(); // a clock that is set back would keep expired ones
-  if (!kept || kept.until <= now || kept.tokens.size >= mostKept) {
-    kept = { until: now + reuse, signer: query(findSigner), tokens: new Map() };
-  }
+  if (!kept || kept.until <= now) kept = { until: now + reuse, signer: query(findSigner), tokens: new Map() };
   const { tokens, signer } = kept;
   const key = sessionId + JSON.stringify(claims);
   const known = tokens.get(key);
   if (known) return known;
+  if (tokens.size >= mostKept) tokens.clear();
   const token = sign(claims, signer);
   token.catch(() => {
     kept = undefined;

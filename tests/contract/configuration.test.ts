@@ -186,6 +186,8 @@ describe("a setting is read", () => {
       { identityProvider: expect.objectContaining({ provider, issuer: null }) },
     ]),
     [{ IDP_PROVIDER: "oidc" }, { identityProvider: null }],
+    [{ IDENTITY_TOKENS: "off", IDENTITY_KEY: identityKey.toString("base64") }, { identityKey: null }],
+    [{ IDENTITY_TOKENS: "on", IDENTITY_KEY: `${"/".repeat(42)}8=` }, { identityKey: Buffer.alloc(32, 255) }],
     [{ AFTER_SIGN_IN: "/" }, { afterSignIn: "/" }],
     [{ AFTER_SIGN_IN: "/a/../b c" }, { afterSignIn: "/b%20c" }],
     [{ AFTER_SIGN_IN: "http://localhost:3000/home" }, { afterSignIn: "http://localhost:3000/home" }],
@@ -299,6 +301,12 @@ const malformed: Malformed[] = [
     "@a.example *.a.example a.example,,b.example localhost m\u00fcnchen.example",
     { REGISTRATION: "domains" },
   ],
+  ["IDENTITY_TOKENS must be on or off", "true On"],
+  [
+    "IDENTITY_KEY must be 32 bytes in base64, e.g. made by `openssl rand -base64 32`",
+    [16, 31, 33].map((size) => randomBytes(size).toString("base64")).concat("a".repeat(43), " ", `${"-".repeat(43)}=`),
+    { IDENTITY_TOKENS: "on" },
+  ],
   [
     "AFTER_SIGN_IN must be a path, or a URL of APP_URL or of RETURN_ORIGINS",
     `home //app.example /\\app.example /..//app.example https://app.example.evil.example/ https://app.example:8443/
@@ -357,6 +365,7 @@ test.each<[problem: string, environment: Environment]>([
   ["MAIL_FROM is missing: a mail service needs the sender's address", { ...resend, MAIL_FROM: "" }],
   ["APP_URL is missing: mailed links need the public address of this service", { ...postmark, NODE_ENV: "production" }],
   ["REGISTRATION_DOMAINS is missing: REGISTRATION is domains", { REGISTRATION: "domains" }],
+  ["IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one", { IDENTITY_TOKENS: "on" }],
 ])("%s", (problem, environment) => {
   expect(problems(environment)).toEqual([problem]);
 });
@@ -431,6 +440,11 @@ describe("a secret may be in a file", () => {
     ["a key", { ...noKey, RESEND_API_KEY_FILE: fileOf("s3cret\r\n") }, { mail: { apiKey: "s3cret" } }],
     ["a token", { ...noToken, POSTMARK_SERVER_TOKEN_FILE: fileOf("s3cret") }, { mail: { apiKey: "s3cret" } }],
     ["two line breaks", { ...client, IDP_CLIENT_SECRET_FILE: fileOf("s3cret\n\n") }, clientSecret("s3cret\n")],
+    [
+      "an encryption key",
+      { IDENTITY_TOKENS: "on", IDENTITY_KEY_FILE: fileOf(`${identityKey.toString("base64")}\n`) },
+      { identityKey },
+    ],
     ["spaces", { ...client, IDP_CLIENT_SECRET_FILE: fileOf(" s3cret ") }, clientSecret(" s3cret ")],
     ["no secret", { PORT_FILE: fileOf("8080") }, { port: 3000 }],
   ])("%s", (_what, environment, expected) => {
@@ -460,6 +474,7 @@ test("no message holds a secret", () => {
     { SMTP_URL: "smtp://latchkey:s3cret@mail.example/path" },
     { ...smtp, SMTP_URL: "", SMTP_URL_FILE: fileOf("smtps://latchkey:s3cret@mail.example:x") },
     { DATABASE_URL: "postgre://latchkey:s3cret@localhost/latchkey" },
+    { IDENTITY_KEY: "s3cret" },
     { APP_URL: "https://latchkey:s3cret@latchkey.example" },
   ].map((environment) => problems(environment).join());
   for (const text of said) expect(text).toMatch(/^[A-Z]/);
