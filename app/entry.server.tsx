@@ -17,9 +17,9 @@ const prepare = renderedOnce(manifest);
 
 await start(routeNames(manifest.routes));
 
-/** The body of a plain-text answer that a loader threw (`app/request/responses.ts`); `null` for a page. */
+/** The body of an answer that a loader threw, and that is no page (`app/request/responses.ts`); `null` for a page. */
 function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
-  if (!headers.get("Content-Type")?.startsWith("text/plain")) return null;
+  if (!/^(?:text\/plain|application\/jwk-set)/.test(headers.get("Content-Type") ?? "")) return null;
   const [error] = Object.values(errors ?? {});
   return isRouteErrorResponse(error) ? String(error.data) : null;
 }

@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { addDatabaseCommands } from "./commands/database";
 import { addDoctor } from "./commands/doctor/doctor";
+import { addKeyCommands } from "./commands/keys";
 import { addMailCommands } from "./commands/mail";
 import { CommandError, createProgram } from "./commands/program";
 import { addUserCommands } from "./commands/user";
@@ -17,6 +18,7 @@ addUserCommands(user);
 addUserAccessCommands(user);
 addUserFileCommands(user);
 addMailCommands(program.command("mail"));
+addKeyCommands(program.command("keys"));
 addDatabaseCommands(program.command("database"));
 
 async function main(words: string[]): Promise<0 | 1 | 2> {

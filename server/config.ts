@@ -61,6 +61,7 @@ function configOf(values: Values, production: boolean) {
     ...allowed,
     afterSignIn: given(allowedTarget(applications.AFTER_SIGN_IN, allowed)),
     sessionDomain: applications.SESSION_DOMAIN,
+    identityKey: applications.IDENTITY_TOKENS ? given(applications.IDENTITY_KEY) : null,
     databaseUrl: database.DATABASE_URL,
     port: address.PORT,
     host: address.HOST,

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import type { JWK } from "jose";
 import { passwordKindIndex } from "./password-kinds";
 
 /** Finds the ids that were stored before their issuers were. */
@@ -108,5 +109,27 @@ export const Installation = defineEntity({
   properties: { id: p.uuid().primary() },
 });
 
+/** A key pair of the identity tokens. It signs from `signsFrom` until that of the next one. */
+export const SigningKey = defineEntity({
+  name: "SigningKey",
+  tableName: "signing_keys",
+  properties: {
+    id: p.text().primary(),
+    publicKey: p.json<JWK>(),
+    encryptedPrivateKey: p.text(),
+    signsFrom: p.datetime(),
+  },
+});
+
 /** A table is after those that it refers to. */
-export const entities = [User, PasswordReset, Registration, Session, Device, EmailChange, RateLimit, Installation];
+export const entities = [
+  User,
+  PasswordReset,
+  Registration,
+  Session,
+  Device,
+  EmailChange,
+  RateLimit,
+  Installation,
+  SigningKey,
+];

@@ -2,11 +2,12 @@ import type { EntityName, FilterQuery } from "@mikro-orm/core";
 import { LockMode } from "@mikro-orm/postgresql";
 import { unusedDevices } from "../accounts/devices";
 import { notLive } from "../accounts/sessions";
-import { Device, EmailChange, PasswordReset, RateLimit, Registration, Session } from "../database/entities";
+import { Device, EmailChange, PasswordReset, RateLimit, Registration, Session, SigningKey } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
 import { reportEndedMails } from "../queue/given-up-mails";
 import { enqueue } from "../queue/job-queue";
+import { retired } from "./signing-keys.server";
 
 const batch = 5_000; // rows of each table in one job: one transaction locks no more, and the queue is free in between
 
@@ -37,6 +38,7 @@ export async function purgeExpired(): Promise<void> {
     await remove(Registration, "tokenHash", expired),
     await remove(EmailChange, "tokenHash", expired),
     await remove(Device, "tokenHash", unusedDevices(now)),
+    await remove(SigningKey, "id", retired(now)),
     await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),
   ];
   if (removed.includes(batch)) await query((em) => enqueue(em, { task: "purge_expired" }));

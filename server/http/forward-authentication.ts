@@ -14,9 +14,11 @@ interface VerifiedUser {
   email: string;
   name: string | null;
   groups: string[];
+  token?: string;
 }
 
-export type FindUser = (token: string) => Promise<VerifiedUser | null>;
+/** @param audience the origin that the browser asked for */
+export type FindUser = (sessionToken: string, audience: () => string) => Promise<VerifiedUser | null>;
 
 interface Verdict {
   status: 200 | 302 | 401 | 403 | 405 | 500 | 503;
@@ -24,9 +26,10 @@ interface Verdict {
 }
 
 /** A header's value is ASCII (RFC 9110, section 5.5), and a name is not. */
-function userHeaders({ id, email, name, groups }: VerifiedUser): Record<string, string> {
+function userHeaders({ id, email, name, groups, token }: VerifiedUser): Record<string, string> {
   const ascii = encodeURIComponent(name ?? "");
-  return { "Remote-User": id, "Remote-Email": email, "Remote-Name": ascii, "Remote-Groups": groups.join() };
+  const headers = { "Remote-User": id, "Remote-Email": email, "Remote-Name": ascii, "Remote-Groups": groups.join() };
+  return token === undefined ? headers : { ...headers, "Remote-Token": token };
 }
 
 /** Whether the user is in one of the groups that the proxy names, or it names none. */
@@ -60,7 +63,7 @@ async function verdictOf(
 ): Promise<Verdict> {
   if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, headers: { Allow: "GET, HEAD" } };
   const token = cookieOf(request.headers.cookie ?? "", sessionCookieName(isEncrypted(request, config)));
-  const user = token && (await findUser(token));
+  const user = token && (await findUser(token, () => connectionUrl(request, target.authority, config).origin));
   if (user && isAdmitted(user, target)) return { status: 200, headers: userHeaders(user) };
   const destination = config.trustedProxies > 0 ? navigationUrl(request, target, config) : null;
   if (destination === null) return { status: user ? 403 : 401 };

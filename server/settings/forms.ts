@@ -31,6 +31,11 @@ export const key = matching(/^[!-~]+$/, "must be printable ASCII without spaces"
 export const email = matching(/^[!#-;=?A-~]+@[!#-;=?A-~]+$/, "must be an email address");
 export const color = matching(/^#[0-9a-f]{6}$/i, "must be a colour as #rrggbb").toLowerCase();
 
+export const encryptionKey = matching(
+  /^[A-Za-z\d+/]{43}=$/,
+  "must be 32 bytes in base64, e.g. made by `openssl rand -base64 32`",
+).transform((text): Uint8Array => Buffer.from(text, "base64"));
+
 /** No line breaks, and no characters that turn the direction of the text around them. */
 export const brandName = z
   .string()

@@ -38,6 +38,10 @@ export function brokenRules(values: KnownValues, production: boolean): string[] 
     report("REGISTRATION_DOMAINS is set, but REGISTRATION is not domains");
   }
 
+  if (applications.IDENTITY_TOKENS && applications.IDENTITY_KEY === null) {
+    report("IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one");
+  }
+
   const appUrl = appUrlOf(values);
   const { SESSION_DOMAIN: domain, RETURN_ORIGINS: returnOrigins, AFTER_SIGN_IN: afterSignIn } = applications;
   if (appUrl && domain && !(appUrl.startsWith("https:") && isWithin(new URL(appUrl).hostname, domain))) {

@@ -145,6 +145,16 @@ export const settings = {
       help: "Shares the session cookie with every host of this domain. Read SECURITY.md first.",
       example: "example.com",
     },
+    IDENTITY_TOKENS: {
+      form: forms.onOff,
+      default: "off",
+      help: "`on`: the 200 of `/auth/verify` has a signed token, whose keys are at `/.well-known/jwks.json`.",
+    },
+    IDENTITY_KEY: {
+      form: forms.encryptionKey,
+      help: "Encrypts the stored keys of the tokens. 32 bytes in base64. Required with `IDENTITY_TOKENS=on`.",
+      secret: true,
+    },
   },
   brand: {
     BRAND_NAME: { form: forms.brandName, default: "Latchkey", help: "The name in titles, pages and mails." },

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ const postmark = { MAIL_DRIVER: "postmark", POSTMARK_SERVER_TOKEN: "pm-the-key",
 const smtp = { MAIL_DRIVER: "smtp", SMTP_URL: "smtp://127.0.0.1:25", MAIL_FROM: "mail@latchkey.example" };
 const postgres = { DATABASE_URL: "postgresql://latchkey@db.example/latchkey" };
 const app = { RETURN_ORIGINS: "https://app.example" };
+const identityKey = randomBytes(32);
 const shared = { APP_URL: "https://login.id.example.org", SESSION_DOMAIN: "id.example.org" };
 
 const folder = mkdtempSync(join(tmpdir(), "latchkey-settings-"));
@@ -55,6 +57,7 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
     returnOrigins: [],
     afterSignIn: "/dashboard",
     sessionDomain: null,
+    identityKey: null,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
     metrics: null,
     brand: {
@@ -92,6 +95,8 @@ test("every setting is read", () => {
     RETURN_ORIGINS: "https://App.example:443/, https://*.latchkey.example,http://localhost:5173",
     AFTER_SIGN_IN: "https://app.example/in?from=latchkey#top",
     SESSION_DOMAIN: "Latchkey.example",
+    IDENTITY_TOKENS: "on",
+    IDENTITY_KEY: identityKey.toString("base64"),
     ...resend,
     MAIL_API_URL: "https://mail.example/v2/",
     ...identityProvider,
@@ -120,6 +125,7 @@ test("every setting is read", () => {
     returnOrigins: ["https://app.example", "https://*.latchkey.example", "http://localhost:5173"],
     afterSignIn: "https://app.example/in?from=latchkey#top",
     sessionDomain: "latchkey.example",
+    identityKey,
     mail: { driver: "resend", from: resend.MAIL_FROM, apiUrl: "https://mail.example/v2", apiKey: "re_the-key" },
     metrics: { host: "::1", port: 9464 },
     brand: {
@@ -187,6 +193,8 @@ describe("a setting is read", () => {
       { identityProvider: expect.objectContaining({ provider, issuer: null }) },
     ]),
     [{ IDP_PROVIDER: "oidc" }, { identityProvider: null }],
+    [{ IDENTITY_TOKENS: "off", IDENTITY_KEY: identityKey.toString("base64") }, { identityKey: null }],
+    [{ IDENTITY_TOKENS: "on", IDENTITY_KEY: `${"/".repeat(42)}8=` }, { identityKey: Buffer.alloc(32, 255) }],
     [{ AFTER_SIGN_IN: "/" }, { afterSignIn: "/" }],
     [{ AFTER_SIGN_IN: "/a/../b c" }, { afterSignIn: "/b%20c" }],
     [{ AFTER_SIGN_IN: "http://localhost:3000/home" }, { afterSignIn: "http://localhost:3000/home" }],
@@ -303,6 +311,12 @@ const malformed: Malformed[] = [
     "@a.example *.a.example a.example,,b.example localhost m\u00fcnchen.example",
     { REGISTRATION: "domains" },
   ],
+  ["IDENTITY_TOKENS must be on or off", "true On"],
+  [
+    "IDENTITY_KEY must be 32 bytes in base64, e.g. made by `openssl rand -base64 32`",
+    [16, 31, 33].map((size) => randomBytes(size).toString("base64")).concat("a".repeat(43), " ", `${"-".repeat(43)}=`),
+    { IDENTITY_TOKENS: "on" },
+  ],
   [
     "AFTER_SIGN_IN must be a path, or a URL of APP_URL or of RETURN_ORIGINS",
     `home //app.example /\\app.example /..//app.example https://app.example.evil.example/ https://app.example:8443/
@@ -361,6 +375,7 @@ test.each<[problem: string, environment: Environment]>([
   ["MAIL_FROM is missing: a mail service needs the sender's address", { ...resend, MAIL_FROM: "" }],
   ["APP_URL is missing: mailed links need the public address of this service", { ...postmark, NODE_ENV: "production" }],
   ["REGISTRATION_DOMAINS is missing: REGISTRATION is domains", { REGISTRATION: "domains" }],
+  ["IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one", { IDENTITY_TOKENS: "on" }],
 ])("%s", (problem, environment) => {
   expect(problems(environment)).toEqual([problem]);
 });
@@ -435,6 +450,11 @@ describe("a secret may be in a file", () => {
     ["a key", { ...noKey, RESEND_API_KEY_FILE: fileOf("s3cret\r\n") }, { mail: { apiKey: "s3cret" } }],
     ["a token", { ...noToken, POSTMARK_SERVER_TOKEN_FILE: fileOf("s3cret") }, { mail: { apiKey: "s3cret" } }],
     ["two line breaks", { ...client, IDP_CLIENT_SECRET_FILE: fileOf("s3cret\n\n") }, clientSecret("s3cret\n")],
+    [
+      "an encryption key",
+      { IDENTITY_TOKENS: "on", IDENTITY_KEY_FILE: fileOf(`${identityKey.toString("base64")}\n`) },
+      { identityKey },
+    ],
     ["spaces", { ...client, IDP_CLIENT_SECRET_FILE: fileOf(" s3cret ") }, clientSecret(" s3cret ")],
     ["no secret", { PORT_FILE: fileOf("8080") }, { port: 3000 }],
   ])("%s", (_what, environment, expected) => {
@@ -464,6 +484,7 @@ test("no message holds a secret", () => {
     { SMTP_URL: "smtp://latchkey:s3cret@mail.example/path" },
     { ...smtp, SMTP_URL: "", SMTP_URL_FILE: fileOf("smtps://latchkey:s3cret@mail.example:x") },
     { DATABASE_URL: "postgre://latchkey:s3cret@localhost/latchkey" },
+    { IDENTITY_KEY: "s3cret" },
     { APP_URL: "https://latchkey:s3cret@latchkey.example" },
   ].map((environment) => problems(environment).join());
   for (const text of said) expect(text).toMatch(/^[A-Z]/);

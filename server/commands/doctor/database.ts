@@ -1,3 +1,4 @@
+import { config } from "../../config";
 import { folderOf, hasNoDatabase } from "../../database/embedded";
 import { hasNewerMigration, missingMigrations, serverVersion } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
@@ -5,12 +6,14 @@ import { type Database, openDatabase } from "../../database/orm";
 import { StartError } from "../../errors";
 import { installationIdOf } from "../../features/health.server";
 import { isPrepared } from "../../features/schema.server";
+import { canSign } from "../../features/signing-keys.server";
 import { handleNoJob, JobQueue } from "../../queue/job-queue";
 import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const database = checksOf("database");
 const migrations = checksOf("migrations");
 const clock = checksOf("clock");
+const identity = checksOf("identity");
 
 const largestSkew = 5_000; // ms
 
@@ -58,6 +61,12 @@ async function checkClock({ orm }: Database): Promise<Check> {
   );
 }
 
+async function checkSigningKey({ orm }: Database): Promise<Check> {
+  if ((await canSign(orm.em.fork())) !== false) return identity.ok("IDENTITY_KEY fits the signing key");
+  const mend = "set the one that encrypted it, or run `latchkey keys rotate` and restart the service";
+  return identity.fail("IDENTITY_KEY does not decrypt the signing key", mend);
+}
+
 const unopened: Troubles = [
   [/in use/, "{reason}", "stop the service to check its embedded database; its /readyz answers meanwhile"],
   [/password|authentication|role/, "{reason}", "correct the user and the password in DATABASE_URL"],
@@ -86,6 +95,8 @@ export async function checkDatabase(databaseUrl: string): Promise<Examined> {
   }
   try {
     const checks = [await checkVersion(opened), await checkMigrations(opened)];
+    const isMigrated = checks.every(({ status }) => status !== "fail");
+    if (isMigrated && config().identityKey) checks.push(await checkSigningKey(opened));
     if (opened.connection.kind === "postgresql") checks.push(await checkClock(opened));
     const id = await installationIdOf(opened.orm.em.fork()).catch(() => undefined);
     return { checks, installation: id ? { id } : { unknown: "its database is not migrated" } };

@@ -1,0 +1,144 @@
+import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
+import { beforeAll, describe, expect, test } from "vitest";
+import { signInExternally } from "../support/external-sign-in";
+import { identityTokens } from "../support/identity-key";
+import { runLatchkey } from "../support/running-latchkey";
+import { json, runScriptedProvider } from "../support/scripted-provider";
+import type { Visitor } from "../support/visitor";
+
+const provider = await runScriptedProvider();
+const proxied = runLatchkey({ ...identityTokens(), ...provider.settings.oidc, APP_URL: "https://login.example" });
+const direct = runLatchkey({ ...identityTokens(), TRUST_PROXY: "false" });
+const off = runLatchkey();
+
+const verify = "/auth/verify";
+const jwks = "/.well-known/jwks.json";
+const app = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "app.example" };
+const audience = "https://app.example";
+
+const overHttps = ({ cookie }: Visitor) => cookie.replace(/\b(?=session=)/, "__Host-");
+
+async function tokenOf(visitor: Visitor, headers: Record<string, string> = app): Promise<string> {
+  const cookie = headers["X-Forwarded-Proto"] === "https" ? overHttps(visitor) : visitor.cookie;
+  const answer = await proxied.send(verify, { cookie, headers });
+  expect(answer).toMatchObject({ status: 200, body: "" });
+  return answer.headers.get("Remote-Token") ?? "";
+}
+
+describe("the published keys", () => {
+  test("are a JSON Web Key Set of public keys, which may be kept for five minutes", async () => {
+    const answer = await proxied.send(jwks);
+    expect(answer).toMatchObject({ status: 200, contentType: "application/jwk-set+json", setCookies: [] });
+    expect(answer.headers.get("Cache-Control")).toBe("max-age=300");
+    expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
+    const coordinate = expect.stringMatching(/^[\w-]{43}$/);
+    const key = { kty: "EC", crv: "P-256", x: coordinate, y: coordinate, kid: coordinate, alg: "ES256", use: "sig" };
+    expect(JSON.parse(answer.body)).toEqual({ keys: [key] });
+    expect(await proxied.send(jwks, { method: "HEAD" })).toMatchObject({ status: 200, body: "" });
+    expect((await proxied.send(jwks, { form: {} })).status).toBe(405);
+  });
+
+  test("are no page with IDENTITY_TOKENS off, and there is no token", async () => {
+    const answer = await off.send(jwks);
+    expect(answer).toMatchObject({ status: 404, contentType: "text/html; charset=utf-8" });
+    expect(answer.body).toContain('<h1 tabindex="-1">Page not found</h1>');
+    const visitor = await off.register("off@example.com");
+    const { status, headers } = await visitor.get(verify);
+    expect([status, headers.has("Remote-Token")]).toEqual([200, false]);
+  });
+});
+
+describe("Remote-Token", () => {
+  let ada: Visitor;
+
+  beforeAll(async () => {
+    ada = await proxied.register("ada@example.com");
+  });
+
+  test("is verified by jose with the keys that the service publishes", async () => {
+    const keys = createRemoteJWKSet(new URL(jwks, proxied.url()));
+    const options = { issuer: "https://login.example", audience, algorithms: ["ES256"] };
+    const { payload, protectedHeader } = await jwtVerify(await tokenOf(ada), keys, options);
+    const kid = expect.stringMatching(/^[\w-]{43}$/);
+    expect(protectedHeader).toEqual({ alg: "ES256", typ: "JWT", kid });
+    expect(payload).toEqual({
+      iss: "https://login.example",
+      sub: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      aud: audience,
+      email: "ada@example.com",
+      email_verified: true,
+      groups: [],
+      iat: expect.any(Number),
+      exp: payload.iat! + 60,
+    });
+    const { headers } = await proxied.send(verify, { cookie: overHttps(ada), headers: app });
+    expect(headers.get("Remote-User")).toBe(payload.sub);
+  });
+
+  test("has the name where it is known", async () => {
+    const name = "アダ 🗝";
+    provider.answerWith({ profile: json({ email_verified: true, sub: "1", email: "name@example.com", name }) });
+    const visitor = proxied.visit();
+    expect(await signInExternally(visitor)).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(decodeJwt(await tokenOf(visitor))).toMatchObject({ email: "name@example.com", name });
+  });
+
+  test("is the same one when the session asks again, by HEAD too", async () => {
+    const token = await tokenOf(ada);
+    expect(await tokenOf(ada)).toBe(token);
+    const head = await proxied.send(verify, { method: "HEAD", cookie: overHttps(ada), headers: app });
+    expect(head.headers.get("Remote-Token")).toBe(token);
+  });
+
+  test.each([
+    ["another host", { ...app, "X-Forwarded-Host": "other.example" }, "https://other.example"],
+    ["a port", { ...app, "X-Forwarded-Host": "app.example:8443" }, "https://app.example:8443"],
+    ["http", { ...app, "X-Forwarded-Proto": "http" }, "http://app.example"],
+    [
+      "the one that the outermost trusted proxy names",
+      { ...app, "X-Forwarded-Host": "evil.example, app.example" },
+      audience,
+    ],
+    ["a malformed host", { ...app, "X-Forwarded-Host": "evil.example/path" }, "https://login.example"],
+  ])("is for the origin that the proxy names: %s", async (_what, headers, expected) => {
+    expect(decodeJwt(await tokenOf(ada, headers)).aud).toBe(expected);
+  });
+
+  test("is for the host of the connection without TRUST_PROXY", async () => {
+    const visitor = await direct.register("direct@example.com");
+    const token = (await visitor.get(verify, app)).headers.get("Remote-Token") ?? "";
+    const keys = createLocalJWKSet(JSON.parse((await direct.send(jwks)).body));
+    expect((await jwtVerify(token, keys)).payload.aud).toBe(direct.url());
+    await expect(jwtVerify(token, createRemoteJWKSet(new URL(jwks, proxied.url())))).rejects.toMatchObject({
+      code: "ERR_JWKS_NO_MATCHING_KEY",
+    });
+  });
+
+  test("of a request is in no answer, and there is none without a session, nor for who is in none of the groups", async () => {
+    const forged = { ...app, "Remote-Token": "forged" };
+    const cookie = overHttps(ada);
+    for (const [path, sent, status] of [
+      [verify, { headers: forged }, 401],
+      [`${verify}?group=staff`, { headers: forged, cookie }, 403],
+    ] as const) {
+      const answer = await proxied.send(path, sent);
+      expect([answer.status, answer.headers.has("Remote-Token")]).toEqual([status, false]);
+    }
+    expect(await tokenOf(ada, forged)).not.toBe("forged");
+  });
+
+  test("ends with the session, while it is still in memory", async () => {
+    const visitor = await proxied.register("leaves@example.com");
+    const cookie = overHttps(visitor);
+    await tokenOf(visitor);
+    await visitor.post("/logout");
+    const answer = await proxied.send(verify, { cookie, headers: app });
+    expect([answer.status, answer.headers.has("Remote-Token")]).toEqual([401, false]);
+  });
+
+  test("is not in the log", async () => {
+    const token = await tokenOf(ada);
+    await proxied.flushed();
+    expect(proxied.output()).not.toContain(token.slice(0, 20));
+  });
+});
