@@ -50,12 +50,14 @@ function configOf(values: Values, production: boolean) {
   const { address, database, applications, brand, language } = values;
   const { REGISTRATION: mode, REGISTRATION_DOMAINS: domains } = values.registration;
   const { METRICS_HOST: host, METRICS_PORT: port } = values.metrics;
+  const { WEBHOOK_URL: webhookUrl, WEBHOOK_SECRET: webhookSecret } = applications;
   const allowed: ReturnOrigins = { appUrl: given(appUrlOf(values)), returnOrigins: applications.RETURN_ORIGINS };
   return {
     production,
     ...allowed,
     afterSignIn: given(allowedTarget(applications.AFTER_SIGN_IN, allowed)),
     sessionDomain: applications.SESSION_DOMAIN,
+    webhook: webhookUrl === null ? null : { url: webhookUrl, secret: given(webhookSecret) },
     databaseUrl: database.DATABASE_URL,
     port: address.PORT,
     host: address.HOST,

@@ -128,6 +128,18 @@ export const settings = {
       help: "Shares the session cookie with every host of this domain. Read SECURITY.md first.",
       example: "example.com",
     },
+    WEBHOOK_URL: {
+      form: forms.webhookUrl,
+      help: "Where changes of accounts are posted to: an https URL, or one of a loopback address.",
+      example: "https://app.example.com/webhooks",
+      requiredWith: "WEBHOOK_SECRET",
+    },
+    WEBHOOK_SECRET: {
+      form: forms.webhookSecret,
+      help: "Signs them: `whsec_` and the base64 of 24 to 64 random bytes.",
+      secret: true,
+      requiredWith: "WEBHOOK_URL",
+    },
   },
   brand: {
     BRAND_NAME: { form: forms.brandName, default: "Latchkey", help: "The name in titles, pages and mails." },
