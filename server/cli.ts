@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 import { addDatabaseCommands } from "./commands/database";
 import { addDoctor } from "./commands/doctor/doctor";
-import { addMailCommands } from "./commands/mail";
+import { addMailCommands, addWebhookCommands } from "./commands/given-up";
 import { CommandError, createProgram } from "./commands/program";
 import { addUserCommands } from "./commands/user";
 import { addUserAccessCommands } from "./commands/user-access";
@@ -17,6 +17,7 @@ addUserCommands(user);
 addUserAccessCommands(user);
 addUserFileCommands(user);
 addMailCommands(program.command("mail"));
+addWebhookCommands(program.command("webhook"));
 addDatabaseCommands(program.command("database"));
 
 async function main(words: string[]): Promise<0 | 1 | 2> {

@@ -80,7 +80,8 @@ function causeCode(error: unknown): string | undefined {
   return undefined;
 }
 
-async function fetchText(url: string, call: Call): Promise<string> {
+/** Calls another service once: no retry, no redirect followed, bounded in time and size. @throws CallError */
+export async function callText(url: string, call: Call): Promise<string> {
   const { method, headers, body, json } = call;
   const signal = AbortSignal.timeout(deadline);
   try {
@@ -107,10 +108,10 @@ async function fetchText(url: string, call: Call): Promise<string> {
   }
 }
 
-/** Calls another service once: no retry, no redirect followed, bounded in time and size. @throws CallError */
+/** As {@link callText}. @throws CallError */
 export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
   try {
-    return parse(await fetchText(url, call), shape);
+    return parse(await callText(url, call), shape);
   } catch (error) {
     if (error instanceof CallError) error.step = call.step;
     throw error;

@@ -193,10 +193,9 @@ describe("a setting is read", () => {
       { ...webhook, WEBHOOK_URL: url },
       { webhook: { url } },
     ]),
-    ...[24, 64].map(randomSecret).map<Read>((secret) => [
-      { ...webhook, WEBHOOK_SECRET: secret },
-      { webhook: { secret } },
-    ]),
+    ...[24, 64]
+      .map(randomSecret)
+      .map<Read>((secret) => [{ ...webhook, WEBHOOK_SECRET: secret }, { webhook: { secret } }]),
     [{ AFTER_SIGN_IN: "/" }, { afterSignIn: "/" }],
     [{ AFTER_SIGN_IN: "/a/../b c" }, { afterSignIn: "/b%20c" }],
     [{ AFTER_SIGN_IN: "http://localhost:3000/home" }, { afterSignIn: "http://localhost:3000/home" }],
