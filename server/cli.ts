@@ -1,8 +1,8 @@
 import { CommanderError } from "commander";
 import { addDatabaseCommands } from "./commands/database";
 import { addDoctor } from "./commands/doctor/doctor";
+import { addMailCommands, addWebhookCommands } from "./commands/given-up";
 import { addKeyCommands } from "./commands/keys";
-import { addMailCommands } from "./commands/mail";
 import { CommandError, createProgram } from "./commands/program";
 import { addUserCommands } from "./commands/user";
 import { addUserAccessCommands } from "./commands/user-access";
@@ -19,6 +19,7 @@ addUserAccessCommands(user);
 addUserFileCommands(user);
 addMailCommands(program.command("mail"));
 addKeyCommands(program.command("keys"));
+addWebhookCommands(program.command("webhook"));
 addDatabaseCommands(program.command("database"));
 
 async function main(words: string[]): Promise<0 | 1 | 2> {

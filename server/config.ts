@@ -55,6 +55,7 @@ function configOf(values: Values, production: boolean) {
     BREACHED_PASSWORDS_URL: url,
   } = values.passwords;
   const { METRICS_HOST: host, METRICS_PORT: port } = values.metrics;
+  const { WEBHOOK_URL: webhookUrl, WEBHOOK_SECRET: webhookSecret } = applications;
   const allowed: ReturnOrigins = { appUrl: given(appUrlOf(values)), returnOrigins: applications.RETURN_ORIGINS };
   return {
     production,
@@ -62,6 +63,7 @@ function configOf(values: Values, production: boolean) {
     afterSignIn: given(allowedTarget(applications.AFTER_SIGN_IN, allowed)),
     sessionDomain: applications.SESSION_DOMAIN,
     identityKey: applications.IDENTITY_TOKENS ? given(applications.IDENTITY_KEY) : null,
+    webhook: webhookUrl === null ? null : { url: webhookUrl, secret: given(webhookSecret) },
     databaseUrl: database.DATABASE_URL,
     port: address.PORT,
     host: address.HOST,

@@ -30,6 +30,11 @@ export class MailRefused extends ErrorWithReason<MailRefusal> {
   override name = "MailRefused";
 }
 
+/** The application answered 410: it wants no webhook. */
+export class EndpointGone extends Error {
+  override name = "EndpointGone";
+}
+
 /** A job without a mail ends as a recent call to the mail service ended: it failed. No mail is lost. */
 export class SimulatedFailure extends Error {
   override name = "SimulatedFailure";

@@ -3,6 +3,7 @@ export type CallFailureReason =
   | "timeout"
   | "unreachable"
   | "too_large"
+  | "private_address"
   | "not_json"
   | "unexpected"
   | `${"redirect" | "status"} ${number}`;
@@ -69,6 +70,8 @@ export type AuthenticationEvent =
   | { event: "idp.failed"; reason: ExternalSignInFailure }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }
+  | { event: "webhook.failed"; reason: "retries_exhausted" }
+  | { event: "webhook.stopped" }
   | { event: "account.deleted" | "user.suspended" | "user.restored" | "user.groups_changed"; userId: string }
   | { event: "password.not_looked_up"; reason: CallFailureReason }
   | { event: "users.imported"; count: number };

@@ -4,14 +4,17 @@ import { mailNotice } from "./features/notices.server";
 import { mailPasswordReset } from "./features/password-reset.server";
 import { purgeExpired } from "./features/purge.server";
 import { mailRegistration } from "./features/registration.server";
+import { sendWebhook } from "./features/webhooks.server";
 import type { Language } from "./languages/languages";
 import type { JobHandler } from "./queue/jobs";
 
 /** A job that an earlier version enqueued has no language. */
 const languageOf = (job: { language?: Language }) => job.language ?? config().defaultLanguage;
 
-export const handleJob: JobHandler = async (job) => {
+export const handleJob: JobHandler = async (job, enqueued) => {
   switch (job.task) {
+    case "webhook":
+      return () => sendWebhook(enqueued.id, { type: job.type, timestamp: enqueued.at.toISOString(), data: job.data });
     case "mail_password_reset":
       return mailPasswordReset(job.email, languageOf(job));
     case "mail_registration":

@@ -66,7 +66,8 @@ async function startService(routeOf: RouteOf): Promise<void> {
   const queue = new JobQueue(database.orm, handleJob, { delayed: true });
   await prepareSchema(database, queue);
   provideOrm(database.orm);
-  provideQueue(queue);
+  const webhooks = config.webhook && new JobQueue(database.orm, handleJob, { webhooks: true });
+  provideQueue(queue, webhooks);
   await readInstallationId();
   if (config.metrics) {
     const pool = () => poolUse(database.orm);
@@ -74,9 +75,10 @@ async function startService(routeOf: RouteOf): Promise<void> {
     if (!cluster.isWorker) await openMetricsServer(config.metrics, registry);
   }
   queue.work();
+  webhooks?.work();
   stopOnSignal(async () => {
     const overdue = setTimeout(closeMailer, mailLimit);
-    await Promise.all([frontDoor.close(), queue.stop()]);
+    await Promise.all([frontDoor.close(), queue.stop(), webhooks?.stop()]);
     clearTimeout(overdue);
     await closeMailer();
     await database.close();

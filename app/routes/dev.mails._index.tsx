@@ -31,6 +31,9 @@ export default function Mails() {
   const mails = useLoaderData<typeof loader>();
   return (
     <Page title="Mails" wide>
+      <p>
+        <a href="/dev/session">Sign in without a mail</a>
+      </p>
       {mails.length === 0 && <p>None yet. They are kept until the server restarts.</p>}
       {mails.map(({ to, subject, text }, position) => (
         <section key={text} aria-labelledby={`mail-${position}`}>

@@ -4,6 +4,7 @@ import { config } from "../config";
 import { User } from "../database/entities";
 import { query } from "../database/unit-of-work";
 import { isLanguage, type Language } from "../languages/languages";
+import { announce } from "./announce";
 
 /** The name of a person, trimmed; `null` for text that is empty, too long or has control characters. */
 export function parseName(typed: string): string | null {
@@ -26,6 +27,7 @@ interface NewUser {
 export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
   const id = crypto.randomUUID();
   await em.insert(User, { ...user, id, createdAt: new Date() });
+  await announce(em, "user.created", { ...user, id });
   return id;
 }
 

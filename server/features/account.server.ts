@@ -1,3 +1,4 @@
+import { announce } from "../accounts/announce";
 import { parseAddress } from "../accounts/email-address";
 import { endEmailChanges, lockAddresses } from "../accounts/mailed-links";
 import { type Actor, endAllSessions, lockOwner, logSessionEnd } from "../accounts/sessions";
@@ -25,6 +26,7 @@ export async function deleteAccount(
     await endEmailChanges(em, { $or: [{ user: userId }, { email }] });
     const ended = await endAllSessions(em, userId);
     await enqueue(em, { task: "mail_account_deleted", email, language: noticeLanguage(user, actor.language) });
+    await announce(em, "user.deleted", user);
     em.remove(user);
     return ended;
   });

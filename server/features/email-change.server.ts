@@ -1,4 +1,5 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
+import { announce } from "../accounts/announce";
 import { forgetDevices } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { endEmailChanges, lockAddresses, type MailedLink, newLink, unexpiredLink } from "../accounts/mailed-links";
@@ -105,6 +106,7 @@ async function consumeEmailChange(em: EntityManager, link: MailedLink, visitor: 
   for (const email of [oldEmail, newEmail]) {
     await enqueue(em, { task: "mail_email_changed", email, language, oldEmail, newEmail });
   }
+  await announce(em, "user.email_changed", user, { previousEmail: oldEmail });
   return { userId, ...ended };
 }
 

@@ -1,4 +1,5 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { announce } from "../accounts/announce";
 import { forgetDevices } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { lockAddresses } from "../accounts/mailed-links";
@@ -101,6 +102,7 @@ async function linkByAddress(em: EntityManager, user: User, identity: Identity, 
   link(user, identity, profile);
   await forgetDevices(em, user.id); // whoever made the account may not be who owns the address
   await enqueue(em, { task: "mail_provider_linked", email: user.email, language: noticeLanguage(user) });
+  await announce(em, "user.provider_linked", user);
   return { userId: user.id, isNewLink: true };
 }
 

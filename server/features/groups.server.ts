@@ -1,3 +1,4 @@
+import { announce } from "../accounts/announce";
 import { mostGroups, sortedGroups } from "../accounts/groups";
 import { lockUser } from "../accounts/users";
 import { unitOfWork } from "../database/unit-of-work";
@@ -17,6 +18,7 @@ export async function changeGroups(
     if (groups.length > mostGroups) return "too_many";
     const isNew = groups.join() !== user.groups.join();
     user.groups = groups;
+    if (isNew) await announce(em, "user.groups_changed", user);
     return { groups, isNew };
   });
   if (changed === null || changed === "too_many") return changed;

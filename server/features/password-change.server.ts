@@ -1,3 +1,4 @@
+import { announce } from "../accounts/announce";
 import { hashPassword } from "../accounts/password-hashing";
 import { takeBackCount } from "../accounts/rate-limits";
 import { type EndedOthers, endSessionsExcept, lockOwner, logSessionEnd, type Owner } from "../accounts/sessions";
@@ -48,6 +49,7 @@ export async function changePassword(
     await em.nativeDelete(PasswordReset, { email: user.email });
     const language = noticeLanguage(user, owner.language);
     await enqueue(em, { task: "mail_password_changed_by_owner", email: user.email, language });
+    await announce(em, "user.password_changed", user);
     return endSessionsExcept(em, userId, sessionId);
   });
   if (typeof ended === "string") return ended;

@@ -1,3 +1,4 @@
+import { announce } from "../accounts/announce";
 import { rememberOnlyDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { consumeLink, isLinkValid, issueResetLink, type MailedLink } from "../accounts/mailed-links";
@@ -71,6 +72,7 @@ export async function resetPassword(
     const deviceToken = await rememberOnlyDevice(em, user.id);
     await clearAttempts(em, loginLimit, email);
     await enqueue(em, { task: "mail_password_changed", email, language });
+    await announce(em, "user.password_changed", user);
     return { userId: user.id, ended, deviceToken };
   });
   if (!done) {

@@ -1,4 +1,5 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { announce } from "../accounts/announce";
 import { identityOf, isLinked, isTaken, link } from "../accounts/provider-identities";
 import {
   type Actor,
@@ -32,6 +33,7 @@ export async function connectProvider(owner: Owner, profile: Profile): Promise<v
     link(user, identity, profile);
     const language = noticeLanguage(user, owner.language);
     await enqueue(em, { task: "mail_provider_linked", email: user.email, language });
+    await announce(em, "user.provider_linked", user);
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
     throw error;
@@ -54,6 +56,7 @@ export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_
     user.idpBlockedAt = new Date();
     const language = noticeLanguage(user, actor.language);
     await enqueue(em, { task: "mail_provider_unlinked", email: user.email, language });
+    await announce(em, "user.provider_unlinked", user);
     return endSessionsExcept(em, userId, sessionId);
   });
   if (typeof ended === "string") return ended;

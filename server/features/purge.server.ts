@@ -5,7 +5,7 @@ import { notLive } from "../accounts/sessions";
 import { Device, EmailChange, PasswordReset, RateLimit, Registration, Session, SigningKey } from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
-import { reportEndedMails } from "../queue/given-up-mails";
+import { reportEndedJobs } from "../queue/given-up";
 import { enqueue } from "../queue/job-queue";
 import { retired } from "./signing-keys.server";
 
@@ -25,9 +25,9 @@ function remove<Entity extends object>(
   });
 }
 
-/** Removes rows that can no longer be used, and enqueues another job while there may be more. Logs mails that ended. */
+/** Removes rows that can no longer be used, and enqueues another job while there may be more. Logs jobs that ended. */
 export async function purgeExpired(): Promise<void> {
-  await reportEndedMails();
+  await reportEndedJobs();
   const now = new Date();
   const expired = { expiresAt: { $lte: now } };
   const sessions = await remove(Session, "id", notLive(now));

@@ -1,3 +1,4 @@
+import { shownPicture } from "../accounts/announce";
 import { configuredIssuer } from "../accounts/provider-identities";
 import {
   type Actor,
@@ -34,7 +35,7 @@ interface SignedInUser {
   id: string;
   email: string;
   name: string | null;
-  /** An https URL; `null` for any other: the provider chose it, and pages and applications show it. */
+  /** An https URL; `null` for any other. */
   pictureUrl: string | null;
   /** Sorted. */
   groups: string[];
@@ -78,12 +79,11 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
     lastSeen = now.getTime();
   }
-  const pictureUrl = user.pictureUrl?.startsWith("https://") ? user.pictureUrl : null;
   return {
     sessionId,
     signedInAt: new Date(createdAt),
     expiresAt: new Date(Math.min(Date.parse(expiresAt), lastSeen + idleLifetime)),
-    user: { ...user, pictureUrl },
+    user: { ...user, pictureUrl: shownPicture(user.pictureUrl) },
   };
 }
 

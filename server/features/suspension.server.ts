@@ -1,3 +1,4 @@
+import { announce } from "../accounts/announce";
 import { endEmailChanges, lockAddresses } from "../accounts/mailed-links";
 import { endAllSessions, logSessionEnd } from "../accounts/sessions";
 import { lockUser } from "../accounts/users";
@@ -19,6 +20,7 @@ export async function suspendUser(userId: string, email: string): Promise<number
     await em.nativeDelete(Registration, { email });
     await em.nativeDelete(PasswordReset, { email });
     await endEmailChanges(em, { $or: [{ user: userId }, { email }] });
+    await announce(em, "user.suspended", user);
     return endAllSessions(em, userId);
   });
   if (sessions === null) return null;
@@ -34,6 +36,7 @@ export async function restoreUser(userId: string): Promise<boolean> {
     if (!user?.suspendedAt) return false;
     user.suspendedAt = null;
     await em.nativeDelete(PasswordReset, { email: user.email }); // one that was mailed while the suspension was committed
+    await announce(em, "user.restored", user);
     return true;
   });
   if (restored) logEvent({ event: "user.restored", userId });

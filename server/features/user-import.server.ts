@@ -1,9 +1,11 @@
 import type { Knex } from "@mikro-orm/postgresql";
+import { announce } from "../accounts/announce";
 import { kindInForce } from "../accounts/password-hashing";
 import { configuredIssuer } from "../accounts/provider-identities";
 import { kindOf } from "../accounts/stored-hashes";
 import { parseUserLine, type UserLine } from "../accounts/user-lines";
 import { usersByAddress } from "../accounts/users";
+import type { User } from "../database/entities";
 import { passwordKinds } from "../database/password-kinds";
 import { runStatement } from "../database/run-statement";
 import { unitOfWork } from "../database/unit-of-work";
@@ -90,7 +92,7 @@ const insertUsers = `
   insert into users (id, email, name, password_hash, idp_id, idp_issuer, idp_blocked_at, suspended_at, groups, created_at)
   select coalesce(id, gen_random_uuid()), email, name, "passwordHash", "idpId", "idpIssuer", "idpBlockedAt", "suspendedAt",
     coalesce(groups, '{}'), now()
-  from ${lines} on conflict (email) do nothing returning 1`;
+  from ${lines} on conflict (email) do nothing returning id, email, name, groups`;
 
 const storedKinds = `with recursive ${passwordKinds} select kind from kinds where kind is not null`;
 
@@ -116,7 +118,9 @@ export async function importUsers(
     let created = 0;
     for (const [index, some] of batches.entries()) {
       await run(removeRegistrations, [some]);
-      created += (await run(insertUsers, [some])).length;
+      const users = await run<Pick<User, "id" | "email" | "name" | "groups">>(insertUsers, [some]);
+      await announce(em, "user.created", users);
+      created += users.length;
       if (batches.length > 1) written(Math.min((index + 1) * batch, users.length), users.length);
     }
     return { created, skipped: users.length - created };

@@ -30,6 +30,7 @@ function createCounters({ Counter, Histogram }: Prometheus, registry: Registry):
   for (const reason of ["recipient_refused", "message_refused", "retries_exhausted"]) {
     events.inc({ event: "mail.failed", reason }, 0);
   }
+  events.inc({ event: "webhook.failed", reason: "retries_exhausted" }, 0);
   return { events, mails, requests };
 }
 

@@ -2,7 +2,10 @@ import type { Knex } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
 
-export const queue = "latchkey";
+export const mailQueue = "latchkey";
+
+/** Its own: an application that does not answer keeps no mail waiting. */
+export const webhookQueue = "latchkey-webhooks";
 
 // Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
 const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
@@ -25,7 +28,14 @@ export function bossDatabase(knex: Knex): PgBoss.Db {
   };
 }
 
-export const createQueue = (boss: PgBoss) => boss.createQueue(queue, { name: queue, ...retries });
+/** The queues, and the index by which a webhook finds the earlier ones of its user. */
+export async function createQueues(boss: PgBoss, knex: Knex): Promise<void> {
+  for (const name of [mailQueue, webhookQueue]) await boss.createQueue(name, { name, ...retries });
+  await runStatement(knex, {
+    text: `create index if not exists latchkey_order on pgboss.job (singleton_key, created_on)
+      where singleton_key is not null`,
+  });
+}
 
 /** Creates the queue's schema within a transaction. pg-boss's script has a transaction of its own, which is cut off. */
 export async function createQueueSchema(transaction: Knex.Transaction): Promise<void> {
@@ -34,7 +44,7 @@ export async function createQueueSchema(transaction: Knex.Transaction): Promise<
   await runStatement(transaction, { text: statements });
   // The script's limit for its own transaction.
   await runStatement(transaction, { text: "set local idle_in_transaction_session_timeout = 0" });
-  await createQueue(new PgBoss({ db: bossDatabase(transaction), schedule: false, supervise: false }));
+  await createQueues(new PgBoss({ db: bossDatabase(transaction), schedule: false, supervise: false }), transaction);
 }
 
 /** The jobs that have not been done: those that wait, run or are retried, and those that were given up. */

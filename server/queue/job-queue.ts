@@ -2,12 +2,13 @@ import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
 import { namingUnavailability } from "../database/unavailable";
-import { MailRefused, SimulatedFailure } from "../errors";
+import { EndpointGone, MailRefused, SimulatedFailure } from "../errors";
 import { duringJob, errorFields, log, logEvent } from "../log";
 import { processValue } from "../process-value";
-import { bossDatabase, createQueue, queue } from "./boss";
-import { givenUpKept } from "./given-up-mails";
-import type { Job, JobHandler } from "./jobs";
+import { bossDatabase, createQueues, mailQueue, webhookQueue } from "./boss";
+import { givenUpKept } from "./given-up";
+import type { Job, JobHandler, WebhookJob } from "./jobs";
+import { type FetchedJob, fetchWebhooks, insertWebhooks } from "./webhook-statements";
 
 export const concurrency = 20; // jobs at a time, and so calls to the mail service; its connections must not be fewer
 export const databaseConcurrency = 4; // of them, those in the database; the embedded one is a single connection
@@ -36,7 +37,7 @@ interface WaitingJobs {
 const waitingJobs = {
   text: `select state, count(*)::int as waiting, extract(epoch from now() - min(created_on))::float as oldest
     from pgboss.job where name = $1 and state < 'active' group by state`,
-  values: [queue],
+  values: [mailQueue],
 };
 
 /**
@@ -51,6 +52,7 @@ export class JobQueue {
   readonly #boss: PgBoss;
   readonly #knex: Knex;
   readonly #handle: JobHandler;
+  readonly #name: typeof mailQueue | typeof webhookQueue;
   readonly #delay: typeof noDelay;
   readonly #running = new Set<Promise<void>>();
   #poll: NodeJS.Timeout | undefined;
@@ -60,9 +62,10 @@ export class JobQueue {
   #fetching = false;
   #stopped = true;
 
-  constructor(orm: MikroORM, handle: JobHandler, { delayed = false } = {}) {
+  constructor(orm: MikroORM, handle: JobHandler, { delayed = false, webhooks = false } = {}) {
     this.#knex = orm.em.getKnex();
     this.#handle = handle;
+    this.#name = webhooks ? webhookQueue : mailQueue;
     this.#delay = delayed ? randomDelay : noDelay;
     this.#boss = new PgBoss({
       db: bossDatabase(this.#knex),
@@ -77,11 +80,11 @@ export class JobQueue {
 
   async open(): Promise<void> {
     await this.#boss.start();
-    await createQueue(this.#boss);
+    await createQueues(this.#boss, this.#knex);
   }
 
   async exists(): Promise<boolean> {
-    return (await this.#boss.isInstalled()) && (await this.#boss.getQueue(queue)) !== null;
+    return (await this.#boss.isInstalled()) && (await this.#boss.getQueue(webhookQueue)) !== null;
   }
 
   /** Works new jobs at once. Jobs that wait already are worked from the first poll on, so that they do not slow the start. */
@@ -95,10 +98,15 @@ export class JobQueue {
     const { from, to } = this.#delay;
     const delay = Math.round(from + Math.random() * (to - from));
     const transaction = em.getTransactionContext<Knex.Transaction>();
-    await this.#boss.send(queue, job, {
+    await this.#boss.send(mailQueue, job, {
       db: bossDatabase(transaction ?? em.getKnex()),
       startAfter: startAfter(delay),
     });
+    this.wakeAfter(transaction, delay);
+  }
+
+  /** When the transaction, if there is one, is committed, and the delay over. */
+  wakeAfter(transaction: Knex.Transaction | undefined, delay = 0): void {
     const wakeWhenDue = () => void setTimeout(() => this.#wake(), delay + 5).unref();
     if (transaction) transaction.executionPromise.then(wakeWhenDue, () => {});
     else wakeWhenDue();
@@ -117,9 +125,13 @@ export class JobQueue {
     return states;
   }
 
-  async stop(): Promise<void> {
+  #fetchNoMore(): void {
     this.#stopped = true;
     clearInterval(this.#poll);
+  }
+
+  async stop(): Promise<void> {
+    this.#fetchNoMore();
     while (this.#running.size > 0) await Promise.all(this.#running);
     await this.#boss.stop({ graceful: false, close: false, wait: false });
   }
@@ -156,7 +168,7 @@ export class JobQueue {
     }
   }
 
-  #begin(job: PgBoss.JobWithMetadata<Job>): void {
+  #begin(job: FetchedJob): void {
     this.#free--;
     this.#freeInDatabase--;
     const leaveDatabase = () => {
@@ -165,45 +177,52 @@ export class JobQueue {
     };
     const work = this.#work(job, leaveDatabase).finally(() => {
       this.#free++;
-      if (this.#mayHaveMore) this.#wake();
+      if (this.#mayHaveMore || this.#name === webhookQueue) this.#wake(); // the next one of its user waits
     });
     this.#run(work);
   }
 
-  #fetch(batchSize: number): Promise<PgBoss.JobWithMetadata<Job>[]> {
-    return this.#boss.fetch<Job>(queue, { batchSize, includeMetadata: true });
+  #fetch(batchSize: number): Promise<FetchedJob[]> {
+    if (this.#name === webhookQueue) return runStatement(this.#knex, fetchWebhooks(batchSize));
+    return this.#boss.fetch<Job>(mailQueue, { batchSize, includeMetadata: true });
   }
 
-  async #work(job: PgBoss.JobWithMetadata<Job>, leaveDatabase = () => {}): Promise<void> {
+  async #work(job: FetchedJob, leaveDatabase = () => {}): Promise<void> {
     try {
       await duringJob(job.id, async () => {
-        const callMail = await this.#handle(job.data).finally(leaveDatabase);
-        await callMail?.();
+        const enqueued = { id: job.id, at: new Date(job.createdOn) };
+        const call = await this.#handle(job.data, enqueued).finally(leaveDatabase);
+        await call?.();
       });
     } catch (error) {
       return duringJob(job.id, () => this.#fail(job, error));
     }
-    await this.#boss.deleteJob(queue, job.id);
+    await this.#boss.deleteJob(this.#name, job.id);
   }
 
   /** A job that is given up stays, as `cancelled` when refused, else as `failed`; one without a mail leaves nothing. */
-  async #fail({ id, data, retryCount, retryLimit }: PgBoss.JobWithMetadata<Job>, error: unknown): Promise<void> {
+  async #fail({ id, data, retryCount, retryLimit }: FetchedJob, error: unknown): Promise<void> {
+    if (error instanceof EndpointGone) {
+      this.#fetchNoMore();
+      logEvent({ event: "webhook.stopped" });
+    }
     const refusal = error instanceof MailRefused ? error.reason : null;
     const givenUp = refusal !== null || retryCount >= retryLimit;
-    if (givenUp && error instanceof SimulatedFailure) return void (await this.#boss.deleteJob(queue, id));
+    if (givenUp && error instanceof SimulatedFailure) return void (await this.#boss.deleteJob(mailQueue, id));
     const message = givenUp ? "A job failed and is given up." : "A job failed and will be retried.";
     log.warn({ task: data.task, ...errorFields(error) }, message);
-    await this.#boss.fail(queue, id, errorFields(error));
-    if (refusal !== null) await this.#boss.cancel(queue, id);
+    await this.#boss.fail(this.#name, id, errorFields(error));
+    if (refusal !== null) await this.#boss.cancel(mailQueue, id);
     if (givenUp && "email" in data) logEvent({ event: "mail.failed", reason: refusal ?? "retries_exhausted" });
+    if (givenUp && data.task === "webhook") logEvent({ event: "webhook.failed", reason: "retries_exhausted" });
   }
 
   #nextPurge = 0;
 
   async #schedulePurge(): Promise<void> {
     const now = Date.now();
-    if (now < this.#nextPurge) return;
-    await this.#boss.send(queue, { task: "purge_expired" } satisfies Job, {
+    if (this.#name === webhookQueue || now < this.#nextPurge) return;
+    await this.#boss.send(mailQueue, { task: "purge_expired" } satisfies Job, {
       startAfter: startAfter(this.#delay.from),
       singletonKey: "purge_expired",
       singletonSeconds: purgeInterval / 1000,
@@ -216,13 +235,20 @@ export async function handleNoJob(): Promise<never> {
   throw new Error("This process works no job.");
 }
 
-const provided = processValue<JobQueue>("queue");
+const provided = processValue<{ mails: JobQueue; webhooks: JobQueue | null }>("queue");
 
-export function provideQueue(jobQueue: JobQueue): void {
-  provided.current = jobQueue;
+export function provideQueue(mails: JobQueue, webhooks: JobQueue | null = null): void {
+  provided.current = { mails, webhooks };
 }
 
 export function enqueue(em: EntityManager, job: Job): Promise<void> {
   if (!provided.current) throw new Error("The job queue has not been opened.");
-  return provided.current.enqueue(em, job);
+  return provided.current.mails.enqueue(em, job);
+}
+
+/** Within `em`'s transaction, which holds each user's row. */
+export async function enqueueWebhooks(em: EntityManager, webhooks: WebhookJob[]): Promise<void> {
+  const transaction = em.getTransactionContext<Knex.Transaction>();
+  await runStatement(transaction ?? em.getKnex(), insertWebhooks(webhooks));
+  provided.current?.webhooks?.wakeAfter(transaction);
 }

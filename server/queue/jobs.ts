@@ -11,6 +11,28 @@ interface MailJob {
   language: Language;
 }
 
+export type AccountChange =
+  | "user.created"
+  | "user.email_changed"
+  | "user.provider_linked"
+  | "user.provider_unlinked"
+  | "user.password_changed"
+  | "user.groups_changed"
+  | "user.suspended"
+  | "user.restored"
+  | "user.deleted";
+
+/** The user as `/auth/session` has it, after the change. */
+export interface ChangedUser {
+  id: string;
+  email: string;
+  name: string | null;
+  pictureUrl: string | null;
+  groups: string[];
+  /** Of `user.email_changed`. */
+  previousEmail?: string;
+}
+
 /** The data of each job. Never a token or a password. */
 export interface JobData {
   mail_password_reset: MailJob;
@@ -25,12 +47,15 @@ export interface JobData {
   mail_new_sign_in: MailJob & { browser: string; at: string };
   mail_account_deleted: MailJob;
   purge_expired: object;
+  webhook: { type: AccountChange; data: ChangedUser };
 }
 
 export type Job = { [Task in keyof JobData]: { task: Task } & JobData[Task] }[keyof JobData];
 
-/** The second part of a job: its call to the mail service. */
+export type WebhookJob = Extract<Job, { task: "webhook" }>;
+
+/** The second part of a job: its call to the mail service, or to the application. */
 export type MailCall = () => Promise<void>;
 
 /** The first part of a job: its work in the database. Resolves with the second part, if there is one. */
-export type JobHandler = (job: Job) => Promise<MailCall | undefined>;
+export type JobHandler = (job: Job, enqueued: { id: string; at: Date }) => Promise<MailCall | undefined>;

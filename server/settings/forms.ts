@@ -83,6 +83,21 @@ function parsePageUrl(text: string): string | null {
 
 export const pageUrl = parsed(parsePageUrl, "must be an https URL");
 
+/** `fetch` refuses a URL with credentials. */
+function parseWebhookUrl(text: string): string | null {
+  const url = parsePageUrl(text);
+  return url && !/^https?:\/\/[^/]*@/.test(url) ? url : null;
+}
+
+export const webhookUrl = parsed(parseWebhookUrl, "must be an https URL without credentials");
+
+/** Standard Webhooks 1.0: 24 to 64 bytes, base64. */
+export const webhookSecret = z.string().refine((text) => {
+  const [, base64 = ""] = /^whsec_(.+)$/.exec(text) ?? [];
+  const bytes = Buffer.from(base64, "base64");
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString("base64") === base64;
+}, "must be whsec_ and the base64 of 24 to 64 bytes");
+
 /** The origin in the spelling of the URL Standard; `null` when the text has more than an origin, or is none. */
 function parseOrigin(text: string): string | null {
   const url = parseWebUrl(text);

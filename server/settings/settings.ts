@@ -155,6 +155,18 @@ export const settings = {
       help: "Encrypts the stored keys of the tokens. 32 bytes in base64. Required with `IDENTITY_TOKENS=on`.",
       secret: true,
     },
+    WEBHOOK_URL: {
+      form: forms.webhookUrl,
+      help: "Where changes of accounts are posted to: an https URL, or one of a loopback address.",
+      example: "https://app.example.com/webhooks",
+      requiredWith: "WEBHOOK_SECRET",
+    },
+    WEBHOOK_SECRET: {
+      form: forms.webhookSecret,
+      help: "Signs them: `whsec_` and the base64 of 24 to 64 random bytes.",
+      secret: true,
+      requiredWith: "WEBHOOK_URL",
+    },
   },
   brand: {
     BRAND_NAME: { form: forms.brandName, default: "Latchkey", help: "The name in titles, pages and mails." },

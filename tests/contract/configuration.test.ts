@@ -12,6 +12,8 @@ const identityProvider = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET: "the-cl
 const resend = { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_the-key", MAIL_FROM: "mail@latchkey.example" };
 const postmark = { MAIL_DRIVER: "postmark", POSTMARK_SERVER_TOKEN: "pm-the-key", MAIL_FROM: "mail@latchkey.example" };
 const smtp = { MAIL_DRIVER: "smtp", SMTP_URL: "smtp://127.0.0.1:25", MAIL_FROM: "mail@latchkey.example" };
+const webhookSecret = `whsec_${Buffer.alloc(24, "+/").toString("base64")}`;
+const webhook = { WEBHOOK_URL: "https://app.example/webhooks", WEBHOOK_SECRET: webhookSecret };
 const postgres = { DATABASE_URL: "postgresql://latchkey@db.example/latchkey" };
 const app = { RETURN_ORIGINS: "https://app.example" };
 const identityKey = randomBytes(32);
@@ -19,6 +21,8 @@ const shared = { APP_URL: "https://login.id.example.org", SESSION_DOMAIN: "id.ex
 
 const folder = mkdtempSync(join(tmpdir(), "latchkey-settings-"));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+const randomSecret = (bytes: number) => `whsec_${randomBytes(bytes).toString("base64")}`;
 
 type Read = [Environment, { [Key in keyof Config]?: unknown }];
 
@@ -58,6 +62,7 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
     afterSignIn: "/dashboard",
     sessionDomain: null,
     identityKey: null,
+    webhook: null,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
     metrics: null,
     brand: {
@@ -97,6 +102,8 @@ test("every setting is read", () => {
     SESSION_DOMAIN: "Latchkey.example",
     IDENTITY_TOKENS: "on",
     IDENTITY_KEY: identityKey.toString("base64"),
+    WEBHOOK_URL: "https://App.example:443/webhooks?from=latchkey",
+    WEBHOOK_SECRET: webhookSecret,
     ...resend,
     MAIL_API_URL: "https://mail.example/v2/",
     ...identityProvider,
@@ -126,6 +133,7 @@ test("every setting is read", () => {
     afterSignIn: "https://app.example/in?from=latchkey#top",
     sessionDomain: "latchkey.example",
     identityKey,
+    webhook: { url: "https://app.example/webhooks?from=latchkey", secret: webhookSecret },
     mail: { driver: "resend", from: resend.MAIL_FROM, apiUrl: "https://mail.example/v2", apiKey: "re_the-key" },
     metrics: { host: "::1", port: 9464 },
     brand: {
@@ -195,6 +203,13 @@ describe("a setting is read", () => {
     [{ IDP_PROVIDER: "oidc" }, { identityProvider: null }],
     [{ IDENTITY_TOKENS: "off", IDENTITY_KEY: identityKey.toString("base64") }, { identityKey: null }],
     [{ IDENTITY_TOKENS: "on", IDENTITY_KEY: `${"/".repeat(42)}8=` }, { identityKey: Buffer.alloc(32, 255) }],
+    ...["http://127.0.0.1:8000/", "http://[::1]/in", "https://10.0.0.5/in"].map<Read>((url) => [
+      { ...webhook, WEBHOOK_URL: url },
+      { webhook: { url } },
+    ]),
+    ...[24, 64]
+      .map(randomSecret)
+      .map<Read>((secret) => [{ ...webhook, WEBHOOK_SECRET: secret }, { webhook: { secret } }]),
     [{ AFTER_SIGN_IN: "/" }, { afterSignIn: "/" }],
     [{ AFTER_SIGN_IN: "/a/../b c" }, { afterSignIn: "/b%20c" }],
     [{ AFTER_SIGN_IN: "http://localhost:3000/home" }, { afterSignIn: "http://localhost:3000/home" }],
@@ -284,6 +299,19 @@ const malformed: Malformed[] = [
   ["TERMS_URL must be an https URL", "http://example.org/terms javascript:alert(1)"],
   ["PRIVACY_URL must be an https URL", "/privacy"],
   ["SUPPORT_EMAIL must be an email address", ["help", "help@example.org\n"]],
+  [
+    "WEBHOOK_URL must be an https URL without credentials",
+    "http://app.example/ app.example https://ada@app.example/ https://:s3cret@app.example/ http://10.0.0.5/ ftp://localhost/",
+    webhook,
+  ],
+  [
+    "WEBHOOK_SECRET must be whsec_ and the base64 of 24 to 64 bytes",
+    [
+      ...[23, 65].map(randomSecret),
+      ...[webhookSecret.slice(6), `${webhookSecret}=`, `${webhookSecret}\n`, `whsec_${"-_".repeat(16)}`, "whsec_", " "],
+    ],
+    webhook,
+  ],
   ["MAIL_DRIVER must be log, smtp, resend or postmark", "sendmail"],
   [
     "SMTP_URL must be smtps://user:password@host:465 or smtp://user:password@host:587",
@@ -368,6 +396,8 @@ test.each<[problem: string, environment: Environment]>([
   ["IDP_CLIENT_SECRET is missing: IDP_CLIENT_ID is set", { IDP_CLIENT_ID: "a-client" }],
   ["IDP_CLIENT_ID is missing: IDP_CLIENT_SECRET is set", { IDP_CLIENT_SECRET: "a-secret" }],
   ["IDP_CLIENT_ID is missing: IDP_CLIENT_SECRET is set", { IDP_CLIENT_SECRET_FILE: fileOf("a-secret") }],
+  ["WEBHOOK_SECRET is missing: WEBHOOK_URL is set", { WEBHOOK_URL: webhook.WEBHOOK_URL }],
+  ["WEBHOOK_URL is missing: WEBHOOK_SECRET is set", { WEBHOOK_SECRET: webhookSecret }],
   ["IDP_ISSUER is missing: IDP_PROVIDER is oidc", { ...identityProvider, IDP_PROVIDER: "oidc" }],
   ["SMTP_URL is missing: MAIL_DRIVER is smtp", { ...smtp, SMTP_URL: "" }],
   ["RESEND_API_KEY is missing: MAIL_DRIVER is resend", { ...resend, RESEND_API_KEY: "" }],
@@ -449,6 +479,11 @@ describe("a secret may be in a file", () => {
     ["SMTP", { ...smtp, SMTP_URL: "", SMTP_URL_FILE: fileOf("smtp://[::1]") }, { mail: { server: { host: "::1" } } }],
     ["a key", { ...noKey, RESEND_API_KEY_FILE: fileOf("s3cret\r\n") }, { mail: { apiKey: "s3cret" } }],
     ["a token", { ...noToken, POSTMARK_SERVER_TOKEN_FILE: fileOf("s3cret") }, { mail: { apiKey: "s3cret" } }],
+    [
+      "a webhook's",
+      { ...webhook, WEBHOOK_SECRET: "", WEBHOOK_SECRET_FILE: fileOf(`${webhookSecret}\n`) },
+      { webhook: { secret: webhookSecret } },
+    ],
     ["two line breaks", { ...client, IDP_CLIENT_SECRET_FILE: fileOf("s3cret\n\n") }, clientSecret("s3cret\n")],
     [
       "an encryption key",
@@ -480,6 +515,8 @@ test("no message holds a secret", () => {
   const said = [
     { IDP_CLIENT_SECRET: "s3cret" },
     { ...resend, RESEND_API_KEY: "s3cret\u00e9" },
+    { ...webhook, WEBHOOK_SECRET: "whsec_s3cret" },
+    { ...webhook, WEBHOOK_URL: "https://latchkey:s3cret@app.example/" },
     { ...postmark, POSTMARK_SERVER_TOKEN: "s3cret s3cret" },
     { SMTP_URL: "smtp://latchkey:s3cret@mail.example/path" },
     { ...smtp, SMTP_URL: "", SMTP_URL_FILE: fileOf("smtps://latchkey:s3cret@mail.example:x") },

@@ -1,8 +1,10 @@
 import { expectTypeOf, test } from "vitest";
+import type { WebhookPayload } from "#server/features/webhooks.server";
 import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/identity-provider/client";
 import type { ProviderMetadata } from "#server/identity-provider/discovery";
 import type { Claims, DiscordUser, GithubEmails, GithubUser, Profile } from "#server/identity-provider/providers";
 import type { PostmarkAnswer, PostmarkEmail, ResendAnswer, ResendEmail } from "#server/mail/http-mailer";
+import type { ChangedUser } from "#server/queue/jobs";
 
 test("the requests to a provider have the types of RFC 6749", () => {
   expectTypeOf<AuthorizationRequest>().toEqualTypeOf<{
@@ -90,4 +92,27 @@ test("the mail services' requests and answers have their documented types", () =
     TrackLinks: "None";
   }>();
   expectTypeOf<PostmarkAnswer>().toEqualTypeOf<{ ErrorCode: 0 }>();
+});
+
+test("a webhook's body has the types of Standard Webhooks 1.0, and the user those of /auth/session", () => {
+  const user = { id: "", email: "", name: null as string | null, pictureUrl: null as string | null, groups: [""] };
+  expectTypeOf<WebhookPayload>().toEqualTypeOf<
+    | {
+        type:
+          | "user.created"
+          | "user.email_changed"
+          | "user.provider_linked"
+          | "user.provider_unlinked"
+          | "user.password_changed"
+          | "user.groups_changed"
+          | "user.suspended"
+          | "user.restored"
+          | "user.deleted";
+        timestamp: string;
+        data: ChangedUser;
+      }
+    | { type: "latchkey.test"; timestamp: string; data: Record<string, never> }
+  >();
+  expectTypeOf<Omit<ChangedUser, "previousEmail">>().toEqualTypeOf(user);
+  expectTypeOf<ChangedUser["previousEmail"]>().toEqualTypeOf<string | undefined>();
 });

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { orm } from "#server/database/unit-of-work";
 import { purgeExpired } from "#server/features/purge.server";
-import { givenUpMails, retryGivenUpMails } from "#server/queue/given-up-mails";
+import { givenUpMails } from "#server/queue/given-up";
 import { handleNoJob, JobQueue } from "#server/queue/job-queue";
 import { startLatchkey } from "../support/latchkey";
 import { until } from "../support/until";
@@ -54,7 +54,7 @@ test("a retry has 14 days, however often it was retried before", async () => {
      values ('latchkey', 'failed', '{"task": "mail_registration", "email": "ada@example.com"}',
        now() - interval '4 days', now() - interval '3 days')`,
   );
-  expect(await retryGivenUpMails(null)).toBe(1);
+  expect(await givenUpMails.retry(null)).toBe(1);
   const kept = "select state::text, keep_until - now() > interval '13 days 23 hours' as kept from pgboss.job";
   expect(await latchkey.execute(kept)).toEqual([{ state: "created", kept: true }]);
 });
@@ -74,5 +74,5 @@ test("a mail whose process ended during its last retry is reported once", async 
   await purgeExpired();
   await purgeExpired();
   expect(latchkey.events()).toEqual([{ event: "mail.failed", reason: "retries_exhausted" }]);
-  expect(await givenUpMails()).toMatchObject([{ email: "ada@example.com", error: "ProcessEnded" }]);
+  expect(await givenUpMails.list()).toMatchObject([{ email: "ada@example.com", error: "ProcessEnded" }]);
 });

@@ -26,6 +26,7 @@ async function snapshot({ orm }: Database, except = ""): Promise<Record<string, 
 export function startLatchkey(environment: Environment = {}) {
   let database: Database;
   let queue: JobQueue;
+  let webhooks: JobQueue;
   let output = "";
   const log = recordLog();
 
@@ -34,7 +35,8 @@ export function startLatchkey(environment: Environment = {}) {
     queue = new JobQueue(database.orm, handleJob);
     await queue.open();
     provideOrm(database.orm);
-    provideQueue(queue);
+    webhooks = new JobQueue(database.orm, handleJob, { webhooks: true });
+    provideQueue(queue, webhooks);
   });
 
   beforeEach(async () => {
@@ -86,6 +88,7 @@ export function startLatchkey(environment: Environment = {}) {
       return rows.map(({ data }) => data);
     },
     drain: () => queue.drain(),
+    drainWebhooks: () => webhooks.drain(),
     output: () => output,
     logLines: log.lines,
     events: log.events,

@@ -10,6 +10,7 @@ import { checkDatabase } from "./database";
 import { checkFolder } from "./folder";
 import { checkMail, checkTestMail } from "./mail";
 import { checkProvider } from "./provider";
+import { checkWebhook } from "./webhook";
 
 const settings = checksOf("settings");
 
@@ -29,8 +30,14 @@ function checkRegistration({ trustedProxies, returnOrigins }: Config, { REGISTRA
   return [checksOf("registration").warn(found, "set REGISTRATION to closed or domains, or to open if that is meant")];
 }
 
+/** What is sent, and where to. */
+interface Tests {
+  mail?: string;
+  webhook?: true;
+}
+
 /** Changes nothing, except that it opens an embedded database as a start of the service does. */
-async function* examine(environment: Environment, testAddress?: string): AsyncGenerator<Check> {
+async function* examine(environment: Environment, { mail: testAddress, webhook }: Tests): AsyncGenerator<Check> {
   const config = readSettings(environment);
   if (Array.isArray(config)) return yield* config;
   provideConfig(config);
@@ -44,6 +51,7 @@ async function* examine(environment: Environment, testAddress?: string): AsyncGe
   yield await checkMail(config);
   if (testAddress !== undefined) yield await checkTestMail(config, testAddress);
   await closeMailer();
+  if (webhook) yield await checkWebhook(config);
   yield await checkProvider(config);
   yield* await checkAddress(config, installation);
 }
@@ -51,9 +59,9 @@ async function* examine(environment: Environment, testAddress?: string): AsyncGe
 const lineOf = ({ status, name, found, mend }: Check) =>
   printable(`${status.padEnd(4)}  ${name.padEnd(12)}  ${found}${mend ? `. Mend: ${mend}` : ""}\n`);
 
-async function doctor({ mail, json }: { mail?: string; json?: true }): Promise<void> {
+async function doctor({ json, ...tests }: Tests & { json?: true }): Promise<void> {
   const checks: Check[] = [];
-  for await (const check of examine(process.env, mail)) {
+  for await (const check of examine(process.env, tests)) {
     checks.push(check);
     if (!json) process.stdout.write(lineOf(check));
   }
@@ -66,6 +74,7 @@ export function addDoctor(program: Command): void {
   program
     .command("doctor")
     .option("--mail <ADDRESS>", "send a test mail there")
+    .option("--webhook", "send the application a webhook of the type latchkey.test")
     .option(...jsonOption)
     .summary("find out what is wrong with this installation")
     .description(

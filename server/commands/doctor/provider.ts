@@ -6,7 +6,7 @@ import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("provider");
 
-const causeOf = ({ reason, code }: CallError) => (code === undefined ? reason : `${reason}, ${code}`);
+export const causeOf = ({ reason, code }: CallError) => (code === undefined ? reason : `${reason}, ${code}`);
 
 /** No server answers, or it does not have this endpoint. Any other status is an answer to an incomplete request. */
 const silence = /^(?:timeout|unreachable|status (?:404|5\d\d))(?:,|$)/;

@@ -1,0 +1,34 @@
+import type { ActionFunctionArgs } from "@remix-run/node";
+import { useActionData } from "@remix-run/react";
+import { signInWithoutProof } from "#server/features/development.server";
+import { EmailForm } from "~/components/email-form";
+import { Notice } from "~/components/notice";
+import { Page } from "~/components/page";
+import { browserOf, readFields, returnToOf, signIn } from "~/request";
+import { respond, unprocessable } from "~/request/responses";
+
+export { pageHeaders as headers } from "~/request/responses";
+
+export function loader() {
+  return null;
+}
+
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    const { fields, typed } = await readFields(request, ["email"]);
+    const session = await signInWithoutProof(fields.email ?? "", browserOf(request));
+    if (!session) return unprocessable({ email: typed.email ?? "" });
+    return signIn(request, session, returnToOf(request));
+  });
+}
+
+/** Creates a user and signs in. The route exists in development only (remix.config.js). */
+export default function DevelopmentSession() {
+  const refused = useActionData<{ email: string }>();
+  return (
+    <Page title="Sign in without a mail">
+      {refused && <Notice role="alert">This is no email address, or its account is suspended.</Notice>}
+      <EmailForm action="/dev/session" email={refused?.email ?? ""} submit="Sign in" />
+    </Page>
+  );
+}

@@ -1,0 +1,44 @@
+import { webhookQueue } from "./boss";
+import type { Job, WebhookJob } from "./jobs";
+
+/**
+ * The moment of a change is that of the database's clock while the user's row is locked: a transaction may have started
+ * before the one that it waited for.
+ */
+export const insertWebhooks = (webhooks: WebhookJob[]) => ({
+  name: "insert-webhooks",
+  text: `
+    insert into pgboss.job (name, data, singleton_key, start_after, created_on,
+      retry_limit, retry_delay, retry_backoff, expire_in)
+    select name, data, data #>> '{data,id}', now() - interval '1 millisecond', clock_timestamp(),
+      retry_limit, retry_delay, retry_backoff, expire_seconds * interval '1 second'
+    from pgboss.queue cross join json_array_elements($2::json) as data where name = $1`,
+  values: [webhookQueue, JSON.stringify(webhooks)],
+});
+
+export interface FetchedJob {
+  id: string;
+  data: Job;
+  createdOn: Date | string;
+  retryCount: number;
+  retryLimit: number;
+}
+
+/**
+ * pg-boss's own fetch, but that a webhook waits for every earlier one of its user, which may be retried or be called by
+ * another process. None of its policies does this.
+ */
+export const fetchWebhooks = (limit: number) => ({
+  name: "fetch-webhooks",
+  text: `
+    update pgboss.job set state = 'active', started_on = now(),
+      retry_count = case when started_on is null then retry_count else retry_count + 1 end
+    where name = $1 and id in (
+      select id from pgboss.job as due where name = $1 and state < 'active' and start_after < now() and not exists (
+        select from pgboss.job as earlier
+        where name = $1 and singleton_key = due.singleton_key and state < 'completed'
+          and (created_on, id) < (due.created_on, due.id))
+      order by start_after limit $2 for update skip locked)
+    returning id, data, created_on as "createdOn", retry_count as "retryCount", retry_limit as "retryLimit"`,
+  values: [webhookQueue, limit],
+});

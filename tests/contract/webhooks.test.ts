@@ -1,0 +1,118 @@
+import { lookup } from "node:dns/promises";
+import { Webhook } from "standardwebhooks";
+import { beforeEach, expect, test, vi } from "vitest";
+import { sendWebhook } from "#server/features/webhooks.server";
+import { configure } from "../support/configure";
+import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
+
+vi.mock("node:dns/promises", () => ({ lookup: vi.fn() }));
+
+const url = "https://app.example/webhooks?from=latchkey";
+const secret = `whsec_${Buffer.alloc(24, "+/").toString("base64")}`;
+const id = "0e1ac3a2-6a6d-4a0a-9a3b-7f8e9d0c1b2a";
+const outgoing = recordOutgoingCalls();
+
+const payload = {
+  type: "user.email_changed",
+  timestamp: "2026-11-24T20:00:00.123Z",
+  data: {
+    id: "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a",
+    email: "new@example.com",
+    name: "Ada Lovelace ü",
+    pictureUrl: "https://pictures.example/ada",
+    groups: ["admins", "staff"],
+    previousEmail: "old@example.com",
+  },
+} as const;
+
+const body =
+  '{"type":"user.email_changed","timestamp":"2026-11-24T20:00:00.123Z","data":{"id":"5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a","email":"new@example.com","name":"Ada Lovelace ü","pictureUrl":"https://pictures.example/ada","groups":["admins","staff"],"previousEmail":"old@example.com"}}';
+
+const send = () => sendWebhook(id, { ...payload, data: { ...payload.data, groups: [...payload.data.groups] } });
+
+const resolveTo = (...addresses: string[]) =>
+  vi.mocked(lookup as (...given: unknown[]) => unknown).mockResolvedValue(addresses.map((address) => ({ address })));
+
+beforeEach(() => {
+  vi.mocked(lookup).mockReset();
+  configure({ WEBHOOK_URL: url, WEBHOOK_SECRET: secret });
+  resolveTo("203.0.113.7", "2001:470::7", "64:ff9b::cb00:7107");
+});
+
+test("one signed request, which the library verifies", async () => {
+  outgoing.answer("POST", url, { status: 204 });
+  await send();
+  const [call] = outgoing.calls();
+  const headers = {
+    accept: "application/json",
+    "content-type": "application/json",
+    host: "app.example",
+    "webhook-id": id,
+    "webhook-timestamp": expect.stringMatching(/^\d{10}$/),
+    "webhook-signature": expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+  };
+  expect(outgoing.calls()).toEqual([{ method: "POST", url, headers, body }]);
+  expect(Math.abs(Number(call?.headers["webhook-timestamp"]) - Date.now() / 1000)).toBeLessThan(60);
+  expect(new Webhook(secret).verify(call?.body ?? "", call?.headers as Record<string, string>)).toEqual(payload);
+  const changed = `${call?.body} `;
+  expect(() => new Webhook(secret).verify(changed, call?.headers as Record<string, string>)).toThrow("No matching");
+  expect(outgoing.deadlines()).toEqual([5000]);
+});
+
+test.each<[string, Answer]>([
+  ["a page", { body: "<p>OK</p>" }],
+  ["status 202 and an empty body", { status: 202 }],
+])("accepted by %s", async (_what, answer) => {
+  outgoing.answer("POST", url, answer);
+  await send();
+  expect(outgoing.addresses()).toEqual([`POST ${url}`]);
+});
+
+test.each<[string, Answer, object]>([
+  ["status 400", { status: 400 }, { name: "CallError", reason: "status 400" }],
+  ["status 410", { status: 410, body: "{}" }, { name: "EndpointGone" }],
+  ["status 500", { status: 500 }, { name: "CallError", reason: "status 500" }],
+  [
+    "a redirect",
+    { status: 307, headers: { location: "https://app.example/" } },
+    { name: "CallError", reason: "redirect 307" },
+  ],
+  ["more than one mebibyte", { body: "a".repeat(1_048_577) }, { name: "CallError", reason: "too_large" }],
+  ["nothing before the deadline", { stall: "before the headers" }, { name: "CallError", reason: "timeout" }],
+  ["a broken connection", { broken: true }, { name: "CallError", reason: "unreachable" }],
+])("answered by %s: one request, and a failure", async (_what, answer, failure) => {
+  outgoing.answer("POST", url, answer);
+  await expect(send()).rejects.toMatchObject(failure);
+  expect(outgoing.addresses()).toEqual([`POST ${url}`]);
+});
+
+test.each(
+  ["10.0.0.5", "172.16.0.1", "192.168.1.1", "127.0.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0"].concat([
+    "::1",
+    "::",
+    "fd00::1",
+    "fe80::1",
+    "::ffff:10.0.0.5",
+  ]),
+)("a host name that has the address %s among others is not called", async (address) => {
+  resolveTo("203.0.113.7", address);
+  await expect(send()).rejects.toMatchObject({ name: "CallError", reason: "private_address" });
+  expect(outgoing.calls()).toEqual([]);
+});
+
+test("a host name without an address is a failure with its code", async () => {
+  vi.mocked(lookup).mockRejectedValue(Object.assign(new Error("app.example"), { code: "ENOTFOUND" }));
+  await expect(send()).rejects.toMatchObject({ name: "CallError", reason: "unreachable", code: "ENOTFOUND" });
+  expect(outgoing.calls()).toEqual([]);
+});
+
+test.each(["https://10.0.0.5/in", "http://127.0.0.1:8000/in", "http://[::1]:8000/in", "http://localhost:8000/in"])(
+  "an address that the setting names is called: %s",
+  async (own) => {
+    configure({ WEBHOOK_URL: own, WEBHOOK_SECRET: secret });
+    outgoing.answer("POST", own, {});
+    await send();
+    expect(outgoing.addresses()).toEqual([`POST ${own}`]);
+    expect(lookup).not.toHaveBeenCalled();
+  },
+);
