@@ -70,7 +70,7 @@ test("a webhook of a command is sent by the service, and one that was given up i
   await until(async () => (await jobs()).length === 0, "the webhook is delivered");
   expect(new Set(application.received.map((webhook) => webhook.id))).toEqual(new Set([id]));
   expect(application.received.at(-1)).toMatchObject({ type: "user.created", data: { email: "ada@example.com" } });
-}, 120_000);
+}, 240_000);
 
 test.each([
   [204, "ok", "accepted latchkey.test", undefined],
