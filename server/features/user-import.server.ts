@@ -118,9 +118,9 @@ export async function importUsers(
     let created = 0;
     for (const [index, some] of batches.entries()) {
       await run(removeRegistrations, [some]);
-      const users = await run<Pick<User, "id" | "email" | "name" | "groups">>(insertUsers, [some]);
-      await announce(em, "user.created", users);
-      created += users.length;
+      const inserted = await run<Pick<User, "id" | "email" | "name" | "groups">>(insertUsers, [some]);
+      await announce(em, "user.created", inserted);
+      created += inserted.length;
       if (batches.length > 1) written(Math.min((index + 1) * batch, users.length), users.length);
     }
     return { created, skipped: users.length - created };

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const commands = [
-  ["doctor [--mail ADDRESS] [--json]", "find out what is wrong with this installation"],
+  ["doctor [--mail ADDRESS] [--webhook] [--json]", "find out what is wrong with this installation"],
   ["user show EMAIL [--json]", "show an account"],
   ["user create EMAIL [--name NAME]", "create an account and print its id and a reset link"],
   ["user reset-link EMAIL", "print a reset link"],
@@ -34,6 +34,8 @@ const commands = [
   ["user export", "print every account as `user import` takes it"],
   ["mail failed [--json]", "list the mails that were given up"],
   ["mail retry [ID]", "send the mails again that were given up, or one of them"],
+  ["webhook failed [--json]", "list the webhooks that were given up"],
+  ["webhook retry [ID]", "send the webhooks again that were given up, or one of them"],
   ["database migrate", "run the missing migrations"],
   ["database copy TO", "copy everything to an empty PostgreSQL database"],
 ];

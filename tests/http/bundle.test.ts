@@ -50,3 +50,8 @@ test.each(["@mikro-orm/migrations", "@zxcvbn-ts/core", "@electric-sql/pglite", "
     expect(server).not.toContain(` from "${name}"`);
   },
 );
+
+test("the server's build has no page for developers", () => {
+  expect(server).toContain('"routes/auth.session"');
+  expect(server).not.toMatch(/routes\/dev\.|signInWithoutProof/);
+});

@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { announce } from "#server/accounts/announce";
+import { orm, unitOfWork } from "#server/database/unit-of-work";
+import { purgeExpired } from "#server/features/purge.server";
+import { handleJob } from "#server/job-handlers";
+import { givenUpMails, givenUpWebhooks } from "#server/queue/given-up";
+import { JobQueue } from "#server/queue/job-queue";
+import type { AccountChange } from "#server/queue/jobs";
+import { startApplication } from "../support/application";
+import { startLatchkey } from "../support/latchkey";
+import { until } from "../support/until";
+
+const latchkey = startLatchkey();
+
+const ada = "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a";
+const bob = "0e1ac3a2-6a6d-4a0a-9a3b-7f8e9d0c1b2a";
+
+let status: (webhook: { type: string; data: { id: string } }) => number;
+let application: Awaited<ReturnType<typeof startApplication>>;
+
+beforeEach(async () => {
+  status = () => 204;
+  application = await startApplication((webhook) => status(webhook));
+  latchkey.configure(application.settings);
+});
+
+afterEach(() => application.stop());
+
+const change = (type: AccountChange, id = ada) =>
+  unitOfWork((em) => announce(em, type, { id, email: `${id}@example.com` }));
+
+const received = () => application.received.map(({ type, data }) => `${type} ${data.id === ada ? "ada" : "bob"}`);
+
+const states = async () => {
+  const sql = "select state::text from pgboss.job where name = 'latchkey-webhooks' order by created_on";
+  return (await latchkey.execute<{ state: string }>(sql)).map(({ state }) => state);
+};
+
+const endWait = () =>
+  latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
+
+test("one user's changes arrive in their order, also while the first is retried; those of others do not wait", async () => {
+  status = ({ type, data }) => (data.id === ada && type === "user.created" ? 500 : 204);
+  await change("user.created");
+  await change("user.suspended");
+  await change("user.created", bob);
+  await change("user.suspended", bob);
+  await latchkey.drainWebhooks();
+  await latchkey.drainWebhooks();
+  expect(received()).toEqual(["user.created ada", "user.created bob", "user.suspended bob"]);
+  expect(await states()).toEqual(["retry", "created"]);
+
+  status = () => 204;
+  await endWait();
+  await latchkey.drainWebhooks();
+  expect(received().slice(3)).toEqual(["user.created ada", "user.suspended ada"]);
+  const [first, , , again] = application.received;
+  expect(again).toEqual(first);
+  expect(await states()).toEqual([]);
+});
+
+test("the order is that of the changes under the user's lock, not that of the transactions' starts", async () => {
+  const moments = await unitOfWork(async (em) => {
+    await em.execute("select pg_sleep(0.002)");
+    await announce(em, "user.restored", { id: ada, email: "ada@example.com" });
+    return em.execute<object[]>("select created_on > now() as later from pgboss.job where name = 'latchkey-webhooks'");
+  });
+  expect(moments).toEqual([{ later: true }]);
+});
+
+test("a webhook that an active job of another process precedes waits", async () => {
+  await change("user.created");
+  await change("user.suspended");
+  await latchkey.execute(
+    "update pgboss.job set state = 'active', started_on = now() where data ->> 'type' = 'user.created'",
+  );
+  await latchkey.drainWebhooks();
+  expect(received()).toEqual([]);
+  expect(await states()).toEqual(["active", "created"]);
+});
+
+test("a webhook is retried as a mail is, with one id, then given up, listed and sent again", async () => {
+  status = () => 500;
+  await change("user.created");
+  await change("user.suspended");
+  for (let attempt = 1; attempt <= 15; attempt++) {
+    expect(latchkey.events()).toEqual([]);
+    await latchkey.drainWebhooks();
+    await endWait();
+    if (attempt < 15) expect(await states()).toEqual(["retry", "created"]);
+  }
+  expect(new Set(application.received.slice(0, 15).map(({ id }) => id)).size).toBe(1);
+  expect(latchkey.events()).toEqual([{ event: "webhook.failed", reason: "retries_exhausted" }]);
+  expect(latchkey.logLines().join()).not.toContain("@example.com");
+  const id = application.received[0]!.id;
+  const error = "CallError status 500";
+  expect(await givenUpWebhooks.list()).toEqual([
+    { id, at: expect.any(Date), type: "user.created", userId: ada, error },
+  ]);
+  expect(await givenUpMails.list()).toEqual([]);
+  expect(await givenUpMails.retry(null)).toBe(0);
+
+  status = () => 204;
+  application.received.length = 0;
+  expect(await givenUpWebhooks.retry(id)).toBe(1);
+  await latchkey.drainWebhooks();
+  await endWait();
+  await latchkey.drainWebhooks();
+  expect(received()).toEqual(["user.created ada", "user.suspended ada"]);
+  expect(await states()).toEqual([]);
+});
+
+test("410 stops the webhooks until the next start, and loses none", async () => {
+  status = () => 410;
+  await change("user.created");
+  const first = new JobQueue(orm(), handleJob, { webhooks: true });
+  first.work();
+  first.wakeAfter(undefined);
+  await until(() => latchkey.events().length === 1, "the stop");
+  expect(latchkey.events()).toEqual([{ event: "webhook.stopped" }]);
+  await until(async () => (await states())[0] === "retry", "the failed job");
+  await change("user.created", bob);
+  first.wakeAfter(undefined);
+  await first.stop();
+  expect(await states()).toEqual(["retry", "created"]);
+
+  status = () => 204;
+  await endWait();
+  await latchkey.drainWebhooks();
+  expect(received().sort()).toEqual(["user.created ada", "user.created ada", "user.created bob"]);
+});
+
+test("a webhook whose process ended during its last retry is reported once", async () => {
+  await change("user.created");
+  await latchkey.execute("update pgboss.job set state = 'failed', completed_on = now()");
+  await purgeExpired();
+  await purgeExpired();
+  expect(latchkey.events()).toEqual([{ event: "webhook.failed", reason: "retries_exhausted" }]);
+});
