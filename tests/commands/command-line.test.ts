@@ -28,6 +28,7 @@ const commands = [
   ["user export", "print every account as `user import` takes it"],
   ["mail failed [--json]", "list the mails that were given up"],
   ["mail retry [ID]", "send the mails again that were given up, or one of them"],
+  ["keys rotate", "replace the key that signs the identity tokens"],
   ["database migrate", "run the missing migrations"],
   ["database copy TO", "copy everything to an empty PostgreSQL database"],
 ];
