@@ -18,8 +18,8 @@ addUserCommands(user);
 addUserAccessCommands(user);
 addUserFileCommands(user);
 addMailCommands(program.command("mail"));
-addKeyCommands(program.command("keys"));
 addWebhookCommands(program.command("webhook"));
+addKeyCommands(program.command("keys"));
 addDatabaseCommands(program.command("database"));
 
 async function main(words: string[]): Promise<0 | 1 | 2> {

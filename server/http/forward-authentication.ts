@@ -28,8 +28,8 @@ interface Verdict {
 /** A header's value is ASCII (RFC 9110, section 5.5), and a name is not. */
 function userHeaders({ id, email, name, groups, token }: VerifiedUser): Record<string, string> {
   const ascii = encodeURIComponent(name ?? "");
-  const headers = { "Remote-User": id, "Remote-Email": email, "Remote-Name": ascii, "Remote-Groups": groups.join() };
-  return token === undefined ? headers : { ...headers, "Remote-Token": token };
+  const own = { "Remote-User": id, "Remote-Email": email, "Remote-Name": ascii, "Remote-Groups": groups.join() };
+  return token === undefined ? own : Object.assign(own, { "Remote-Token": token });
 }
 
 /** Whether the user is in one of the groups that the proxy names, or it names none. */

@@ -148,7 +148,7 @@ export const settings = {
     IDENTITY_TOKENS: {
       form: forms.onOff,
       default: "off",
-      help: "`on`: the 200 of `/auth/verify` has a signed token, whose keys are at `/.well-known/jwks.json`.",
+      help: "`on`: the 200 of `/auth/verify` has a signed `Remote-Token`; its keys are at `/.well-known/jwks.json`.",
     },
     IDENTITY_KEY: {
       form: forms.encryptionKey,

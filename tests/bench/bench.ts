@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { identityTokens } from "../support/identity-key";
 import { type Environment, type EnvironmentOptions, openEnvironment } from "./environment";
 import { type Figures, type Medians, measure, medians } from "./measure";
 import { residentMegabytes } from "./processes";
@@ -102,6 +103,10 @@ const againstFolders = (folders: string[]) =>
     chosen(),
   );
 
+/** A round asks some eight times for each of 2,500 sessions: nearly the least use of the tokens in memory. */
+const withIdentityTokens = () =>
+  compareEnvironments({ "with identity tokens": { more: identityTokens() }, without: {} }, chosen(["W9"]));
+
 const inProcesses = (processes: number) =>
   compareEnvironments({ [`PROCESSES=${processes}`]: { processes }, "PROCESSES=1": {} }, chosen(["W5", "W8"]));
 
@@ -120,5 +125,6 @@ if (options.against) await againstFolders(options.against);
 else if (options.processes) await inProcesses(Number(options.processes));
 else {
   if (chosen().length > 0) await againstLimit();
+  if (isChosen("W9")) await withIdentityTokens();
   if (isChosen("W6")) await start();
 }

@@ -12,6 +12,8 @@ export interface EnvironmentOptions {
   processes?: number;
   /** The folder of a built Latchkey; this one without it. */
   folder?: string;
+  /** More settings of Latchkey. */
+  more?: Record<string, string>;
 }
 
 export interface Environment {
@@ -24,7 +26,7 @@ export interface Environment {
   close(): Promise<void>;
 }
 
-export async function openEnvironment({ processes = 1, folder }: EnvironmentOptions = {}): Promise<Environment> {
+export async function openEnvironment({ processes = 1, folder, more }: EnvironmentOptions = {}): Promise<Environment> {
   if (!process.env.DATABASE_URL?.startsWith("postgres")) {
     throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
   }
@@ -44,6 +46,7 @@ export async function openEnvironment({ processes = 1, folder }: EnvironmentOpti
     IDP_AUTHORIZE_URL: `${provider.url}/authorize`,
     IDP_TOKEN_URL: `${provider.url}/token`,
     IDP_PROFILE_URL: `${provider.url}/userinfo`,
+    ...more,
   };
   const allListen = new RegExp(`(?:${remixServeListens.source}[^]*){${processes}}`);
   const latchkey = await startProgram(serve, settings, allListen, folder);

@@ -36,6 +36,7 @@ const commands = [
   ["mail retry [ID]", "send the mails again that were given up, or one of them"],
   ["webhook failed [--json]", "list the webhooks that were given up"],
   ["webhook retry [ID]", "send the webhooks again that were given up, or one of them"],
+  ["keys rotate", "replace the key that signs the identity tokens"],
   ["database migrate", "run the missing migrations"],
   ["database copy TO", "copy everything to an empty PostgreSQL database"],
 ];

@@ -24,7 +24,7 @@ const latchkey = runLatchkey({
 const attribute = (body: string, pattern: RegExp) => pattern.exec(body)?.[1] ?? "";
 
 test("pages show the brand's name, logo, colours and links, and error pages do too", async () => {
-  for (const path of ["/login", "/nowhere", "/logout", "/reset-password"]) {
+  for (const path of ["/login", "/nowhere", "/register", "/reset-password"]) {
     const { body } = await latchkey.send(path);
     expect(body).toMatch(/<title>(?:[^<]* · )?Tom &amp; Jerry&#x27;s &quot;Cheese&quot;<\/title>/);
     expect(body).toMatch(

@@ -55,7 +55,7 @@ describe("Remote-Token", () => {
     ada = await proxied.register("ada@example.com");
   });
 
-  test("is verified by jose with the keys that the service publishes", async () => {
+  test("is verified by jose with the keys that the service publishes", { tags: ["9.2.1", "11.6.1"] }, async () => {
     const keys = createRemoteJWKSet(new URL(jwks, proxied.url()));
     const options = { issuer: "https://login.example", audience, algorithms: ["ES256"] };
     const { payload, protectedHeader } = await jwtVerify(await tokenOf(ada), keys, options);
@@ -100,7 +100,7 @@ describe("Remote-Token", () => {
       audience,
     ],
     ["a malformed host", { ...app, "X-Forwarded-Host": "evil.example/path" }, "https://login.example"],
-  ])("is for the origin that the proxy names: %s", async (_what, headers, expected) => {
+  ])("is for the origin that the proxy names: %s", { tags: ["9.2.3", "9.2.4"] }, async (_what, headers, expected) => {
     expect(decodeJwt(await tokenOf(ada, headers)).aud).toBe(expected);
   });
 

@@ -1,4 +1,5 @@
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { StartError } from "#server/errors";
 import { findVisitor } from "#server/features/identity.server";
@@ -120,9 +121,12 @@ describe("a token", () => {
     await verified(await tokenFor());
   });
 
-  test("is kept among 5,000 of them at most", { timeout: 60_000 }, async () => {
+  test("is kept among 5,000 of them at most", async () => {
     const audience = (index: number) => `https://app-${index}.example`;
     const first = await tokenFor(audience(0));
+    const query = vi.spyOn(pg.Client.prototype, "query");
+    await tokenFor(audience(0));
+    query.mockResolvedValue((await query.mock.results[0]?.value) as never); // the live session, without the database
     for (let index = 1; index < 5_000; index++) await tokenFor(audience(index));
     expect(await tokenFor(audience(0))).toBe(first);
     await tokenFor(audience(5_000));
@@ -130,7 +134,9 @@ describe("a token", () => {
   });
 });
 
-test("the private half is stored encrypted, and is not published", async () => {
+test("the private half is stored encrypted, and is not published", {
+  tags: ["11.3.1", "11.3.2", "11.3.3"],
+}, async () => {
   const [row] = await latchkey.execute<{ encrypted_private_key: string }>("select * from signing_keys");
   expect(decodeProtectedHeader(row!.encrypted_private_key)).toEqual({ alg: "dir", enc: "A256GCM" });
   expect((await published()).keys.map((key) => Object.keys(key).sort())).toEqual([
