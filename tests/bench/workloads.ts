@@ -57,7 +57,7 @@ async function addLinks(database: pg.Client, requestCount: number): Promise<void
   links.splice(0, links.length, ...added);
 }
 
-const logIn = (user: number) => formPost("/login", { email: `known-${user}@bench.example`, password });
+export const logIn = (user: number) => formPost("/login", { email: `known-${user}@bench.example`, password });
 
 const deviceTokenOf = (user: number) => String(user).padStart(64, "0");
 
