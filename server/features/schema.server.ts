@@ -1,6 +1,7 @@
 import { fillMissingIssuers } from "../accounts/provider-identities";
 import { hasEveryMigration, migrate, withStartLock } from "../database/migrate";
 import type { Database } from "../database/orm";
+import { indexWaitingJobs } from "../queue/boss";
 import type { JobQueue } from "../queue/job-queue";
 
 /** Brings the schema and the queue's own up to date; one process does it at a time. */
@@ -9,6 +10,7 @@ export function prepareSchema(database: Database, queue: JobQueue): Promise<void
     await migrate(orm);
     await fillMissingIssuers(orm.em.fork());
     await queue.open();
+    await indexWaitingJobs(orm.em.getKnex());
   });
 }
 

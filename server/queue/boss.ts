@@ -27,6 +27,22 @@ export function bossDatabase(knex: Knex): PgBoss.Db {
 
 export const createQueue = (boss: PgBoss) => boss.createQueue(queue, { name: queue, ...retries });
 
+// pg-boss's own index has the jobs that are due in no order: each fetch read and sorted them, which took 160 ms with 100,000
+// of them. `start_after` is a column of this one because jobs to retry, which are not due, come before newer ones.
+const createIndex = `
+  do $$ begin
+    if to_regclass('pgboss.job_waiting_index') is null then
+      execute (select format('create index job_waiting_index on pgboss.%I
+          (priority desc, created_on, id, start_after) where state < ''active''', partition_name)
+        from pgboss.queue where name = '${queue}');
+    end if;
+  end $$`;
+
+/** Lets a fetch find the job that has waited longest without reading the others. */
+export async function indexWaitingJobs(knex: Knex): Promise<void> {
+  await runStatement(knex, { text: createIndex });
+}
+
 /** Creates the queue's schema within a transaction. pg-boss's script has a transaction of its own, which is cut off. */
 export async function createQueueSchema(transaction: Knex.Transaction): Promise<void> {
   const statements = /^\s*BEGIN;(.*);\s*COMMIT;\s*$/s.exec(PgBoss.getConstructionPlans())?.[1];
@@ -35,6 +51,7 @@ export async function createQueueSchema(transaction: Knex.Transaction): Promise<
   // The script's limit for its own transaction.
   await runStatement(transaction, { text: "set local idle_in_transaction_session_timeout = 0" });
   await createQueue(new PgBoss({ db: bossDatabase(transaction), schedule: false, supervise: false }));
+  await indexWaitingJobs(transaction);
 }
 
 /** The jobs that have not been done: those that wait, run or are retried, and those that were given up. */

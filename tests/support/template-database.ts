@@ -7,6 +7,7 @@ import { migrate } from "#server/database/migrate";
 import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
 import { processValue } from "#server/process-value";
+import { indexWaitingJobs } from "#server/queue/boss";
 import { JobQueue } from "#server/queue/job-queue";
 import { administer, databaseUrlOf } from "./postgres";
 
@@ -28,6 +29,7 @@ async function fill(databaseUrl: string): Promise<void> {
   await migrate(database.orm);
   const queue = new JobQueue(database.orm, async () => undefined);
   await queue.open();
+  await indexWaitingJobs(database.orm.em.getKnex());
   await queue.stop();
   await database.close();
 }

@@ -2,8 +2,8 @@ import autocannon, { type Request } from "autocannon";
 import type pg from "pg";
 import { cpuSeconds } from "../processes";
 import { logIn, workloads } from "../workloads";
-import { print } from "./print";
 import type { Scale } from "./million";
+import { print } from "./print";
 
 const sampleInterval = 60_000; // ms
 
@@ -50,7 +50,11 @@ async function sendLogins({ latchkey, database }: Scale, users: number, minutes:
     overallRate: rate,
     requests: [{ setupRequest }],
   });
-  return { sent: result["3xx"], failed: result.errors + result["2xx"] + result["4xx"] + result["5xx"], p99: result.latency.p99 };
+  return {
+    sent: result["3xx"],
+    failed: result.errors + result["2xx"] + result["4xx"] + result["5xx"],
+    p99: result.latency.p99,
+  };
 }
 
 /** What an hour of logins leaves in the tables, with PostgreSQL's own settings of autovacuum. */
@@ -68,6 +72,8 @@ export async function measureLogins(scale: Scale, users: number, minutes: number
   clearInterval(timer);
   await sample();
   const used = (cpuSeconds(scale.latchkey.process) - cpu) / (sent + failed);
-  print(`${sent} logins in ${minutes} minutes, ${failed} failed; p99 ${p99} ms, ${(used * 1000).toFixed(1)} ms of CPU each`);
+  print(
+    `${sent} logins in ${minutes} minutes, ${failed} failed; p99 ${p99} ms, ${(used * 1000).toFixed(1)} ms of CPU each`,
+  );
   if (failed > 0) process.exitCode = 1;
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { measureLogins } from "./logins";
 import { openScale } from "./million";
+import { measureQueue } from "./queue";
 
 // Ten processes on a million users: what grows faster than the load.
 
@@ -9,7 +10,7 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     users: { type: "string", default: "1000000" },
     minutes: { type: "string", default: "60" },
-    rate: { type: "string", default: "7" },
+    rate: { type: "string", default: "6" },
   },
 });
 
@@ -18,6 +19,7 @@ const users = Number(options.users);
 
 const scale = await openScale(users);
 try {
+  if (isChosen("queue")) await measureQueue(scale);
   if (isChosen("logins")) await measureLogins(scale, users, Number(options.minutes), Number(options.rate));
 } finally {
   await scale.close();
