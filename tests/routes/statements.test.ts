@@ -93,7 +93,7 @@ const addJobs = `insert into pgboss.job (name, data, start_after)
 
 test("the next of many waiting jobs is found by an index, without reading and sorting the others", async () => {
   const sent = await statementsOf(() => latchkey.drain());
-  const fetch = sent.find(({ text }) => /from pgboss\.job[^]*for update skip locked/i.test(text))!;
+  const fetch = sent.find(({ text }) => /from pgboss\.job[\s\S]*for update skip locked/i.test(text))!;
   await latchkey.execute(addJobs);
   await latchkey.execute("analyze pgboss.job");
   const locking = (await explain(fetch)).find((node) => node["Node Type"] === "LockRows");

@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util";
 import { measureLogins } from "./logins";
-import { openScale } from "./million";
+import { openScale, type Scale } from "./million";
 import { measureQueue } from "./queue";
+import { measureConnections, measureStatements } from "./requests";
+import { measureHotRow } from "./rows";
 
 // Ten processes on a million users: what grows faster than the load.
 
@@ -16,11 +18,23 @@ const { values: options } = parseArgs({
 
 const isChosen = (name: string) => options.only?.split(",").includes(name) ?? true;
 const users = Number(options.users);
+const fewUsers = 10_000;
 
-const scale = await openScale(users);
-try {
+async function withUsers(users: number, work: (scale: Scale) => Promise<void>): Promise<void> {
+  const scale = await openScale(users);
+  try {
+    await work(scale);
+  } finally {
+    await scale.close();
+  }
+}
+
+await withUsers(users, async (scale) => {
+  if (isChosen("statements")) {
+    await withUsers(fewUsers, (few) => measureStatements({ [fewUsers]: few, [users]: scale }));
+  }
+  if (isChosen("connections")) await measureConnections(scale);
+  if (isChosen("rows")) await measureHotRow(scale);
   if (isChosen("queue")) await measureQueue(scale);
   if (isChosen("logins")) await measureLogins(scale, users, Number(options.minutes), Number(options.rate));
-} finally {
-  await scale.close();
-}
+});
