@@ -6,7 +6,7 @@ import { activityDuring } from "./activity";
 import type { Scale } from "./million";
 import { print } from "./print";
 
-const requestCount = 200;
+const requestCount = 150;
 const names = ["W1", "W2", "W3", "W4", "W5", "W8", "W10", "W9"];
 
 interface Cost {
@@ -26,7 +26,7 @@ async function costOf({ latchkey, database }: Scale, workload: Workload): Promis
   await workload.prepare(database, requestCount);
   await idle();
   await database.query("select pg_stat_statements_reset()");
-  await measure(latchkey, { ...workload, requestCount }, idle);
+  await measure(latchkey, { ...workload, requestCount }, idle, 4);
   const { statements, time } = (await database.query(costs)).rows[0];
   return { statements: statements / requestCount, time: time / requestCount };
 }
@@ -38,7 +38,6 @@ export async function measureStatements(scales: Record<number, Scale>): Promise<
   print("| --- | --- | --- | --- | --- |");
   for (const name of names) {
     const workload = workloads.find((one) => one.name === name)!;
-    await costOf(many, workload); // loads its pages, and lets each connection plan its statements
     const less = await costOf(few, workload);
     const more = await costOf(many, workload);
     const cells = [more.statements, less.time, more.time, more.time / less.time].map((value) => value.toFixed(2));
