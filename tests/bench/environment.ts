@@ -26,11 +26,8 @@ export interface Environment {
   close(): Promise<void>;
 }
 
-export async function openEnvironment({ processes = 1, folder, more }: EnvironmentOptions = {}): Promise<Environment> {
-  if (!process.env.DATABASE_URL?.startsWith("postgres")) {
-    throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
-  }
-  const { url: databaseUrl, drop } = await createEmptyDatabase();
+/** Latchkey, and the provider and mail service that it calls. */
+export async function startLatchkey(databaseUrl: string, { processes = 1, folder, more }: EnvironmentOptions) {
   const provider = await startProgram([...tsx, "tests/bench/provider.ts"], {}, /listens/);
   const settings = {
     DATABASE_URL: databaseUrl,
@@ -49,7 +46,22 @@ export async function openEnvironment({ processes = 1, folder, more }: Environme
     ...more,
   };
   const allListen = new RegExp(`(?:${remixServeListens.source}[^]*){${processes}}`);
-  const latchkey = await startProgram(serve, settings, allListen, folder);
+  return { provider, latchkey: await startProgram(serve, settings, allListen, folder) };
+}
+
+export const queueIsEmpty = (database: pg.Client, limit: number) =>
+  until(
+    async () => (await database.query("select from pgboss.job where state < 'completed' limit 1")).rowCount === 0,
+    "the queue is empty",
+    limit,
+  );
+
+export async function openEnvironment(options: EnvironmentOptions = {}): Promise<Environment> {
+  if (!process.env.DATABASE_URL?.startsWith("postgres")) {
+    throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
+  }
+  const { url: databaseUrl, drop } = await createEmptyDatabase();
+  const { provider, latchkey } = await startLatchkey(databaseUrl, options);
   const limit = await startProgram(
     [...tsx, "tests/bench/limit.ts"],
     { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },
@@ -68,12 +80,7 @@ export async function openEnvironment({ processes = 1, folder, more }: Environme
     limit,
     bare,
     database,
-    idle: () =>
-      until(
-        async () => (await database.query("select from pgboss.job where state < 'completed' limit 1")).rowCount === 0,
-        "the queue is empty",
-        120_000,
-      ),
+    idle: () => queueIsEmpty(database, 120_000),
     async close() {
       await database.end();
       await Promise.all([latchkey, limit, bare, provider].map((program) => program.stop()));

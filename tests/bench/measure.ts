@@ -10,10 +10,13 @@ export interface Figures {
   cpu: number;
 }
 
-const connections = 16;
-
 /** @param idle resolves when the jobs of the requests are done; @throws Error when an answer has an unexpected status */
-export async function measure(program: Program, workload: Workload, idle: () => Promise<void>): Promise<Figures> {
+export async function measure(
+  program: Program,
+  workload: Workload,
+  idle: () => Promise<void>,
+  connections = 16,
+): Promise<Figures> {
   const { url, process } = program;
   const before = cpuSeconds(process);
   const statuses: Record<number, number> = {};
@@ -21,10 +24,13 @@ export async function measure(program: Program, workload: Workload, idle: () => 
   let elapsed = Number.NaN; // ms to the last answer; autocannon itself counts in whole seconds
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const requests = [{ setupRequest: (request: Request) => Object.assign(request, workload.next()) }];
-    const run = autocannon({ url, connections, amount: workload.requestCount, requests }, (error, result) => {
-      if (error) reject(error);
-      else resolve(result);
-    });
+    const run = autocannon(
+      { url, connections, amount: workload.requestCount, requests, timeout: 60 },
+      (error, result) => {
+        if (error) reject(error);
+        else resolve(result);
+      },
+    );
     run.on("response", (_client, status) => {
       statuses[status] = (statuses[status] ?? 0) + 1;
       elapsed = performance.now() - start;

@@ -42,7 +42,12 @@ export function cpuSeconds({ pid }: ChildProcess): number {
   }
 }
 
-export function residentMegabytes({ process: { pid } }: Program): number {
+export const residentMegabytes = ({ process: { pid } }: Program): number => residentOf(pid);
+
+/** Of the largest of its own processes. */
+export const largestResident = ({ process: { pid } }: Program): number => Math.max(...childrenOf(pid).map(residentOf));
+
+function residentOf(pid: number | undefined): number {
   const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "";
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }

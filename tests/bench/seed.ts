@@ -1,13 +1,13 @@
 import { Argon2id } from "oslo/password";
 import type pg from "pg";
-import { knownUsers, password } from "./workloads";
+import { known, password } from "./workloads";
 
 export async function seed(database: pg.Client): Promise<void> {
   const hash = await new Argon2id({ memorySize: 19_456, iterations: 2, parallelism: 1 }).hash(password);
   await database.query(
     `insert into users (id, email, password_hash, idp_id, created_at)
      select gen_random_uuid(), 'known-' || n || '@bench.example', $1, 'idp-' || n, now() from generate_series(0, $2) n`,
-    [hash, knownUsers - 1],
+    [hash, known.users - 1],
   );
   await database.query(
     `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)

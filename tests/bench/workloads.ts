@@ -25,11 +25,12 @@ function formPost(path: string, fields: Record<string, string>): Request {
   return { method: "POST", path, headers, body: new URLSearchParams(fields).toString() };
 }
 
-export const knownUsers = 5_000;
+/** How many users the workloads draw from. */
+export const known = { users: 5_000 };
 
 /** The users who sign in repeatedly, and those who keep one session. */
-const randomUserToSignIn = () => randomIndex(knownUsers / 2);
-const randomSignedInUser = () => knownUsers / 2 + randomIndex(knownUsers / 2);
+const randomUserToSignIn = () => randomIndex(known.users / 2);
+const randomSignedInUser = () => known.users / 2 + randomIndex(known.users / 2);
 
 async function addUsers(database: pg.Client, count: number): Promise<string[]> {
   const round = randomBytes(4).toString("hex");
@@ -57,12 +58,12 @@ async function addLinks(database: pg.Client, requestCount: number): Promise<void
   links.splice(0, links.length, ...added);
 }
 
-const logIn = (user: number) => formPost("/login", { email: `known-${user}@bench.example`, password });
+export const logIn = (user: number) => formPost("/login", { email: `known-${user}@bench.example`, password });
 
 const deviceTokenOf = (user: number) => String(user).padStart(64, "0");
 
 async function addDevices(database: pg.Client): Promise<void> {
-  const users = Array.from({ length: knownUsers / 2 }, (_, user) => user);
+  const users = Array.from({ length: known.users / 2 }, (_, user) => user);
   await database.query(
     `insert into devices (token_hash, user_id, created_at, last_seen_at)
      select t, users.id, now(), now() from unnest($1::text[], $2::text[]) as device (t, e) join users on email = e

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { issueLink } from "#server/accounts/mailed-links";
 import { PasswordReset } from "#server/database/entities";
 import { runStatement } from "#server/database/run-statement";
+import { indexJobs } from "#server/queue/boss";
 import * as forgotPassword from "~/routes/forgot-password";
 import { logIn, openAccount, resetWith } from "../support/account-calls";
 import { google, signInWithGoogle } from "../support/google-sign-in";
@@ -47,6 +48,7 @@ const requests: [string, () => Promise<Outcome>, string | null][] = [
 
 interface Plan {
   "Node Type": string;
+  "Index Name"?: string;
   "Relation Name"?: string;
   "Index Cond"?: string;
   Plans?: Plan[];
@@ -83,6 +85,29 @@ test.each(requests)("no statement of %s makes a sequential scan", async (_name, 
 test("the sign-in of a returning user is two statements in a transaction, and writes nothing to an unchanged account", async () => {
   const statements = await statementsOf(callBack);
   expect(statements.map(({ text }) => /^\s*(\w+)|$/.exec(text)?.[1])).toEqual(["select", "with"]);
+});
+
+const addJobs = `insert into pgboss.job (name, data, start_after)
+  select 'latchkey', '{}', now() + case when n % 2 = 0 then interval '1 hour' else interval '-1 hour' end
+  from generate_series(1, 2000) n`;
+
+test("the next of many waiting jobs is found by an index, without reading and sorting the others", async () => {
+  const sent = await statementsOf(() => latchkey.drain());
+  const fetch = sent.find(({ text }) => /from pgboss\.job[\s\S]*for update skip locked/i.test(text))!;
+  await latchkey.execute(addJobs);
+  await latchkey.execute("analyze pgboss.job");
+  const locking = (await explain(fetch)).find((node) => node["Node Type"] === "LockRows");
+  expect(locking?.Plans).toMatchObject([{ "Node Type": "Index Scan", "Index Name": "job_waiting_index" }]);
+});
+
+test("an index of the jobs is made where it is missing, and stays where it is", async () => {
+  const names = ["job_waiting_index", "job_order_index"];
+  const index = () => Promise.all(names.map((name) => latchkey.execute("select ?::regclass::oid", [`pgboss.${name}`])));
+  for (const name of names) await latchkey.execute(`drop index pgboss.${name}`);
+  await indexJobs(latchkey.em().getKnex());
+  const made = await index();
+  await indexJobs(latchkey.em().getKnex());
+  expect(await index()).toEqual(made);
 });
 
 test("the plan of a statement without a usable index has a sequential scan", async () => {

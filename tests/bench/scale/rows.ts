@@ -1,0 +1,54 @@
+import autocannon, { type Request } from "autocannon";
+import { workloads } from "../workloads";
+import { activityDuring } from "./activity";
+import type { Scale } from "./million";
+import { print } from "./print";
+
+const clients = 200;
+const seconds = 10;
+
+const addressOf = (client: number) => `10.99.0.${client}`;
+
+/** Clients whose logins are all refused, so that a request is one statement, which locks the client's row. */
+const fillLimits = `
+  insert into rate_limits (key, points, expire)
+  select 'login:client:10.99.0.' || n, 101, (extract(epoch from now()) * 1000)::bigint + 900000 from generate_series(0, $1::int) n
+  on conflict (key) do update set points = 101, expire = excluded.expire`;
+
+const attempt = (client: string): Request => ({
+  method: "POST",
+  path: "/login",
+  headers: { "content-type": "application/x-www-form-urlencoded", "x-forwarded-for": client },
+  body: new URLSearchParams({ email: "nobody@bench.example", password: "wrong" }).toString(),
+});
+
+function run(url: string, connections: number, next: () => Request): Promise<autocannon.Result> {
+  const setupRequest = (request: Request) => Object.assign(request, { body: undefined }, next());
+  return autocannon({ url, connections, duration: seconds, timeout: 60, requests: [{ setupRequest }] });
+}
+
+/** What others notice while many connections send refused logins: of one client, or of as many as there are connections. */
+export async function measureHotRow({ latchkey, database, databaseUrl }: Scale): Promise<void> {
+  const visitor = workloads.find(({ name }) => name === "W9")!;
+  for (const [what, count] of [
+    ["one client", 1],
+    [`${clients} clients`, clients],
+    ["one client", 1],
+  ] as const) {
+    await database.query(fillLimits, [clients]);
+    let sent = 0;
+    let results: autocannon.Result[] = [];
+    const most = await activityDuring(databaseUrl, async () => {
+      results = await Promise.all([
+        run(latchkey.url, clients, () => attempt(addressOf(sent++ % count))),
+        run(latchkey.url, 4, () => visitor.next()),
+      ]);
+    });
+    const [flood, others] = results as [autocannon.Result, autocannon.Result];
+    print(
+      `Refused logins of ${what}: ${flood.requests.average.toFixed(0)}/s (statuses ${JSON.stringify(flood.statusCodeStats)}), ` +
+        `${most.waiting} statements waiting for a lock at most; /auth/verify meanwhile ${others.requests.average.toFixed(0)}/s, ` +
+        `p50 ${others.latency.p50} ms, p99 ${others.latency.p99} ms`,
+    );
+  }
+}
