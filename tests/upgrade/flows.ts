@@ -1,7 +1,7 @@
 import type { IdentityProvider } from "../../demo/identity-provider";
 import { newPassword, oldPassword } from "../faults/fixture";
 import { twice } from "../support/twice";
-import { Visitor } from "../support/visitor";
+import { consent } from "./consent";
 import type { Flow, Visit } from "./load";
 
 const fieldsOf = (link: string) => Object.fromEntries(new URL(link, "http://localhost").searchParams);
@@ -38,24 +38,6 @@ export async function completeRegistration(visit: Visit, link: string): Promise<
   await visit.get(link, "200");
   await visit.post("/register/complete", { ...fieldsOf(link), ...twice(oldPassword) }, "302 /dashboard");
   await expectSession(visit);
-}
-
-/** Consents at the provider as the account of the address. @returns the path of the callback */
-async function consent(location: string, email: string): Promise<string> {
-  const { origin } = new URL(location);
-  const browser = new Visitor(origin);
-  const prompts = ["login", "consent"];
-  let url = new URL(location);
-  while (url.origin === origin) {
-    const path = url.pathname + url.search;
-    const form = { prompt: prompts[0] ?? "", login: email, password: "any" };
-    const isInteraction = path.startsWith("/interaction/");
-    const answer = await (isInteraction ? browser.post(path, form) : browser.get(path));
-    if (isInteraction) prompts.shift();
-    if (!answer.location) throw new Error(`The provider answered ${answer.status}.`);
-    url = new URL(answer.location, url);
-  }
-  return url.pathname + url.search;
 }
 
 /** What each release since 1.0.0 can do. @param account creates an account with {@link oldPassword} */
