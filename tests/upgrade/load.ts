@@ -86,7 +86,10 @@ export class Load implements AsyncDisposable {
       this.requests++;
       this.slowest = Math.max(this.slowest, answer.milliseconds);
       const outcome = outcomeOf(answer);
-      if (outcome !== expected) throw new Error(`${request}: ${outcome} in place of ${expected}`);
+      // nginx's own 503 is plain text, and Latchkey's a page.
+      if (outcome !== expected) {
+        throw new Error(`${request}: ${outcome} (${answer.contentType}) in place of ${expected}`);
+      }
       return answer;
     };
     return {
