@@ -57,7 +57,7 @@ export async function createQueueSchema(transaction: Knex.Transaction): Promise<
   await runStatement(transaction, { text: statements });
   // The script's limit for its own transaction.
   await runStatement(transaction, { text: "set local idle_in_transaction_session_timeout = 0" });
-  await createQueues(new PgBoss(db: bossDatabase(transaction), schedule: false, supervise: false ), transaction);
+  await createQueues(new PgBoss({ db: bossDatabase(transaction), schedule: false, supervise: false }), transaction);
 }
 
 /** The jobs that have not been done: those that wait, run or are retried, and those that were given up. */

@@ -8,6 +8,8 @@ import { asStranger, isRoot, start, stranger, temporaryFolder } from "./host";
 import { publicHost } from "./https-visitor";
 
 export interface RunningProxy {
+  /** nginx.conf, latchkey.conf and the logs of nginx. */
+  folder: string;
   port: number;
   httpPort: number;
   /** The certificate of the authority that signed the proxy's certificate. */
@@ -21,7 +23,7 @@ interface Place {
   folder: string;
   port: number;
   httpPort: number;
-  upstream: number;
+  upstreams: number[];
 }
 
 /** Replaces each text, which the file must have. */
@@ -33,13 +35,13 @@ function substitute(file: string, replacements: [from: string, to: string][]): s
 }
 
 /** nginx with deploy/nginx.conf, as an ordinary user. Debian's nginx.conf includes such a file in the same way. */
-async function startNginx({ folder, port, httpPort, upstream }: Place): Promise<RunningProcess> {
+async function startNginx({ folder, port, httpPort, upstreams }: Place): Promise<RunningProcess> {
   const site = substitute(await readFile("deploy/nginx.conf", "utf8"), [
     ["listen 443 ", `listen ${port} `],
     ["listen [::]:443 ", `listen [::]:${port} `],
     ["listen 80;", `listen ${httpPort};`],
     ["listen [::]:80;", `listen [::]:${httpPort};`],
-    ["127.0.0.1:3000", `127.0.0.1:${upstream}`],
+    ["server 127.0.0.1:3000;", upstreams.map((upstream) => `server 127.0.0.1:${upstream};`).join("\n  ")],
     ["/etc/letsencrypt/live/login.example.com/fullchain.pem", join(folder, "cert.pem")],
     ["/etc/letsencrypt/live/login.example.com/privkey.pem", join(folder, "key.pem")],
     ["/var/log/nginx/", `${folder}/`],
@@ -60,12 +62,12 @@ async function startNginx({ folder, port, httpPort, upstream }: Place): Promise<
 }
 
 /** Caddy with deploy/Caddyfile, as an ordinary user. */
-async function startCaddy({ folder, port, httpPort, upstream }: Place): Promise<RunningProcess> {
+async function startCaddy({ folder, port, httpPort, upstreams }: Place): Promise<RunningProcess> {
   const options = ["admin off", `http_port ${httpPort}`, `https_port ${port}`, `storage file_system ${folder}/storage`];
   const file = substitute(await readFile("deploy/Caddyfile", "utf8"), [
     ["\n{\n", `\n{\n${options.join("\n")}\n`],
     [`\n${publicHost} {\n`, `\n${publicHost} {\ntls ${folder}/cert.pem ${folder}/key.pem\n`],
-    ["127.0.0.1:3000", `127.0.0.1:${upstream}`],
+    ["127.0.0.1:3000", upstreams.map((upstream) => `127.0.0.1:${upstream}`).join(" ")],
   ]);
   await writeFile(join(folder, "Caddyfile"), file);
   const command = ["caddy", "run", "--adapter", "caddyfile", "--config", join(folder, "Caddyfile")];
@@ -79,7 +81,7 @@ const programs = {
 
 export type ProxyName = keyof typeof programs;
 
-export async function startProxy(name: ProxyName, upstream: number): Promise<RunningProxy> {
+export async function startProxy(name: ProxyName, ...upstreams: number[]): Promise<RunningProxy> {
   const { folder, remove } = await temporaryFolder();
   const authority = createAuthority();
   const { key, cert } = authority.sign(`DNS:${publicHost}`);
@@ -89,7 +91,7 @@ export async function startProxy(name: ProxyName, upstream: number): Promise<Run
   const [port, httpPort] = [await freePort(), await freePort()];
   if (isRoot) execFileSync("chown", ["-R", `${stranger}:${stranger}`, folder]);
   const { run, logs } = programs[name];
-  const proxy = await run({ folder, port, httpPort, upstream });
+  const proxy = await run({ folder, port, httpPort, upstreams });
   const answers = () =>
     fetch(`http://127.0.0.1:${httpPort}/`, { redirect: "manual" }).then(
       () => true,
@@ -98,6 +100,7 @@ export async function startProxy(name: ProxyName, upstream: number): Promise<Run
   const ended = proxy.ended.then(() => Promise.reject(new Error(`${name} ended:\n${proxy.output()}`)));
   await Promise.race([until(answers, `${name} answers`), ended]);
   return {
+    folder,
     port,
     httpPort,
     ca: authority.ca,

@@ -90,9 +90,15 @@ export function watchProcess(child: ChildProcess) {
 /** A shell's words that run a command with one pipe for both its outputs, so that what was printed last is read last. */
 const withOnePipe = ["-c", 'exec "$0" "$@" 2>&1'];
 
-export async function spawnServer(settings: Record<string, string>, build = "build/index.js"): Promise<RunningServer> {
+/** @param folder where the built Latchkey is installed */
+export async function spawnServer(
+  settings: Record<string, string>,
+  build = "build/index.js",
+  folder = ".",
+): Promise<RunningServer> {
   const port = Number(settings.PORT ?? (await freePort()));
   const child = spawn("sh", [...withOnePipe, process.execPath, "server/serve.js", build], {
+    cwd: folder,
     env: { PATH: process.env.PATH, NODE_ENV: "production", PORT: String(port), ...recordedCoverage, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -110,8 +116,8 @@ export async function spawnServer(settings: Record<string, string>, build = "bui
 export const remixServeListens = /\[remix-serve\] http/;
 
 /** {@link spawnServer}, and waits until it listens. */
-export async function startServer(settings: Record<string, string>, build?: string): Promise<RunningServer> {
-  const server = await spawnServer(settings, build);
+export async function startServer(...started: Parameters<typeof spawnServer>): Promise<RunningServer> {
+  const server = await spawnServer(...started);
   await server.waitFor(remixServeListens);
   return server;
 }

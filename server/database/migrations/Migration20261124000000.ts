@@ -1,6 +1,6 @@
 const { Migration } = await import("@mikro-orm/migrations");
 
-/** Suspension and groups. A release before it may still run beside it; it lets suspended accounts sign in. */
+/** Suspension and groups. Releases from 1.1.0 may run beside it; they let suspended accounts sign in. */
 export class Migration20261124000000 extends Migration {
   override up(): void {
     this.addSql(

@@ -1,6 +1,6 @@
 const { Migration } = await import("@mikro-orm/migrations");
 
-/** The keys of the identity tokens. */
+/** The keys of the identity tokens. Releases from 1.0.0 may run beside it. */
 export class Migration20261124010000 extends Migration {
   override up(): void {
     this.addSql(
