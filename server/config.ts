@@ -57,6 +57,7 @@ function configOf(values: Values, production: boolean) {
     afterSignIn: given(allowedTarget(applications.AFTER_SIGN_IN, allowed)),
     sessionDomain: applications.SESSION_DOMAIN,
     databaseUrl: database.DATABASE_URL,
+    databaseDirectUrl: database.DATABASE_DIRECT_URL,
     port: address.PORT,
     host: address.HOST,
     processes: database.PROCESSES,
