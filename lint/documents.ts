@@ -18,7 +18,7 @@ const mostLines: Record<string, number> = {
   "CHANGELOG.md": Number.POSITIVE_INFINITY,
   "docs/asvs.md": Number.POSITIVE_INFINITY, // generated from the tests
   "docs/decisions.md": 350,
-  "docs/operation.md": 300,
+  "docs/operation.md": 370,
   "docs/performance.md": 120,
 };
 const mostLinesOfOthers = 250;

@@ -64,7 +64,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
   if (cluster.isPrimary) await assertPortIsFree(config);
   const findUser: FindUser = async (token) => (await resumeSession(token))?.user ?? null;
   const frontDoor = openFrontDoor(config, findUser, routeOf);
-  const database = await openDatabase(config.databaseUrl, { directUrl: config.databaseDirectUrl });
+  const database = await openDatabase(config.databaseUrl, config.databaseDirectUrl);
   const queue = new JobQueue(database.orm, handleJob, { delayed: true });
   await prepareSchema(database, queue);
   provideOrm(database.orm);

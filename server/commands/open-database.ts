@@ -15,7 +15,7 @@ function readDatabaseUrl(): string {
 }
 
 async function open<T>(databaseUrl: string, work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> {
-  const database = await openDatabase(databaseUrl, { limit: statementLimit });
+  const database = await openDatabase(databaseUrl, null, statementLimit);
   const queue = new JobQueue(database.orm, handleNoJob);
   try {
     return await work(database, queue);

@@ -87,14 +87,11 @@ function placeOf({ address: { clientUrl = "" }, hosts }: Connection): string {
   return places.join(",") + new URL(clientUrl).pathname;
 }
 
-interface Opening {
-  limit?: number;
-  /** Past the pooler that `databaseUrl` is. */
-  directUrl?: string | null;
-}
-
-/** @throws StartError when the database cannot be reached */
-export async function openDatabase(databaseUrl: string, { limit, directUrl }: Opening = {}): Promise<Database> {
+/**
+ * @param directUrl leads past the pooler in transaction mode that `databaseUrl` is, if it is one
+ * @throws StartError when the database cannot be reached
+ */
+export async function openDatabase(databaseUrl: string, directUrl?: string | null, limit?: number): Promise<Database> {
   const database = await connect(await connectionFor(databaseUrl, directUrl), limit);
   try {
     await database.orm.em.getConnection().execute("select 1");

@@ -13,7 +13,8 @@ const readOnly = () => Object.assign(new Error("the server is read-only"), { cod
 export const dialectForPrimary = (hosts: ClientParameters[]) =>
   class extends PostgreSqlKnexDialect {
     async #connectTo(host: ClientParameters) {
-      this.connectionSettings = { ...this.connectionSettings, port: 5432, ...host }; // read before the first await
+      // Read before the first await. A copy would lack the password, which knex makes non-enumerable.
+      Object.assign(this.connectionSettings, { port: 5432 }, host);
       const client = await super.acquireRawConnection();
       try {
         const { rows } = await client.query("show transaction_read_only");

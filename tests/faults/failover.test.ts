@@ -72,7 +72,7 @@ test.each([
   ["off", "only the last moments before it may be missing"],
 ] as const)(
   "synchronous_commit=%s: a primary is killed and its replica promoted: every flow works again without a restart, and %s",
-  async (synchronous) => {
+  async (synchronous, _missing) => {
     const { primary, replica } = await startPair();
     const url = await primary.createDatabase();
     await using fixture = new Fixture(url);

@@ -93,6 +93,7 @@ export class Fixture implements AsyncDisposable {
 
   async #connect(): Promise<pg.Client> {
     const client = await connect(this.databaseUrl);
+    await client.query("set statement_timeout = 0"); // the limit of the service's role
     this.#clients.push(client);
     client.once("end", () => {
       if (this.#client === client) this.#client = undefined;

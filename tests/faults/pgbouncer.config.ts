@@ -6,8 +6,8 @@ export default mergeConfig(
   faults,
   defineConfig({
     test: {
-      exclude: ["tests/faults/{database-tls,failover,folder-lock,output}.test.ts"],
-      provide: { programs: ["pgbouncer"], pgbouncer: true },
+      exclude: ["tests/faults/{database-tls,failover,folder-lock,output,pgbouncer}.test.ts"],
+      provide: { pgbouncer: true },
     },
   }),
 );
