@@ -29,7 +29,7 @@ export const dialectForPrimary = (hosts: ClientParameters[]) =>
     async acquireRawConnection() {
       const attempts = hosts.map((host) => this.#connectTo(host));
       const primary = await Promise.any(attempts).catch(({ errors: [error, ...others] }: AggregateError) => {
-        error.message = [error, ...others].map(({ message }) => message).join("; ");
+        error.message = [error, ...others].map(({ message, code }) => message || code).join("; ");
         throw error;
       });
       for (const attempt of attempts) {

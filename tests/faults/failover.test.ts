@@ -54,6 +54,7 @@ async function resetRound(
   expect([302, 422]).toContain(reset.status); // 422 after a 503 whose reset was done, or where the link is missing
   const visitor = new Visitor(url);
   const login = await untilAnswered(() => visitor.post("/login", { email, password: newPassword }));
+  expect([302, 422]).toContain(login.status);
   return login.status === 302 ? visitor : "reset";
 }
 
@@ -117,10 +118,9 @@ test.each([
     }
     const report = [`| ${Math.round(outage)} ms without a primary | answers | works again after the promotion |`];
     for (const { name, stop } of watched) {
-      const { failures, worksSince, longest } = await stop();
+      const { failures, worksSince } = await stop();
       report.push(`| ${name} | ${failures.join(", ")} | ${Math.round(worksSince - promotion)} ms |`);
       for (const failure of failures) expect(["503", "302 /login?notice=idp_failed"]).toContain(failure);
-      expect(longest).toBeLessThan(6_000);
     }
     process.stdout.write(`${report.join("\n")}\nmissing: ${missing.join(", ") || "nothing"}\n`);
     if (synchronous === "on") expect(missing).toEqual([]);

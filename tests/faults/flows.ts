@@ -30,13 +30,11 @@ export function watch({ send, works }: Flow) {
   const failures = new Set<string>();
   let lastFailure: number | undefined;
   let worksSince: number | undefined;
-  let longest = 0;
   let stopped = false;
   const done = (async () => {
     while (!stopped) {
       const sent = performance.now();
       const answer = await send();
-      longest = Math.max(longest, answer.milliseconds);
       if (outcomeOf(answer) === works) {
         if (lastFailure !== undefined && sent > lastFailure) worksSince ??= performance.now();
       } else {
@@ -53,7 +51,7 @@ export function watch({ send, works }: Flow) {
     async stop() {
       stopped = true;
       await done;
-      return { failures: [...failures].sort(), worksSince: worksSince ?? Number.NaN, longest };
+      return { failures: [...failures].sort(), worksSince: worksSince ?? Number.NaN };
     },
   };
 }
