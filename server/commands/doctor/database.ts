@@ -60,7 +60,9 @@ async function checkClock({ orm }: Database): Promise<Check> {
 
 /** A request that is answered 503 must not go on in the database. */
 async function checkStatementLimit({ orm }: Database): Promise<Check> {
-  const [row] = await orm.em.fork().execute<{ limit: string }[]>("select current_setting('statement_timeout') as limit");
+  const [row] = await orm.em
+    .fork()
+    .execute<{ limit: string }[]>("select current_setting('statement_timeout') as limit");
   if (row?.limit !== "0") return database.ok(`statements through the pooler end after ${row?.limit}`);
   return database.warn("statements through the pooler have no time limit", "alter role … set statement_timeout = '4s'");
 }
