@@ -32,7 +32,8 @@ ${methods.join("\n\n")}
 
 /** For the MikroORM command line. The service starts in `server/start.server.ts`. */
 export default async () => {
-  const connection = await connectionFor(loadConfig(process.env).databaseUrl);
+  const { databaseUrl, databaseDirectUrl } = loadConfig(process.env);
+  const connection = await connectionFor(databaseDirectUrl ?? databaseUrl);
 
   /** The command line closes only the ORM. An open PGlite would keep its process alive. */
   class Driver extends PostgreSqlDriver {

@@ -18,7 +18,7 @@ const mostLines: Record<string, number> = {
   "CHANGELOG.md": Number.POSITIVE_INFINITY,
   "docs/asvs.md": Number.POSITIVE_INFINITY, // generated from the tests
   "docs/decisions.md": 350,
-  "docs/operation.md": 320,
+  "docs/operation.md": 380,
   "docs/performance.md": 120,
 };
 const mostLinesOfOthers = 250;

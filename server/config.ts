@@ -65,6 +65,7 @@ function configOf(values: Values, production: boolean) {
     identityKey: applications.IDENTITY_TOKENS ? given(applications.IDENTITY_KEY) : null,
     webhook: webhookUrl === null ? null : { url: webhookUrl, secret: given(webhookSecret) },
     databaseUrl: database.DATABASE_URL,
+    databaseDirectUrl: database.DATABASE_DIRECT_URL,
     port: address.PORT,
     host: address.HOST,
     processes: database.PROCESSES,

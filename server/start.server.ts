@@ -62,7 +62,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
   provideMailer(createMailer(config.mail));
   if (cluster.isPrimary) await assertPortIsFree(config);
   const frontDoor = openFrontDoor(config, findVisitor, routeOf);
-  const database = await openDatabase(config.databaseUrl);
+  const database = await openDatabase(config.databaseUrl, config.databaseDirectUrl);
   const queue = new JobQueue(database.orm, handleJob, { delayed: true });
   await prepareSchema(database, queue);
   provideOrm(database.orm);

@@ -19,7 +19,7 @@ const refusals: Record<CopyRefusal, string> = {
 
 const copyTo = (url: string) =>
   withDatabase(async (source) => {
-    const target = await openDatabase(url, statementLimit);
+    const target = await openDatabase(url, null, statementLimit);
     try {
       return await copyDatabase(source, target);
     } finally {

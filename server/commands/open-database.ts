@@ -11,11 +11,11 @@ export const statementLimit = 60_000; // ms; nobody waits for a page
 function readDatabaseUrl(): string {
   const config = loadConfig(process.env);
   provideConfig(config);
-  return config.databaseUrl;
+  return config.databaseDirectUrl ?? config.databaseUrl;
 }
 
 async function open<T>(databaseUrl: string, work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> {
-  const database = await openDatabase(databaseUrl, statementLimit);
+  const database = await openDatabase(databaseUrl, null, statementLimit);
   const queue = new JobQueue(database.orm, handleNoJob);
   try {
     return await work(database, queue);

@@ -1,22 +1,29 @@
 import type { Options } from "@mikro-orm/postgresql";
 import { parseIntoClientConfig } from "pg-connection-string";
 import { StartError } from "../errors";
+import { urlsOfHosts, wantsPrimary } from "../settings/database-url";
 import { folderOf, openEmbeddedDatabase } from "./embedded";
 
 type Parsed = ReturnType<typeof parseIntoClientConfig>;
 
 /** For node-postgres: the TLS and the other parameters that a URL names. MikroORM reads none of them. */
-type ClientParameters = Pick<Parsed, "host" | "port" | "ssl" | "application_name" | "options">;
+export type ClientParameters = Pick<Parsed, "host" | "port" | "ssl" | "application_name" | "options">;
 
 export interface Connection {
   kind: "postgresql" | "embedded";
   address: Pick<Options, "clientUrl" | "host" | "user" | "dbName">;
-  client: ClientParameters;
+  /** One for each host that the URL names. */
+  hosts: ClientParameters[];
+  /** Whether to use only the host that accepts writes. */
+  primary: boolean;
+  /** Leads past the pooler in transaction mode that `address` is, if it is one. */
+  direct: Connection | null;
   close(): Promise<void>;
 }
 
 export function embeddedConnection({ host, close }: { host: string; close(): Promise<void> }): Connection {
-  return { kind: "embedded", address: { host, user: "postgres", dbName: "postgres" }, client: {}, close };
+  const address = { host, user: "postgres", dbName: "postgres" };
+  return { kind: "embedded", address, hosts: [{}], primary: false, direct: null, close };
 }
 
 /** node-postgres gives TLS no name for a host that is an IP address, and Node then verifies that of `localhost`. */
@@ -34,9 +41,17 @@ function clientParameters(databaseUrl: string): ClientParameters {
   }
 }
 
-export async function connectionFor(databaseUrl: string): Promise<Connection> {
+export async function connectionFor(databaseUrl: string, directUrl: string | null = null): Promise<Connection> {
   const folder = folderOf(databaseUrl);
   if (folder !== null) return embeddedConnection(await openEmbeddedDatabase(folder));
-  const client = clientParameters(databaseUrl);
-  return { kind: "postgresql", address: { clientUrl: databaseUrl }, client, close: async () => {} };
+  const urls = urlsOfHosts(databaseUrl);
+  const clientUrl = urls[0] ?? databaseUrl;
+  return {
+    kind: "postgresql",
+    address: { clientUrl },
+    hosts: urls.map(clientParameters),
+    primary: wantsPrimary(clientUrl),
+    direct: directUrl === null ? null : await connectionFor(directUrl),
+    close: async () => {},
+  };
 }

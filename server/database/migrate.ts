@@ -1,6 +1,6 @@
-import { type EntityManager, type Knex, MikroORM } from "@mikro-orm/postgresql";
+import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import { migrationNames, migrationOptions } from "./migrations";
-import { type Database, ormOptions } from "./orm";
+import { connect, type Database } from "./orm";
 
 export const startLock = 7_231_905;
 
@@ -13,13 +13,15 @@ export async function serverVersion(em: EntityManager): Promise<{ name: string; 
   return { name: row?.name ?? "unknown", tooOld: (row?.number ?? 0) < oldestVersion };
 }
 
+const noLimit = 2_000_000_000; // ms; without one, a migration would have the limit that the role has for pages
+
 /** One instance at a time: the advisory lock belongs to the database session, so it ends with a killed process. */
 export async function withStartLock(
   { orm, connection }: Database,
   work: (orm: MikroORM) => Promise<void>,
 ): Promise<void> {
   if (connection.kind === "embedded") return work(orm);
-  const unlimited = await MikroORM.init({ ...ormOptions(connection), connect: false });
+  const { orm: unlimited } = await connect(connection.direct ?? connection, noLimit);
   const pool = unlimited.em.getKnex().client;
   const session = await pool.acquireConnection();
   try {

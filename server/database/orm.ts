@@ -4,6 +4,7 @@ import { log } from "../log";
 import { type Connection, connectionFor } from "./connection";
 import { entities } from "./entities";
 import { ownEntities } from "./own";
+import { dialectForPrimary, readOnlyError } from "./primary";
 
 export interface Database {
   orm: MikroORM;
@@ -16,20 +17,36 @@ function deallocateStatements(connection: { query(sql: string, done: () => void)
   connection.query("deallocate all", done);
 }
 
+interface Client {
+  connection: { on(event: "errorMessage", handle: (error: { code?: string }) => void): void };
+  readyForQuery: boolean;
+  readOnly?: boolean;
+}
+
+/** A server that becomes read-only keeps its connections. A new one may reach the primary, by a proxy or a name in DNS. */
+function noticeReadOnly(client: Client, done: () => void): void {
+  client.connection.on("errorMessage", ({ code }) => {
+    if (code === readOnlyError) client.readOnly = true;
+  });
+  done();
+}
+
 const pools = {
-  postgresql: { min: 0, max: 10 },
+  postgresql: { min: 0, max: 10, afterCreate: noticeReadOnly },
   embedded: { min: 1, max: 1, afterCreate: deallocateStatements },
 };
 
-export function ormOptions({ kind, address, client }: Connection): Options {
+export function ormOptions({ kind, address, hosts, primary, direct }: Connection): Options {
   return defineConfig({
     ...address,
     entities: [...entities, ...ownEntities],
     schemaGenerator: { ignoreSchema: ["pgboss"] },
     pool: pools[kind],
     driverOptions: {
+      ...(primary && { client: dialectForPrimary(hosts) }),
+      pooled: direct !== null, // for `runStatement`
       acquireConnectionTimeout: 15_000, // ms; enough for a rush, while an unreachable server fails at once
-      connection: { ...client, connectionTimeoutMillis: 4_000, keepAlive: true },
+      connection: { ...hosts[0], connectionTimeoutMillis: 4_000, keepAlive: true },
       log: { warn: (message: string) => log.warn(message) }, // knex prints lost connections to standard output otherwise
     },
     colors: false,
@@ -39,10 +56,13 @@ export function ormOptions({ kind, address, client }: Connection): Options {
 
 const requestLimit = 4_000; // ms
 
-/** The server's limit, and ours for a server that hangs. A connection whose answer is due is not used again. */
-const timeLimits = (limit: number) => ({
-  pool: { validate: ({ readyForQuery }: { readyForQuery: boolean }) => readyForQuery },
-  driverOptions: { connection: { statement_timeout: limit, query_timeout: limit + 500 } },
+/**
+ * The server's limit, and ours for a server that hangs. A connection whose answer is due is not used again. Poolers refuse
+ * a connection that sets `statement_timeout`: behind one, the role has it.
+ */
+const timeLimits = (limit: number, { direct }: Connection) => ({
+  pool: { validate: ({ readyForQuery, readOnly }: Client) => readyForQuery && !readOnly },
+  driverOptions: { connection: { ...(!direct && { statement_timeout: limit }), query_timeout: limit + 500 } },
 });
 
 export function poolUse(orm: MikroORM): { used: number; free: number; waiting: number } {
@@ -51,7 +71,10 @@ export function poolUse(orm: MikroORM): { used: number; free: number; waiting: n
 }
 
 export async function connect(connection: Connection, limit = requestLimit): Promise<Database> {
-  const orm = await MikroORM.init({ ...Utils.merge({}, ormOptions(connection), timeLimits(limit)), connect: false });
+  const orm = await MikroORM.init({
+    ...Utils.merge({}, ormOptions(connection), timeLimits(limit, connection)),
+    connect: false,
+  });
   const close = async () => {
     await orm.close(true);
     await connection.close();
@@ -59,20 +82,24 @@ export async function connect(connection: Connection, limit = requestLimit): Pro
   return { orm, connection, close };
 }
 
-function placeOf(databaseUrl: string, { client: { host, port } }: Connection): string {
-  return `${host ?? ""}${port ? `:${port}` : ""}${new URL(databaseUrl).pathname}`;
+function placeOf({ address: { clientUrl = "" }, hosts }: Connection): string {
+  const places = hosts.map(({ host = "", port }) => (port ? `${host}:${port}` : host));
+  return places.join(",") + new URL(clientUrl).pathname;
 }
 
-/** @throws StartError when the database cannot be reached */
-export async function openDatabase(databaseUrl: string, limit?: number): Promise<Database> {
-  const database = await connect(await connectionFor(databaseUrl), limit);
+/**
+ * @param directUrl leads past the pooler in transaction mode that `databaseUrl` is, if it is one
+ * @throws StartError when the database cannot be reached
+ */
+export async function openDatabase(databaseUrl: string, directUrl?: string | null, limit?: number): Promise<Database> {
+  const database = await connect(await connectionFor(databaseUrl, directUrl), limit);
   try {
     await database.orm.em.getConnection().execute("select 1");
   } catch (error) {
     await database.close().catch(() => {});
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = message.split("\n")[0]?.replace(/^select 1 - /, "") || code;
-    throw new StartError(`The database at ${placeOf(databaseUrl, database.connection)} cannot be used: ${reason}.`);
+    throw new StartError(`The database at ${placeOf(database.connection)} cannot be used: ${reason}.`);
   }
   return database;
 }

@@ -8,7 +8,9 @@ export interface Statement {
 }
 
 /** Runs a statement on a connection of the pool, or on the transaction's, without MikroORM. */
-export async function runStatement<Row>(knex: Knex, { name, text, values }: Statement): Promise<Row[]> {
+export async function runStatement<Row>(knex: Knex, { text, values, ...statement }: Statement): Promise<Row[]> {
+  // Behind a pooler in transaction mode, the next transaction may be on another connection of the server.
+  const name = knex.client.config.pooled ? undefined : statement.name;
   const connection = await knex.client.acquireConnection();
   try {
     return (await connection.query({ name, text, values })).rows;

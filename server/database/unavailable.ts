@@ -5,9 +5,9 @@ import { errorFields, log } from "../log";
 const connectionFailures =
   /^(?:ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|08\w{3}|53\w{3}|57P0[1-5]|57014|25006)$/;
 
-/** Errors of node-postgres and of the pool that have no code. */
+/** Errors without a code: of node-postgres, of the pool, and of knex's transaction after a BEGIN that failed. */
 const connectionMessages =
-  /Connection terminated|timeout expired|Timeout acquiring a connection|Client has encountered a connection error|Query read timeout/;
+  /Connection terminated|timeout expired|Timeout acquiring a connection|Client has encountered a connection error|Query read timeout|Transaction query already complete/;
 
 function isConnectionFailure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

@@ -16,19 +16,35 @@ const tlsParameters: Record<string, RegExp> = {
 const isEncoded = ({ pathname, search, hash }: URL) =>
   /^\/[^/@]+$/.test(pathname) && !search.includes("@") && hash === "";
 
+/** libpq's form of several hosts, `postgresql://USER@A:5432,B:5432/DATABASE`, as one URL for each host. */
+export function urlsOfHosts(text: string): string[] {
+  const [, before = "", hosts = "", after = ""] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(text) ?? [];
+  return hosts.split(",").map((host) => before + host + after);
+}
+
+/** libpq's `target_session_attrs`: whether a server that is read-only, such as a replica, must not be used. */
+export const wantsPrimary = (url: string) => new URL(url).searchParams.get("target_session_attrs") === "read-write";
+
 /** Why a text is no URL of a PostgreSQL database; `null` when it is one. No reason quotes a value. */
 export function postgresUrlProblem(text: string): string | null {
   if (!/^postgres(?:ql)?:/.test(text)) return noUrl;
-  if (!/^\w+:\/\//.test(text) || !URL.canParse(text) || !isEncoded(new URL(text))) {
+  const [url = "", ...others] = urlsOfHosts(text);
+  if (![url, ...others].every((one) => URL.canParse(one) && isEncoded(new URL(one)))) {
     return "must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded";
   }
-  for (const [name, value] of new URL(text).searchParams) {
+  if (others.length > 0 && !wantsPrimary(url)) return "has several hosts: it needs target_session_attrs=read-write";
+  for (const [name, value] of new URL(url).searchParams) {
     if (/ssl|^uselibpqcompat$/i.test(name) && !tlsParameters[name]?.test(value)) {
       return `has an unknown parameter or value of TLS (${name}): sslmode=verify-full asks for it`;
     }
   }
   return null;
 }
+
+export const directUrl = z.string().superRefine((text, context) => {
+  const problem = postgresUrlProblem(text);
+  if (problem !== null) context.addIssue(problem);
+});
 
 export const databaseUrl = z.string().superRefine((text, context) => {
   if (/^pglite:./.test(text)) return;

@@ -15,6 +15,9 @@ export function brokenRules(values: KnownValues, production: boolean): string[] 
   if (database.PROCESSES && database.PROCESSES > 1 && database.DATABASE_URL?.startsWith("pglite:")) {
     report("PROCESSES must be 1 with the embedded database, which belongs to one process");
   }
+  if (database.DATABASE_DIRECT_URL && database.DATABASE_URL?.startsWith("pglite:")) {
+    report("DATABASE_DIRECT_URL must not be set with the embedded database, which has no pooler");
+  }
   if (metrics.METRICS_PORT && metrics.METRICS_PORT === address.PORT) {
     report("METRICS_PORT must be another port than PORT");
   }

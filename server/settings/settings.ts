@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Language, languages } from "../languages/languages";
-import { databaseUrl } from "./database-url";
+import { databaseUrl, directUrl } from "./database-url";
 import * as forms from "./forms";
 import { logo } from "./logo";
 import { parseCookieDomain } from "./session-domain";
@@ -41,6 +41,12 @@ export const settings = {
       form: databaseUrl,
       default: "pglite:./data",
       help: "PostgreSQL 15 or newer, or `pglite:FOLDER`: an embedded database in this folder.",
+      example: "postgresql://latchkey:secret@localhost:5432/latchkey",
+      secret: true,
+    },
+    DATABASE_DIRECT_URL: {
+      form: directUrl,
+      help: "`DATABASE_URL` is a pooler in transaction mode, e.g. PgBouncer; this leads past it, for migrations and commands.",
       example: "postgresql://latchkey:secret@localhost:5432/latchkey",
       secret: true,
     },

@@ -54,6 +54,7 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
     production: false,
     appUrl: "http://localhost:3000",
     databaseUrl: "pglite:./data",
+    databaseDirectUrl: null,
     port: 3000,
     host: null,
     processes: 1,
@@ -85,7 +86,8 @@ test("every setting is read", () => {
   const config = loadConfig({
     NODE_ENV: "production",
     APP_URL: "https://latchkey.example/",
-    DATABASE_URL: "postgresql://latchkey@db.example/latchkey",
+    DATABASE_URL: "postgresql://latchkey@pooler.example:6432/latchkey",
+    DATABASE_DIRECT_URL: "postgresql://latchkey@a.example,b.example:5433/latchkey?target_session_attrs=read-write",
     PORT: "8080",
     HOST: "::1",
     PROCESSES: "4",
@@ -124,7 +126,8 @@ test("every setting is read", () => {
   expect(config).toEqual({
     production: true,
     appUrl: "https://latchkey.example",
-    databaseUrl: "postgresql://latchkey@db.example/latchkey",
+    databaseUrl: "postgresql://latchkey@pooler.example:6432/latchkey",
+    databaseDirectUrl: "postgresql://latchkey@a.example,b.example:5433/latchkey?target_session_attrs=read-write",
     port: 8080,
     host: "::1",
     processes: 4,
@@ -268,7 +271,17 @@ const malformed: Malformed[] = [
   [
     "DATABASE_URL must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded",
     `postgresql:u:p@h/db postgresql:/u:p@h/db postgresql://u:1/p@h/db postgresql://u:1/p#@h/db postgresql://u@h
-     postgresql://u:12/pa?x@h/db postgresql://u:80/s3?sslx@h/db postgresql://u@h/`,
+     postgresql://u:12/pa?x@h/db postgresql://u:80/s3?sslx@h/db postgresql://u@h/
+     postgresql://u@a:5432,b:x/db postgresql://u@a:5432,/db?target_session_attrs=read-write`,
+  ],
+  [
+    "DATABASE_URL has several hosts: it needs target_session_attrs=read-write",
+    "postgresql://u@a,b/db postgresql://u@a:1,[::1]:2/db?target_session_attrs=any",
+  ],
+  ["DATABASE_DIRECT_URL must be a postgresql:// URL", "mysql://h/db pglite:./data", postgres],
+  [
+    "DATABASE_DIRECT_URL must not be set with the embedded database, which has no pooler",
+    "postgresql://latchkey@db.example/latchkey",
   ],
   ..."ssl=no-verify sslmode= sslMode=verify-full sslmode=allow sslcertificate=x requiressl=1 uselibpqcompat=true"
     .split(" ")

@@ -11,6 +11,7 @@ interface Surroundings {
   /** The folder with installed production dependencies. */
   production: string;
   postgres?: number;
+  replica?: number;
 }
 
 /**
@@ -21,10 +22,17 @@ export class Machine {
   readonly url: string;
   readonly #root: string;
   readonly #remove: () => Promise<void>;
+  readonly #poolerPort: number;
   #surroundings: Surroundings;
 
-  private constructor(root: string, remove: () => Promise<void>, port: number, surroundings: Surroundings) {
+  private constructor(
+    root: string,
+    remove: () => Promise<void>,
+    [port, poolerPort]: [number, number],
+    surroundings: Surroundings,
+  ) {
     this.#root = root;
+    this.#poolerPort = poolerPort;
     this.#remove = remove;
     this.#surroundings = surroundings;
     this.url = `http://127.0.0.1:${port}`;
@@ -32,10 +40,18 @@ export class Machine {
 
   static async create(surroundings: Surroundings): Promise<Machine> {
     const { folder, remove } = await temporaryFolder();
-    for (const path of ["bin", "etc/systemd/system", "opt", "usr/local/sbin", "var/lib", "var/backups"]) {
+    for (const path of [
+      "bin",
+      "etc/pgbouncer",
+      "etc/systemd/system",
+      "opt",
+      "usr/local/sbin",
+      "var/lib",
+      "var/backups",
+    ]) {
       await mkdir(join(folder, path), { recursive: true });
     }
-    const machine = new Machine(folder, remove, await freePort(), surroundings);
+    const machine = new Machine(folder, remove, [await freePort(), await freePort()], surroundings);
     await machine.#writeStandIns();
     return machine;
   }
@@ -86,6 +102,13 @@ export class Machine {
     ];
     await writeScript(bin("systemctl"), [
       ...unit,
+      'if [ "$*" = "restart pgbouncer" ]; then',
+      '  home="$root/pgbouncer"',
+      '  install -d -o postgres -g postgres "$home"',
+      `  sed -e "s,= /etc/,= $root/etc/," -e "s,= /var/.*/,= $home/," -e "s/=5432/=${this.#surroundings.postgres}/" \\`,
+      `    -e "s/= 6432/= ${this.#poolerPort}/" "$root/etc/pgbouncer/pgbouncer.ini" >"$home/pgbouncer.ini"`,
+      "  exec setpriv --reuid=postgres --regid=postgres --clear-groups pgbouncer --daemon --quiet $home/pgbouncer.ini",
+      "fi",
       'runs() { kill -0 "$1" 2>/dev/null && ! grep -q "^State:.Z" "/proc/$1/status"; }',
       "stop() {",
       '  [ -f "$root/pid" ] || return 0',
@@ -113,14 +136,16 @@ export class Machine {
 
   /** Runs the commands of this name in docs/operation.md; returns their output. */
   run(name: string): string {
-    const { smtpUrl, postgres = 0 } = this.#surroundings;
+    const { smtpUrl, postgres = 0, replica = 0 } = this.#surroundings;
     const commands = documentedCommands(name)
       .replaceAll(/(?<=^|[\s'",:=<>])\/(etc|opt|usr\/local|var)\//gm, `${this.#root}/$1/`)
       .replaceAll(/(?<=-[og] )latchkey\b/g, String(stranger))
       .replaceAll("latchkey:latchkey", `${stranger}:${stranger}`)
       .replaceAll(/smtps:\/\/[^']+/g, smtpUrl)
       .replaceAll("http://127.0.0.1:3000", this.url)
-      .replaceAll("127.0.0.1:5432", `127.0.0.1:${postgres}`);
+      .replaceAll("127.0.0.1:6432", `127.0.0.1:${this.#poolerPort}`)
+      .replaceAll(/(?:127\.0\.0\.1|10\.0\.0\.11):5432/g, `127.0.0.1:${postgres}`)
+      .replaceAll("10.0.0.12:5432", `127.0.0.1:${replica}`);
     return runAsRoot(commands, {
       PATH: `${this.#root}/bin:${this.#root}/usr/local/sbin:/usr/bin:/bin:/usr/sbin:/sbin`,
       PGHOST: "127.0.0.1",
@@ -163,7 +188,9 @@ export class Machine {
   }
 
   async remove(): Promise<void> {
-    runAsRoot(`${this.#root}/bin/systemctl stop latchkey; rm -rf ${this.#root}/*`, { PATH: "/usr/bin:/bin" });
+    const pooler = `${this.#root}/pgbouncer/pgbouncer.pid`;
+    const stop = `${this.#root}/bin/systemctl stop latchkey; [ ! -f ${pooler} ] || kill "$(cat ${pooler})"`;
+    runAsRoot(`${stop}; rm -rf ${this.#root}/*`, { PATH: "/usr/bin:/bin" });
     await this.#remove();
   }
 }

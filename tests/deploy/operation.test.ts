@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { twice } from "../support/twice";
+import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { Machine } from "./machine";
 import { type MailServer, startMailServer } from "./mail-server";
@@ -9,9 +10,17 @@ const email = "ada@example.com";
 
 const onPostgres = ["install", "settings", "create the database", "use PostgreSQL"];
 
-async function createMachine(smtp: MailServer, postgres?: PostgresCluster): Promise<Machine> {
-  const surroundings = { smtpUrl: smtp.url, production: inject("production") };
-  const machine = await Machine.create(postgres ? { ...surroundings, postgres: postgres.port } : surroundings);
+async function createMachine(
+  smtp: MailServer,
+  postgres?: PostgresCluster,
+  replica?: PostgresCluster,
+): Promise<Machine> {
+  const machine = await Machine.create({
+    smtpUrl: smtp.url,
+    production: inject("production"),
+    ...(postgres && { postgres: postgres.port }),
+    ...(replica && { replica: replica.port }),
+  });
   onTestFinished(() => machine.remove());
   return machine;
 }
@@ -165,5 +174,41 @@ describe("PostgreSQL", () => {
     expect(await usersOf(clusters[2])).toEqual([{ email }]);
     await expectSession(machine, arranged);
     await expectResetLink(machine, arranged);
+  });
+
+  test("it fails over: both hosts named, the primary lost, the replica promoted", async () => {
+    const primary = await PostgresCluster.start({ passwordOf: "latchkey" });
+    onTestFinished(() => primary.remove());
+    const replica = await primary.startReplica();
+    onTestFinished(() => replica.remove());
+    const smtp = await startMailServer();
+    const machine = await createMachine(smtp, primary, replica);
+    for (const name of onPostgres) machine.run(name);
+    await machine.runUntilReady("start");
+    await machine.runUntilReady("name both hosts");
+    machine.run("commit on the replica too");
+    const arranged = await arrange(machine, smtp);
+
+    await primary.stop("kill");
+    expect(await new Visitor(machine.url).get("/readyz")).toMatchObject({ status: 503 });
+    const other = await createMachine(smtp, replica);
+    other.run("promote the replica");
+    await until(async () => (await new Visitor(machine.url).get("/readyz")).status === 200, "it is ready again");
+    await expectSession(machine, arranged);
+    await expectResetLink(machine, arranged);
+  });
+
+  test("behind PgBouncer: sessions and links go on, and `latchkey doctor` finds both connections and the limit", async () => {
+    const smtp = await startMailServer();
+    const cluster = await PostgresCluster.start({ passwordOf: "latchkey" });
+    onTestFinished(() => cluster.remove());
+    const machine = await createMachine(smtp, cluster);
+    for (const name of onPostgres) machine.run(name);
+    await machine.runUntilReady("start");
+    const arranged = await arrange(machine, smtp);
+    await machine.runUntilReady("put PgBouncer in front");
+    await expectSession(machine, arranged);
+    await expectResetLink(machine, arranged);
+    expect(machine.run("command")).toContain(email);
   });
 });

@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     tags,
     include: ["tests/deploy/**/*.test.ts"],
-    provide: { programs: ["caddy", "chromium", "curl", "initdb", "nginx", "postfix", "systemd-analyze"] },
+    provide: { programs: ["caddy", "chromium", "curl", "initdb", "nginx", "pgbouncer", "postfix", "systemd-analyze"] },
     globalSetup: [
       "tests/support/programs.ts",
       "tests/support/fresh-build.ts",

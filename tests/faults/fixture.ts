@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type pg from "pg";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, inject } from "vitest";
 import { hashPassword } from "#server/accounts/password-hashing";
 import type { Answer } from "../support/http";
 import { type MailService, type MailServiceBehaviour, startMailService } from "../support/mail-service";
+import { startPgBouncer } from "../support/pgbouncer";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider";
 import { type RunningServer, startServer } from "../support/server";
@@ -15,17 +16,34 @@ import { Visitor } from "../support/visitor";
 export const oldPassword = "correct horse battery staple";
 export const newPassword = "a brand new password";
 
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Whether the service reaches PostgreSQL through PgBouncer in transaction mode. */
+    pgbouncer: boolean;
+  }
+}
+
 /** A cluster for the tests of one file; each test creates a fixture on a new database. */
 export function createFixtures() {
   let cluster: PostgresCluster;
+  let pooler: Awaited<ReturnType<typeof startPgBouncer>> | undefined;
 
   beforeAll(async () => {
     cluster = await PostgresCluster.start();
+    if (inject("pgbouncer")) pooler = await startPgBouncer(cluster.port);
   });
 
-  afterAll(() => cluster.remove());
+  afterAll(async () => {
+    await pooler?.stop();
+    await cluster.remove();
+  });
 
-  return { cluster: () => cluster, createFixture: async () => new Fixture(await cluster.createDatabase()) };
+  const createFixture = async () => {
+    const url = await cluster.createDatabase();
+    if (pooler) await cluster.execute("alter role postgres set statement_timeout = '4s'");
+    return new Fixture(url, pooler?.port);
+  };
+  return { cluster: () => cluster, createFixture };
 }
 
 const tables = [
@@ -38,17 +56,25 @@ const tables = [
 
 export class Fixture implements AsyncDisposable {
   readonly databaseUrl: string;
+  /** For a service on this database. */
+  readonly databaseSettings: Record<string, string>;
+  readonly #pooled: boolean;
   #client: pg.Client | undefined;
   readonly #servers: RunningServer[] = [];
   readonly #services: (MailService | ScriptedProvider)[] = [];
   readonly #clients: pg.Client[] = [];
 
-  constructor(databaseUrl: string) {
+  constructor(databaseUrl: string, poolerPort?: number) {
     this.databaseUrl = databaseUrl;
+    this.#pooled = poolerPort !== undefined;
+    this.databaseSettings =
+      poolerPort === undefined
+        ? { DATABASE_URL: databaseUrl }
+        : { DATABASE_URL: databaseUrl.replace(/:\d+/, `:${poolerPort}`), DATABASE_DIRECT_URL: databaseUrl };
   }
 
   async server(settings: Record<string, string> = {}, build?: string): Promise<RunningServer> {
-    const server = await startServer({ DATABASE_URL: this.databaseUrl, TRUST_PROXY: "true", ...settings }, build);
+    const server = await startServer({ ...this.databaseSettings, TRUST_PROXY: "true", ...settings }, build);
     this.#servers.push(server);
     return server;
   }
@@ -67,6 +93,7 @@ export class Fixture implements AsyncDisposable {
 
   async #connect(): Promise<pg.Client> {
     const client = await connect(this.databaseUrl);
+    await client.query("set statement_timeout = 0"); // the limit of the service's role
     this.#clients.push(client);
     client.once("end", () => {
       if (this.#client === client) this.#client = undefined;
@@ -107,10 +134,13 @@ export class Fixture implements AsyncDisposable {
     return token;
   }
 
+  /** The service's connections; those that PgBouncer keeps for others do not count. */
   async connections(): Promise<number> {
     const [row] = await this.query<{ count: number }>(
       `select count(*)::int as count from pg_stat_activity
-       where datname = current_database() and backend_type = 'client backend' and application_name <> 'test'`,
+       where datname = current_database() and backend_type = 'client backend' and application_name <> 'test'
+         and (state <> 'idle' or not $1)`,
+      [this.#pooled],
     );
     return row?.count ?? 0;
   }

@@ -8,7 +8,7 @@ import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { createFixtures, forgetPassword, oldPassword } from "./fixture";
 
-const { cluster, createFixture } = createFixtures();
+const { createFixture } = createFixtures();
 
 const send = (pid: number | undefined, signal: NodeJS.Signals | 0) => {
   try {
@@ -142,7 +142,8 @@ test.each<[NodeJS.Signals, string, (server: RunningServer, signal: NodeJS.Signal
 test.each(["SIGTERM", "SIGINT"] as const)(
   "%s to every process while they start ends them with status 0",
   async (signal) => {
-    const server = await spawn({ PROCESSES: "3", DATABASE_URL: await cluster().createDatabase() });
+    const { databaseSettings } = await createFixture();
+    const server = await spawn({ PROCESSES: "3", ...databaseSettings });
     await server.waitFor(remixServeListens);
     await until(() => childrenOf(server.process.pid).length === 3, "the others are forked");
     const processes = childrenOf(server.process.pid);
@@ -161,7 +162,7 @@ test("no database is one message and status 1", async () => {
 test("a port in use is one message and status 1", async () => {
   const { fixture, server } = await startThree();
   await using _ = fixture;
-  const other = await spawn({ PROCESSES: "2", DATABASE_URL: fixture.databaseUrl, PORT: String(server.port) });
+  const other = await spawn({ PROCESSES: "2", ...fixture.databaseSettings, PORT: String(server.port) });
   expect(await other.ended).toBe(1);
   expect(other.output()).toBe(`Port ${server.port} cannot be used: EADDRINUSE.\n`);
 });

@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     tags,
     include: ["tests/faults/*.test.ts"],
-    provide: { programs: ["initdb", "script"] },
+    provide: { programs: ["initdb", "pgbouncer", "script"], pgbouncer: false },
     globalSetup: ["tests/support/programs.ts", "tests/support/fresh-build.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -1,5 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { orm } from "#server/database/unit-of-work";
+import { User } from "#server/database/entities";
+import { orm, unitOfWork } from "#server/database/unit-of-work";
+import { DatabaseUnavailable } from "#server/errors";
 import * as dashboard from "~/routes/dashboard";
 import * as forgotPassword from "~/routes/forgot-password";
 import { startLatchkey } from "../support/latchkey";
@@ -44,6 +46,20 @@ test("a lost connection is a line of the log and printed nowhere else", { tags: 
     expect.objectContaining({ level: 40, msg: "Connection Error: Connection ended unexpectedly" }),
   ]);
   expect(printed.mock.calls).toEqual([]);
+});
+
+test("a connection that is lost at BEGIN makes the database unavailable, which is no unexpected error", async () => {
+  const pool = orm().em.getKnex().client;
+  const client = await pool.acquireConnection();
+  const query = client.query.bind(client);
+  const lost = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+  const spy = vi.spyOn(client, "query");
+  spy.mockImplementation((...[statement, done]: unknown[]) =>
+    (statement as { text: string }).text === "BEGIN;" ? (done as (error: Error) => void)(lost) : query(statement, done),
+  );
+  await pool.releaseConnection(client);
+  await expect(unitOfWork((em) => em.find(User, {}))).rejects.toThrow(DatabaseUnavailable);
+  spy.mockRestore();
 });
 
 test("pages stay 200 when a migration changes a column's type while the process runs", async () => {

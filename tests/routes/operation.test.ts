@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { connectionFor } from "#server/database/connection";
 import { connect } from "#server/database/orm";
 import { orm, provideOrm } from "#server/database/unit-of-work";
 import { log, logUnexpected } from "#server/log";
@@ -13,8 +14,7 @@ const latchkey = startLatchkey();
 /** The same service with a PostgreSQL URL on which no server listens. */
 async function withoutDatabase(work: () => Promise<void>): Promise<void> {
   const present = orm();
-  const address = { host: "127.0.0.1", port: 1, user: "nobody", dbName: "nothing" };
-  const absent = await connect({ kind: "postgresql", address, client: {}, close: async () => {} });
+  const absent = await connect(await connectionFor("postgresql://nobody@127.0.0.1:1/nothing"));
   provideOrm(absent.orm);
   try {
     await work();

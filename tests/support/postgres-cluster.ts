@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import pg from "pg";
@@ -8,8 +8,8 @@ import { childrenOf } from "./child-processes";
 import { findProgram } from "./programs";
 import { freePort } from "./server";
 
-/** PostgreSQL refuses to run as root. Root starts it as the user that its package creates. */
-function runAs(): { uid?: number; gid?: number } {
+/** PostgreSQL and PgBouncer refuse to run as root. Root starts them as the user that PostgreSQL's package creates. */
+export function postgresUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
@@ -30,13 +30,14 @@ interface ClusterOptions {
 export class PostgresCluster {
   readonly port: number;
   readonly #home: string;
-  readonly #user = runAs();
-  readonly #bin = dirname(findProgram("initdb") ?? "");
+  readonly #user = postgresUser();
+  /** Where the programs are that nobody links to, such as pg_basebackup. */
+  readonly #bin = dirname(realpathSync(findProgram("initdb") ?? "."));
   readonly #settings: Record<string, string | number>;
   #server: ChildProcess | undefined;
   #databases = 0;
 
-  private constructor(port: number, { passwordOf, certificate, settings }: ClusterOptions) {
+  private constructor(port: number, settings: ClusterOptions["settings"]) {
     this.port = port;
     this.#home = mkdtempSync(join(tmpdir(), "latchkey-cluster-"));
     this.#settings = {
@@ -47,12 +48,16 @@ export class PostgresCluster {
     };
     const { uid, gid } = this.#user;
     if (uid !== undefined && gid !== undefined) chownSync(this.#home, uid, gid);
-    const options = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync"];
-    execFileSync(join(this.#bin, "initdb"), [...options, "-D", join(this.#home, "data")], {
-      ...this.#user,
-      cwd: this.#home,
-      stdio: "ignore",
-    });
+  }
+
+  /** Runs a program that makes the data folder. */
+  #fill(program: string, options: string[]): void {
+    const words = [...options, "--no-sync", "-D", join(this.#home, "data")];
+    execFileSync(join(this.#bin, program), words, { ...this.#user, cwd: this.#home, stdio: "ignore" });
+  }
+
+  #initialize({ passwordOf, certificate }: ClusterOptions): void {
+    this.#fill("initdb", ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C"]);
     if (passwordOf !== undefined) this.#requirePassword(passwordOf);
     if (certificate) this.#requireTls(certificate);
   }
@@ -76,9 +81,23 @@ export class PostgresCluster {
   }
 
   static async start(options: ClusterOptions = {}): Promise<PostgresCluster> {
-    const cluster = new PostgresCluster(await freePort(), options);
+    const cluster = new PostgresCluster(await freePort(), options.settings);
+    cluster.#initialize(options);
     await cluster.start();
     return cluster;
+  }
+
+  /** Starts a streaming replica, which is read-only until it is promoted. */
+  async startReplica(): Promise<PostgresCluster> {
+    const replica = new PostgresCluster(await freePort(), {});
+    const primary = `host=127.0.0.1 port=${this.port} user=postgres`;
+    replica.#fill("pg_basebackup", ["--write-recovery-conf", "--checkpoint=fast", "--dbname", primary]);
+    await replica.start();
+    return replica;
+  }
+
+  promote(): Promise<unknown> {
+    return this.execute("select pg_promote()");
   }
 
   async start(): Promise<void> {
@@ -93,7 +112,7 @@ export class PostgresCluster {
     await new Promise<void>((resolve, reject) => {
       server.stderr.on("data", (chunk: Buffer) => {
         output += chunk.toString();
-        if (output.includes("ready to accept connections")) resolve();
+        if (/ready to accept (?:read-only )?connections/.test(output)) resolve();
       });
       server.once("close", (code) => reject(new Error(`PostgreSQL ended (${code}):\n${output}`)));
     });
@@ -130,13 +149,21 @@ export class PostgresCluster {
 
   async createDatabase(): Promise<string> {
     const name = `latchkey_${this.#databases++}`;
-    const client = await connect(this.#url("postgres"));
-    await client.query(`create database ${name}`);
-    await client.end();
-    return this.#url(name);
+    await this.execute(`create database ${name}`);
+    return this.url(name);
   }
 
-  #url(database: string): string {
+  /** Runs a statement of an administrator. */
+  async execute(statement: string): Promise<Record<string, unknown>[]> {
+    const client = await connect(this.url("postgres"));
+    try {
+      return (await client.query(statement)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  url(database: string): string {
     return `postgresql://postgres@127.0.0.1:${this.port}/${database}`;
   }
 

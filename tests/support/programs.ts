@@ -16,6 +16,7 @@ const packages = {
   curl: "curl",
   initdb: "postgresql",
   nginx: "nginx",
+  pgbouncer: "pgbouncer",
   postfix: "postfix",
   python3: "python3",
   script: "bsdutils",

@@ -67,7 +67,17 @@ async function checkSigningKey({ orm }: Database): Promise<Check> {
   return identity.fail("IDENTITY_KEY does not decrypt the signing key", mend);
 }
 
+/** A request that is answered 503 must not go on in the database. */
+async function checkStatementLimit({ orm }: Database): Promise<Check> {
+  const [row] = await orm.em
+    .fork()
+    .execute<{ limit: string }[]>("select current_setting('statement_timeout') as limit");
+  if (row?.limit !== "0") return database.ok(`statements through the pooler end after ${row?.limit}`);
+  return database.warn("statements through the pooler have no time limit", "alter role … set statement_timeout = '4s'");
+}
+
 const unopened: Troubles = [
+  [/unsupported startup parameter/, "{reason}", "set DATABASE_DIRECT_URL: DATABASE_URL leads to a pooler"],
   [/in use/, "{reason}", "stop the service to check its embedded database; its /readyz answers meanwhile"],
   [/password|authentication|role/, "{reason}", "correct the user and the password in DATABASE_URL"],
   [/database ".*" does not exist/, "{reason}", "create the database, or correct its name in DATABASE_URL"],
@@ -75,7 +85,7 @@ const unopened: Troubles = [
   [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
 ];
 
-export async function checkDatabase(databaseUrl: string): Promise<Examined> {
+export async function checkDatabase(databaseUrl: string, directUrl: string | null): Promise<Examined> {
   const folder = folderOf(databaseUrl);
   if (folder !== null && hasNoDatabase(folder)) {
     const none = database.warn(`there is no database in ${folder}`, "the first start of the service makes it");
@@ -83,7 +93,7 @@ export async function checkDatabase(databaseUrl: string): Promise<Examined> {
   }
   let opened: Database;
   try {
-    opened = await openDatabase(databaseUrl);
+    opened = await openDatabase(databaseUrl, directUrl);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const reason = error.message.replace(/\.$/, "");
@@ -98,6 +108,9 @@ export async function checkDatabase(databaseUrl: string): Promise<Examined> {
     const isMigrated = checks.every(({ status }) => status !== "fail");
     if (isMigrated && config().identityKey) checks.push(await checkSigningKey(opened));
     if (opened.connection.kind === "postgresql") checks.push(await checkClock(opened));
+    if (directUrl !== null) {
+      checks.push(await checkStatementLimit(opened), ...(await checkDatabase(directUrl, null)).checks.slice(0, 1));
+    }
     const id = await installationIdOf(opened.orm.em.fork()).catch(() => undefined);
     return { checks, installation: id ? { id } : { unknown: "its database is not migrated" } };
   } finally {

@@ -45,7 +45,7 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
   yield* checkRegistration(config, environment);
   const folder = folderOf(config.databaseUrl);
   if (folder !== null) yield await checkFolder(folder);
-  const { checks, installation } = await checkDatabase(config.databaseUrl);
+  const { checks, installation } = await checkDatabase(config.databaseUrl, config.databaseDirectUrl);
   yield* checks;
   provideMailer(createMailer(config.mail));
   yield await checkMail(config);

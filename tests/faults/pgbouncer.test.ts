@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Check } from "#server/commands/doctor/check";
+import { latchkey } from "../support/command";
+import { startPgBouncer } from "../support/pgbouncer";
+import { PostgresCluster } from "../support/postgres-cluster";
+
+let cluster: PostgresCluster;
+let pooler: Awaited<ReturnType<typeof startPgBouncer>>;
+let direct: string;
+
+beforeAll(async () => {
+  cluster = await PostgresCluster.start();
+  pooler = await startPgBouncer(cluster.port);
+  direct = await cluster.createDatabase();
+});
+
+afterAll(async () => {
+  await pooler.stop();
+  await cluster.remove();
+});
+
+const pooled = () => direct.replace(`:${cluster.port}/`, `:${pooler.port}/`);
+
+async function checks(settings: Record<string, string>): Promise<string[]> {
+  const { stdout } = await latchkey(["doctor", "--json"], { DATABASE_URL: pooled(), ...settings });
+  const database = (JSON.parse(stdout) as Check[]).filter(({ name }) => name === "database");
+  return database.map(({ status, found, mend }) => `${status} ${found}${mend ? ` Mend: ${mend}` : ""}`);
+}
+
+test("doctor checks the pooler, the time limit of statements behind it, and the direct connection", async () => {
+  const settings = { DATABASE_DIRECT_URL: direct };
+  const version = expect.stringMatching(/^ok PostgreSQL 1\d/);
+  const unlimited = "warn statements through the pooler have no time limit";
+  expect(await checks(settings)).toEqual([
+    version,
+    `${unlimited} Mend: alter role … set statement_timeout = '4s'`,
+    version,
+  ]);
+  await cluster.execute("alter role postgres set statement_timeout = '4s'");
+  await cluster.execute(
+    "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null",
+  );
+  expect(await checks(settings)).toEqual([version, "ok statements through the pooler end after 4s", version]);
+  expect(await checks({ DATABASE_DIRECT_URL: "postgresql://127.0.0.1:1/none" })).toEqual([
+    version,
+    "ok statements through the pooler end after 4s",
+    expect.stringMatching(/^fail The database at 127\.0\.0\.1:1\/none cannot be used: connect ECONNREFUSED/),
+  ]);
+});
+
+test("doctor says that a pooler needs DATABASE_DIRECT_URL", async () => {
+  expect(await checks({})).toEqual([
+    expect.stringMatching(
+      /unsupported startup parameter: statement_timeout Mend: set DATABASE_DIRECT_URL: DATABASE_URL leads to a pooler$/,
+    ),
+  ]);
+});
