@@ -25,6 +25,7 @@ export async function activityDuring(databaseUrl: string, work: () => Promise<un
   const working = work().finally(() => {
     done = true;
   });
+  working.catch(() => {}); // it is awaited below
   while (!done) {
     const [row] = (await client.query<Activity>(sampled)).rows;
     for (const what of ["connections", "active", "waiting"] as const) most[what] = Math.max(most[what], row![what]);

@@ -4,8 +4,8 @@ import { activityDuring } from "./activity";
 import type { Scale } from "./million";
 import { print } from "./print";
 
-const clients = 200;
-const seconds = 10;
+const clients = 40;
+const seconds = 15;
 
 const addressOf = (client: number) => `10.99.0.${client}`;
 
