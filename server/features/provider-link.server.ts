@@ -1,4 +1,5 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { countPasskeys } from "../accounts/passkeys";
 import { identityOf, isLinked, isTaken, link } from "../accounts/provider-identities";
 import {
   type Actor,
@@ -48,7 +49,8 @@ export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_
   const ended = await unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
     if (!user) return "session_ended";
-    if (!user.passwordHash || user.idpId === null) return "only_way_in";
+    const hasOtherWayIn = user.passwordHash || (await countPasskeys(em, userId)) > 0;
+    if (!hasOtherWayIn || user.idpId === null) return "only_way_in";
     user.idpId = null;
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();

@@ -136,7 +136,7 @@ export const ja: Texts = {
       disconnected: "外部ログインの連携を解除し、ほかのセッションをすべて終了しました。",
       disconnectProvider: "{provider}の連携を解除",
       disconnectWarning:
-        "ログインはパスワードのみになり、ほかのセッションはすべて終了します。ここで再び連携するまで、{provider}ではログインできません。",
+        "ほかのセッションはすべて終了します。ここで再び連携するまで、{provider}ではログインできません。",
       emailAndPassword: "メールアドレスとパスワード",
       externalSignIn: "外部ログイン",
       forgotCurrentPassword: "現在のパスワードをお忘れですか？",
@@ -161,6 +161,14 @@ export const ja: Texts = {
       since: "ログイン: <time>{moment}</time>",
       thisBrowser: "このブラウザ",
       title: "ログイン中のブラウザ",
+    },
+    passkeys: {
+      add: "パスキーを追加",
+      added: "パスキー、追加: <time>{moment}</time>",
+      how: "指紋、顔、またはデバイスの PIN で、パスワードを入力せずにログインできます。",
+      lastUsed: "最終使用: <time>{moment}</time>",
+      remove: "パスキーを削除",
+      signIn: "パスキーでログイン",
     },
     noAccess: {
       again: "もう一度試す",
@@ -209,6 +217,8 @@ export const ja: Texts = {
       invalidReset: "この再設定用リンクは無効か、有効期限が切れています。",
     },
     login: {
+      passkeyFailed:
+        "パスキーでログインできませんでした。もう一度お試しになるか、メールアドレスでログインしてください。",
       tooMany: {
         other: "試行回数が多すぎます。{count} 分後にもう一度お試しになるか、パスワードを再設定してください。",
       },
@@ -238,6 +248,9 @@ export const ja: Texts = {
       noPassword: "このアカウントにはまだパスワードがありません。下の「メールでパスワードを設定」を選択してください。",
       onlyWayIn: "先にパスワードを設定してください。ほかにログインする方法がありません。",
       ownEmail: "すでにこのアカウントのメールアドレスです。",
+      passkeyAdded: "パスキーを追加しました。今後はこのパスキーでログインできます。",
+      passkeyFailed:
+        "何も変更されていません。このデバイスにアカウントのパスキーがすでにある場合は、それをご利用ください。",
       passwordLinkSent: "パスワードを設定するためのリンクを {email} に送信しました。",
       sessionAlreadyEnded: "このセッションはすでに終了しています。",
       sessionEnded: "セッションを終了しました。",
@@ -277,6 +290,8 @@ export const ja: Texts = {
     reset: {
       button: "新しいパスワードを設定",
       lead: "次のリンクからパスワードを再設定してください。",
+      passkeys:
+        "アカウントのパスキー（{count} 個）は削除されません。ご自身のものか、アカウントページでご確認ください。",
       subject: "パスワードの再設定",
     },
     registration: {
@@ -324,10 +339,17 @@ export const ja: Texts = {
     },
     newSignIn: {
       act: "お心当たりがない場合は、パスワードを再設定してください。すべてのブラウザでログアウトされます。",
-      check: "その後ログインして、ご自身で連携していない外部ログインの連携をすべて解除してください。",
+      check: "その後ログインして、ご自身で追加していないパスキーと外部ログインをすべて削除してください。",
       lead: "これまで使われていないブラウザから、パスワードでアカウントへのログインがありました。",
+      leadPasskey: "これまで使われていないブラウザから、パスキーでアカウントへのログインがありました。",
       subject: "アカウントへの新しいログイン",
       what: "{browser}、{moment}",
+    },
+    passkey: {
+      added: "パスキーが追加されました",
+      addedWhat: "新しいパスキーで、パスワードなしでアカウントにログインできるようになりました。",
+      removed: "パスキーが削除されました",
+      removedWhat: "パスキーの 1 つではアカウントにログインできなくなり、ほかのブラウザはすべてログアウトされました。",
     },
     providerLinked: {
       act: "お心当たりがない場合は、まずパスワードを再設定してください。すべてのブラウザでログアウトされます。",

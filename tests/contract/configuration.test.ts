@@ -46,6 +46,7 @@ function problems(environment: Environment): string[] {
 test("an empty environment gives every default", { tags: "13.2.3" }, () => {
   expect(loadConfig({})).toEqual({
     production: false,
+    relyingPartyId: "localhost",
     appUrl: "http://localhost:3000",
     databaseUrl: "pglite:./data",
     port: 3000,
@@ -107,6 +108,7 @@ test("every setting is read", () => {
   });
   expect(config).toEqual({
     production: true,
+    relyingPartyId: "latchkey.example",
     appUrl: "https://latchkey.example",
     databaseUrl: "postgresql://latchkey@db.example/latchkey",
     port: 8080,
