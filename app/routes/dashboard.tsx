@@ -3,7 +3,6 @@ import { data, Form, useActionData, useLoaderData, useLocation } from "@remix-ru
 import { Fragment } from "react";
 import { consentOrigin, providerLabel } from "#server/features/external-sign-in.server";
 import { agoIn, momentIn } from "#server/features/language.server";
-import { hasPasskeys, mostPasskeys, passkeysOf } from "#server/features/passkeys.server";
 import { activeSessions, browserName } from "#server/features/sessions.server";
 import { runAccountAction } from "~/account/actions.server";
 import { accountForm, type Refusal } from "~/account/answers.server";
@@ -15,8 +14,20 @@ import { SubmitButton } from "~/components/submit-button";
 import { WaysIn } from "~/components/ways-in";
 import { useTexts } from "~/page/language";
 import { titled } from "~/page/title";
-import { deviceToken, factsOf, formTargetHeader, languageOf, mustSignInAgain, readForm, requireUser } from "~/request";
-import { passkeyOffered, wasPasskeyOffered } from "~/request/passkey.server";
+import {
+  deviceToken,
+  factsOf,
+  formTargetHeader,
+  hasPasskeys,
+  languageOf,
+  mostPasskeys,
+  mustSignInAgain,
+  passkeyOffered,
+  passkeysOf,
+  readForm,
+  requireUser,
+  wasPasskeyOffered,
+} from "~/request";
 import { respond, unprocessable } from "~/request/responses";
 
 export { pageHeaders as headers } from "~/request/responses";

@@ -4,7 +4,6 @@ import * as z from "zod";
 import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
 import { signInWithPasskey } from "#server/features/passkey-sign-in.server";
-import { hasPasskeys } from "#server/features/passkeys.server";
 import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
@@ -21,7 +20,9 @@ import {
   deviceToken,
   factsOf,
   formTarget,
+  hasPasskeys,
   languageOf,
+  passkeyBrowser,
   readForm,
   registrationMode,
   requesterOf,
@@ -32,7 +33,6 @@ import {
   textsFor,
   withDevice,
 } from "~/request";
-import { passkeyBrowser } from "~/request/passkey.server";
 import { minutesIn, respond, unprocessable } from "~/request/responses";
 import { withReturnTo } from "~/request/return-to";
 

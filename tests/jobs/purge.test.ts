@@ -10,7 +10,7 @@ function passMinutes(minutes: number): void {
   vi.spyOn(Date, "now").mockImplementation(() => now() + minutes * 60_000);
 }
 
-const tables = ["password_resets", "registrations", "email_changes", "sessions", "rate_limits"];
+const tables = ["password_resets", "registrations", "email_changes", "passkey_challenges", "sessions", "rate_limits"];
 const inEach = (count: number) => Object.fromEntries(tables.map((table) => [table, count]));
 
 async function addRows(prefix: string, count: number, expires: Date): Promise<void> {
@@ -23,6 +23,7 @@ async function addRows(prefix: string, count: number, expires: Date): Promise<vo
      resets as (insert into password_resets select key, email, at from expiring),
      links as (insert into registrations select key, email, at from expiring),
      changes as (insert into email_changes select key, user_id, email, at from expiring),
+     challenges as (insert into passkey_challenges select key, at from expiring),
      counters as (insert into rate_limits select key, 1, extract(epoch from at) * 1000 from expiring)
      insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
      select gen_random_uuid(), key, user_id, now(), now(), at from expiring`,
