@@ -2,6 +2,7 @@
 // module, which the bundler keeps: a chunk, and a request at the first load, for each set of routes that imports it.
 // This file has no side effect, so it is dropped with all that it imports.
 
+export { providerLabel } from "#server/features/external-sign-in.server";
 export { hasPasskeys, mostPasskeys, passkeysOf } from "#server/features/passkeys.server";
 export { isResetLinkValid, requestPasswordReset, resetPassword } from "#server/features/password-reset.server";
 export {

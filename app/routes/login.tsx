@@ -1,7 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
-import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
 import { signInWithPasskey } from "#server/features/passkey-sign-in.server";
 import { recentSignInMinutes } from "#server/rules";
@@ -9,7 +8,7 @@ import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
-import { PasskeySignIn } from "~/components/passkeys";
+import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
 import { Text, useTexts } from "~/page/language";
@@ -23,6 +22,7 @@ import {
   hasPasskeys,
   languageOf,
   passkeyBrowser,
+  providerLabel,
   readForm,
   registrationMode,
   requesterOf,
