@@ -46,7 +46,7 @@ interface WaysInProps {
 
 export function WaysIn({ email, password, linked, canConnect, provider, passkeys }: WaysInProps) {
   const t = useTexts();
-  const hasPasskeys = passkeys !== null && passkeys.items.length > 0;
+  const hasPasskeys = Boolean(passkeys?.items.length);
   return (
     <section aria-labelledby="ways-in">
       <h2 id="ways-in">{t("account.waysIn")}</h2>

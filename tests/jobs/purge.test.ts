@@ -23,12 +23,16 @@ async function addRows(prefix: string, count: number, expires: Date): Promise<vo
      resets as (insert into password_resets select key, email, at from expiring),
      links as (insert into registrations select key, email, at from expiring),
      changes as (insert into email_changes select key, user_id, email, at from expiring),
-     challenges as (insert into passkey_challenges select key, at from expiring),
      counters as (insert into rate_limits select key, 1, extract(epoch from at) * 1000 from expiring)
      insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
      select gen_random_uuid(), key, user_id, now(), now(), at from expiring`,
     [`${prefix}@example.com`, prefix, expires, count],
   );
+  await latchkey.execute("insert into passkey_challenges select ? || n, ? from generate_series(1, ?::int) n", [
+    prefix,
+    expires,
+    count,
+  ]);
 }
 
 async function counts(): Promise<Record<string, number>> {
