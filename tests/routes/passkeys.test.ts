@@ -264,6 +264,21 @@ describe("signing in", () => {
     expect(signedIn).toMatchObject({ status: 302, location: "/healthz" });
   });
 
+  test("on the login host of a SESSION_DOMAIN is for that host, and its session for the domain", async () => {
+    latchkey.configure({ APP_URL: "https://login.example.org", SESSION_DOMAIN: "example.org" });
+    const headers = { "latchkey-origin": "https://login.example.org" };
+    const own = new Authenticator("https://login.example.org");
+    const adding = await ask("add", { cookie: session.replace("session", "__Secure-session"), headers });
+    expect(adding.options.rp.id).toBe("login.example.org");
+    const added = await act(adding.cookie, "add-passkey", { passkey: own.create(adding.options) }, headers);
+    expect(added.status).toBe(200);
+    const { headers: answered } = await signInBy(own, {}, { headers });
+    expect(answered.getSetCookie()[0]).toMatch(/^__Secure-session=[0-9a-f]{64}; Domain=example\.org; /);
+    const sibling = await ask("sign-in", { headers });
+    const imitated = own.get(sibling.options, { origin: "https://app.example.org", rpId: "example.org" });
+    expect(await answerWith(imitated, { cookie: sibling.cookie, headers })).toMatchObject(refusal);
+  });
+
   test("in a new browser is told to the owner, and in a known one is not", async () => {
     const signedIn = await signInBy(authenticator);
     await latchkey.drain();
