@@ -353,7 +353,7 @@ export const de: Texts = {
     },
     emailChanged: {
       changeBack:
-        "Wenn Sie das nicht waren, melden Sie sich sofort an, mit {newEmail} und Ihrem Passwort oder mit einer externen Anmeldung, und ändern Sie die Adresse zurück. Damit werden alle anderen Browser abgemeldet. Ändern Sie danach Ihr Passwort und trennen Sie jede externe Anmeldung, die Sie nicht selbst verbunden haben:",
+        "Wenn Sie das nicht waren, melden Sie sich sofort an, mit {newEmail} und Ihrem Passwort oder mit einer externen Anmeldung, und ändern Sie die Adresse zurück. Damit werden alle anderen Browser abgemeldet. Ändern Sie danach Ihr Passwort und entfernen Sie Passkeys und externe Anmeldungen, die nicht von Ihnen sind:",
       lost: "Wenn Sie sich nicht anmelden können, wenden Sie sich an die Betreiber dieses Dienstes.",
       secureMailbox:
         "Wenn Sie das nicht waren, kann jemand Ihre E-Mails lesen: Ändern Sie das Passwort Ihres Postfachs und setzen Sie danach das Passwort dieses Kontos zurück:",

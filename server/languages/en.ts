@@ -349,7 +349,7 @@ export const en = {
     },
     emailChanged: {
       changeBack:
-        "If it was not you, log in at once, with {newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password, and disconnect every external sign-in that you did not connect yourself:",
+        "If it was not you, log in at once, with {newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password, and remove every passkey and disconnect every external sign-in that you did not add yourself:",
       lost: "If you cannot log in, tell the people who run this service.",
       secureMailbox:
         "If it was not you, somebody can read your mail: change the password of your mailbox, and then reset the password of this account:",

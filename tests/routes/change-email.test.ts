@@ -366,7 +366,7 @@ describe("when it was not the owner", () => {
 
   const notOwner = "If it was not you, ";
   const disconnect =
-    "disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard\n\n";
+    "remove every passkey and disconnect every external sign-in that you did not add yourself:\n\nhttp://localhost:3000/dashboard\n\n";
 
   test.each([
     [
