@@ -350,7 +350,7 @@ export const es: Texts = {
     },
     emailChanged: {
       changeBack:
-        "Si no fuiste tú, inicia sesión enseguida, con {newEmail} y tu contraseña o con un inicio de sesión externo, y vuelve a poner la dirección anterior. Así se cierra la sesión en todos los demás navegadores. Después cambia tu contraseña y desvincula todo inicio de sesión externo que no hayas vinculado tú:",
+        "Si no fuiste tú, inicia sesión enseguida, con {newEmail} y tu contraseña o con un inicio de sesión externo, y vuelve a poner la dirección anterior. Así se cierra la sesión en todos los demás navegadores. Después cambia tu contraseña y quita las llaves de acceso y los inicios de sesión externos que no añadiste tú:",
       lost: "Si no puedes iniciar sesión, avisa a quienes gestionan este servicio.",
       secureMailbox:
         "Si no fuiste tú, alguien puede leer tu correo: cambia la contraseña de tu correo y después restablece la de esta cuenta:",

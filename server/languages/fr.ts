@@ -110,7 +110,7 @@ export const fr: Texts = {
     },
     confirmEmail: {
       anotherAccount:
-        "Vous êtes connecté à un autre compte que celui auquel ce lien appartient : rien n’a été modifié. Déconnectez-vous sur <account>la page de votre compte</account>, puis ouvrez de nouveau le lien.",
+        "Vous êtes connecté à un autre compte que celui auquel ce lien appartient : rien n’a été modifié. Déconnectez-vous sur <account>la page de votre compte</account>, puis ouvrez de nouveau le lien.",
       askAgain: "Vous pouvez en demander un nouveau sur <account>la page de votre compte</account>.",
       decline: "Je n’ai pas fait cette demande",
       declined: "Rien n’a été modifié, et le lien ne fonctionne plus.",
@@ -177,9 +177,9 @@ export const fr: Texts = {
     },
     passkeys: {
       add: "Ajouter une clé d’accès",
-      added: "Clé d’accès, ajoutée : <time>{moment}</time>",
+      added: "Clé d’accès, ajoutée : <time>{moment}</time>",
       how: "Connectez-vous avec votre empreinte, votre visage ou le code de votre appareil, sans mot de passe.",
-      lastUsed: "Dernière utilisation : <time>{moment}</time>",
+      lastUsed: "Dernière utilisation : <time>{moment}</time>",
       remove: "Supprimer la clé d’accès",
       signIn: "Se connecter avec une clé d’accès",
     },
@@ -312,7 +312,7 @@ export const fr: Texts = {
     reset: {
       button: "Choisir un nouveau mot de passe",
       lead: "Réinitialisez votre mot de passe :",
-      passkeys: "Votre compte a des clés d’accès ({count}), qui restent : vérifiez sur sa page que toutes sont à vous.",
+      passkeys: "Votre compte a des clés d’accès ({count}), qui restent : vérifiez sur sa page que toutes sont à vous.",
       subject: "Réinitialisez votre mot de passe",
     },
     registration: {
@@ -336,7 +336,7 @@ export const fr: Texts = {
     emailChange: {
       button: "Confirmer l’adresse",
       careful:
-        "Si {oldEmail} n’est pas votre compte, ou si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
+        "Si {oldEmail} n’est pas votre compte, ou si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
       lead: "Confirmez votre nouvelle adresse e-mail :",
       subject: "Confirmez votre nouvelle adresse e-mail",
       what: "Le compte {oldEmail} doit prendre cette adresse. Si vous confirmez, vous vous connecterez à ce compte avec cette adresse, et ses e-mails arriveront ici.",
@@ -352,7 +352,7 @@ export const fr: Texts = {
     },
     emailChanged: {
       changeBack:
-        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe et dissociez toute connexion externe que vous n’avez pas associée vous-même :",
+        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe et supprimez les clés d’accès et connexions externes que vous n’avez pas ajoutées :",
       lost: "Si vous ne pouvez pas vous connecter, contactez les personnes qui gèrent ce service.",
       secureMailbox:
         "Si ce n’était pas vous, quelqu’un peut lire vos e-mails : modifiez le mot de passe de votre messagerie, puis réinitialisez celui de ce compte :",
@@ -362,10 +362,10 @@ export const fr: Texts = {
     newSignIn: {
       act: "Si ce n’était pas vous, réinitialisez votre mot de passe, ce qui déconnecte tous les navigateurs :",
       check:
-        "Connectez-vous ensuite, et supprimez les clés d’accès et connexions externes que vous n’avez pas ajoutées :",
+        "Connectez-vous ensuite, et supprimez les clés d’accès et connexions externes que vous n’avez pas ajoutées :",
       lead: "Quelqu’un, probablement vous, s’est connecté à votre compte avec son mot de passe, dans un navigateur encore inconnu :",
       leadPasskey:
-        "Quelqu’un, probablement vous, s’est connecté avec une clé d’accès, dans un navigateur encore inconnu :",
+        "Quelqu’un, probablement vous, s’est connecté avec une clé d’accès, dans un navigateur encore inconnu :",
       subject: "Nouvelle connexion à votre compte",
       what: "{browser}, {moment}",
     },
