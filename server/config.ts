@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { brandColors, defaultColor } from "./brand-colors";
 import { StartError } from "./errors";
 import { processValue } from "./process-value";
@@ -45,6 +46,13 @@ function identityProviderConfig({ identityProvider: v }: Values) {
   return provider === "oidc" ? { ...client, provider, issuer: given(issuer) } : { ...client, provider, issuer };
 }
 
+/** The relying party's id for browsers: a host, which is no address, of a secure context. `null`: passkeys are off. */
+function relyingPartyId(appUrl: string): string | null {
+  const { protocol, hostname } = new URL(appUrl);
+  const isSecure = protocol === "https:" || hostname === "localhost";
+  return isSecure && !hostname.startsWith("[") && isIP(hostname) === 0 ? hostname : null;
+}
+
 /** What each is for: `settings/settings.ts`. `null` is a setting that is not set, or a part that is off. */
 function configOf(values: Values, production: boolean) {
   const { address, database, applications, brand, language } = values;
@@ -60,6 +68,7 @@ function configOf(values: Values, production: boolean) {
   return {
     production,
     ...allowed,
+    relyingPartyId: relyingPartyId(allowed.appUrl),
     afterSignIn: given(allowedTarget(applications.AFTER_SIGN_IN, allowed)),
     sessionDomain: applications.SESSION_DOMAIN,
     identityKey: applications.IDENTITY_TOKENS ? given(applications.IDENTITY_KEY) : null,

@@ -31,6 +31,9 @@ export type ExternalSignInFailure =
   | "unexpected"
   | `${SignInStep}: ${CallFailureReason}`;
 
+/** Why the answer of an authenticator was refused. `counter`: it went back, so the passkey may have been copied. */
+export type PasskeyFailure = "malformed" | "challenge" | "unknown" | "known" | "not_verified" | "suspended" | "counter";
+
 export type SessionEnd =
   | "logout"
   | "ended_by_user"
@@ -43,6 +46,7 @@ export type SessionEnd =
   | "account_deleted"
   | "account_suspended"
   | "unlinked"
+  | "passkey_removed"
   | "expired";
 
 /** Why the mail service refused a mail for good. */
@@ -68,6 +72,8 @@ export type AuthenticationEvent =
   | { event: "idp.started" }
   | { event: "idp.succeeded" | "idp.linked" | "idp.unlinked"; userId: string }
   | { event: "idp.failed"; reason: ExternalSignInFailure }
+  | { event: "passkey.added" | "passkey.removed" | "passkey.succeeded"; userId: string }
+  | { event: "passkey.failed"; reason: PasskeyFailure; userId?: string }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }
   | { event: "webhook.failed"; reason: "retries_exhausted" }

@@ -9,5 +9,8 @@ export const DEVICE_LIFETIME_MS = 400 * 24 * 3_600_000;
 /** A sign-in that is older is asked for again before what cannot be undone. */
 export const recentSignInMinutes = 15;
 
+/** How long the answer to a passkey's challenge is accepted, in ms. */
+export const PASSKEY_CHALLENGE_TTL_MS = 300_000;
+
 /** Of a password, in Unicode code points. NIST SP 800-63B, section 3.1.1.2. */
 export const longestPassword = 256;

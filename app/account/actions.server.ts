@@ -6,16 +6,18 @@ import {
   logExternalSignInFailure,
   startExternalSignIn,
 } from "#server/features/external-sign-in.server";
+import { addPasskey, removePasskey } from "#server/features/passkeys.server";
 import { changePassword, verifyCurrentPassword } from "#server/features/password-change.server";
 import { passwordProblem } from "#server/features/password-policy.server";
 import { requestPasswordReset } from "#server/features/password-reset.server";
 import { unlinkProvider } from "#server/features/provider-link.server";
-import { endOtherSessions, endSession, type SignedIn } from "#server/features/sessions.server";
+import { browserName, endOtherSessions, endSession, type SignedIn } from "#server/features/sessions.server";
 import { clientOf, requesterOf } from "#server/http/request-facts.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { deviceToken } from "~/request/device.server";
 import { textsFor } from "~/request/language.server";
 import { connectCookies, redirectUri } from "~/request/oauth-attempt.server";
+import { passkeyBrowser } from "~/request/passkey.server";
 import { passwordMessage } from "~/request/password-messages";
 import { minutesIn } from "~/request/responses";
 import { ownerOf, requireRecentSignIn, signOut } from "~/request/session.server";
@@ -90,6 +92,21 @@ async function disconnect({ request, t, owner, form }: ActionContext) {
   return sessionsEnded(request, outcome, "idp_disconnected");
 }
 
+async function addOwnPasskey({ request, t, owner, form }: ActionContext) {
+  const ofBrowser = browserName(request.headers.get("User-Agent"), owner.language);
+  const outcome = await addPasskey(owner, passkeyBrowser(request), form.passkey, [form.name, ofBrowser]);
+  if (outcome === "session_ended") return outcome;
+  return outcome === "added" ? done(t("account.passkeyAdded")) : refused(form, { passkey: t("account.passkeyFailed") });
+}
+
+async function removeOwnPasskey({ request, t, owner, form }: ActionContext) {
+  const outcome = await removePasskey(owner, form.passkey);
+  if (outcome === "session_ended") return outcome;
+  if (outcome === "only_way_in") return refused(form, { passkey: t("account.onlyWayIn") });
+  if (outcome === "no_such_passkey") return refused(form, { passkey: t("account.passkeyFailed") });
+  return sessionsEnded(request, outcome, "sessions_ended");
+}
+
 const emailRefusals = { no_address: "account.enterEmail", own_address: "account.ownEmail" } as const;
 
 async function changeOwnEmail({ request, t, owner, signedIn: { user }, form }: ActionContext) {
@@ -118,6 +135,8 @@ const actions: Record<Intent, AccountAction> = {
   "change-password": { recent: true, run: changeOwnPassword },
   "connect-provider": { recent: true, run: connect },
   "unlink-provider": { recent: true, run: disconnect },
+  "add-passkey": { recent: true, run: addOwnPasskey },
+  "remove-passkey": { recent: true, run: removeOwnPasskey },
   "change-email": { recent: true, run: changeOwnEmail },
   "delete-account": { recent: true, run: removeAccount },
 };

@@ -13,6 +13,8 @@ const intents = [
   "change-password",
   "connect-provider",
   "unlink-provider",
+  "add-passkey",
+  "remove-passkey",
   "change-email",
   "delete-account",
 ] as const;
@@ -27,6 +29,8 @@ export const accountForm = () =>
     currentPassword: z.string().default(""),
     password: z.string().default(""),
     passwordConfirmation: z.string().default(""),
+    passkey: z.string().default(""),
+    name: z.string().default(""),
   });
 
 export type AccountForm = z.output<ReturnType<typeof accountForm>>;

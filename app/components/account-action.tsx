@@ -1,5 +1,5 @@
 import { Form, useActionData, useLoaderData } from "@remix-run/react";
-import type { ReactNode } from "react";
+import type { FormEvent, ReactNode } from "react";
 import { recentSignInMinutes } from "#server/rules";
 import type { Intent, Refusal } from "~/account/answers.server";
 import { useTexts } from "~/page/language";
@@ -10,12 +10,13 @@ interface ActionFormProps {
   sessionId?: string;
   submit: string;
   danger?: boolean;
+  onSubmit?: (event: FormEvent<HTMLFormElement>) => void;
   children?: ReactNode;
 }
 
-export function ActionForm({ intent, sessionId, submit, danger, children }: ActionFormProps) {
+export function ActionForm({ intent, sessionId, submit, danger, onSubmit, children }: ActionFormProps) {
   return (
-    <Form method="post" action="/dashboard">
+    <Form method="post" action="/dashboard" {...(onSubmit && { onSubmit })}>
       <input type="hidden" name="intent" value={intent} />
       {sessionId && <input type="hidden" name="sessionId" value={sessionId} />}
       {children}
@@ -34,14 +35,15 @@ export function useRefusal(intent: Intent): Refusal | null {
 interface ProtectedActionProps extends ActionFormProps {
   label: string;
   how?: string;
+  open?: boolean;
   after?: ReactNode;
 }
 
-export function ProtectedAction({ label, how, after, ...form }: ProtectedActionProps) {
+export function ProtectedAction({ label, how, open = false, after, ...form }: ProtectedActionProps) {
   const t = useTexts();
   const { signInAgain } = useLoaderData<{ signInAgain: boolean }>();
   return (
-    <details open={useRefusal(form.intent) !== null} className={form.danger ? "danger" : undefined}>
+    <details open={useRefusal(form.intent) !== null || open} className={form.danger ? "danger" : undefined}>
       <summary>{label}</summary>
       {how && <p>{how}</p>}
       {signInAgain && <p className="muted">{t("account.signInAgain", { count: recentSignInMinutes })}</p>}

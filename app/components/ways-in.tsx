@@ -1,6 +1,7 @@
 import { Text, useTexts } from "~/page/language";
 import { ActionForm, ProtectedAction, useRefusal } from "./account-action";
 import { NewPasswordFields } from "./new-password-fields";
+import { Passkeys, type PasskeysOfAccount } from "./passkeys";
 import { PasswordField } from "./password-field";
 
 function ChangePassword({ email }: { email: string }) {
@@ -39,10 +40,13 @@ interface WaysInProps {
   linked: boolean;
   canConnect: boolean;
   provider: string;
+  /** `null`: none, because they are off. */
+  passkeys: PasskeysOfAccount | null;
 }
 
-export function WaysIn({ email, password, linked, canConnect, provider }: WaysInProps) {
+export function WaysIn({ email, password, linked, canConnect, provider, passkeys }: WaysInProps) {
   const t = useTexts();
+  const hasPasskeys = Boolean(passkeys?.items.length);
   return (
     <section aria-labelledby="ways-in">
       <h2 id="ways-in">{t("account.waysIn")}</h2>
@@ -56,7 +60,7 @@ export function WaysIn({ email, password, linked, canConnect, provider }: WaysIn
         {linked && (
           <li>
             <p>{provider}</p>
-            {password && (
+            {(password || hasPasskeys) && (
               <ProtectedAction
                 label={t("account.disconnect")}
                 how={t("account.disconnectWarning", { provider })}
@@ -79,10 +83,11 @@ export function WaysIn({ email, password, linked, canConnect, provider }: WaysIn
             <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
           </li>
         )}
+        {passkeys && <Passkeys {...passkeys} />}
       </ul>
       {!password && (
         <>
-          <p className="muted">{t("account.onlyProvider", { provider })}</p>
+          {!hasPasskeys && <p className="muted">{t("account.onlyProvider", { provider })}</p>}
           <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
         </>
       )}

@@ -61,3 +61,8 @@ export const useHydrated = () =>
     () => true,
     () => false,
   );
+
+/** Attributes of what only browsers with passkeys show. Its place is kept until then, so that nothing moves. */
+export function usePasskeySupport(): { className?: string; hidden?: boolean } {
+  return useHydrated() ? { hidden: !("PublicKeyCredential" in window) } : { className: "scripted" };
+}

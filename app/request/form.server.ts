@@ -12,7 +12,7 @@ const formTypes = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)(
 export interface Fields {
   /** The fields that were sent once, as a string. */
   fields: Record<string, string>;
-  /** What the page may show again: no password. */
+  /** What the page may show again: no password, and no answer of an authenticator. */
   typed: Record<string, string>;
 }
 
@@ -57,7 +57,7 @@ type FormProblem = Extract<TextKey<AnswerTexts>, "form.missing" | "account.choos
 
 export const formProblem = (key: FormProblem): FormProblem => key;
 
-const isPassword = (name: string) => /password/i.test(name);
+const isSecret = (name: string) => /pass(?:word|key)/i.test(name);
 
 /**
  * Reads the named fields of a form. A field that is repeated, or a file, counts as missing. Throws a Response: 403 from
@@ -71,7 +71,7 @@ export async function readFields(request: Request, names: string[]): Promise<Fie
     const [value, ...more] = form.getAll(name);
     if (typeof value !== "string") continue;
     if (more.length === 0) fields[name] = value;
-    if (!isPassword(name)) typed[name] = value;
+    if (!isSecret(name)) typed[name] = value;
   }
   return { fields, typed };
 }

@@ -14,7 +14,20 @@ import { SubmitButton } from "~/components/submit-button";
 import { WaysIn } from "~/components/ways-in";
 import { useTexts } from "~/page/language";
 import { titled } from "~/page/title";
-import { formTargetHeader, languageOf, mustSignInAgain, readForm, requireUser } from "~/request";
+import {
+  deviceToken,
+  factsOf,
+  formTargetHeader,
+  hasPasskeys,
+  languageOf,
+  mostPasskeys,
+  mustSignInAgain,
+  passkeyOffered,
+  passkeysOf,
+  readForm,
+  requireUser,
+  wasPasskeyOffered,
+} from "~/request";
 import { respond, unprocessable } from "~/request/responses";
 
 export { pageHeaders as headers } from "~/request/responses";
@@ -30,6 +43,9 @@ export function loader({ request }: LoaderFunctionArgs) {
     const sessions = await activeSessions(user.id);
     const provider = providerLabel(language);
     const origin = user.isLinked ? null : consentOrigin();
+    const passkeys = hasPasskeys(factsOf(request).origin) ? await passkeysOf(user.id) : null;
+    // Who has a device cookie has signed in with a password in this browser.
+    const offered = passkeys?.length === 0 && deviceToken(request) !== null && !wasPasskeyOffered(request);
     return data(
       {
         user: {
@@ -40,6 +56,16 @@ export function loader({ request }: LoaderFunctionArgs) {
           linked: user.isLinked,
         },
         provider,
+        passkeys: passkeys && {
+          items: passkeys.map(({ credentialId, name, createdAt, lastUsedAt }) => ({
+            id: credentialId,
+            name,
+            added: moment(createdAt),
+            lastUsed: lastUsedAt ? moment(lastUsedAt) : null,
+          })),
+          newName: passkeys.length < mostPasskeys ? browserName(request.headers.get("User-Agent"), language) : null,
+          offered,
+        },
         canConnect: provider !== null && !user.isLinked,
         signInAgain: mustSignInAgain(signedIn),
         notice: new URL(request.url).searchParams.get("notice"),
@@ -51,7 +77,7 @@ export function loader({ request }: LoaderFunctionArgs) {
           current: id === sessionId,
         })),
       },
-      origin === null ? {} : { headers: { [formTargetHeader]: origin } },
+      { headers: { ...(origin !== null && { [formTargetHeader]: origin }), ...(offered && passkeyOffered(request)) } },
     );
   });
 }
@@ -76,7 +102,7 @@ function LogOut() {
 
 export default function Dashboard() {
   const t = useTexts();
-  const { user, canConnect, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
+  const { user, passkeys, canConnect, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
   const provider = loaded.provider ?? t("account.externalSignIn");
   const { key } = useLocation();
   const result = useActionData<{ done?: string } & Partial<Refusal>>();
@@ -89,14 +115,15 @@ export default function Dashboard() {
   ]);
   const failed = !result && notice === "idp_failed" && t("account.connectFailed", { provider });
   const done = result ? result.done : notices.get(notice ?? "");
-  const problem = errors.intent ?? errors.sessionId ?? errors.passwordLink ?? errors.provider ?? failed;
+  const problem =
+    errors.intent ?? errors.sessionId ?? errors.passwordLink ?? errors.provider ?? errors.passkey ?? failed;
   return (
     <Page title={t("common.accountTitle")} wide aside={<LogOut />}>
       {done && <Notice role="status">{done}</Notice>}
       {problem && <Notice role="alert">{problem}</Notice>}
       {/* A new key after each action: the forms are closed and empty again, as after a page load. */}
       <Fragment key={key}>
-        <WaysIn {...user} provider={provider} canConnect={canConnect} />
+        <WaysIn {...user} provider={provider} canConnect={canConnect} passkeys={passkeys} />
         <SessionList sessions={sessions} />
         <AccountDetails {...user} />
         <DeleteAccount />

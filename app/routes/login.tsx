@@ -1,13 +1,14 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
-import { providerLabel } from "#server/features/external-sign-in.server";
 import { authenticate, countLogin, logIn } from "#server/features/login.server";
+import { signInWithPasskey } from "#server/features/passkey-sign-in.server";
 import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField } from "~/components/field";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
+import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
 import { SubmitButton } from "~/components/submit-button";
 import { Text, useTexts } from "~/page/language";
@@ -16,8 +17,12 @@ import {
   browserOf,
   clientOf,
   deviceToken,
+  factsOf,
   formTarget,
+  hasPasskeys,
   languageOf,
+  passkeyBrowser,
+  providerLabel,
   readForm,
   registrationMode,
   requesterOf,
@@ -42,8 +47,9 @@ export function loader({ request }: LoaderFunctionArgs) {
     const provider = providerLabel(languageOf(request));
     const notice = new URL(request.url).searchParams.get("notice");
     const registrationClosed = registrationMode() === "closed";
+    const passkeys = hasPasskeys(factsOf(request).origin);
     return data(
-      { idpEnabled: provider !== null, provider, notice, returnTo, registrationClosed },
+      { idpEnabled: provider !== null, provider, passkeys, notice, returnTo, registrationClosed },
       { headers: formTarget(request, returnTo) },
     );
   });
@@ -51,18 +57,25 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const form = await readForm(request, z.object({ email: text, password: text }));
+    const form = await readForm(request, z.object({ email: text, password: text, passkey: text.optional() }));
     const { typed } = form;
     const t = textsFor(request);
     if (!form.ok) return unprocessable({ typed, errors: form.errors, wrongPassword: false, message: null });
 
-    const { email, password } = form.values;
+    const { email, password, passkey } = form.values;
     const origin = { client: clientOf(request), deviceToken: deviceToken(request) };
-    const counted = await countLogin(email, origin);
+    const counted = await countLogin(passkey === undefined ? email : null, origin);
     if (counted.wait !== null) {
       const message = t("login.tooMany", { count: minutesIn(counted.wait) });
       const headers = { "Retry-After": String(counted.wait) };
       return data({ typed, errors: {}, wrongPassword: false, message }, { status: 429, headers });
+    }
+
+    if (passkey !== undefined) {
+      const answer = { text: passkey, browser: passkeyBrowser(request) };
+      const done = await signInWithPasskey(answer, counted.counters, browserOf(request), origin);
+      if (!done) return unprocessable({ typed, errors: {}, wrongPassword: false, message: t("login.passkeyFailed") });
+      return withDevice(request, signIn(request, done.session, returnToOf(request)), done.deviceToken);
     }
 
     const user = await authenticate(email, password, requesterOf(request), counted.counters);
@@ -104,7 +117,7 @@ function LoginNotice({ notice, provider, returnTo }: LoginNoticeProps) {
 
 export default function Login() {
   const t = useTexts();
-  const { idpEnabled, provider, notice, returnTo, registrationClosed } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, passkeys, notice, returnTo, registrationClosed } = useLoaderData<typeof loader>();
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -121,7 +134,13 @@ export default function Login() {
         </Notice>
       )}
       <Form method="post" action={withReturnTo("/login", returnTo)}>
-        <EmailField required defaultValue={email} enterKeyHint="next" error={refused?.errors.email} />
+        <EmailField
+          required
+          autoComplete={passkeys ? "username webauthn" : "username"}
+          defaultValue={email}
+          enterKeyHint="next"
+          error={refused?.errors.email}
+        />
         <PasswordField
           of="Password"
           name="password"
@@ -138,6 +157,7 @@ export default function Login() {
         </Link>
       </p>
       {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
+      {passkeys && <PasskeySignIn returnTo={returnTo} or={!idpEnabled} />}
       {!registrationClosed && (
         <p className="aside">
           <Text

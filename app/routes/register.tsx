@@ -1,6 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
-import { providerLabel } from "#server/features/external-sign-in.server";
 import { isMailLogged } from "#server/features/mail-preview.server";
 import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
@@ -11,6 +10,7 @@ import { titled } from "~/page/title";
 import {
   clientOf,
   languageOf,
+  providerLabel,
   readFields,
   registrationMode,
   requestRegistration,

@@ -30,13 +30,15 @@ export async function issueLink(em: EntityManager, table: LinkTable, email: stri
 const resetLinkOfUser = `
   with owner as (select id, email from users where email = ? and suspended_at is null),
   link as (insert into password_resets (token_hash, email, expires_at) select ?, email, ? from owner)
-  select id from owner`;
+  select id as "userId", (select count(*)::int from passkeys where user_id = owner.id) as passkeys from owner`;
 
-export async function issueResetLink(email: string): Promise<{ userId: string; token: string } | null> {
+type LinkOwner = { userId: string; passkeys: number };
+
+export async function issueResetLink(email: string): Promise<(LinkOwner & { token: string }) | null> {
   const { token, row } = newLink(email);
   const values = [email, row.tokenHash, row.expiresAt];
-  const [owner] = await prepared<{ id: string }>("reset-link-of-user", resetLinkOfUser, values);
-  return owner ? { userId: owner.id, token } : null;
+  const [owner] = await prepared<LinkOwner>("reset-link-of-user", resetLinkOfUser, values);
+  return owner ? { ...owner, token } : null;
 }
 
 /** The condition for the link's unexpired row; `null` when the address or the token is malformed. */

@@ -43,15 +43,18 @@ const largeNetwork = (client: string) =>
   ipaddr.IPv6.isValid(client) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/48`)}/48` : null;
 
 /** @param client an IPv4 address, or the network of an IPv6 address's /64; its /48 has four times the number */
-export function countersOf(limit: Limit, address: string, client: string): Counters {
-  const { name, perClient, perAddress, perAddressAndDay } = limit;
+export function clientCounters({ name, perClient }: Limit, client: string): Counters {
   const ofClient = (network: string, maximum: number) =>
     ({ key: `${name}:client:${network}`, stage: 0, maximum, window: quarterHour }) as const;
   const network = largeNetwork(client);
+  return [...(network === null ? [] : [ofClient(network, perClient * 4)]), ofClient(client, perClient)];
+}
+
+export function countersOf(limit: Limit, address: string, client: string): Counters {
+  const { perAddress, perAddressAndDay } = limit;
   const key = keyOf(limit, address);
   return [
-    ...(network === null ? [] : [ofClient(network, perClient * 4)]),
-    ofClient(client, perClient),
+    ...clientCounters(limit, client),
     { key, stage: 1, maximum: perAddress, window: quarterHour },
     ...(perAddressAndDay ? ([{ key: `${key}:day`, stage: 2, maximum: perAddressAndDay, window: day }] as const) : []),
   ];

@@ -63,7 +63,7 @@ export function addUserFileCommands(user: Command): void {
     .summary("print every account as `user import` takes it")
     .description(
       "Prints one JSON object for each account. The output holds password hashes: keep it as you keep a backup. " +
-        "Pictures, sessions and links are not part of it; `database copy` copies everything.",
+        "Pictures, passkeys, sessions and links are not part of it; `database copy` copies everything.",
     )
     .action(exportAll);
 }

@@ -43,6 +43,11 @@ function asText(details: AccountDetails): string {
     ["Password", details.password ?? "none"],
     ["Provider", provider ? `${provider.id} of ${provider.issuer ?? "the configured provider"}` : "not connected"],
     ["Disconnected", providerBlockedAt && time(providerBlockedAt)],
+    ["Passkeys", String(details.passkeys.length)],
+    ...details.passkeys.map(({ name, createdAt, lastUsedAt }): [string, string] => [
+      "  Passkey",
+      `${name}, since ${time(createdAt)}, last used ${lastUsedAt ? time(lastUsedAt) : "never"}`,
+    ]),
     ["Logins blocked", loginBlockedUntil && `until ${time(loginBlockedUntil)}, except on known browsers`],
     ["Reset mails blocked", resetMailsBlockedUntil && `until ${time(resetMailsBlockedUntil)}`],
     ["Reset links", String(details.resetLinks)],

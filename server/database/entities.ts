@@ -91,6 +91,33 @@ export const EmailChange = defineEntity({
 });
 export type EmailChange = InferEntity<typeof EmailChange>;
 
+/** What is needed to verify the answers of an authenticator. Bytes are in base64url. */
+export const Passkey = defineEntity({
+  name: "Passkey",
+  tableName: "passkeys",
+  properties: {
+    credentialId: p.text().primary(),
+    user: ofUser("passkeys_user_id_index"),
+    publicKey: p.text(),
+    counter: p.bigint("number"),
+    transports: p.array(),
+    backedUp: p.boolean(),
+    name: p.text(),
+    createdAt: p.datetime(),
+    lastUsedAt: p.datetime().nullable(),
+  },
+});
+export type Passkey = InferEntity<typeof Passkey>;
+
+export const PasskeyChallenge = defineEntity({
+  name: "PasskeyChallenge",
+  tableName: "passkey_challenges",
+  properties: {
+    challengeHash: p.text().primary(),
+    expiresAt: p.datetime().index("passkey_challenges_expires_at_index"),
+  },
+});
+
 /** How many attempts were counted under a key, and when the count ends (ms since 1970). */
 export const RateLimit = defineEntity({
   name: "RateLimit",
@@ -129,6 +156,8 @@ export const entities = [
   Session,
   Device,
   EmailChange,
+  Passkey,
+  PasskeyChallenge,
   RateLimit,
   Installation,
   SigningKey,

@@ -1,9 +1,11 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
 import { browserName } from "../accounts/browser-name";
 import { findDevice, rememberDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { hashPassword, isOutdated, verifyPassword } from "../accounts/password-hashing";
 import {
   type Counters,
+  clientCounters,
   count,
   countersOf,
   deviceCounters,
@@ -29,10 +31,18 @@ export interface LoginOrigin {
 
 type CountedLogin = { counters: Counters; wait: null } | { wait: number };
 
-/** Counts a login under the browser's device, when that belongs to the account, else under the address and the client. */
-export async function countLogin(email: string, { client, deviceToken }: LoginOrigin): Promise<CountedLogin> {
+async function loginCounters(email: string | null, { client, deviceToken }: LoginOrigin): Promise<Counters> {
+  if (email === null) return clientCounters(loginLimit, client);
   const device = await findDevice(deviceToken, parseAddress(email));
-  const counters = device ? deviceCounters(device) : countersOf(loginLimit, email, client);
+  return device ? deviceCounters(device) : countersOf(loginLimit, email, client);
+}
+
+/**
+ * Counts a login under the browser's device, when that belongs to the account, else under the address and the client. A
+ * passkey's names no address: `null`.
+ */
+export async function countLogin(email: string | null, origin: LoginOrigin): Promise<CountedLogin> {
+  const counters = await loginCounters(email, origin);
   const wait = await count(counters);
   if (wait === null) return { counters, wait };
   logEvent({ event: "login.throttled" });
@@ -85,24 +95,34 @@ export async function authenticate(
   return renewed === 0 ? authenticate(typedEmail, password, requester, counters) : { ...verified, passwordHash };
 }
 
+/** Starts a session. The browser is known from now on, and one that was not is told to the owner. The caller holds the user's row. */
+export async function startKnownSession(
+  em: EntityManager,
+  user: User,
+  browser: Browser,
+  { client, deviceToken }: LoginOrigin,
+  by: "password" | "passkey",
+): Promise<DeviceSignIn> {
+  const session = await startSession(em, user.id, browser);
+  const device = await rememberDevice(em, user.id, deviceToken);
+  if (!device.isKnown && (await count(signInMailCounters(user.id, client), em)) === null) {
+    const language = noticeLanguage(user);
+    const signIn = { by, browser: browserName(browser.userAgent, language), at: new Date().toISOString() };
+    await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...signIn });
+  }
+  return { session, deviceToken: device.token };
+}
+
 /** In one transaction; `null` when the account was suspended, or its password or address changed, since they were verified. */
 export async function logIn(
   { id, email, passwordHash }: Authenticated,
   counters: Counters,
   browser: Browser,
-  { client, deviceToken }: LoginOrigin,
+  origin: LoginOrigin,
 ): Promise<DeviceSignIn | null> {
   const done = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id, email, passwordHash, suspendedAt: null });
-    if (!user) return null;
-    const session = await startSession(em, id, browser);
-    const device = await rememberDevice(em, id, deviceToken);
-    if (!device.isKnown && (await count(signInMailCounters(id, client), em)) === null) {
-      const language = noticeLanguage(user);
-      const signIn = { browser: browserName(browser.userAgent, language), at: new Date().toISOString() };
-      await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...signIn });
-    }
-    return { session, deviceToken: device.token };
+    return user && startKnownSession(em, user, browser, origin, "password");
   });
   if (!done) {
     logEvent({ event: "login.failed", userId: id, reason: "account_changed" });

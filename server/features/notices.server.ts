@@ -29,10 +29,10 @@ type NoticeTask = Exclude<
 
 /** What each notice says, and what to do when it was not you, in an order that works. */
 const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: Context) => Notice } = {
-  mail_password_changed: (t) => [
+  mail_password_changed: (t, { passkeys: count = 0 }) => [
     t("passwordChanged.subject"),
     [t("passwordChanged.what"), t("passwordChanged.act")],
-    [resetHere(t)],
+    [resetHere(t), ...(count > 0 ? [{ say: t("reset.passkeys", { count }) }, accountHere(t)] : [])],
   ],
   mail_password_changed_by_owner: (t) => [
     t("passwordChanged.subject"),
@@ -53,10 +53,20 @@ const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: C
     const back = t("emailChanged.changeBack", { newEmail });
     return [t("emailChanged.subject"), [what, back], [accountHere(t), { say: t("emailChanged.lost") }]];
   },
-  mail_new_sign_in: (t, { browser, at }, { language }) => [
+  mail_passkey_added: (t) => [
+    t("passkey.added"),
+    [t("passkey.addedWhat"), t("providerLinked.act")],
+    resetThenAccount(t),
+  ],
+  mail_passkey_removed: (t) => [
+    t("passkey.removed"),
+    [t("passkey.removedWhat"), t("providerUnlinked.act")],
+    resetThenAccount(t),
+  ],
+  mail_new_sign_in: (t, { by, browser, at }, { language }) => [
     t("newSignIn.subject"),
     [
-      t("newSignIn.lead"),
+      t(by === "passkey" ? "newSignIn.leadPasskey" : "newSignIn.lead"),
       t("newSignIn.what", { browser, moment: momentIn(language, new Date(at)) }),
       t("newSignIn.act"),
     ],

@@ -2,6 +2,7 @@ import { announce } from "../accounts/announce";
 import { rememberOnlyDevice } from "../accounts/devices";
 import { parseAddress } from "../accounts/email-address";
 import { consumeLink, isLinkValid, issueResetLink, type MailedLink } from "../accounts/mailed-links";
+import { countPasskeys } from "../accounts/passkeys";
 import { hashPassword } from "../accounts/password-hashing";
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../accounts/rate-limits";
 import { endAllSessions, logSessionEnd } from "../accounts/sessions";
@@ -38,7 +39,7 @@ export async function mailPasswordReset(email: string, language: Language): Prom
   const link = await issueResetLink(email);
   if (!link) return simulateMail;
   return async () => {
-    await sendMail(email, resetMail(language, email, link.token));
+    await sendMail(email, resetMail(language, email, link.token, link.passkeys));
     logEvent({ event: "password_reset.sent", userId: link.userId });
   };
 }
@@ -71,7 +72,8 @@ export async function resetPassword(
     const ended = await endAllSessions(em, user.id);
     const deviceToken = await rememberOnlyDevice(em, user.id);
     await clearAttempts(em, loginLimit, email);
-    await enqueue(em, { task: "mail_password_changed", email, language });
+    const passkeys = await countPasskeys(em, user.id);
+    await enqueue(em, { task: "mail_password_changed", email, language, passkeys });
     await announce(em, "user.password_changed", user);
     return { userId: user.id, ended, deviceToken };
   });

@@ -1,5 +1,6 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { announce } from "../accounts/announce";
+import { countPasskeys } from "../accounts/passkeys";
 import { identityOf, isLinked, isTaken, link } from "../accounts/provider-identities";
 import {
   type Actor,
@@ -50,7 +51,8 @@ export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_
   const ended = await unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
     if (!user) return "session_ended";
-    if (!user.passwordHash || user.idpId === null) return "only_way_in";
+    const hasOtherWayIn = user.passwordHash || (await countPasskeys(em, userId)) > 0;
+    if (!hasOtherWayIn || user.idpId === null) return "only_way_in";
     user.idpId = null;
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();

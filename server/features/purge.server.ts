@@ -2,7 +2,16 @@ import type { EntityName, FilterQuery } from "@mikro-orm/core";
 import { LockMode } from "@mikro-orm/postgresql";
 import { unusedDevices } from "../accounts/devices";
 import { notLive } from "../accounts/sessions";
-import { Device, EmailChange, PasswordReset, RateLimit, Registration, Session, SigningKey } from "../database/entities";
+import {
+  Device,
+  EmailChange,
+  PasskeyChallenge,
+  PasswordReset,
+  RateLimit,
+  Registration,
+  Session,
+  SigningKey,
+} from "../database/entities";
 import { query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
 import { reportEndedJobs } from "../queue/given-up";
@@ -37,6 +46,7 @@ export async function purgeExpired(): Promise<void> {
     await remove(PasswordReset, "tokenHash", expired),
     await remove(Registration, "tokenHash", expired),
     await remove(EmailChange, "tokenHash", expired),
+    await remove(PasskeyChallenge, "challengeHash", expired),
     await remove(Device, "tokenHash", unusedDevices(now)),
     await remove(SigningKey, "id", retired(now)),
     await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),

@@ -7,6 +7,7 @@ import { Device, PasswordReset, Registration, User } from "../database/entities"
 import { query, unitOfWork } from "../database/unit-of-work";
 import { logEvent } from "../log";
 import { resetLink } from "../mail/messages";
+import { passkeysOf } from "./passkeys.server";
 import { activeSessions, browserName } from "./sessions.server";
 
 export function findUser(typedEmail: string): Promise<User | null> {
@@ -30,6 +31,12 @@ export async function accountDetails(user: User) {
     loginBlockedUntil: await blockedUntil(loginLimit, user.email),
     resetMailsBlockedUntil: await blockedUntil(resetLimit, user.email),
     resetLinks: links,
+    passkeys: (await passkeysOf(user.id)).map(({ name, backedUp, createdAt, lastUsedAt }) => ({
+      name,
+      backedUp,
+      createdAt,
+      lastUsedAt: lastUsedAt ?? null,
+    })),
     devices: await query((em) => em.count(Device, { user: user.id })),
     sessions: sessions.map(({ userAgent, createdAt, lastSeenAt }) => ({
       browser: browserName(userAgent ?? null, "en"),

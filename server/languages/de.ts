@@ -143,7 +143,7 @@ export const de: Texts = {
       disconnected: "Die externe Anmeldung wurde getrennt, und alle anderen Sitzungen wurden beendet.",
       disconnectProvider: "{provider} trennen",
       disconnectWarning:
-        "Sie melden sich dann nur noch mit Ihrem Passwort an, und alle anderen Sitzungen werden beendet. Die Anmeldung mit {provider} funktioniert erst wieder, wenn Sie sie hier neu verbinden.",
+        "Alle anderen Sitzungen enden. Mit {provider} melden Sie sich erst wieder an, wenn Sie es hier neu verbinden.",
       emailAndPassword: "E‑Mail-Adresse und Passwort",
       externalSignIn: "externe Anmeldung",
       forgotCurrentPassword: "Haben Sie das aktuelle Passwort vergessen?",
@@ -173,6 +173,14 @@ export const de: Texts = {
       since: "Angemeldet: <time>{moment}</time>",
       thisBrowser: "dieser Browser",
       title: "Wo Sie angemeldet sind",
+    },
+    passkeys: {
+      add: "Passkey hinzufügen",
+      added: "Passkey, hinzugefügt: <time>{moment}</time>",
+      how: "Melden Sie sich mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts an, ohne Passwort.",
+      lastUsed: "Zuletzt verwendet: <time>{moment}</time>",
+      remove: "Passkey entfernen",
+      signIn: "Mit Passkey anmelden",
     },
     noAccess: {
       again: "Noch einmal versuchen",
@@ -221,6 +229,8 @@ export const de: Texts = {
       invalidReset: "Dieser Link zum Zurücksetzen ist ungültig oder abgelaufen.",
     },
     login: {
+      passkeyFailed:
+        "Die Anmeldung mit dem Passkey hat nicht geklappt. Versuchen Sie es noch einmal, oder melden Sie sich mit Ihrer E‑Mail-Adresse an.",
       tooMany: {
         one: "Zu viele Versuche. Versuchen Sie es in {count} Minute noch einmal, oder setzen Sie Ihr Passwort zurück.",
         other:
@@ -256,6 +266,9 @@ export const de: Texts = {
       noPassword: "Dieses Konto hat noch kein Passwort. Wählen Sie unten „Passwort per E‑Mail festlegen“.",
       onlyWayIn: "Legen Sie zuerst ein Passwort fest: Sonst können Sie sich nicht mehr anmelden.",
       ownEmail: "Das ist bereits die Adresse Ihres Kontos.",
+      passkeyAdded: "Der Passkey wurde hinzugefügt. Sie können sich ab jetzt damit anmelden.",
+      passkeyFailed:
+        "Es wurde nichts geändert. Hat dieses Gerät schon einen Passkey für Ihr Konto, verwenden Sie diesen.",
       passwordLinkSent: "Ein Link zum Festlegen des Passworts ist unterwegs an {email}.",
       sessionAlreadyEnded: "Diese Sitzung ist bereits beendet.",
       sessionEnded: "Die Sitzung wurde beendet.",
@@ -300,6 +313,8 @@ export const de: Texts = {
     reset: {
       button: "Neues Passwort festlegen",
       lead: "Setzen Sie Ihr Passwort zurück:",
+      passkeys:
+        "Ihr Konto hat Passkeys ({count}), die erhalten bleiben. Prüfen Sie auf der Kontoseite, ob alle Ihre sind.",
       subject: "Passwort zurücksetzen",
     },
     registration: {
@@ -339,7 +354,7 @@ export const de: Texts = {
     },
     emailChanged: {
       changeBack:
-        "Wenn Sie das nicht waren, melden Sie sich sofort an, mit {newEmail} und Ihrem Passwort oder mit einer externen Anmeldung, und ändern Sie die Adresse zurück. Damit werden alle anderen Browser abgemeldet. Ändern Sie danach Ihr Passwort und trennen Sie jede externe Anmeldung, die Sie nicht selbst verbunden haben:",
+        "Wenn Sie das nicht waren, melden Sie sich sofort an, mit {newEmail} und Ihrem Passwort oder mit einer externen Anmeldung, und ändern Sie die Adresse zurück. Damit werden alle anderen Browser abgemeldet. Ändern Sie danach Ihr Passwort und entfernen Sie Passkeys und externe Anmeldungen, die nicht von Ihnen sind:",
       lost: "Wenn Sie sich nicht anmelden können, wenden Sie sich an die Betreiber dieses Dienstes.",
       secureMailbox:
         "Wenn Sie das nicht waren, kann jemand Ihre E-Mails lesen: Ändern Sie das Passwort Ihres Postfachs und setzen Sie danach das Passwort dieses Kontos zurück:",
@@ -348,10 +363,18 @@ export const de: Texts = {
     },
     newSignIn: {
       act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort zurück. Damit werden alle Browser abgemeldet:",
-      check: "Melden Sie sich dann an und trennen Sie jede externe Anmeldung, die Sie nicht selbst verbunden haben:",
+      check: "Melden Sie sich dann an und entfernen Sie Passkeys und externe Anmeldungen, die nicht von Ihnen sind:",
       lead: "Jemand, vermutlich Sie, hat sich mit dem Passwort Ihres Kontos in einem bisher unbekannten Browser angemeldet:",
+      leadPasskey: "Jemand, vermutlich Sie, hat sich in einem bisher unbekannten Browser mit einem Passkey angemeldet:",
       subject: "Neue Anmeldung bei Ihrem Konto",
       what: "{browser}, {moment}",
+    },
+    passkey: {
+      added: "Ein Passkey wurde hinzugefügt",
+      addedWhat: "Mit einem neuen Passkey kann man sich jetzt ohne Passwort bei Ihrem Konto anmelden.",
+      removed: "Ein Passkey wurde entfernt",
+      removedWhat:
+        "Mit einem Passkey Ihres Kontos ist keine Anmeldung mehr möglich, und alle anderen Browser wurden abgemeldet.",
     },
     providerLinked: {
       act: "Wenn Sie das nicht waren, setzen Sie zuerst Ihr Passwort zurück. Damit werden alle Browser abgemeldet:",

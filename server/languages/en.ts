@@ -142,8 +142,7 @@ export const en = {
       disconnect: "Disconnect",
       disconnected: "The external sign-in was disconnected, and every other session was ended.",
       disconnectProvider: "Disconnect {provider}",
-      disconnectWarning:
-        "You will sign in with your password alone, and every other session ends. Signing in with {provider} will not work until you connect it again here.",
+      disconnectWarning: "Every other session ends. {provider} does not sign you in until you connect it again here.",
       emailAndPassword: "Email and password",
       externalSignIn: "external sign-in",
       forgotCurrentPassword: "Have you forgotten the current password?",
@@ -171,6 +170,14 @@ export const en = {
       since: "Signed in <time>{moment}</time>",
       thisBrowser: "this browser",
       title: "Where you are signed in",
+    },
+    passkeys: {
+      add: "Add a passkey",
+      added: "Passkey, added <time>{moment}</time>",
+      how: "Sign in with your fingerprint, your face or the PIN of your device, and type no password.",
+      lastUsed: "Last used <time>{moment}</time>",
+      remove: "Remove the passkey",
+      signIn: "Sign in with a passkey",
     },
     noAccess: {
       again: "Try again",
@@ -221,6 +228,7 @@ export const en = {
       invalidReset: "This reset link is invalid or has expired.",
     },
     login: {
+      passkeyFailed: "Signing in with the passkey did not work. Try again, or log in with your email.",
       tooMany: {
         one: "Too many attempts. Try again in {count} minute, or reset your password.",
         other: "Too many attempts. Try again in {count} minutes, or reset your password.",
@@ -255,6 +263,8 @@ export const en = {
       noPassword: "This account has no password yet. Choose “Set a password by mail” below.",
       onlyWayIn: "Set a password first: this is the only way into your account.",
       ownEmail: "This is the address of your account already.",
+      passkeyAdded: "The passkey was added. You can sign in with it from now on.",
+      passkeyFailed: "Nothing was changed. If this device has a passkey for your account already, use that one.",
       passwordLinkSent: "A link to set the password is on its way to {email}.",
       sessionAlreadyEnded: "This session has already ended.",
       sessionEnded: "The session was ended.",
@@ -300,6 +310,8 @@ export const en = {
     reset: {
       button: "Choose a new password",
       lead: "Reset your password:",
+      passkeys:
+        "Your account has passkeys ({count}). A reset removes none: check on your account page that all are yours.",
       subject: "Reset your password",
     },
     registration: {
@@ -338,7 +350,7 @@ export const en = {
     },
     emailChanged: {
       changeBack:
-        "If it was not you, log in at once, with {newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password, and disconnect every external sign-in that you did not connect yourself:",
+        "If it was not you, log in at once, with {newEmail} and your password or with an external sign-in, and change the address back. That signs every other browser out. Then change your password, and remove every passkey and disconnect every external sign-in that you did not add yourself:",
       lost: "If you cannot log in, tell the people who run this service.",
       secureMailbox:
         "If it was not you, somebody can read your mail: change the password of your mailbox, and then reset the password of this account:",
@@ -347,10 +359,20 @@ export const en = {
     },
     newSignIn: {
       act: "If it was not you, reset your password, which signs every browser out:",
-      check: "Then log in and disconnect every external sign-in that you did not connect yourself:",
+      check:
+        "Then log in, and remove every passkey and disconnect every external sign-in that you did not add yourself:",
       lead: "Somebody, probably you, signed in to your account with its password, in a browser that it did not know:",
+      leadPasskey:
+        "Somebody, probably you, signed in to your account with a passkey, in a browser that it did not know:",
       subject: "New sign-in to your account",
       what: "{browser}, {moment}",
+    },
+    passkey: {
+      added: "A passkey was added",
+      addedWhat: "A passkey can now be used to sign in to your account, without its password.",
+      removed: "A passkey was removed",
+      removedWhat:
+        "A passkey can no longer be used to sign in to your account, and every other browser was signed out.",
     },
     providerLinked: {
       act: "If it was not you, reset your password first. That signs every browser out:",

@@ -144,7 +144,7 @@ export const es: Texts = {
       disconnected: "El inicio de sesión externo se ha desvinculado y se han cerrado todas las demás sesiones.",
       disconnectProvider: "Desvincular {provider}",
       disconnectWarning:
-        "Iniciarás sesión solo con tu contraseña y se cerrarán todas las demás sesiones. No podrás iniciar sesión con {provider} hasta que lo vuelvas a vincular aquí.",
+        "Se cerrarán todas las demás sesiones. {provider} no servirá para iniciar sesión hasta vincularlo aquí.",
       emailAndPassword: "Correo electrónico y contraseña",
       externalSignIn: "inicio de sesión externo",
       forgotCurrentPassword: "¿Olvidaste la contraseña actual?",
@@ -173,6 +173,14 @@ export const es: Texts = {
       since: "Inicio de sesión: <time>{moment}</time>",
       thisBrowser: "este navegador",
       title: "Dónde has iniciado sesión",
+    },
+    passkeys: {
+      add: "Añadir una llave de acceso",
+      added: "Llave de acceso, añadida: <time>{moment}</time>",
+      how: "Inicia sesión con tu huella, tu cara o el PIN de tu dispositivo, sin escribir ninguna contraseña.",
+      lastUsed: "Último uso: <time>{moment}</time>",
+      remove: "Quitar la llave de acceso",
+      signIn: "Iniciar sesión con una llave de acceso",
     },
     noAccess: {
       again: "Intentarlo de nuevo",
@@ -221,6 +229,8 @@ export const es: Texts = {
       invalidReset: "Este enlace de restablecimiento no es válido o ha caducado.",
     },
     login: {
+      passkeyFailed:
+        "No se pudo iniciar sesión con la llave de acceso. Inténtalo de nuevo o inicia sesión con tu correo electrónico.",
       tooMany: {
         one: "Demasiados intentos. Inténtalo de nuevo en {count} minuto o restablece tu contraseña.",
         other: "Demasiados intentos. Inténtalo de nuevo en {count} minutos o restablece tu contraseña.",
@@ -255,6 +265,8 @@ export const es: Texts = {
       noPassword: "Esta cuenta aún no tiene contraseña. Elige «Establecer una contraseña por correo» más abajo.",
       onlyWayIn: "Establece antes una contraseña: es tu única forma de iniciar sesión.",
       ownEmail: "Esta ya es la dirección de tu cuenta.",
+      passkeyAdded: "La llave de acceso se ha añadido. A partir de ahora puedes iniciar sesión con ella.",
+      passkeyFailed: "No se ha cambiado nada. Si este dispositivo ya tiene una llave de acceso para tu cuenta, úsala.",
       passwordLinkSent: "Un enlace para establecer la contraseña está en camino a {email}.",
       sessionAlreadyEnded: "Esta sesión ya está cerrada.",
       sessionEnded: "La sesión se ha cerrado.",
@@ -299,6 +311,7 @@ export const es: Texts = {
     reset: {
       button: "Elegir una contraseña nueva",
       lead: "Restablece tu contraseña:",
+      passkeys: "Tu cuenta tiene llaves de acceso ({count}), que se conservan: comprueba en su página que son tuyas.",
       subject: "Restablece tu contraseña",
     },
     registration: {
@@ -338,7 +351,7 @@ export const es: Texts = {
     },
     emailChanged: {
       changeBack:
-        "Si no fuiste tú, inicia sesión enseguida, con {newEmail} y tu contraseña o con un inicio de sesión externo, y vuelve a poner la dirección anterior. Así se cierra la sesión en todos los demás navegadores. Después cambia tu contraseña y desvincula todo inicio de sesión externo que no hayas vinculado tú:",
+        "Si no fuiste tú, inicia sesión enseguida, con {newEmail} y tu contraseña o con un inicio de sesión externo, y vuelve a poner la dirección anterior. Así se cierra la sesión en todos los demás navegadores. Después cambia tu contraseña y quita las llaves de acceso y los inicios de sesión externos que no añadiste tú:",
       lost: "Si no puedes iniciar sesión, avisa a quienes gestionan este servicio.",
       secureMailbox:
         "Si no fuiste tú, alguien puede leer tu correo: cambia la contraseña de tu correo y después restablece la de esta cuenta:",
@@ -347,10 +360,19 @@ export const es: Texts = {
     },
     newSignIn: {
       act: "Si no fuiste tú, restablece tu contraseña. Así se cierra la sesión en todos los navegadores:",
-      check: "Después inicia sesión y desvincula todo inicio de sesión externo que no hayas vinculado tú:",
+      check: "Después inicia sesión y quita las llaves de acceso y los inicios de sesión externos que no añadiste tú:",
       lead: "Alguien, probablemente tú, inició sesión en tu cuenta con su contraseña, en un navegador que aún no conocía:",
+      leadPasskey:
+        "Alguien, probablemente tú, inició sesión con una llave de acceso, en un navegador que aún no conocía:",
       subject: "Nuevo inicio de sesión en tu cuenta",
       what: "{browser}, {moment}",
+    },
+    passkey: {
+      added: "Se ha añadido una llave de acceso",
+      addedWhat: "Ahora se puede iniciar sesión en tu cuenta con una nueva llave de acceso, sin contraseña.",
+      removed: "Se ha quitado una llave de acceso",
+      removedWhat:
+        "Ya no se puede iniciar sesión en tu cuenta con una de las llaves de acceso, y se ha cerrado la sesión en todos los demás navegadores.",
     },
     providerLinked: {
       act: "Si no fuiste tú, restablece primero tu contraseña. Así se cierra la sesión en todos los navegadores:",

@@ -110,7 +110,7 @@ export const fr: Texts = {
     },
     confirmEmail: {
       anotherAccount:
-        "Vous êtes connecté à un autre compte que celui auquel ce lien appartient : rien n’a été modifié. Déconnectez-vous sur <account>la page de votre compte</account>, puis ouvrez de nouveau le lien.",
+        "Vous êtes connecté à un autre compte que celui auquel ce lien appartient : rien n’a été modifié. Déconnectez-vous sur <account>la page de votre compte</account>, puis ouvrez de nouveau le lien.",
       askAgain: "Vous pouvez en demander un nouveau sur <account>la page de votre compte</account>.",
       decline: "Je n’ai pas fait cette demande",
       declined: "Rien n’a été modifié, et le lien ne fonctionne plus.",
@@ -144,7 +144,7 @@ export const fr: Texts = {
       disconnected: "La connexion externe a été dissociée, et toutes les autres sessions ont été fermées.",
       disconnectProvider: "Dissocier {provider}",
       disconnectWarning:
-        "Vous vous connecterez uniquement avec votre mot de passe, et toutes les autres sessions seront fermées. La connexion avec {provider} ne fonctionnera plus tant que vous ne l’aurez pas associée de nouveau ici.",
+        "Toutes les autres sessions seront fermées. {provider} ne vous connectera plus sans être réassocié ici.",
       emailAndPassword: "Adresse e‑mail et mot de passe",
       externalSignIn: "connexion externe",
       forgotCurrentPassword: "Mot de passe actuel oublié ?",
@@ -174,6 +174,14 @@ export const fr: Texts = {
       since: "Connexion : <time>{moment}</time>",
       thisBrowser: "ce navigateur",
       title: "Où vous êtes connecté",
+    },
+    passkeys: {
+      add: "Ajouter une clé d’accès",
+      added: "Clé d’accès, ajoutée : <time>{moment}</time>",
+      how: "Connectez-vous avec votre empreinte, votre visage ou le code de votre appareil, sans mot de passe.",
+      lastUsed: "Dernière utilisation : <time>{moment}</time>",
+      remove: "Supprimer la clé d’accès",
+      signIn: "Se connecter avec une clé d’accès",
     },
     noAccess: {
       again: "Réessayer",
@@ -222,6 +230,8 @@ export const fr: Texts = {
       invalidReset: "Ce lien de réinitialisation n’est pas valide ou a expiré.",
     },
     login: {
+      passkeyFailed:
+        "La connexion avec la clé d’accès n’a pas fonctionné. Réessayez, ou connectez-vous avec votre adresse e‑mail.",
       tooMany: {
         one: "Trop de tentatives. Réessayez dans {count} minute, ou réinitialisez votre mot de passe.",
         other: "Trop de tentatives. Réessayez dans {count} minutes, ou réinitialisez votre mot de passe.",
@@ -257,6 +267,8 @@ export const fr: Texts = {
         "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e‑mail » ci-dessous.",
       onlyWayIn: "Définissez d’abord un mot de passe : c’est votre seul moyen de connexion.",
       ownEmail: "C’est déjà l’adresse de votre compte.",
+      passkeyAdded: "La clé d’accès a été ajoutée. Vous pouvez désormais vous connecter avec elle.",
+      passkeyFailed: "Rien n’a été modifié. Si cet appareil a déjà une clé d’accès pour votre compte, utilisez-la.",
       passwordLinkSent: "Un lien pour définir le mot de passe est en route vers {email}.",
       sessionAlreadyEnded: "Cette session est déjà fermée.",
       sessionEnded: "La session a été fermée.",
@@ -301,6 +313,7 @@ export const fr: Texts = {
     reset: {
       button: "Choisir un nouveau mot de passe",
       lead: "Réinitialisez votre mot de passe :",
+      passkeys: "Votre compte a des clés d’accès ({count}), qui restent : vérifiez sur sa page que toutes sont à vous.",
       subject: "Réinitialisez votre mot de passe",
     },
     registration: {
@@ -324,7 +337,7 @@ export const fr: Texts = {
     emailChange: {
       button: "Confirmer l’adresse",
       careful:
-        "Si {oldEmail} n’est pas votre compte, ou si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
+        "Si {oldEmail} n’est pas votre compte, ou si vous n’êtes pas à l’origine de cette demande, ne confirmez pas : le compte de quelqu’un d’autre prendrait votre adresse.",
       lead: "Confirmez votre nouvelle adresse e-mail :",
       subject: "Confirmez votre nouvelle adresse e-mail",
       what: "Le compte {oldEmail} doit prendre cette adresse. Si vous confirmez, vous vous connecterez à ce compte avec cette adresse, et ses e-mails arriveront ici.",
@@ -340,7 +353,7 @@ export const fr: Texts = {
     },
     emailChanged: {
       changeBack:
-        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe et dissociez toute connexion externe que vous n’avez pas associée vous-même :",
+        "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe et supprimez les clés d’accès et connexions externes que vous n’avez pas ajoutées :",
       lost: "Si vous ne pouvez pas vous connecter, contactez les personnes qui gèrent ce service.",
       secureMailbox:
         "Si ce n’était pas vous, quelqu’un peut lire vos e-mails : modifiez le mot de passe de votre messagerie, puis réinitialisez celui de ce compte :",
@@ -349,10 +362,20 @@ export const fr: Texts = {
     },
     newSignIn: {
       act: "Si ce n’était pas vous, réinitialisez votre mot de passe, ce qui déconnecte tous les navigateurs :",
-      check: "Connectez-vous ensuite et dissociez toute connexion externe que vous n’avez pas associée vous-même :",
+      check:
+        "Connectez-vous ensuite, et supprimez les clés d’accès et connexions externes que vous n’avez pas ajoutées :",
       lead: "Quelqu’un, probablement vous, s’est connecté à votre compte avec son mot de passe, dans un navigateur encore inconnu :",
+      leadPasskey:
+        "Quelqu’un, probablement vous, s’est connecté avec une clé d’accès, dans un navigateur encore inconnu :",
       subject: "Nouvelle connexion à votre compte",
       what: "{browser}, {moment}",
+    },
+    passkey: {
+      added: "Une clé d’accès a été ajoutée",
+      addedWhat: "Une nouvelle clé d’accès permet maintenant de se connecter à votre compte sans mot de passe.",
+      removed: "Une clé d’accès a été supprimée",
+      removedWhat:
+        "Une clé d’accès ne permet plus de se connecter à votre compte, et tous les autres navigateurs ont été déconnectés.",
     },
     providerLinked: {
       act: "Si ce n’était pas vous, réinitialisez d’abord votre mot de passe, ce qui déconnecte tous les navigateurs :",

@@ -51,10 +51,12 @@ type Texts = ReturnType<typeof mailTextsIn>;
 const expiry = (t: Texts): Part => ({ small: t("common.expiry", { count: linkLifetimeMinutes }) });
 const ignore = (t: Texts): Part => ({ small: t("common.ignore") });
 
-export function resetMail(language: Language, email: string, token: string): Message {
+/** @param passkeys how many the account has: a reset removes none */
+export function resetMail(language: Language, email: string, token: string, passkeys = 0): Message {
   const t = mailTextsIn(language);
   const button = { label: t("reset.button"), url: resetLink(email, token) };
-  return write(language, t("reset.subject"), [{ say: t("reset.lead") }, button, expiry(t), ignore(t)]);
+  const kept = passkeys > 0 ? [{ say: t("reset.passkeys", { count: passkeys }) }] : [];
+  return write(language, t("reset.subject"), [{ say: t("reset.lead") }, button, expiry(t), ...kept, ignore(t)]);
 }
 
 export function registrationMail(language: Language, email: string, token: string, returnTo?: string): Message {

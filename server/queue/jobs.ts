@@ -40,11 +40,13 @@ export interface JobData {
   mail_email_change: MailJob & AskedEmailChange;
   mail_email_changing: MailJob & { newEmail: string };
   mail_email_changed: MailJob & { oldEmail: string; newEmail: string };
-  mail_password_changed: MailJob;
+  mail_password_changed: MailJob & { passkeys?: number };
   mail_password_changed_by_owner: MailJob;
   mail_provider_linked: MailJob;
   mail_provider_unlinked: MailJob;
-  mail_new_sign_in: MailJob & { browser: string; at: string };
+  mail_passkey_added: MailJob;
+  mail_passkey_removed: MailJob;
+  mail_new_sign_in: MailJob & { by?: "password" | "passkey"; browser: string; at: string };
   mail_account_deleted: MailJob;
   purge_expired: object;
   webhook: { type: AccountChange; data: ChangedUser };

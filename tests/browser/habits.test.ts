@@ -18,7 +18,7 @@ test("password managers find the username and the current and new password field
       ),
     );
   const page = await site.open("/login");
-  expect(await fields(page)).toEqual(["email email username", "password password current-password"]);
+  expect(await fields(page)).toEqual(["email email username webauthn", "password password current-password"]);
   for (const path of ["/forgot-password", "/register"]) {
     await page.goto(path);
     expect(await fields(page)).toEqual(["email email username"]);

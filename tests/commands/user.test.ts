@@ -96,6 +96,10 @@ test("`show` lists how the owner signs in, and `reset-link` prints a link", asyn
   const fixture = await startFixture();
   const hash = "$2y$10$1xcNf4YzKJBR8Bv5o18t8eC/bi9NiVV4QY5idONgkrgAXXQyJkVq.";
   await fixture.add({ password_hash: hash, idp_id: "42" });
+  await fixture.execute(
+    "insert into passkeys values ('id', ?, 'a key', 0, array['internal'], true, 'My key', ?, null)",
+    [userId, now],
+  );
   const { stdout, ...printed } = await fixture.run("user", "reset-link", email);
   expect(printed).toEqual({ status: 0, stderr: "", events: [{ event: "password_reset.requested", ...logged }] });
   expect(claimOf(stdout).token).toMatch(/^[0-9a-f]{64}$/);
@@ -105,6 +109,8 @@ User id:             ${userId}
 Created:             ${now}
 Password:            $2b$10
 Provider:            42 of github
+Passkeys:            1
+  Passkey:           My key, since ${now}, last used never
 Reset links:         1
 Known browsers:      0
 Sessions:            0
@@ -124,6 +130,7 @@ Sessions:            0
     loginBlockedUntil: null,
     resetMailsBlockedUntil: null,
     resetLinks: 1,
+    passkeys: [{ name: "My key", backedUp: true, createdAt: now, lastUsedAt: null }],
     devices: 0,
     sessions: [],
   });

@@ -52,6 +52,7 @@ function problems(environment: Environment): string[] {
 test("an empty environment gives every default", { tags: "13.2.3" }, () => {
   expect(loadConfig({})).toEqual({
     production: false,
+    relyingPartyId: "localhost",
     appUrl: "http://localhost:3000",
     databaseUrl: "pglite:./data",
     databaseDirectUrl: null,
@@ -125,6 +126,7 @@ test("every setting is read", () => {
   });
   expect(config).toEqual({
     production: true,
+    relyingPartyId: "latchkey.example",
     appUrl: "https://latchkey.example",
     databaseUrl: "postgresql://latchkey@pooler.example:6432/latchkey",
     databaseDirectUrl: "postgresql://latchkey@a.example,b.example:5433/latchkey?target_session_attrs=read-write",

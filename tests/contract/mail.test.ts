@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "#server/config";
 import type { MailRefusal } from "#server/events";
 import { noticeMail } from "#server/features/notices.server";
+import type { Language } from "#server/languages/languages";
 import type { PostmarkEmail, ResendEmail } from "#server/mail/http-mailer";
 import { sendMail } from "#server/mail/mailer";
 import { emailChangeMail, registrationMail, resetMail } from "#server/mail/messages";
@@ -188,8 +189,10 @@ ${resetText}--- end mail ---
 test("a mailed link escapes its address in both parts", { tags: ["1.1.2", "1.2.1", "1.2.2"] }, () => {
   configure({ APP_URL: "https://latchkey.example" });
   const email = "a&b'c`d/e?f=g#h+i%20@example.com";
-  const changeMail = (...parameters: Parameters<typeof resetMail>) => emailChangeMail(...parameters, "old@example.com");
-  for (const mail of [resetMail, registrationMail, changeMail]) {
+  const resetLinkMail = (language: Language, address: string, token: string) => resetMail(language, address, token);
+  const changeMail = (...parameters: Parameters<typeof resetLinkMail>) =>
+    emailChangeMail(...parameters, "old@example.com");
+  for (const mail of [resetLinkMail, registrationMail, changeMail]) {
     const { text, html } = mail("en", email, "t".repeat(64));
     const link = new URL(/^https:\S+$/m.exec(text)?.[0] ?? "");
     expect(Object.fromEntries(link.searchParams)).toEqual({ email, token: "t".repeat(64) });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Authenticator } from "../support/authenticator";
 import { leave, signInExternally } from "../support/external-sign-in";
 import { password, runLatchkey } from "../support/running-latchkey";
 import { json, runScriptedProvider } from "../support/scripted-provider";
@@ -82,6 +83,36 @@ test("password reset: requested, sent, refused, completed, and its ended session
     post("/reset-password", { ...link, ...renewed }),
     inRequest("password_reset.completed", { userId }),
     inRequest("session.ended", { userId, reason: "password_reset", count: 2 }),
+  );
+});
+
+test("passkeys: added, succeeded, failed, removed", { tags: "16.3.1" }, async () => {
+  const email = "has-a-passkey@example.com";
+  await latchkey.register(email);
+  const userId = await logIn(email);
+  const visitor = latchkey.visit();
+  await visitor.post("/login", { email, password });
+  const authenticator = new Authenticator(latchkey.url());
+  const options = async (purpose: string) => JSON.parse((await visitor.post("/auth/passkey", { purpose })).body);
+  const add = authenticator.create(await options("add"));
+  await expectEvents(
+    () => visitor.post("/dashboard", { intent: "add-passkey", passkey: add }),
+    inRequest("passkey.added", { userId }),
+  );
+  const answer = { email: "", password: "", passkey: authenticator.get(await options("sign-in"), { counter: 7 }) };
+  await expectEvents(
+    () => visitor.post("/login", answer),
+    inRequest("session.ended", { userId, reason: "replaced", count: 1 }),
+    inRequest("passkey.succeeded", { userId }),
+  );
+  await expectEvents(() => visitor.post("/login", answer), inRequest("passkey.failed", { reason: "challenge" }));
+  const old = { ...answer, passkey: authenticator.get(await options("sign-in"), { counter: 6 }) };
+  await expectEvents(() => visitor.post("/login", old), inRequest("passkey.failed", { reason: "counter", userId }));
+  const passkey = authenticator.credentials[0]?.id.toString("base64url") ?? "";
+  await expectEvents(
+    () => visitor.post("/dashboard", { intent: "remove-passkey", passkey }),
+    inRequest("passkey.removed", { userId }),
+    inRequest("session.ended", { userId, reason: "passkey_removed", count: 2 }),
   );
 });
 

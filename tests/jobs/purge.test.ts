@@ -10,7 +10,7 @@ function passMinutes(minutes: number): void {
   vi.spyOn(Date, "now").mockImplementation(() => now() + minutes * 60_000);
 }
 
-const tables = ["password_resets", "registrations", "email_changes", "sessions", "rate_limits"];
+const tables = ["password_resets", "registrations", "email_changes", "passkey_challenges", "sessions", "rate_limits"];
 const inEach = (count: number) => Object.fromEntries(tables.map((table) => [table, count]));
 
 async function addRows(prefix: string, count: number, expires: Date): Promise<void> {
@@ -28,6 +28,11 @@ async function addRows(prefix: string, count: number, expires: Date): Promise<vo
      select gen_random_uuid(), key, user_id, now(), now(), at from expiring`,
     [`${prefix}@example.com`, prefix, expires, count],
   );
+  await latchkey.execute("insert into passkey_challenges select ? || n, ? from generate_series(1, ?::int) n", [
+    prefix,
+    expires,
+    count,
+  ]);
 }
 
 async function counts(): Promise<Record<string, number>> {

@@ -43,6 +43,11 @@ const session = { browser: "⟦Firefox⟧", since: moment, lastSeen: moment };
 const account = {
   user: { name: "⟦Ada⟧", email: link.email, picture: null, password: true, linked: true },
   provider: "⟦Google⟧",
+  passkeys: {
+    items: [{ id: "id", name: "⟦My key⟧", added: moment, lastUsed: moment }],
+    newName: "⟦Firefox⟧",
+    offered: true,
+  },
   canConnect: false,
   signInAgain: true,
   notice: null,

@@ -114,6 +114,7 @@ test("a sound installation behind a proxy: no check fails, the test mail arrives
   expect(checks.map(({ status, name, found }) => [status, name, found])).toEqual([
     ["ok", "settings", "usable; production"],
     ["warn", "registration", "anybody can register, and so enter what stands behind /auth/verify"],
+    ["ok", "passkeys", "on, for localhost"],
     ["ok", "database", expect.stringMatching(/^PostgreSQL \d+/)],
     ["ok", "migrations", expect.stringMatching(/^all \d+ applied$/)],
     ["ok", "clock", "differs from the database's by 0 s"],
@@ -221,6 +222,7 @@ describe("the embedded database", () => {
     const checks = await examine(settings);
     expect(checks.map(({ status, name, found }) => [status, name, found])).toEqual([
       ["ok", "settings", "usable; production"],
+      ["warn", "passkeys", `off, because browsers have none for ${settings.APP_URL}`],
       ["ok", "data folder", `${folder}: mode 0700, no file is readable by others`],
       ["fail", "database", `The data folder ${folder} is in use by another process`],
       ["warn", "mail", "log: mails are written to standard output, with their links"],

@@ -366,7 +366,7 @@ describe("when it was not the owner", () => {
 
   const notOwner = "If it was not you, ";
   const disconnect =
-    "disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard\n\n";
+    "remove every passkey and disconnect every external sign-in that you did not add yourself:\n\nhttp://localhost:3000/dashboard\n\n";
 
   test.each([
     [
@@ -375,7 +375,7 @@ describe("when it was not the owner", () => {
     ],
     [
       newEmail,
-      `${notOwner}somebody can read your mail: change the password of your mailbox, and then reset the password of this account:\n\nhttp://localhost:3000/forgot-password\n\nThen log in and ${disconnect}`,
+      `${notOwner}somebody can read your mail: change the password of your mailbox, and then reset the password of this account:\n\nhttp://localhost:3000/forgot-password\n\nThen log in, and ${disconnect}`,
     ],
   ])("the notice to %s says what happened and what to do", async (address, advice) => {
     await confirm(await link());

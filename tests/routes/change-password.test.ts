@@ -89,7 +89,7 @@ describe("a change", () => {
     await change();
     await latchkey.drain();
     expect(latchkey.mails().find(({ subject }) => subject === "Your password was changed")?.text).toBe(
-      "The password of your account was changed on its account page, and every other browser was signed out.\n\nIf it was not you, reset your password now:\n\nhttp://localhost:3000/forgot-password\n\nThen log in and disconnect every external sign-in that you did not connect yourself:\n\nhttp://localhost:3000/dashboard\n\nThis mail was sent by Latchkey.",
+      "The password of your account was changed on its account page, and every other browser was signed out.\n\nIf it was not you, reset your password now:\n\nhttp://localhost:3000/forgot-password\n\nThen log in, and remove every passkey and disconnect every external sign-in that you did not add yourself:\n\nhttp://localhost:3000/dashboard\n\nThis mail was sent by Latchkey.",
     );
   });
 });

@@ -54,6 +54,7 @@ describe("the page", () => {
         linked: true,
       },
       provider: null,
+      passkeys: { items: [], newName: "An unknown browser", offered: false },
       canConnect: false,
       signInAgain: false,
       notice: null,

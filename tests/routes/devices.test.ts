@@ -213,7 +213,7 @@ describe("the mail about a login from an unknown browser", () => {
     expect(more).toEqual([]);
     expect(mail?.to).toBe(email);
     expect(mail?.text).toMatch(
-      /^Somebody, probably you, signed in to your account with its password, in a browser that it did not know:\n\nFirefox on Linux, \d{1,2} \w+ \d{4} at \d\d:\d\d UTC\n\nIf it was not you, reset your password, which signs every browser out:\n\nhttp:\/\/localhost:3000\/forgot-password\n\nThen log in and disconnect every external sign-in that you did not connect yourself:\n\nhttp:\/\/localhost:3000\/dashboard\n\nThis mail was sent by Latchkey\.$/,
+      /^Somebody, probably you, signed in to your account with its password, in a browser that it did not know:\n\nFirefox on Linux, \d{1,2} \w+ \d{4} at \d\d:\d\d UTC\n\nIf it was not you, reset your password, which signs every browser out:\n\nhttp:\/\/localhost:3000\/forgot-password\n\nThen log in, and remove every passkey and disconnect every external sign-in that you did not add yourself:\n\nhttp:\/\/localhost:3000\/dashboard\n\nThis mail was sent by Latchkey\.$/,
     );
   });
 

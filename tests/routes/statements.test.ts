@@ -5,8 +5,10 @@ import { runStatement } from "#server/database/run-statement";
 import { indexJobs } from "#server/queue/boss";
 import * as forgotPassword from "~/routes/forgot-password";
 import { logIn, openAccount, resetWith } from "../support/account-calls";
+import { Authenticator } from "../support/authenticator";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
+import { addPasskey, signInBy } from "../support/passkeys";
 import { call, type Outcome, post } from "../support/route-calls";
 import { type SentStatement, statementsOf } from "../support/statements";
 
@@ -42,6 +44,15 @@ const requests: [string, () => Promise<Outcome>, string | null][] = [
     "/login?notice=password_reset",
   ],
   ["GET /auth/idp/callback", callBack, "/dashboard"],
+  [
+    "a sign-in with a passkey",
+    async () => {
+      const authenticator = new Authenticator();
+      await addPasskey(authenticator, await latchkey.signedIn(userId));
+      return signInBy(authenticator);
+    },
+    "/dashboard",
+  ],
   ["GET /dashboard", async () => openAccount(await latchkey.signedIn(userId)), null],
   ["POST /login", () => logIn(), "/dashboard"],
 ];

@@ -30,6 +30,15 @@ function checkRegistration({ trustedProxies, returnOrigins }: Config, { REGISTRA
   return [checksOf("registration").warn(found, "set REGISTRATION to closed or domains, or to open if that is meant")];
 }
 
+function checkPasskeys({ relyingPartyId, appUrl }: Config): Check {
+  const passkeys = checksOf("passkeys");
+  if (relyingPartyId !== null) return passkeys.ok(`on, for ${relyingPartyId}`);
+  return passkeys.warn(
+    `off, because browsers have none for ${appUrl}`,
+    "set APP_URL to an https address with a host name",
+  );
+}
+
 /** What is sent, and where to. */
 interface Tests {
   mail?: string;
@@ -43,6 +52,7 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
   provideConfig(config);
   yield settings.ok(`usable; ${config.production ? "production" : "not production"}`);
   yield* checkRegistration(config, environment);
+  yield checkPasskeys(config);
   const folder = folderOf(config.databaseUrl);
   if (folder !== null) yield await checkFolder(folder);
   const { checks, installation } = await checkDatabase(config.databaseUrl, config.databaseDirectUrl);

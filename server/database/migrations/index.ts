@@ -12,6 +12,7 @@ const migrations: MigrationClasses = {
   Migration20261123000000: async () => (await import("./Migration20261123000000")).Migration20261123000000,
   Migration20261124000000: async () => (await import("./Migration20261124000000")).Migration20261124000000,
   Migration20261124010000: async () => (await import("./Migration20261124010000")).Migration20261124010000,
+  Migration20261124030000: async () => (await import("./Migration20261124030000")).Migration20261124030000,
   ...ownMigrations,
 };
 

@@ -1,0 +1,26 @@
+import { localMomentIn } from "#server/languages/translate";
+import { Text } from "~/page/language";
+import { useHydrated, usePage } from "~/page/page-context";
+
+/** When something was: in ISO 8601, and in the page's language how long ago and exactly, in UTC. */
+export interface Moment {
+  at: string;
+  ago: string;
+  exact: string;
+}
+
+interface MomentLineProps extends Moment {
+  of: "sessions.since" | "sessions.lastSeen" | "passkeys.added" | "passkeys.lastUsed";
+}
+
+/** A script knows the visitor's time zone, the server does not. */
+export function MomentLine({ of, at, ago, exact }: MomentLineProps) {
+  const { language } = usePage();
+  const title = useHydrated() ? localMomentIn(language, new Date(at)) : exact;
+  const time = (text: string) => (
+    <time dateTime={at} title={title}>
+      {text}
+    </time>
+  );
+  return <Text of={of} values={{ moment: ago }} parts={{ time }} />;
+}

@@ -1,0 +1,70 @@
+import { Form, useActionData, useSubmit } from "@remix-run/react";
+import { type FormEvent, useCallback, useEffect, useRef, useState } from "react";
+import { useTexts } from "~/page/language";
+import { usePasskeySupport } from "~/page/page-context";
+import { withReturnTo } from "~/request/return-to";
+import { SubmitButton } from "./submit-button";
+
+/** Without the library, for which the first load has no room. A browser without these functions has the button alone. */
+async function suggestPasskey(signal: AbortSignal): Promise<string | null> {
+  const { parseRequestOptionsFromJSON: parse, isConditionalMediationAvailable } = PublicKeyCredential;
+  if (!parse || !(await isConditionalMediationAvailable?.call(PublicKeyCredential))) return null;
+  const body = new URLSearchParams({ purpose: "sign-in" });
+  const options = await fetch("/auth/passkey", { method: "POST", body, signal });
+  const publicKey = parse.call(PublicKeyCredential, await options.json());
+  return JSON.stringify(await navigator.credentials.get({ mediation: "conditional", publicKey, signal }));
+}
+
+const renewal = 240_000; // ms: before the challenge of a suggestion expires
+
+/** Below the other ways to sign in, and as the browser's suggestion in the email field. */
+export function PasskeySignIn({ returnTo, or }: { returnTo: string | null; or: boolean }) {
+  const t = useTexts();
+  const submit = useSubmit();
+  const support = usePasskeySupport();
+  const refused = useActionData();
+  const [ended, setEnded] = useState(0);
+  const suggestion = useRef<AbortController>();
+  const action = withReturnTo("/login", returnTo);
+  const send = useCallback(
+    (passkey: string) => submit({ intent: "passkey", email: "", password: "", passkey }, { method: "post", action }),
+    [submit, action],
+  );
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a form, a ceremony and time end a suggestion
+  useEffect(() => {
+    if (support.hidden !== false) return;
+    const current = new AbortController();
+    suggestion.current = current;
+    suggestPasskey(current.signal)
+      .then((passkey) => passkey && send(passkey))
+      .catch(() => {}); // aborted, or the button says what is wrong
+    const timer = setTimeout(() => current.signal.aborted || setEnded(Date.now()), renewal);
+    return () => {
+      clearTimeout(timer);
+      current.abort();
+    };
+  }, [support.hidden, send, refused, ended]);
+
+  /** Where it fails, the server is asked without an answer, and says so. */
+  async function signIn(event: FormEvent) {
+    event.preventDefault();
+    suggestion.current?.abort();
+    const passkey = await import("~/components/passkey.client")
+      .then(({ askForPasskey }) => askForPasskey())
+      .catch(() => "");
+    if (passkey === null) setEnded(Date.now());
+    else send(passkey);
+  }
+
+  return (
+    <div {...support}>
+      {or && <p className="or">{t("common.or")}</p>}
+      <Form method="post" action={action} onSubmit={signIn}>
+        <SubmitButton className="quiet" intent="passkey">
+          {t("passkeys.signIn")}
+        </SubmitButton>
+      </Form>
+    </div>
+  );
+}

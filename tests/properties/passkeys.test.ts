@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { beforeEach, expect, test } from "vitest";
+import { act } from "../support/account-calls";
+import { Authenticator } from "../support/authenticator";
+import { startLatchkey } from "../support/latchkey";
+import { addPasskey, answerWith, ask, signInBy } from "../support/passkeys";
+
+// The seed is new in every run; fast-check prints it with the counterexample when a property fails.
+fc.configureGlobal({ verbose: fc.VerbosityLevel.Verbose });
+
+const latchkey = startLatchkey();
+
+const authenticator = new Authenticator();
+let session: string;
+
+beforeEach(async () => {
+  session = await latchkey.signedIn();
+  await addPasskey(authenticator, session);
+});
+
+type Answer = { [field: string]: unknown; response: Record<string, unknown> };
+
+const anyText = fc.string({ unit: "binary", maxLength: 200 });
+const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array).toString("base64url"));
+const huge = fc.constantFrom("A".repeat(12_000), Buffer.alloc(3_000, 0x9f).toString("base64url"), "_".repeat(2_800));
+const value = fc.oneof(bytes, anyText, huge, fc.anything(), fc.constantFrom(null, [], {}, "\u0000", "\ud800"));
+
+/** One byte of a base64url text is another one: what is parsed stays near to a right answer. */
+const flipped = (text: string) =>
+  fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })).map(([at, change]) => {
+    const bytes = Buffer.from(text, "base64url");
+    bytes.writeUInt8((bytes[at % bytes.length] ?? 0) ^ change, at % bytes.length);
+    return bytes.toString("base64url");
+  });
+
+/** Texts near to an authenticator's answer, or not. */
+function malformed(answer: string): fc.Arbitrary<string> {
+  const right: Answer = JSON.parse(answer);
+  const parts = Object.keys(right.response).filter((name) => typeof right.response[name] === "string");
+  const withField = fc
+    .tuple(fc.constantFrom("id", "rawId", "type", "response"), value)
+    .map(([name, other]) => ({ ...right, [name]: other }));
+  const withPart = fc
+    .tuple(fc.constantFrom(...parts), value)
+    .map(([name, other]) => ({ ...right, response: { ...right.response, [name]: other } }));
+  const withFlip = fc.constantFrom(...parts).chain((name) =>
+    flipped(String(right.response[name])).map((other) => ({
+      ...right,
+      response: { ...right.response, [name]: other },
+    })),
+  );
+  const json = fc.oneof(withField, withPart, withFlip).map((object) => JSON.stringify(object) ?? "");
+  return fc.oneof({ weight: 6, arbitrary: json }, anyText, fc.json());
+}
+
+/** The challenge is put back each time, so that an answer with the right one reaches the verification. */
+async function putBack(hash: string): Promise<void> {
+  await latchkey.execute(
+    "insert into passkey_challenges values (?, now() + interval '5 minutes') on conflict do nothing",
+    [hash],
+  );
+}
+
+const reasons = () => new Set(latchkey.events().map(({ reason }) => reason));
+
+const everyReason = new Set(["malformed", "challenge", "not_verified"]);
+
+test("5,000 malformed answers to sign in are refused, none is a 5xx, and nothing changes", {
+  timeout: 400_000,
+}, async () => {
+  const asked = await ask("sign-in");
+  const [stored] = await latchkey.execute<{ challenge_hash: string }>("select * from passkey_challenges");
+  const right = authenticator.get(asked.options);
+  let client = 0;
+  const refused = fc.asyncProperty(malformed(right), async (passkey) => {
+    await putBack(stored?.challenge_hash ?? "");
+    const headers = { "latchkey-client": `192.0.2.${client++ % 250}` };
+    expect((await answerWith(passkey, { cookie: asked.cookie, headers })).status).toBe(422);
+  });
+  await latchkey.unchanged(() => fc.assert(refused, { numRuns: 5_000 }), "rate_limits", "passkey_challenges");
+  expect([...reasons()]).toEqual(expect.arrayContaining([...everyReason, "unknown"]));
+});
+
+test("5,000 malformed answers to add a passkey: none is a 5xx, and the passkeys stay usable", {
+  timeout: 400_000,
+}, async () => {
+  const asked = await ask("add", { cookie: session });
+  const [stored] = await latchkey.execute<{ challenge_hash: string }>("select * from passkey_challenges");
+  const right = new Authenticator().create(asked.options);
+  // Nothing signs what an attestation says of its authenticator, so an answer with another counter, say, is a right one.
+  const outcomes = { 200: 0, 422: 0 };
+  const answered = fc.asyncProperty(malformed(right), async (passkey) => {
+    await putBack(stored?.challenge_hash ?? "");
+    const { status } = await act(asked.cookie, "add-passkey", { passkey });
+    expect([200, 422]).toContain(status);
+    outcomes[status as 200 | 422]++;
+  });
+  await fc.assert(answered, { numRuns: 5_000 });
+  expect(outcomes[422]).toBeGreaterThan(4_500);
+  expect([...reasons()]).toEqual(expect.arrayContaining([...everyReason]));
+  expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
+});

@@ -1,0 +1,541 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { restoreUser, suspendUser } from "#server/features/suspension.server";
+import * as passkey from "~/routes/auth.passkey";
+import * as login from "~/routes/login";
+import { act, logIn, openAccount, resetWith } from "../support/account-calls";
+import { Authenticator, type Changes } from "../support/authenticator";
+import { startLatchkey } from "../support/latchkey";
+import { resetLink } from "../support/mailed-links";
+import { addPasskey, answerWith, ask, signInBy } from "../support/passkeys";
+import { call, get, post } from "../support/route-calls";
+import { sha256 } from "../support/sha256";
+
+const latchkey = startLatchkey();
+
+let userId: string;
+let session: string;
+let authenticator: Authenticator;
+
+beforeEach(async () => {
+  userId = await latchkey.createUser();
+  session = await latchkey.signedIn(userId, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0");
+  authenticator = new Authenticator();
+});
+
+interface Row {
+  credential_id: string;
+  user_id: string;
+  counter: string;
+  backed_up: boolean;
+  name: string;
+  last_used_at: string | null;
+}
+
+const rows = () => latchkey.execute<Row>("select * from passkeys order by created_at");
+
+const passMinutes = (minutes: number) => {
+  const now = Date.now();
+  vi.useFakeTimers({ now: now + minutes * 60_000, toFake: ["Date"] });
+};
+
+afterEach(() => void vi.useRealTimers());
+
+const refusal = {
+  status: 422,
+  location: null,
+  data: {
+    typed: { email: "" },
+    errors: {},
+    wrongPassword: false,
+    message: "Signing in with the passkey did not work. Try again, or log in with your email.",
+  },
+};
+
+const challenges = () => latchkey.execute("select * from passkey_challenges");
+
+/** The answer is refused as every other one; nothing changes but that a failed sign-in counts for its client. */
+async function expectRefused(answer: () => Promise<unknown>, reason: string) {
+  expect(await latchkey.unchanged(answer, "rate_limits", "passkey_challenges")).toMatchObject(refusal);
+  expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason });
+}
+
+describe("options", () => {
+  test("to sign in name no address and no passkey; the challenge is stored as a hash for five minutes", async () => {
+    await addPasskey(authenticator, session);
+    await latchkey.execute("delete from passkey_challenges");
+    const before = Date.now();
+    const asked = await ask("sign-in");
+    const challenge = expect.stringMatching(/^[\w-]{43}$/);
+    expect(asked.options).toEqual({
+      rpId: "localhost",
+      challenge,
+      timeout: 300_000,
+      userVerification: "required",
+    });
+    expect(asked.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^passkey=[0-9a-f]{64}; HttpOnly; Max-Age=300; Path=\/; SameSite=Lax$/),
+    ]);
+    const hash = sha256(`sign-in:${asked.cookies.passkey}:${asked.options.challenge}`);
+    const [row, ...more] = await latchkey.execute<{ challenge_hash: string; expires_at: string }>(
+      "select * from passkey_challenges",
+    );
+    expect([row?.challenge_hash, more]).toEqual([hash, []]);
+    const lifetime = new Date(row?.expires_at ?? 0).getTime() - before;
+    expect(lifetime).toBeGreaterThanOrEqual(300_000);
+    expect(lifetime).toBeLessThan(310_000);
+  });
+
+  test("to add one ask for a discoverable credential without attestation, and exclude those of the account", async () => {
+    await addPasskey(authenticator, session);
+    const [row] = await rows();
+    const asked = await ask("add", { cookie: session });
+    expect(asked.options).toMatchObject({
+      rp: { name: "Latchkey", id: "localhost" },
+      user: {
+        id: Buffer.from(userId.replaceAll("-", ""), "hex").toString("base64url"),
+        name: "ada@example.com",
+        displayName: "ada@example.com",
+      },
+      attestation: "none",
+      authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
+      excludeCredentials: [{ id: row?.credential_id, type: "public-key" }],
+    });
+  });
+
+  test("have the cookie of an https page with the prefix", async () => {
+    latchkey.configure({ APP_URL: "https://login.example" });
+    const asked = await ask("sign-in", { headers: { "latchkey-origin": "https://login.example" } });
+    expect(asked.options.rpId).toBe("login.example");
+    expect(asked.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-passkey=[0-9a-f]{64}; HttpOnly; Max-Age=300; Path=\/; SameSite=Lax; Secure$/),
+    ]);
+  });
+
+  test("are not issued to a visitor who wants to add one, nor after 15 minutes, nor to another site, nor by GET", async () => {
+    await latchkey.unchanged(async () => {
+      expect(await ask("add")).toMatchObject({ status: 403, options: null });
+      expect(await ask("sign-in", { headers: { "latchkey-cross-site": "1" } })).toMatchObject({ status: 403 });
+      expect(await call(passkey.loader, get("/auth/passkey"))).toMatchObject({ status: 405 });
+    });
+    await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
+    await latchkey.unchanged(async () => {
+      expect(await ask("add", { cookie: session })).toMatchObject({ status: 403, options: null });
+    });
+  });
+
+  test.each([
+    ["an http origin", { APP_URL: "http://login.example" }, "http://login.example"],
+    ["a loopback address", { APP_URL: "http://127.0.0.1:3000" }, "http://127.0.0.1:3000"],
+    ["an https address", { APP_URL: "https://[::1]" }, "https://[::1]"],
+    ["another origin than APP_URL's", { APP_URL: "https://login.example" }, "https://other.example"],
+  ])("are not there on %s, and neither page shows anything of it", async (_, environment, origin) => {
+    latchkey.configure(environment);
+    const headers = { "latchkey-origin": origin };
+    await latchkey.unchanged(async () => {
+      const { status, cookies } = await ask("sign-in", { headers });
+      expect({ status, cookies }).toEqual({ status: 404, cookies: {} });
+    });
+    expect(await call(login.loader, get("/login", { headers }))).toMatchObject({ data: { passkeys: false } });
+    const cookie = origin.startsWith("https") ? `__Host-${session}` : session;
+    expect(await openAccount(cookie, headers)).toMatchObject({ status: 200, data: { passkeys: null } });
+  });
+});
+
+describe("adding", () => {
+  test("stores the key with the browser's name, keeps the sessions, and tells the owner", async () => {
+    const before = await latchkey.execute("select * from sessions");
+    const added = await addPasskey(authenticator, session);
+    expect(added).toMatchObject({ status: 200, data: { done: expect.stringContaining("was added") } });
+    const id = authenticator.credentials[0]?.id.toString("base64url");
+    expect(await rows()).toMatchObject([
+      { credential_id: id, user_id: userId, transports: ["internal"], backed_up: false, last_used_at: null },
+    ]);
+    expect(await challenges()).toEqual([]);
+    expect(await latchkey.execute("select * from sessions")).toEqual(before);
+    expect(latchkey.events()).toEqual([{ event: "passkey.added" }]);
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "A passkey was added" }]);
+  });
+
+  test("takes the typed name; where it is none, that of the browser", async () => {
+    await addPasskey(authenticator, session, { name: " My key " });
+    await addPasskey(new Authenticator(), session, { name: "a\nb" });
+    await addPasskey(new Authenticator(), session, { name: "" });
+    expect((await rows()).map(({ name }) => name)).toEqual(["My key", "An unknown browser", "An unknown browser"]);
+  });
+
+  const refuse = async (answer: () => Promise<unknown>, reason: string) => {
+    const refused = await latchkey.unchanged(answer, "passkey_challenges");
+    const passkey = "Nothing was changed. If this device has a passkey for your account already, use that one.";
+    expect(refused).toMatchObject({ status: 422, data: { errors: { passkey } } });
+    expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason });
+  };
+
+  const refusals: [string, Changes][] = [
+    ["another origin", { origin: "https://evil.example" }],
+    ["another RP ID", { rpId: "evil.example" }],
+    ["no user verification", { userVerified: false }],
+    ["an answer to a sign-in", { type: "webauthn.get" }],
+    ["an unknown attestation", { fmt: "android-key" }],
+    ["a certificate", { fmt: "packed", attStmt: new Map<string, unknown>([["alg", -7], ["sig", new Uint8Array(8)], ["x5c", [new Uint8Array(8)]]]) }], // biome-ignore format: one line
+  ];
+
+  test.each(refusals)("with %s is refused, and its challenge is used up", async (_, changes) => {
+    const asked = await ask("add", { cookie: session });
+    const answer = authenticator.create(asked.options, changes);
+    await refuse(() => act(asked.cookie, "add-passkey", { passkey: answer }), "not_verified");
+    expect(await challenges()).toEqual([]);
+  });
+
+  test("with a challenge of another session, another browser, a sign-in, or a used or expired one is refused", async () => {
+    const bob = await latchkey.signedIn({ email: "bob@example.com" });
+    const bobs = await ask("add", { cookie: bob });
+    const asked = await ask("add", { cookie: session });
+    const toSignIn = await ask("sign-in", { cookie: session });
+    const answerTo =
+      (cookie: string, { options }: typeof asked) =>
+      () =>
+        act(cookie, "add-passkey", { passkey: authenticator.create({ ...asked.options, ...options }) });
+    await refuse(answerTo(bobs.cookie, asked), "challenge");
+    await refuse(answerTo(asked.cookie, bobs), "challenge");
+    await refuse(answerTo(session, asked), "challenge");
+    await refuse(answerTo(toSignIn.cookie, toSignIn), "challenge");
+
+    await answerTo(asked.cookie, asked)();
+    await refuse(answerTo(asked.cookie, asked), "challenge");
+    const late = await ask("add", { cookie: session });
+    passMinutes(5.01);
+    await refuse(answerTo(late.cookie, late), "challenge");
+  });
+
+  test("a credential that is registered already, for anybody, is refused", async () => {
+    await addPasskey(authenticator, session);
+    const id = authenticator.credentials[0]!.id;
+    const bob = await latchkey.signedIn({ email: "bob@example.com" });
+    const asked = await ask("add", { cookie: bob });
+    const answer = new Authenticator().create(asked.options, { id });
+    const refused = await act(asked.cookie, "add-passkey", { passkey: answer });
+    expect(refused.status).toBe(422);
+    expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason: "known" });
+    expect(await rows()).toMatchObject([{ user_id: userId }]);
+  });
+
+  test("needs a sign-in of the last 15 minutes: otherwise the session ends", async () => {
+    const asked = await ask("add", { cookie: session });
+    await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
+    const answer = authenticator.create(asked.options);
+    const refused = await act(asked.cookie, "add-passkey", { passkey: answer });
+    expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
+    expect(await rows()).toEqual([]);
+  });
+
+  test("stops at 20", async () => {
+    for (let count = 0; count < 20; count++) await addPasskey(authenticator, session);
+    expect(await openAccount(session)).toMatchObject({ data: { passkeys: { newName: null } } });
+    const refused = await addPasskey(authenticator, session);
+    expect(refused.status).toBe(422);
+    expect(await rows()).toHaveLength(20);
+  });
+});
+
+describe("signing in", () => {
+  beforeEach(async () => {
+    await addPasskey(authenticator, session);
+    await latchkey.drain();
+  });
+
+  test("starts a session that ends where a login ends, and notes when and how the passkey was used", async () => {
+    authenticator.counter = 7;
+    const signedIn = await signInBy(authenticator);
+    expect(signedIn).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(signedIn.cookies).toEqual({ session: expect.stringMatching(/./), device: expect.stringMatching(/./) });
+    expect(await rows()).toMatchObject([{ counter: "7", last_used_at: expect.anything() }]);
+    expect(latchkey.events().at(-1)).toEqual({ event: "passkey.succeeded" });
+    expect(await openAccount(`session=${signedIn.cookies.session}`)).toMatchObject({
+      data: { user: { email: "ada@example.com" }, signInAgain: false },
+    });
+  });
+
+  test("carries return_to", async () => {
+    const asked = await ask("sign-in");
+    const form = { email: "", password: "", passkey: authenticator.get(asked.options) };
+    const path = `/login?${new URLSearchParams({ return_to: "/healthz" })}`;
+    const signedIn = await call(login.action, post(path, form, { cookie: asked.cookie }));
+    expect(signedIn).toMatchObject({ status: 302, location: "/healthz" });
+  });
+
+  test("on the login host of a SESSION_DOMAIN is for that host, and its session for the domain", async () => {
+    latchkey.configure({ APP_URL: "https://login.example.org", SESSION_DOMAIN: "example.org" });
+    const headers = { "latchkey-origin": "https://login.example.org" };
+    const own = new Authenticator("https://login.example.org");
+    const adding = await ask("add", { cookie: session.replace("session", "__Secure-session"), headers });
+    expect(adding.options.rp.id).toBe("login.example.org");
+    const added = await act(adding.cookie, "add-passkey", { passkey: own.create(adding.options) }, headers);
+    expect(added.status).toBe(200);
+    const { headers: answered } = await signInBy(own, {}, { headers });
+    expect(answered.getSetCookie()[0]).toMatch(/^__Secure-session=[0-9a-f]{64}; Domain=example\.org; /);
+    const sibling = await ask("sign-in", { headers });
+    const imitated = own.get(sibling.options, { origin: "https://app.example.org", rpId: "example.org" });
+    expect(await answerWith(imitated, { cookie: sibling.cookie, headers })).toMatchObject(refusal);
+  });
+
+  test("in a new browser is told to the owner, and in a known one is not", async () => {
+    const signedIn = await signInBy(authenticator);
+    await latchkey.drain();
+    const mails = latchkey.mails().slice(1);
+    expect(mails).toMatchObject([{ subject: "New sign-in to your account" }]);
+    expect(mails[0]?.text).toContain("signed in to your account with a passkey");
+    await signInBy(authenticator, {}, { cookie: `device=${signedIn.cookies.device}` });
+    expect(await latchkey.jobs()).toEqual([]);
+  });
+
+  const refusals: [string, Changes, string][] = [
+    ["another origin", { origin: "https://evil.example" }, "not_verified"],
+    ["another RP ID", { rpId: "evil.example" }, "not_verified"],
+    ["no user verification", { userVerified: false }, "not_verified"],
+    ["an answer to a registration", { type: "webauthn.create" }, "not_verified"],
+    ["a frame of another origin", { crossOrigin: "https://evil.example" }, "not_verified"],
+    ["another user's handle", { userHandle: "AAAA" }, "not_verified"],
+    ["an unknown credential", { id: Buffer.alloc(32, 1) }, "unknown"],
+  ];
+
+  test.each(refusals)("with %s is refused, and its challenge is used up", async (_, changes, reason) => {
+    const asked = await ask("sign-in");
+    await expectRefused(() => answerWith(authenticator.get(asked.options, changes), { cookie: asked.cookie }), reason);
+    expect(await challenges()).toEqual([]);
+  });
+
+  test("with a wrong signature is answered as an unknown credential is, in every header and byte", async () => {
+    const asked = await ask("sign-in");
+    const { response, ...answer } = JSON.parse(authenticator.get(asked.options));
+    const signature = `A${response.signature.slice(1)}`;
+    const wrong = JSON.stringify({ ...answer, response: { ...response, signature } });
+    const refused = await answerWith(wrong, { cookie: asked.cookie });
+    expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason: "not_verified" });
+    const unknown = await signInBy(authenticator, { id: Buffer.alloc(16) });
+    expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason: "unknown" });
+    expect(refused).toMatchObject(refusal);
+    expect([...refused.headers]).toEqual([...unknown.headers]);
+    expect(refused).toEqual(unknown);
+  });
+
+  test("with a challenge of another browser, of adding, or a used or expired one is refused", async () => {
+    const asked = await ask("sign-in");
+    const others = await ask("sign-in");
+    const adding = await ask("add", { cookie: session });
+    const answerTo =
+      (cookie: string, { options }: typeof asked) =>
+      () =>
+        answerWith(authenticator.get(options), { cookie });
+    await expectRefused(answerTo(others.cookie, asked), "challenge");
+    await expectRefused(answerTo("", asked), "challenge");
+    await expectRefused(answerTo(`${asked.cookie}; ${others.cookie}`, asked), "challenge");
+    await expectRefused(answerTo(adding.cookie, adding), "challenge");
+
+    expect(await answerTo(asked.cookie, asked)()).toMatchObject({ status: 302 });
+    await expectRefused(answerTo(asked.cookie, asked), "challenge");
+    passMinutes(5.01);
+    await expectRefused(answerTo(others.cookie, others), "challenge");
+  });
+
+  test("of several tabs of one browser works in each", async () => {
+    const first = await ask("sign-in");
+    const second = await ask("sign-in", { cookie: first.cookie });
+    expect(second.cookies.passkey).toBe(first.cookies.passkey);
+    for (const { options } of [first, second]) {
+      expect(await answerWith(authenticator.get(options), { cookie: first.cookie })).toMatchObject({ status: 302 });
+    }
+  });
+
+  test("works once of two simultaneous posts of one answer", async () => {
+    const asked = await ask("sign-in");
+    const answer = authenticator.get(asked.options);
+    const both = await Promise.all([1, 2].map(() => answerWith(answer, { cookie: asked.cookie })));
+    expect(both.map(({ status }) => status).sort()).toEqual([302, 422]);
+  });
+
+  test("with a counter that goes back is refused and an event names the account; one that stays 0 is no counter", async () => {
+    expect(await signInBy(authenticator, { counter: 0 })).toMatchObject({ status: 302 });
+    expect(await signInBy(authenticator, { counter: 4_294_967_294 })).toMatchObject({ status: 302 });
+    for (const counter of [4_294_967_294, 3, 0]) {
+      const asked = await ask("sign-in");
+      const answer = authenticator.get(asked.options, { counter });
+      await expectRefused(() => answerWith(answer, { cookie: asked.cookie }), "counter");
+      expect(JSON.parse(latchkey.logLines().at(-1) ?? "")).toMatchObject({ userId });
+    }
+    expect(await signInBy(authenticator, { counter: 4_294_967_295 })).toMatchObject({ status: 302 });
+  });
+
+  test("of a suspended account is refused as one that is unknown; after its restoration it works", async () => {
+    await suspendUser(userId, "ada@example.com");
+    const asked = await ask("sign-in");
+    await expectRefused(() => answerWith(authenticator.get(asked.options), { cookie: asked.cookie }), "suspended");
+    await restoreUser(userId);
+    expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+
+  test("of a deleted account is unknown", async () => {
+    expect(await act(session, "delete-account", { email: "ada@example.com" })).toMatchObject({ status: 302 });
+    expect(await rows()).toEqual([]);
+    const asked = await ask("sign-in");
+    await expectRefused(() => answerWith(authenticator.get(asked.options), { cookie: asked.cookie }), "unknown");
+  });
+
+  test("works after a reset, whose mail and notice say how many passkeys there are, and after a change of address", async () => {
+    const link = await resetLink(latchkey, "ada@example.com");
+    expect(latchkey.mails().at(-1)?.text).toContain("Your account has passkeys (1).");
+    await resetWith(link, "an entirely new password");
+    await latchkey.drain();
+    expect(latchkey.mails().at(-1)).toMatchObject({ subject: "Your password was changed" });
+    expect(latchkey.mails().at(-1)?.text).toContain("Your account has passkeys (1).");
+    expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+
+    await latchkey.execute("update users set email = 'new@example.com'");
+    const { cookies } = await signInBy(authenticator);
+    expect(await openAccount(`session=${cookies.session}`)).toMatchObject({
+      data: { user: { email: "new@example.com" } },
+    });
+  });
+
+  test("is not mentioned by the reset of an account without a passkey", async () => {
+    await latchkey.createUser({ email: "bob@example.com" });
+    const link = await resetLink(latchkey, "bob@example.com");
+    await resetWith(link, "an entirely new password");
+    await latchkey.drain();
+    const texts = latchkey.mails().filter(({ to }) => to === "bob@example.com");
+    expect(texts).toHaveLength(2);
+    for (const { text } of texts) expect(text).not.toContain("passkey");
+  });
+
+  test("fails a hundred times for a client in a quarter of an hour, whatever the passkey, and successes do not count", async () => {
+    const headers = { "latchkey-client": "192.0.2.1" };
+    for (let count = 0; count < 99; count++) await answerWith("", { headers });
+    for (let count = 0; count < 3; count++) {
+      expect(await signInBy(authenticator, {}, { headers })).toMatchObject({ status: 302 });
+    }
+    expect(await answerWith("", { headers })).toMatchObject({ status: 422 });
+    const throttled = await signInBy(authenticator, {}, { headers });
+    expect(throttled).toMatchObject({ status: 429, data: { message: expect.stringContaining("Too many attempts.") } });
+    expect(throttled.headers.get("Retry-After")).toMatch(/^\d+$/);
+    expect(latchkey.events().at(-1)).toEqual({ event: "login.throttled" });
+    expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
+  });
+});
+
+describe("removing", () => {
+  const id = () => authenticator.credentials[0]?.id.toString("base64url") ?? "";
+  const remove = (cookie = session, passkey = id()) => act(cookie, "remove-passkey", { passkey });
+
+  beforeEach(async () => {
+    await addPasskey(authenticator, session);
+    await latchkey.drain();
+  });
+
+  test("ends every other session, gives this one a new token, and tells the owner", async () => {
+    const signedIn = await signInBy(authenticator);
+    await latchkey.drain();
+    const removed = await remove();
+    expect(removed).toMatchObject({ status: 302, location: "/dashboard?notice=sessions_ended" });
+    expect(await rows()).toEqual([]);
+    expect(await openAccount(`session=${removed.cookies.session}`)).toMatchObject({ status: 200 });
+    for (const old of [session, `session=${signedIn.cookies.session}`]) {
+      expect(await openAccount(old)).toMatchObject({ status: 302, location: "/login" });
+    }
+    expect(latchkey.events().slice(-2)).toEqual([
+      { event: "passkey.removed" },
+      { event: "session.ended", reason: "passkey_removed" },
+    ]);
+    await latchkey.drain();
+    expect(latchkey.mails().at(-1)).toMatchObject({ to: "ada@example.com", subject: "A passkey was removed" });
+    const asked = await ask("sign-in");
+    await expectRefused(() => answerWith(authenticator.get(asked.options), { cookie: asked.cookie }), "unknown");
+  });
+
+  test("another account's, or one that there is not, changes nothing", async () => {
+    const bob = await latchkey.signedIn({ email: "bob@example.com" });
+    await latchkey.unchanged(async () => {
+      expect(await remove(bob)).toMatchObject({ status: 422 });
+      expect(await remove(session, "\u0000' or 1=1")).toMatchObject({ status: 422 });
+    });
+  });
+
+  test("needs a sign-in of the last 15 minutes", async () => {
+    await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
+    expect(await remove()).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test("the last way in is refused; with another passkey, a password or the provider it is not", async () => {
+    await latchkey.execute("update users set password_hash = null");
+    const refused = await latchkey.unchanged(() => remove());
+    const passkey = "Set a password first: this is the only way into your account.";
+    expect(refused).toMatchObject({ status: 422, data: { errors: { passkey } } });
+
+    await addPasskey(new Authenticator(), session);
+    const removed = await remove();
+    expect(removed).toMatchObject({ status: 302 });
+    const [last] = await rows();
+    const kept = `session=${removed.cookies.session}`;
+    expect(await remove(kept, last?.credential_id)).toMatchObject({ status: 422 });
+    await latchkey.execute("update users set idp_id = '1001', idp_issuer = 'google'");
+    expect(await remove(kept, last?.credential_id)).toMatchObject({ status: 422 });
+    latchkey.configure({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
+    expect(await remove(kept, last?.credential_id)).toMatchObject({ status: 302 });
+  });
+
+  test("the provider of an account without a password is possible while there is a passkey", async () => {
+    latchkey.configure({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
+    await latchkey.execute("update users set password_hash = null, idp_id = '1001', idp_issuer = 'google'");
+    const bob = await latchkey.signedIn({
+      email: "bob@example.com",
+      password: null,
+      idpId: "1002",
+      idpIssuer: "google",
+    });
+    expect(await act(bob, "unlink-provider")).toMatchObject({ status: 422 });
+    latchkey.configure({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret", APP_URL: "http://127.0.0.1" });
+    expect(await act(session, "unlink-provider")).toMatchObject({ status: 422 });
+    latchkey.configure({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
+    expect(await act(session, "unlink-provider")).toMatchObject({ status: 302 });
+    expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+
+  test("of the last two in two sessions at once leaves one", async () => {
+    await latchkey.execute("update users set password_hash = null");
+    const second = new Authenticator();
+    await addPasskey(second, session);
+    const other = await latchkey.signedIn(userId);
+    await Promise.all([remove(), remove(other, second.credentials[0]?.id.toString("base64url"))]);
+    expect(await rows()).toHaveLength(1);
+  });
+});
+
+describe("the account page", () => {
+  const offer = async (cookie: string) => (await openAccount(cookie)).data.passkeys.offered;
+
+  test("lists the passkeys with the time of the last use", async () => {
+    await addPasskey(authenticator, session, { name: "My key" });
+    await signInBy(authenticator);
+    const moment = { at: expect.any(String), ago: expect.any(String), exact: expect.any(String) };
+    const [item] = await rows();
+    expect((await openAccount(session)).data.passkeys).toEqual({
+      items: [{ id: item?.credential_id, name: "My key", added: moment, lastUsed: moment }],
+      newName: "An unknown browser",
+      offered: false,
+    });
+  });
+
+  test("offers one after a login with a password, once for a browser, and not to who has one", async () => {
+    const { cookies } = await logIn();
+    const cookie = `session=${cookies.session}; device=${cookies.device}`;
+    const opened = await openAccount(cookie);
+    expect(opened.data.passkeys.offered).toBe(true);
+    expect(opened.headers.getSetCookie()).toEqual([
+      "passkey-offered=1; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax",
+    ]);
+    expect(await offer(`${cookie}; passkey-offered=1`)).toBe(false);
+    expect(await offer(`session=${cookies.session}`)).toBe(false);
+    await addPasskey(authenticator, cookie);
+    expect(await offer(cookie)).toBe(false);
+  });
+});

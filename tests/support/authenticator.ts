@@ -1,0 +1,98 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { isoCBOR } from "@simplewebauthn/server/helpers";
+
+interface Credential {
+  id: Buffer;
+  privateKey: KeyObject;
+  userHandle: string;
+}
+
+/** What an authenticator, or the page around it, does otherwise than it should. */
+export interface Changes {
+  origin?: string;
+  rpId?: string;
+  challenge?: string;
+  type?: string;
+  userVerified?: boolean;
+  counter?: number;
+  userHandle?: string;
+  id?: Buffer;
+  crossOrigin?: string;
+  fmt?: string;
+  attStmt?: Map<string, unknown>;
+}
+
+interface Options {
+  challenge: string;
+  user?: { id: string };
+}
+
+const hash = (data: string | Buffer) => createHash("sha256").update(data).digest();
+
+/** An authenticator with the page that asks it, in software: WebAuthn, sections 5.8.1, 6.1 and 6.5. */
+export class Authenticator {
+  readonly credentials: Credential[] = [];
+  counter = 0;
+  readonly #origin: string;
+
+  constructor(origin = "http://localhost:3000") {
+    this.#origin = origin;
+  }
+
+  #clientData(type: string, challenge: string, changes: Changes): Buffer {
+    const { origin = this.#origin, crossOrigin } = changes;
+    const top = crossOrigin === undefined ? { crossOrigin: false } : { crossOrigin: true, topOrigin: crossOrigin };
+    return Buffer.from(
+      JSON.stringify({ type: changes.type ?? type, challenge: changes.challenge ?? challenge, origin, ...top }),
+    );
+  }
+
+  #authenticatorData({ rpId, userVerified = true, counter }: Changes, attested = Buffer.alloc(0)): Buffer {
+    const flags = 0x01 | (userVerified ? 0x04 : 0) | (attested.length > 0 ? 0x40 : 0);
+    const head = Buffer.alloc(5);
+    head.writeUInt8(flags);
+    head.writeUInt32BE(counter ?? this.counter, 1);
+    return Buffer.concat([hash(rpId ?? new URL(this.#origin).hostname), head, attested]);
+  }
+
+  /** Answers `navigator.credentials.create` with a new ES256 key, as JSON. */
+  create({ challenge, user }: Options, changes: Changes = {}): string {
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const { x = "", y = "" } = publicKey.export({ format: "jwk" });
+    const point = (coordinate: string) => new Uint8Array(Buffer.from(coordinate, "base64url"));
+    const key = isoCBOR.encode(
+      new Map<number, number | Uint8Array>([[1, 2], [3, -7], [-1, 1], [-2, point(x)], [-3, point(y)]]), // biome-ignore format: RFC 9053
+    );
+    const id = changes.id ?? randomBytes(32);
+    this.credentials.push({ id, privateKey, userHandle: user?.id ?? "" });
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(id.length);
+    const authData = this.#authenticatorData(changes, Buffer.concat([Buffer.alloc(16), length, id, key]));
+    const { fmt = "none", attStmt = new Map() } = changes;
+    const attestation = new Map<string, unknown>([["fmt", fmt], ["attStmt", attStmt], ["authData", new Uint8Array(authData)]]); // biome-ignore format: one line
+    return this.#answer(id, {
+      clientDataJSON: this.#clientData("webauthn.create", challenge, changes).toString("base64url"),
+      attestationObject: Buffer.from(isoCBOR.encode(attestation as Map<string, string>)).toString("base64url"),
+      transports: ["internal"],
+    });
+  }
+
+  /** Answers `navigator.credentials.get` with the newest passkey, as JSON. */
+  get({ challenge }: Options, changes: Changes = {}): string {
+    const { id, privateKey, userHandle } = this.credentials.at(-1)!;
+    const clientData = this.#clientData("webauthn.get", challenge, changes);
+    const authenticatorData = this.#authenticatorData(changes);
+    const signed = Buffer.concat([authenticatorData, hash(clientData)]);
+    return this.#answer(changes.id ?? id, {
+      clientDataJSON: clientData.toString("base64url"),
+      authenticatorData: authenticatorData.toString("base64url"),
+      signature: sign("sha256", signed, privateKey).toString("base64url"),
+      userHandle: changes.userHandle ?? userHandle,
+    });
+  }
+
+  #answer(id: Buffer, response: Record<string, string | string[]>): string {
+    const text = id.toString("base64url");
+    return JSON.stringify({ id: text, rawId: text, type: "public-key", clientExtensionResults: {}, response });
+  }
+}
