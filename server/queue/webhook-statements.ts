@@ -26,19 +26,20 @@ export interface FetchedJob {
 
 /**
  * pg-boss's own fetch, but that a webhook waits for every earlier one of its user, which may be retried or be called by
- * another process. None of its policies does this.
+ * another process. None of its policies does this. In a subquery of the `update`, PostgreSQL may lock more rows than `limit`.
  */
 export const fetchWebhooks = (limit: number) => ({
   name: "fetch-webhooks",
   text: `
-    update pgboss.job set state = 'active', started_on = now(),
-      retry_count = case when started_on is null then retry_count else retry_count + 1 end
-    where name = $1 and id in (
+    with next as (
       select id from pgboss.job as due where name = $1 and state < 'active' and start_after < now() and not exists (
         select from pgboss.job as earlier
         where name = $1 and singleton_key = due.singleton_key and state < 'completed'
           and (created_on, id) < (due.created_on, due.id))
       order by start_after limit $2 for update skip locked)
-    returning id, data, created_on as "createdOn", retry_count as "retryCount", retry_limit as "retryLimit"`,
+    update pgboss.job set state = 'active', started_on = now(),
+      retry_count = case when started_on is null then retry_count else retry_count + 1 end
+    from next where name = $1 and job.id = next.id
+    returning job.id, data, created_on as "createdOn", retry_count as "retryCount", retry_limit as "retryLimit"`,
   values: [webhookQueue, limit],
 });
