@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     tags,
     include: ["tests/examples/*.test.ts"],
-    provide: { programs: ["caddy", "chromium", "nginx", "python3"] },
+    provide: { programs: ["caddy", "chromium", "dist-packages/jwt", "nginx", "python3"] },
     globalSetup: ["tests/support/programs.ts", "tests/support/fresh-build.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
