@@ -1,9 +1,10 @@
 import { defineConfig } from "vitest/config";
 import { tags } from "../../lint/evidence/tags";
-import { root } from "../support/vitest-options.js";
+import { alias, root } from "../support/vitest-options.js";
 
 export default defineConfig({
   root,
+  resolve: { alias },
   test: {
     tags,
     include: ["tests/examples/*.test.ts"],
