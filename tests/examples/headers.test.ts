@@ -19,12 +19,11 @@ import {
 const startRecorder: StartApplication = async (port) => {
   const headersOf = (request: IncomingMessage) => `${JSON.stringify(request.rawHeaders)}\n`;
   const server = createServer((request, response) => response.end(headersOf(request)));
-  server.on("upgrade", (request, socket, head) => {
+  server.on("upgrade", (request, socket) => {
     const { upgrade } = request.headers;
     const lines = ["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", `Upgrade: ${upgrade}`, "", ""];
     socket.write(lines.join("\r\n") + headersOf(request));
-    if (head.length > 0) socket.end(head);
-    else socket.once("data", (chunk) => socket.end(chunk));
+    socket.once("data", (chunk) => socket.end(chunk));
   });
   return listen(server, port);
 };
@@ -76,7 +75,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   async function sendLines(lines: string[], { cookie = visitor.cookie, target = "/notes" } = {}): Promise<Got> {
     const { port, host } = new URL(example.url);
     const head = [`GET ${target} HTTP/1.1`, `Host: ${host}`, `Cookie: ${cookie}`];
-    return gotOf(await exchange(Number(port), [...head, ...lines]));
+    return gotOf(await exchange(Number(port), [...head, ...lines], "hello"));
   }
 
   test("with the lines for CORS preflights, OPTIONS reaches the application without a user, and nothing else does", async () => {
@@ -101,7 +100,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     ["other characters", { "Remote.User": "root", "Remote~User": "root", "Remote!Name": "Root" }],
   ])(
     "of a client's headers about the user none reaches the application: %s",
-    { tags: ["4.1.3", "CVE-2025-64484", "GHSA-7r4p-vjf4-gxv4"] },
+    { tags: ["4.1.3", "CVE-2025-64484", "CVE-2026-52845", "CVE-2026-88011", "GHSA-7r4p-vjf4-gxv4"] },
     async (_which, forged) => {
       const got = await get(forged);
       expect(got.status).toBe(200);
@@ -125,7 +124,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     ["two lines", ["Connection: close", "Connection: Remote-User"]],
     ["with the session cookie", ["Connection: close, Remote-User, Cookie"]],
     ["with the proxy's own", ["Connection: close, X-Forwarded-For, X-Forwarded-Host, X-Forwarded-Proto"]],
-    ["with an upgrade", ["Connection: close, Upgrade, Remote-User", "Upgrade: websocket", "", "hello"]],
+    ["with an upgrade", ["Connection: close, Upgrade, Remote-User", "Upgrade: websocket"]],
   ])(
     "a client cannot remove headers by naming them in Connection: %s",
     { tags: "CVE-2024-45410" },
@@ -153,7 +152,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
         "Sec-WebSocket-Version: 13",
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
       ];
-      const got = await sendLines([`Connection: ${connection}`, ...upgrade, "", "hello"]);
+      const got = await sendLines([`Connection: ${connection}`, ...upgrade]);
       expect(got).toMatchObject({ status: 101, echo: "hello" });
       expect(named(got, /^remote/i)).toEqual(user);
       expect(named(got, /^upgrade/i)).toEqual([["Upgrade", expect.stringMatching(/^websocket$/i)]]);
@@ -163,7 +162,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
 
   // nginx before 1.23 reads the first of two, later ones read both.
   test("of two upgrades the application gets a websocket at most", async () => {
-    const lines = ["Connection: close, Upgrade", "Upgrade: websocket", "Upgrade: h2c", "", "hello"];
+    const lines = ["Connection: close, Upgrade", "Upgrade: websocket", "Upgrade: h2c"];
     const got = await sendLines(lines);
     expect(named(got, /^upgrade/i)).toEqual(got.status === 101 ? [["Upgrade", "websocket"]] : []);
     expect(named(got, /^remote/i)).toEqual(user);
