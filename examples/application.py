@@ -8,7 +8,7 @@ It keeps a row for each user. Settings:
     WEBHOOK_SECRET  Latchkey's: POST /webhooks takes its webhooks, and a deleted user's row goes
     JWKS_URL, ISSUER, AUDIENCE  it verifies Remote-Token (examples/verify.py, which needs PyJWT)
 
-It listens on the loopback address only. Whoever could reach it without the proxy could name any user, unless JWKS_URL is set.
+It listens on the loopback address only. Without JWKS_URL, whoever could reach it past the proxy could name any user.
 """
 
 import base64
@@ -54,7 +54,7 @@ def transaction():
 
 
 def user_of(headers):
-    """The user's id, email, name and groups. None for a request that has not passed the proxy, or whose token is not valid."""
+    """The user's id, email, name and groups. None for a request past the proxy, and for one whose token is not valid."""
     # Remote-User is the user's id. It stays when the address changes, so store this one. A name is percent-encoded UTF-8.
     user, email, name, groups = (headers.get(f"Remote-{name}", "") for name in ("User", "Email", "Name", "Groups"))
     if not user:

@@ -2,7 +2,8 @@
 
     python3 examples/verify.py JWKS_URL ISSUER AUDIENCE <tokens
 
-ISSUER is Latchkey's APP_URL, AUDIENCE the origin at which browsers reach the application. Prints the claims of each line's token.
+ISSUER is Latchkey's APP_URL, AUDIENCE the origin at which browsers reach the application. Prints the claims of each
+line's token.
 """
 
 import json
