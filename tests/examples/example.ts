@@ -1,9 +1,14 @@
+import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { start, temporaryFolder } from "../deploy/host";
+import { type Finished, latchkey } from "../support/command";
+import { send } from "../support/http";
+import { identityTokens } from "../support/identity-key";
+import { sendPlainly } from "../support/plain-request";
 import { createEmptyDatabase, freePort, type RunningProcess, type RunningServer, startServer } from "../support/server";
 import { until } from "../support/until";
 import { registerByMail, Visitor } from "../support/visitor";
@@ -21,14 +26,39 @@ interface Installation {
   proxy: ProxyName;
   configuration: string;
   settings: Record<string, string> & { APP_URL: string };
+  application?: Record<string, string>;
 }
 
-/** The files of `examples/`. */
-export const onOneHost = async (proxy: ProxyName): Promise<Installation> => ({
-  proxy,
-  configuration: await readFile(proxies[proxy].file, "utf8"),
-  settings: { APP_URL: "http://localhost:8080", TRUST_PROXY: "1" },
-});
+export const newWebhookSecret = () => `whsec_${randomBytes(32).toString("base64")}`;
+
+/** The files of `examples/`, and the settings of `examples/run`. */
+export async function onOneHost(proxy: ProxyName): Promise<Installation> {
+  const origin = "http://localhost:8080";
+  const WEBHOOK_SECRET = newWebhookSecret();
+  return {
+    proxy,
+    configuration: await readFile(proxies[proxy].file, "utf8"),
+    settings: {
+      APP_URL: origin,
+      TRUST_PROXY: "1",
+      ...identityTokens(),
+      WEBHOOK_URL: "http://127.0.0.1:8000/webhooks",
+      WEBHOOK_SECRET,
+    },
+    application: {
+      WEBHOOK_SECRET,
+      JWKS_URL: "http://127.0.0.1:3000/.well-known/jwks.json",
+      ISSUER: origin,
+      AUDIENCE: origin,
+    },
+  };
+}
+
+/** With what the comments "For a group" say, for the group staff. */
+export const forStaff = (text: string) =>
+  text
+    .replace('set $groups "";', 'set $groups "group=staff";')
+    .replace(/(?<=^\t*uri \/auth\/verify)$/m, "?group=staff");
 
 /** Takes the `#` off the lines for applications that answer CORS preflights. */
 export const withPreflights = (text: string) =>
@@ -74,13 +104,19 @@ async function startListening(command: string[], port: number, env: Record<strin
   return program;
 }
 
-export type StartApplication = (port: number) => Promise<{ stop(): Promise<unknown> }>;
+export type StartApplication = (port: number, env: Record<string, string>) => Promise<{ stop(): Promise<unknown> }>;
 
-export const startApplication: StartApplication = (port) =>
-  startListening(["python3", "examples/application.py"], port, { PORT: String(port) });
+export const python = "/usr/bin/python3"; // Debian's, which has python3-jwt
+
+export const startApplication: StartApplication = (port, env) =>
+  startListening([python, "examples/application.py"], port, { PORT: String(port), ...env });
+
+/** `fetch()` says of each request that a script sends it. */
+export const sendAsBrowser: typeof send = (origin, path, sent = {}) =>
+  sent.form || sent.body ? send(origin, path, sent) : sendPlainly(origin, path, sent);
 
 export async function register(example: Example, email: string): Promise<Visitor> {
-  const visitor = new Visitor(example.url);
+  const visitor = new Visitor(example.url, undefined, sendAsBrowser);
   expect(await registerByMail(example.server, visitor, email)).toMatchObject({ status: 302 });
   return visitor;
 }
@@ -88,13 +124,16 @@ export async function register(example: Example, email: string): Promise<Visitor
 export interface Example {
   url: string;
   server: RunningServer;
+  application: string;
+  /** Runs a command of Latchkey, which stops meanwhile: the embedded database serves one process. */
+  command(...words: string[]): Promise<Finished>;
   mail(to: string, subject: string): Promise<string>;
   stop(): Promise<void>;
 }
 
 /** Starts Latchkey, an application and a proxy. Only the ports are replaced. */
 export async function startExample(
-  { proxy, configuration, settings }: Installation,
+  { proxy, configuration, settings, application: env = {} }: Installation,
   startBehind = startApplication,
 ): Promise<Example> {
   const ports = { public: await freePort(), latchkey: await freePort(), application: await freePort() };
@@ -103,19 +142,25 @@ export async function startExample(
       .replaceAll(":3000", `:${ports.latchkey}`)
       .replaceAll(":8000", `:${ports.application}`)
       .replace(/\b8080\b/g, String(ports.public));
+  const allWithPorts = (texts: Record<string, string>) =>
+    Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, withPorts(value)]));
   const url = withPorts(settings.APP_URL);
   const [database, provider, place] = await Promise.all([
     createEmptyDatabase(),
     startIdentityProvider(`${url}/auth/idp/callback`),
     temporaryFolder(),
   ]);
-  const server = await startServer({
+  const serverSettings = {
     PORT: String(ports.latchkey),
     DATABASE_URL: database.url,
     ...provider.settings,
-    ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, withPorts(value)])),
+    ...allWithPorts(settings),
+  };
+  let server = await startServer(serverSettings);
+  const application = await startBehind(ports.application, {
+    DATABASE: join(place.folder, "application.sqlite"),
+    ...allWithPorts(env),
   });
-  const application = await startBehind(ports.application);
 
   const file = join(place.folder, "configuration");
   await writeFile(file, withPorts(configuration));
@@ -124,7 +169,16 @@ export async function startExample(
 
   return {
     url,
-    server,
+    get server() {
+      return server;
+    },
+    application: `http://127.0.0.1:${ports.application}`,
+    async command(...words) {
+      await server.stop();
+      const finished = await latchkey(words, serverSettings);
+      server = await startServer(serverSettings);
+      return finished;
+    },
     mail: async (to, subject) => (await server.mail(to, subject)).text,
     async stop() {
       await Promise.all([running.stop(), application.stop(), server.stop(), provider.stop()]);

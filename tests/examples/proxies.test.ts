@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startBrowser } from "../browser/chromium";
 import { createAccount, logIn } from "../browser/registration";
 import { arrive, signInAtProvider } from "../browser/site";
-import { send } from "../support/http";
+import { until } from "../support/until";
 import type { Visitor } from "../support/visitor";
-import { type Example, onOneHost, type ProxyName, register, startExample } from "./example";
+import { type Example, onOneHost, type ProxyName, register, sendAsBrowser, startExample } from "./example";
 
 const path = "/notes?page=2&tag=a%26b";
 const navigation = { Accept: "text/html" };
@@ -57,11 +57,11 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       await expectPrivatePage(page, email);
       const cookies = await page.context().cookies();
       const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
-      expect((await send(example.url, path, { cookie, headers: navigation })).status).toBe(200);
+      expect((await sendAsBrowser(example.url, path, { cookie, headers: navigation })).status).toBe(200);
 
       await page.getByRole("button", { name: "Log out" }).click();
       await arrive(page, "Log in");
-      expect((await send(example.url, path, { cookie })).status).toBe(401);
+      expect((await sendAsBrowser(example.url, path, { cookie })).status).toBe(401);
       await page.goto("/dashboard");
       await arrive(page, "Log in");
       await page.goto(path);
@@ -78,6 +78,24 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       await page.getByRole("heading", { level: 1, name: /^Notes of / }).waitFor();
       expect(page.url()).toBe(`${example.url}${path}`);
     });
+  });
+
+  test("the page shows the group, by a token that was verified, and forgets who deletes the account", async () => {
+    const [member, leaver] = ["member@example.com", "leaver@example.com"];
+    const pages = new Map<string, Visitor>();
+    for (const email of [member, leaver]) pages.set(email, await register(example, email));
+    const page = async (email: string) => (await pages.get(email)?.get(path))?.body ?? "";
+    const { stdout } = await example.command("user", "groups", member, "--add", "staff", "--add", "admins");
+    expect(stdout).toBe("admins\nstaff\n");
+
+    await page(leaver);
+    expect(await page(member)).toContain("<dt>Groups<dd>admins,staff<dt>Verified<dd>yes");
+    expect(await page(member)).toContain(`<li>${leaver}<li>${member}`);
+
+    const deleted = await pages.get(leaver)?.post("/dashboard", { intent: "delete-account", email: leaver });
+    expect(deleted).toMatchObject({ status: 302, location: "/account-deleted" });
+    await until(async () => !(await page(member)).includes(leaver), "the application forgets the deleted user");
+    expect(await page(member)).toContain(`<li>${member}`);
   });
 
   describe("for other clients", () => {
@@ -97,14 +115,14 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       const headers = { ...navigation, [name]: value };
       expect((await visitor.get(path, headers)).status).toBe(200);
       const location = `${example.url}/login?${new URLSearchParams({ return_to: `${example.url}${path}` })}`;
-      expect(await send(example.url, path, { headers })).toMatchObject({ status: 302, location });
-      expect((await send(example.url, path, { headers: { [name]: value } })).status).toBe(401);
+      expect(await sendAsBrowser(example.url, path, { headers })).toMatchObject({ status: 302, location });
+      expect((await sendAsBrowser(example.url, path, { headers: { [name]: value } })).status).toBe(401);
     });
 
     test("without a session, a script, a form and a preflight get 401, and no login page", async () => {
-      expect((await send(example.url, path, { headers: { Accept: "application/json" } })).status).toBe(401);
-      expect((await send(example.url, path, { headers: navigation, form: { note: "x" } })).status).toBe(401);
-      expect((await send(example.url, path, { method: "OPTIONS" })).status).toBe(401);
+      expect((await sendAsBrowser(example.url, path, { headers: { Accept: "application/json" } })).status).toBe(401);
+      expect((await sendAsBrowser(example.url, path, { headers: navigation, form: { note: "x" } })).status).toBe(401);
+      expect((await sendAsBrowser(example.url, path, { method: "OPTIONS" })).status).toBe(401);
     });
 
     test.each([
@@ -117,6 +135,8 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       "/favicon.svg",
       "/auth/session",
       "/.well-known/change-password",
+      "/.well-known/jwks.json",
+      "/no-access",
       "/login.data",
       "/__manifest?version=x",
     ])("%s is Latchkey's", async (own) => {
@@ -128,7 +148,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       "%s is the application's",
       async (other) => {
         expect((await visitor.get(other)).body).toContain("<h1>Notes of client@example.com</h1>");
-        expect((await send(example.url, other)).status).toBe(401);
+        expect((await sendAsBrowser(example.url, other)).status).toBe(401);
       },
     );
   });

@@ -54,7 +54,9 @@ test("the application gets no Remote-* header but those of Latchkey's answer", a
     },
   });
   const names = new RegExp(http.middlewares["sign-in"]?.forwardAuth?.authResponseHeadersRegex ?? "");
-  const removed = ["Remote-User", "Remote-Email", "Remote-Name", "Remote-Role", "Remote_user", "Remote.user"];
+  const removed = ["User", "Email", "Name", "Groups", "Token", "Role"]
+    .map((name) => `Remote-${name}`)
+    .concat("Remote_user", "Remote.user");
   expect([...removed, "X-Remote-User", "Set-Cookie"].filter((name) => names.test(name))).toEqual(removed);
 });
 
@@ -82,7 +84,8 @@ test("these paths are those of the pages", async () => {
   const urls = (await readdir("app/routes")).map(urlOf);
   expect(urls).toContain("/register/complete");
   expect(urls).toContain("/.well-known/change-password");
+  expect(urls).toContain("/.well-known/jwks.json");
   expect(urls).toContain("/__files/$name");
-  const own = ["/", "/$", "/healthz", "/readyz", "/dev/mails", "/dev/mails/$position"];
+  const own = ["/", "/$", "/healthz", "/readyz", "/dev/mails", "/dev/mails/$position", "/dev/session"];
   expect(urls.filter((url) => !isPassedOn.test(url)).sort()).toEqual(own.sort());
 });

@@ -14,6 +14,7 @@ const packages = {
   caddy: "caddy",
   chromium: "chromium",
   curl: "curl",
+  "dist-packages/jwt": "python3-jwt",
   initdb: "postgresql",
   nginx: "nginx",
   pgbouncer: "pgbouncer",
@@ -25,6 +26,7 @@ const packages = {
 
 type Program = keyof typeof packages;
 
+const python = "/usr/lib/python3"; // where Debian has Python's modules: a folder is executable, too
 const postgres = "/usr/lib/postgresql"; // where Debian has PostgreSQL's programs, outside PATH
 
 function isExecutable(file: string): boolean {
@@ -40,7 +42,7 @@ function isExecutable(file: string): boolean {
 export function findProgram(name: Program): string | undefined {
   const versions = existsSync(postgres) ? readdirSync(postgres).sort((a, b) => Number(b) - Number(a)) : [];
   const path = (process.env.PATH ?? "").split(":");
-  const folders = [...path, "/usr/sbin", ...versions.map((version) => join(postgres, version, "bin"))];
+  const folders = [...path, "/usr/sbin", python, ...versions.map((version) => join(postgres, version, "bin"))];
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 

@@ -19,13 +19,18 @@ function parse(text: string): RawAnswer {
   return { status: statusOf(text), headers, body: text.slice(end + 4) };
 }
 
-/** Sends raw bytes; resolves with everything received until the server closes the connection. */
-export function sendBytes(port: number, bytes: string): Promise<string> {
+/**
+ * Sends raw bytes; resolves with everything received until the server closes the connection.
+ *
+ * @param then bytes to send when the answer has begun
+ */
+export function sendBytes(port: number, bytes: string, then = ""): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, "localhost");
     let answer = "";
     socket.setEncoding("latin1");
     socket.on("data", (chunk) => {
+      if (answer === "" && then) socket.write(then);
       answer += chunk;
     });
     // A server that refuses a request may reset the connection before it has read all of it.
@@ -38,5 +43,5 @@ export function sendBytes(port: number, bytes: string): Promise<string> {
 /** The status of an answer; `0` when the connection was closed without one. */
 export const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
 
-export const exchange = async (port: number, lines: string[]): Promise<RawAnswer> =>
-  parse(await sendBytes(port, `${lines.join("\r\n")}\r\n\r\n`));
+export const exchange = async (port: number, lines: string[], then?: string): Promise<RawAnswer> =>
+  parse(await sendBytes(port, `${lines.join("\r\n")}\r\n\r\n`, then));

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { password, Visitor } from "../support/visitor";
+import { type Example, forStaff, onOneHost, type ProxyName, register, sendAsBrowser, startExample } from "./example";
+
+const path = "/notes?page=2&tag=a%26b";
+const navigation = { Accept: "text/html", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
+const ofScript = { Accept: "text/html", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty" };
+
+describe.each<ProxyName>(["nginx", "caddy"])("an application for the group staff behind %s", (proxy) => {
+  const [guest, member] = ["guest@example.com", "member@example.com"];
+  let example: Example;
+
+  beforeAll(async () => {
+    const { configuration, ...others } = await onOneHost(proxy);
+    const changed = forStaff(configuration);
+    expect(changed).not.toBe(configuration);
+    example = await startExample({ ...others, configuration: changed });
+  });
+
+  afterAll(() => example.stop());
+
+  const at = (page: string) => `${example.url}${page}?${new URLSearchParams({ return_to: example.url + path })}`;
+
+  test("leads who is in another group to a page that says so, and answers its scripts and forms 403", async () => {
+    const visitor = await register(example, guest);
+    await example.command("user", "groups", guest, "--add", "guests");
+    expect(await visitor.get(path, navigation)).toMatchObject({ status: 302, location: at("/no-access") });
+    expect(await visitor.get(path, ofScript)).toMatchObject({ status: 403, location: null });
+    expect(await visitor.post("/notes", { note: "x" }, navigation)).toMatchObject({ status: 403, location: null });
+    const page = await visitor.get(at("/no-access").slice(example.url.length));
+    expect(page.status).toBe(200);
+    expect(page.body).toContain(guest);
+  });
+
+  test("leads who is not signed in to the login page, and answers its scripts 401", async () => {
+    expect(await sendAsBrowser(example.url, path, { headers: navigation })).toMatchObject({
+      status: 302,
+      location: at("/login"),
+    });
+    expect((await sendAsBrowser(example.url, path, { headers: ofScript })).status).toBe(401);
+  });
+
+  test("admits a member, in the longest groups too", async () => {
+    await register(example, member);
+    const longest = Array.from({ length: 31 }, (_, i) => String(i).padStart(2, "0").padEnd(64, "x"));
+    const groups = ["staff", ...longest].flatMap((name) => ["--add", name]);
+    expect(await example.command("user", "groups", member, ...groups)).toMatchObject({ status: 0 });
+    const visitor = new Visitor(example.url, undefined, sendAsBrowser);
+    await visitor.post("/login", { email: member, password });
+    const { status, body } = await visitor.get(path, navigation);
+    expect(status).toBe(200);
+    expect(body).toContain(`<dt>Groups<dd>${longest.join()},staff<dt>Verified<dd>yes`);
+    expect(body).not.toContain(guest);
+  });
+});

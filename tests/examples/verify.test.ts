@@ -1,0 +1,94 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { compactDecrypt, decodeProtectedHeader, generateKeyPair, importPKCS8, type JWTPayload, SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openDatabase } from "#server/database/orm";
+import { identityTokens } from "../support/identity-key";
+import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { registerByMail, Visitor } from "../support/visitor";
+import { python } from "./example";
+
+const issuer = "https://login.example";
+const audience = "http://app.example";
+const identity = identityTokens();
+
+/** The private key that the database has. */
+async function signingKeyIn(url: string): Promise<CryptoKey> {
+  const { orm, close } = await openDatabase(url);
+  const [row] = await orm.em.fork().execute<{ key: string }[]>("select encrypted_private_key as key from signing_keys");
+  await close();
+  const { plaintext } = await compactDecrypt(row?.key ?? "", Buffer.from(identity.IDENTITY_KEY, "base64"));
+  return importPKCS8(new TextDecoder().decode(plaintext), "ES256");
+}
+
+describe.each([
+  ["PyJWT", [python, "examples/verify.py"], "refused: InvalidAudienceError", "refused: ExpiredSignatureError"],
+  [
+    "jose",
+    [process.execPath, "examples/verify.mjs"],
+    "refused: ERR_JWT_CLAIM_VALIDATION_FAILED",
+    "refused: ERR_JWT_EXPIRED",
+  ],
+])("%s, with the keys that the service publishes", (_library, [program = "", ...words], ofAnother, expired) => {
+  let database: TestDatabase;
+  let server: RunningServer;
+  let key: CryptoKey;
+  let token: string;
+
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    const settings = { ...identity, DATABASE_URL: database.url, APP_URL: issuer, TRUST_PROXY: "true" };
+    await (await startServer(settings)).stop();
+    key = await signingKeyIn(database.url);
+    server = await startServer(settings);
+    const visitor = new Visitor(server.url);
+    await registerByMail(server, visitor, "ada@example.com");
+    const { headers } = await visitor.get("/auth/verify", { "X-Forwarded-Host": "app.example" });
+    token = headers.get("Remote-Token") ?? "";
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await database.drop();
+  });
+
+  /** What the example prints of each token. */
+  async function verify(tokens: string[], forAudience = audience): Promise<string[]> {
+    const child = spawn(program, [...words, `${server.url}/.well-known/jwks.json`, issuer, forAudience]);
+    child.stdin.end(tokens.map((each) => `${each}\n`).join(""));
+    return (await text(child.stdout)).trim().split("\n");
+  }
+
+  const sign = (claims: JWTPayload, privateKey = key, { kid, alg = "ES256" } = decodeProtectedHeader(token)) =>
+    new SignJWT({ iss: issuer, aud: audience, sub: "1", exp: Date.now() / 1000 + 60, ...claims })
+      .setProtectedHeader({ alg, ...(kid && { kid }) })
+      .sign(privateKey);
+
+  test("tells the claims of the token of /auth/verify", async () => {
+    const [line = ""] = await verify([token]);
+    expect(JSON.parse(line)).toMatchObject({ iss: issuer, aud: audience, email: "ada@example.com", groups: [] });
+  });
+
+  test("refuses a token for another origin, and every token that is not valid", async () => {
+    expect(await verify([token], "https://other.example")).toEqual([ofAnother]);
+    const foreign = (await generateKeyPair("ES256")).privateKey;
+    const hs256 = new SignJWT({ iss: issuer, aud: audience, sub: "1" }).setProtectedHeader({
+      ...decodeProtectedHeader(token),
+      alg: "HS256",
+    });
+    const [head, payload] = token.split(".");
+    const lines = await verify([
+      await sign({ sub: "2" }),
+      await sign({ exp: Math.floor(Date.now() / 1000) - 10 }),
+      await sign({}, foreign),
+      await sign({}, foreign, { alg: "ES256", kid: "unknown" }),
+      await sign({ iss: "https://evil.example" }),
+      await hs256.setExpirationTime("1 minute").sign(new Uint8Array(32)),
+      `${head}.${payload}.`,
+      "",
+    ]);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ sub: "2" });
+    expect(lines[1]).toBe(expired);
+    expect(lines.slice(1)).toEqual(Array(7).fill(expect.stringMatching(/^refused: \w+$/)));
+  });
+});
