@@ -3,7 +3,7 @@ import type { FormEvent, ReactNode } from "react";
 import { recentSignInMinutes } from "#server/rules";
 import type { Intent, Refusal } from "~/account/answers.server";
 import { useTexts } from "~/page/language";
-import { SubmitButton } from "./submit-button";
+import { SubmitButton } from "./form-controls";
 
 interface ActionFormProps {
   intent: Intent;

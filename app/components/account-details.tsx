@@ -1,6 +1,6 @@
 import { useTexts } from "~/page/language";
 import { ProtectedAction, useRefusal } from "./account-action";
-import { EmailField } from "./field";
+import { EmailField } from "./form-controls";
 
 interface AccountDetailsProps {
   name: string | null;

@@ -3,12 +3,10 @@ import { linkLifetimeMinutes } from "#server/rules";
 import { useTexts } from "~/page/language";
 import type { LinkParameters, LinkRefusal } from "~/request/mailed-link.server";
 import { returnToName, withReturnTo } from "~/request/return-to";
-import { EmailForm } from "./email-form";
-import { EmailField } from "./field";
+import { EmailField, EmailForm, SubmitButton } from "./form-controls";
 import { NewPasswordFields } from "./new-password-fields";
 import { Notice } from "./notice";
 import { Page } from "./page";
-import { SubmitButton } from "./submit-button";
 
 interface MailedLinkPageProps {
   title: string;

@@ -3,7 +3,7 @@ import { type FormEvent, useCallback, useEffect, useRef, useState } from "react"
 import { useTexts } from "~/page/language";
 import { usePasskeySupport } from "~/page/page-context";
 import { withReturnTo } from "~/request/return-to";
-import { SubmitButton } from "./submit-button";
+import { SubmitButton } from "./form-controls";
 
 /** Without the library, for which the first load has no room. A browser without these functions has the button alone. */
 async function suggestPasskey(signal: AbortSignal): Promise<string | null> {

@@ -3,7 +3,7 @@ import type { FormEvent } from "react";
 import { useTexts } from "~/page/language";
 import { usePasskeySupport } from "~/page/page-context";
 import { ActionForm, ProtectedAction } from "./account-action";
-import { Field } from "./field";
+import { Field } from "./form-controls";
 import { type Moment, MomentLine } from "./moment";
 
 function AddPasskey({ name, offered }: { name: string; offered: boolean }) {

@@ -1,7 +1,7 @@
 import { Link, useSearchParams } from "@remix-run/react";
 import { linkLifetimeMinutes } from "#server/rules";
 import { Text, useTexts } from "~/page/language";
-import { EmailForm } from "./email-form";
+import { EmailForm } from "./form-controls";
 import { Notice } from "./notice";
 import { Page } from "./page";
 

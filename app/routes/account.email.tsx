@@ -2,10 +2,9 @@ import { type ActionFunctionArgs, data, type LoaderFunctionArgs, redirect } from
 import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import { accountOfEmailChange, changeEmail, declineEmailChange } from "#server/features/email-change.server";
 import { linkLifetimeMinutes } from "#server/rules";
-import { EmailField } from "~/components/field";
+import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
-import { SubmitButton } from "~/components/submit-button";
 import { Text, useTexts } from "~/page/language";
 import { titled } from "~/page/title";
 import { getUser, keepSession, languageOf, linkParameters, ownerOf, readLinkForm, textsFor } from "~/request";

@@ -1,7 +1,7 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { useActionData } from "@remix-run/react";
 import { signInWithoutProof } from "#server/features/development.server";
-import { EmailForm } from "~/components/email-form";
+import { EmailForm } from "~/components/form-controls";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { browserOf, readFields, returnToOf, signIn } from "~/request";

@@ -1,7 +1,7 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { isMailLogged } from "#server/features/mail-preview.server";
-import { EmailForm } from "~/components/email-form";
+import { EmailForm } from "~/components/form-controls";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { useTexts } from "~/page/language";

@@ -5,12 +5,11 @@ import { authenticate, countLogin, logIn } from "#server/features/login.server";
 import { signInWithPasskey } from "#server/features/passkey-sign-in.server";
 import { recentSignInMinutes } from "#server/rules";
 import { ExternalSignIn } from "~/components/external-sign-in";
-import { EmailField } from "~/components/field";
+import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
-import { SubmitButton } from "~/components/submit-button";
 import { Text, useTexts } from "~/page/language";
 import { titled } from "~/page/title";
 import {

@@ -1,7 +1,7 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, useLoaderData } from "@remix-run/react";
+import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
-import { SubmitButton } from "~/components/submit-button";
 import { useTexts } from "~/page/language";
 import { titled } from "~/page/title";
 import { formTarget, leave, readFields, requireUser, returnToOf } from "~/request";

@@ -1,8 +1,8 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { isMailLogged } from "#server/features/mail-preview.server";
-import { EmailForm } from "~/components/email-form";
 import { ExternalSignIn } from "~/components/external-sign-in";
+import { EmailForm } from "~/components/form-controls";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { Text, useTexts } from "~/page/language";

@@ -1,5 +1,8 @@
+import { Form, useNavigation } from "@remix-run/react";
 import { type InputHTMLAttributes, type ReactNode, useId } from "react";
 import { useTexts } from "~/page/language";
+
+// One file: as three, the pages of mailed links had two more requests at their first load, and were over 100 KiB.
 
 export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   label: string;
@@ -57,5 +60,45 @@ export function EmailField(input: EmailFieldProps) {
       spellCheck={false}
       {...input}
     />
+  );
+}
+
+interface SubmitButtonProps {
+  children: string;
+  className?: "quiet" | "danger";
+  intent?: string;
+  sessionId?: string | undefined;
+}
+
+/** Submits its form. While any form of the page is being submitted, a click does nothing. */
+export function SubmitButton({ children, className, ...fields }: SubmitButtonProps) {
+  const { formData } = useNavigation();
+  const isSent = (name: keyof typeof fields) => formData?.get(name) === (fields[name] ?? null);
+  return (
+    <button
+      type="submit"
+      className={className}
+      aria-busy={(isSent("intent") && isSent("sessionId")) || undefined}
+      aria-disabled={formData !== undefined || undefined}
+      onClick={(click) => formData && click.preventDefault()}
+    >
+      {children}
+    </button>
+  );
+}
+
+interface EmailFormProps {
+  action: string;
+  email: string;
+  submit: string;
+  quiet?: boolean;
+}
+
+export function EmailForm({ action, email, submit, quiet }: EmailFormProps) {
+  return (
+    <Form method="post" action={action}>
+      <EmailField required defaultValue={email} enterKeyHint="send" />
+      <SubmitButton {...(quiet && { className: "quiet" })}>{submit}</SubmitButton>
+    </Form>
   );
 }
