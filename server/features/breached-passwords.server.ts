@@ -17,6 +17,7 @@ export async function isBreached(password: string): Promise<boolean> {
   try {
     const headers = { accept: "text/plain", "add-padding": "true" };
     const range = await callText(`${breachesUrl}/range/${hash.slice(0, 5)}`, { method: "GET", headers, deadline });
+    if (!/^[\dA-F]{35}:\d/im.test(range)) throw new CallError("unexpected"); // e.g. the page of a captive portal
     const line = range.split(/\r?\n/).find((line) => line.toUpperCase().startsWith(`${hash.slice(5)}:`));
     return line !== undefined && Number(line.split(":")[1]) > 0;
   } catch (error) {

@@ -20,7 +20,8 @@ function withoutPort(address: string): string {
 /** RFC 4007, section 11: `fe80::1%eth0`. */
 const withoutZone = (address: string) => address.replace(/%.*$/, "");
 
-const isAuthority = (host = "") => /^[\w.\-:[\]]+$/.test(host) && URL.canParse(`http://${host}`);
+/** A name of 253 characters (RFC 1035) and a port at most: a longer one would make a token of 16 kB, and each is kept. */
+const isAuthority = (host = "") => /^[\w.\-:[\]]{1,259}$/.test(host) && URL.canParse(`http://${host}`);
 
 export function isEncrypted(request: IncomingMessage, config: Config): boolean {
   const forwarded = forwardedValue(request, "x-forwarded-proto", config.trustedProxies);

@@ -42,11 +42,10 @@ test.each([
   ["in the middle", `${other}\r\n${suffix}:3\r\n${other}`, true],
   ["as the last line, in lower case", `${other}\n${suffix.toLowerCase()}:1`, true],
   ["as padding", `${other}\r\n${suffix}:0`, false],
-  ["with more digits", `${suffix}0:9`, false],
-  ["without a count", suffix, false],
-  ["without a number", `${suffix}:many`, false],
-  ["in a page of HTML", `<p>${suffix}:1</p>`, false],
-  ["not at all", "", false],
+  ["with more digits", `${other}\n${suffix}0:9`, false],
+  ["without a count", `${other}\n${suffix}`, false],
+  ["without a number", `${other}\n${suffix}:many`, false],
+  ["not at all", other, false],
 ])("the password's hash %s", async (_where, body, expected) => {
   expect(await lookUp({ body })).toBe(expected);
   expect(log.events()).toEqual([]);
@@ -56,6 +55,8 @@ test.each<[string, Answer]>([
   ["status 503", { status: 503 }],
   ["status 429", { status: 429, headers: { "retry-after": "2" } }],
   ["redirect 302", { status: 302, headers: { location: "https://elsewhere.example/" } }],
+  ["unexpected", { body: `<p>${suffix}:1</p>` }],
+  ["unexpected", { body: "" }],
   ["unreachable", { broken: true }],
   ["timeout", { stall: "before the headers" }],
   ["timeout", { body: `${suffix}:1\r\n`.repeat(9), stall: "in the middle of the body" }],

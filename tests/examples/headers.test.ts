@@ -115,6 +115,10 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     expect(named(await get(others), /^remote/i)).toEqual([...user, ...passed[proxy]].sort());
   });
 
+  test("the query of the application's page is no question to Latchkey", async () => {
+    expect(gotOf(await visitor.get("/notes?group=sales")).status).toBe(200);
+  });
+
   test("a header with an underscore does not reach the application", async () => {
     expect(named(await get({ X_Forwarded_For: "203.0.113.9", X_Any: "1" }), /_/)).toEqual([]);
   });
@@ -204,6 +208,6 @@ test("README shows the directives of the Caddyfile", async () => {
   const [readme, caddyfile] = await Promise.all(
     ["README.md", "examples/Caddyfile"].map((file) => readFile(file, "utf8")),
   );
-  expect(routeOf(readme ?? "")).toContain("uri /auth/verify");
+  expect(routeOf(readme ?? "")).toContain("uri /auth/verify?");
   expect(routeOf(readme ?? "")).toEqual(routeOf(caddyfile ?? ""));
 });

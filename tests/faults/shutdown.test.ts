@@ -42,7 +42,10 @@ test("SIGTERM, more than once: the request and the job in flight finish, new con
   expect(mails.mails).toMatchObject([{ to: "ada@example.com", subject: "Reset your password" }]);
   const jobs = "select data, state::text from pgboss.job where data->>'email' is not null";
   expect(await fixture.query(jobs)).toEqual([
-    { data: { task: "mail_password_changed", email: "bob@example.com", language: "en" }, state: "created" },
+    {
+      data: { task: "mail_password_changed", email: "bob@example.com", language: "en", passkeys: 0 },
+      state: "created",
+    },
   ]);
   expect(await fixture.connections()).toBe(0);
 

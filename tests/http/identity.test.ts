@@ -100,6 +100,7 @@ describe("Remote-Token", () => {
       audience,
     ],
     ["a malformed host", { ...app, "X-Forwarded-Host": "evil.example/path" }, "https://login.example"],
+    ["a host that no name is as long as", { ...app, "X-Forwarded-Host": "a".repeat(260) }, "https://login.example"],
   ])("is for the origin that the proxy names: %s", { tags: ["9.2.3", "9.2.4"] }, async (_what, headers, expected) => {
     expect(decodeJwt(await tokenOf(ada, headers)).aud).toBe(expected);
   });
