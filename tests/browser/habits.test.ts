@@ -162,7 +162,7 @@ test("Tab reaches every control of the login page in order, with a visible focus
   const page = await site.open("/login");
   const names: string[] = [];
   const withoutFocusStyle: string[] = [];
-  for (let stop = 0; stop < 8; stop++) {
+  for (let stop = 0; stop < 9; stop++) {
     await page.keyboard.press("Tab");
     const { name, marked } = await page.evaluate(() => {
       const element = document.activeElement as HTMLElement;
@@ -184,6 +184,7 @@ test("Tab reaches every control of the login page in order, with a visible focus
     "Log in",
     "Forgot your password?",
     "Continue with single sign-on",
+    "Sign in with a passkey",
     "Create one",
   ]);
 });
@@ -217,10 +218,12 @@ test("the link to delete the account has the danger colour, in both themes", asy
   }
 });
 
-test("the login page has the same layout without JavaScript", async () => {
+test("the login page has the same layout without JavaScript as without passkeys", async () => {
   const shapes = [];
   for (const javaScriptEnabled of [true, false]) {
-    const page = await site.open("/login", { ...surveyed, javaScriptEnabled });
+    const page = await site.visit({ ...surveyed, javaScriptEnabled });
+    await page.addInitScript("delete window.PublicKeyCredential");
+    await page.goto("/login", { waitUntil: "networkidle" });
     const boxes = page.locator("main :is(h1, input, [type=submit], a)");
     shapes.push(await boxes.evaluateAll((all) => all.map((box) => box.getBoundingClientRect().top)));
   }

@@ -89,8 +89,13 @@ test("the email field suggests the passkey, from the start and again after a ref
   await arrive(page, "Your account");
 
   await authenticator.setPresent(false);
+  const suggested = page.waitForResponse("**/auth/passkey");
   await logOut(page);
-  await authenticator.setPresent(true); // from the next request on
+  await suggested;
+  await page.route("**/auth/passkey", async (route) => {
+    await authenticator.setPresent(true);
+    await route.continue();
+  });
   await logIn(page, newAddress(), "not the right one");
   await arrive(page, "Your account");
 });

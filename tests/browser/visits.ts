@@ -166,7 +166,7 @@ const form = { "Content-Type": "application/x-www-form-urlencoded" };
 const refused = [
   [400, "/%", { method: "GET" }],
   [404, "/nowhere", { method: "GET" }],
-  [405, "/logout", { method: "GET" }],
+  [405, "/login", { method: "PUT" }],
   [413, "/login", { method: "POST", headers: form, postData: `email=${"a".repeat(17_000)}` }],
   [415, "/login", { method: "POST", headers: { "Content-Type": "text/plain" } }],
 ] as const;

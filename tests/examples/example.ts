@@ -58,7 +58,7 @@ export async function onOneHost(proxy: ProxyName): Promise<Installation> {
 export const forStaff = (text: string) =>
   text
     .replace('set $groups "";', 'set $groups "group=staff";')
-    .replace(/(?<=^\t*uri \/auth\/verify)$/m, "?group=staff");
+    .replace(/(?<=^\t*uri \/auth\/verify\?)$/m, "group=staff");
 
 /** Takes the `#` off the lines for applications that answer CORS preflights. */
 export const withPreflights = (text: string) =>
