@@ -115,6 +115,8 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
     const attributes = { domain: publicHost, path: "/", httpOnly: true, secure: true, sameSite: "Lax" };
     expect(cookies.toSorted((a, b) => a.name.localeCompare(b.name))).toMatchObject([
       { name: "__Host-device", ...attributes },
+      { name: "__Host-passkey", ...attributes },
+      { name: "__Host-passkey-offered", ...attributes },
       { name: "__Host-session", ...attributes },
     ]);
     await page.getByRole("button", { name: "Log out" }).click();
