@@ -323,24 +323,15 @@ test("without JavaScript, and where the browser has no passkeys, nothing of it i
   for (const javaScriptEnabled of [true, false]) {
     const page = await site.visit({ javaScriptEnabled });
     if (javaScriptEnabled) await page.addInitScript("delete window.PublicKeyCredential");
+    const shown = page.getByText(/passkey/i).filter({ visible: true });
     const scripts: string[] = [];
     page.on("request", (request) => scripts.push(new URL(request.url()).pathname));
     await page.goto("/login", { waitUntil: "networkidle" });
-    expect(
-      await page
-        .getByText(/passkey/i)
-        .filter({ visible: true })
-        .count(),
-    ).toBe(0);
+    expect(await shown.count()).toBe(0);
     const height = await page.locator("main").evaluate((main) => main.getBoundingClientRect().height);
     await logIn(page, email);
     await arrive(page, "Your account");
-    expect(
-      await page
-        .getByText(/passkey/i)
-        .filter({ visible: true })
-        .count(),
-    ).toBe(0);
+    expect(await shown.count()).toBe(0);
     expect(scripts.filter((path) => /passkey/.test(path))).toEqual([]);
     expect(height).toBeLessThan(540);
     for (const colorScheme of themes) {

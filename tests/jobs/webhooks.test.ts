@@ -61,7 +61,8 @@ test("one user's changes arrive in their order, also while the first is retried;
 
 test("the order is that of the changes under the user's lock, not that of the transactions' starts", async () => {
   const moments = await unitOfWork(async (em) => {
-    await em.execute("select pg_sleep(0.002)");
+    // PGlite's clock has a resolution of one millisecond.
+    await em.execute("do $$ begin while clock_timestamp() <= now() loop end loop; end $$");
     await announce(em, "user.restored", { id: ada, email: "ada@example.com" });
     return em.execute<object[]>("select created_on > now() as later from pgboss.job where name = 'latchkey-webhooks'");
   });
