@@ -1,4 +1,4 @@
-import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
+import type { EntityManager, Knex, MikroORM, Options } from "@mikro-orm/postgresql";
 import { migrationNames, migrationOptions } from "./migrations";
 import { connect, type Database } from "./orm";
 
@@ -48,9 +48,9 @@ export const hasEveryMigration = async (em: EntityManager) => (await missingMigr
 export const hasNewerMigration = async (em: EntityManager) =>
   (await appliedMigrations(em)).some((name) => !migrationNames.includes(name));
 
-async function createMigrator(orm: MikroORM) {
+async function createMigrator(orm: MikroORM, options: Options["migrations"] = {}) {
   const { Migrator } = await import("@mikro-orm/migrations");
-  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });
+  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()), ...options });
   return new Migrator(orm.em);
 }
 
@@ -61,7 +61,7 @@ export async function migrate(orm: MikroORM): Promise<void> {
 }
 
 export async function migrateWithin(orm: MikroORM, transaction: Knex.Transaction): Promise<void> {
-  const migrator = await createMigrator(orm);
+  const migrator = await createMigrator(orm, { allOrNothing: true });
   migrator.getStorage().setMasterMigration(transaction); // else its table is made outside
   await migrator.up({ transaction });
 }

@@ -56,6 +56,13 @@ test.each([
   expect(problemsOf(migration([sql]), ["1.1.0"])).toHaveLength(1);
 });
 
+test("a migration that locks two tables of before is refused, because it could wait for requests that wait for it", () => {
+  const columns = ["users", "sessions"].map((name) => `alter table "${name}" add column "team" text null`);
+  expect(problemsOf(migration(columns), ["1.1.0"])).toEqual([
+    "a migration of its own is for: alter table sessions add column team text null",
+  ]);
+});
+
 test.each(["", "A release before it may still run.", "Releases from 1.2.0 may run beside it."])(
   "a migration that names no release which may run beside it is refused: %s",
   (says) => {

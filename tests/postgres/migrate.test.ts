@@ -1,0 +1,31 @@
+import { Migrator } from "@mikro-orm/migrations";
+import { expect, test } from "vitest";
+import { hasEveryMigration, migrate } from "#server/database/migrate";
+import { migrationOptions } from "#server/database/migrations";
+import { openDatabase } from "#server/database/orm";
+import { connect } from "../support/postgres-cluster";
+import { until } from "../support/until";
+import { createDatabases } from "./databases";
+
+const { createDatabase } = createDatabases();
+
+// One transaction for all migrations would keep the lock of an index on `users` and wait for a stronger one.
+test("migrations and a transaction that goes on to change a user do not wait for each other", async () => {
+  const url = await createDatabase();
+  const { orm, close } = await openDatabase(url);
+  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });
+  await new Migrator(orm.em).up({ to: "Migration20261122000000" }); // the last one of 1.0.0
+  const request = await connect(url);
+  await request.query("insert into users (id, email, created_at) values (gen_random_uuid(), 'ada@example.com', now())");
+  await request.query("begin");
+  await request.query("select id from users for update");
+  const migrated = migrate(orm);
+  const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await until(async () => (await request.query(waiting)).rows.length === 1, "a migration waits");
+  await request.query("update users set name = 'Ada'");
+  await request.query("commit");
+  await migrated;
+  expect(await hasEveryMigration(orm.em.fork())).toBe(true);
+  await request.end();
+  await close();
+});
