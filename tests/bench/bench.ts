@@ -12,6 +12,7 @@ const { values: options } = parseArgs({
     rounds: { type: "string", default: "3" },
     against: { type: "string", multiple: true },
     processes: { type: "string" },
+    pgbouncer: { type: "boolean" },
   },
 });
 
@@ -110,6 +111,8 @@ const withIdentityTokens = () =>
 const inProcesses = (processes: number) =>
   compareEnvironments({ [`PROCESSES=${processes}`]: { processes }, "PROCESSES=1": {} }, chosen(["W5", "W8"]));
 
+const throughPgBouncer = () => compareEnvironments({ "through PgBouncer": { pooled: true }, without: {} }, chosen());
+
 async function start(): Promise<void> {
   const starts = await measureStarts();
   const [least = Number.NaN] = Object.values(starts);
@@ -123,6 +126,7 @@ async function start(): Promise<void> {
 
 if (options.against) await againstFolders(options.against);
 else if (options.processes) await inProcesses(Number(options.processes));
+else if (options.pgbouncer) await throughPgBouncer();
 else {
   if (chosen().length > 0) await againstLimit();
   if (isChosen("W9")) await withIdentityTokens();

@@ -1,5 +1,6 @@
 import pg from "pg";
 import packageJson from "../../package.json" with { type: "json" };
+import { startPgBouncer } from "../support/pgbouncer";
 import { createEmptyDatabase, remixServeListens } from "../support/server";
 import { until } from "../support/until";
 import { type Program, startProgram } from "./processes";
@@ -14,6 +15,8 @@ export interface EnvironmentOptions {
   folder?: string;
   /** More settings of Latchkey. */
   more?: Record<string, string>;
+  /** Latchkey reaches PostgreSQL through PgBouncer, for a server that asks for no password. */
+  pooled?: boolean;
 }
 
 export interface Environment {
@@ -61,7 +64,9 @@ export async function openEnvironment(options: EnvironmentOptions = {}): Promise
     throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
   }
   const { url: databaseUrl, drop } = await createEmptyDatabase();
-  const { provider, latchkey } = await startLatchkey(databaseUrl, options);
+  const pooler = options.pooled ? await startPgBouncer(Number(new URL(databaseUrl).port)) : undefined;
+  const more = { ...options.more, ...pooler?.settingsFor(databaseUrl) };
+  const { provider, latchkey } = await startLatchkey(databaseUrl, { ...options, more });
   const limit = await startProgram(
     [...tsx, "tests/bench/limit.ts"],
     { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },
@@ -84,6 +89,7 @@ export async function openEnvironment(options: EnvironmentOptions = {}): Promise
     async close() {
       await database.end();
       await Promise.all([latchkey, limit, bare, provider].map((program) => program.stop()));
+      await pooler?.stop();
       await drop();
     },
   };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, inject } from "vitest";
 import { hashPassword } from "#server/accounts/password-hashing";
 import type { Answer } from "../support/http";
 import { type MailService, type MailServiceBehaviour, startMailService } from "../support/mail-service";
-import { startPgBouncer } from "../support/pgbouncer";
+import { type Pooler, startPgBouncer } from "../support/pgbouncer";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider";
 import { type RunningServer, startServer } from "../support/server";
@@ -26,7 +26,7 @@ declare module "vitest" {
 /** A cluster for the tests of one file; each test creates a fixture on a new database. */
 export function createFixtures() {
   let cluster: PostgresCluster;
-  let pooler: Awaited<ReturnType<typeof startPgBouncer>> | undefined;
+  let pooler: Pooler | undefined;
 
   beforeAll(async () => {
     cluster = await PostgresCluster.start();
@@ -41,7 +41,7 @@ export function createFixtures() {
   const createFixture = async () => {
     const url = await cluster.createDatabase();
     if (pooler) await cluster.execute("alter role postgres set statement_timeout = '4s'");
-    return new Fixture(url, pooler?.port);
+    return new Fixture(url, pooler);
   };
   return { cluster: () => cluster, createFixture };
 }
@@ -64,13 +64,10 @@ export class Fixture implements AsyncDisposable {
   readonly #services: (MailService | ScriptedProvider)[] = [];
   readonly #clients: pg.Client[] = [];
 
-  constructor(databaseUrl: string, poolerPort?: number) {
+  constructor(databaseUrl: string, pooler?: Pooler) {
     this.databaseUrl = databaseUrl;
-    this.#pooled = poolerPort !== undefined;
-    this.databaseSettings =
-      poolerPort === undefined
-        ? { DATABASE_URL: databaseUrl }
-        : { DATABASE_URL: databaseUrl.replace(/:\d+/, `:${poolerPort}`), DATABASE_DIRECT_URL: databaseUrl };
+    this.#pooled = pooler !== undefined;
+    this.databaseSettings = pooler?.settingsFor(databaseUrl) ?? { DATABASE_URL: databaseUrl };
   }
 
   async server(settings: Record<string, string> = {}, build?: string): Promise<RunningServer> {

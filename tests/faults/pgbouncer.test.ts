@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
 import { latchkey } from "../support/command";
-import { startPgBouncer } from "../support/pgbouncer";
+import { type Pooler, startPgBouncer } from "../support/pgbouncer";
 import { PostgresCluster } from "../support/postgres-cluster";
 
 let cluster: PostgresCluster;
-let pooler: Awaited<ReturnType<typeof startPgBouncer>>;
+let pooler: Pooler;
 let direct: string;
 
 beforeAll(async () => {
@@ -19,10 +19,11 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-const pooled = () => direct.replace(`:${cluster.port}/`, `:${pooler.port}/`);
-
 async function checks(settings: Record<string, string>): Promise<string[]> {
-  const { stdout } = await latchkey(["doctor", "--json"], { DATABASE_URL: pooled(), ...settings });
+  const { stdout } = await latchkey(["doctor", "--json"], {
+    DATABASE_URL: pooler.settingsFor(direct).DATABASE_URL,
+    ...settings,
+  });
   const database = (JSON.parse(stdout) as Check[]).filter(({ name }) => name === "database");
   return database.map(({ status, found, mend }) => `${status} ${found}${mend ? ` Mend: ${mend}` : ""}`);
 }

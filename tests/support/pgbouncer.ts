@@ -6,6 +6,8 @@ import { postgresUser } from "./postgres-cluster";
 import { findProgram } from "./programs";
 import { freePort, watchProcess } from "./server";
 
+export type Pooler = Awaited<ReturnType<typeof startPgBouncer>>;
+
 /** Starts PgBouncer with `deploy/pgbouncer.ini` in front of every database of a cluster, which asks for no password. */
 export async function startPgBouncer(postgresPort: number) {
   const port = await freePort();
@@ -29,7 +31,11 @@ export async function startPgBouncer(postgresPort: number) {
   const pooler = watchProcess(child);
   await pooler.waitFor(/process up/);
   return {
-    port,
+    /** Latchkey's settings for a database of the cluster. */
+    settingsFor: (databaseUrl: string) => ({
+      DATABASE_URL: databaseUrl.replace(/:\d+\//, `:${port}/`),
+      DATABASE_DIRECT_URL: databaseUrl,
+    }),
     async stop() {
       await pooler.kill();
       rmSync(home, { recursive: true });
