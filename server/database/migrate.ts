@@ -1,4 +1,4 @@
-import type { EntityManager, Knex, MikroORM, Options } from "@mikro-orm/postgresql";
+import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import { migrationNames, migrationOptions } from "./migrations";
 import { connect, type Database } from "./orm";
 
@@ -48,20 +48,25 @@ export const hasEveryMigration = async (em: EntityManager) => (await missingMigr
 export const hasNewerMigration = async (em: EntityManager) =>
   (await appliedMigrations(em)).some((name) => !migrationNames.includes(name));
 
-async function createMigrator(orm: MikroORM, options: Options["migrations"] = {}) {
+async function createMigrator(orm: MikroORM) {
   const { Migrator } = await import("@mikro-orm/migrations");
-  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()), ...options });
+  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });
   return new Migrator(orm.em);
 }
 
-/** Brings the schema up to date. The migrator is loaded only where there is a migration to run. */
+/**
+ * Brings the schema up to date. The migrator is loaded only where there is a migration to run. Each one is a transaction,
+ * with its record: one for all would keep the locks of the first ones and wait for those of the next, a deadlock with the
+ * requests of an older release.
+ */
 export async function migrate(orm: MikroORM): Promise<void> {
   if (await hasEveryMigration(orm.em.fork()).catch(() => false)) return;
-  await (await createMigrator(orm)).up();
+  const migrator = await createMigrator(orm);
+  for (const { name } of await migrator.getPendingMigrations()) await migrator.up(name);
 }
 
 export async function migrateWithin(orm: MikroORM, transaction: Knex.Transaction): Promise<void> {
-  const migrator = await createMigrator(orm, { allOrNothing: true });
+  const migrator = await createMigrator(orm);
   migrator.getStorage().setMasterMigration(transaction); // else its table is made outside
   await migrator.up({ transaction });
 }

@@ -9,6 +9,23 @@ import { createDatabases } from "./databases";
 
 const { createDatabase } = createDatabases();
 
+test("a migration that is not recorded is undone, and runs at the next start", async () => {
+  const { orm, close } = await openDatabase(await createDatabase());
+  const execute = (sql: string) => orm.em.getConnection().execute<object[]>(sql);
+  await execute(
+    "create table mikro_orm_migrations (id serial primary key, name text, executed_at timestamptz default now())",
+  );
+  await execute("alter table mikro_orm_migrations add constraint refused check (name <> 'Migration20261124010000')");
+  await expect(migrate(orm)).rejects.toThrow(/violates check constraint "refused"/);
+  expect(await execute("select to_regclass('signing_keys') as made, to_regclass('devices') as before")).toEqual([
+    { made: null, before: "devices" },
+  ]);
+  await execute("alter table mikro_orm_migrations drop constraint refused");
+  await migrate(orm);
+  expect(await hasEveryMigration(orm.em.fork())).toBe(true);
+  await close();
+});
+
 // One transaction for all migrations would keep the lock of an index on `users` and wait for a stronger one.
 test("migrations and a transaction that goes on to change a user do not wait for each other", async () => {
   const url = await createDatabase();

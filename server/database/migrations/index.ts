@@ -18,14 +18,10 @@ const migrations: MigrationClasses = {
 
 export const migrationNames = Object.keys(migrations);
 
-/**
- * The options of MikroORM's migrator. Each migration is a transaction: one for all would keep the locks of the first ones
- * and wait for those of the next, a deadlock with the requests of an older release.
- */
+/** The options of MikroORM's migrator. */
 export async function migrationOptions(): Promise<NonNullable<Options["migrations"]>> {
   const migrationsList = await Promise.all(
     Object.entries(migrations).map(async ([name, load]) => ({ name, class: await load() })),
   );
-  const path = "server/database/migrations";
-  return { migrationsList, allOrNothing: false, path, pathTs: path, snapshot: false };
+  return { migrationsList, path: "server/database/migrations", pathTs: "server/database/migrations", snapshot: false };
 }
