@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 /**
  * Refuses a migration beside which the last release may not run: its docstring names that release, and its statements
  * add tables and columns and nothing else. What is removed or renamed is missing in the older release's statements, and
- * a rewritten, validated or indexed table is locked while requests wait for it. A second statement that locks a table of
- * before would wait for requests that wait for the first one: a deadlock.
+ * a rewritten, validated or indexed table is locked while requests wait for it. A second statement that locks an
+ * existing table can wait for requests that wait for the first one: a deadlock.
  */
 
 const folder = "server/database/migrations";
@@ -42,11 +42,9 @@ export function problemsOf(source: string, releases: string[]): string[] {
     const isOne = !sql.includes(";");
     if (!isOne || !(created || own.has(table) || addsColumns))
       problems.push(`the release before cannot run beside: ${sql}`);
-    const tables = [...sql.matchAll(/^alter table (\w+)|\breferences (\w+)/g)].map(
-      ([, altered, other]) => altered ?? other,
-    );
-    if (tables.some((name = "") => !own.has(name)) && ++locks === 2)
-      problems.push(`a migration of its own is for: ${sql}`);
+    const locked = [...sql.matchAll(/(?:^alter table|\breferences) (\w+)/g)];
+    if (locked.some(([, name = ""]) => !own.has(name)) && ++locks === 2)
+      problems.push(`needs a migration of its own: ${sql}`);
   }
   return problems;
 }

@@ -1,5 +1,5 @@
-import { Form, useActionData, useSubmit } from "@remix-run/react";
-import { type FormEvent, useCallback, useEffect, useRef, useState } from "react";
+import { Form, useNavigation, useSubmit } from "@remix-run/react";
+import { type FormEvent, startTransition, useCallback, useEffect, useState } from "react";
 import { useTexts } from "~/page/language";
 import { usePasskeySupport } from "~/page/page-context";
 import { withReturnTo } from "~/request/return-to";
@@ -22,39 +22,41 @@ export function PasskeySignIn({ returnTo, or }: { returnTo: string | null; or: b
   const t = useTexts();
   const submit = useSubmit();
   const support = usePasskeySupport();
-  const refused = useActionData();
-  const [ended, setEnded] = useState(0);
-  const suggestion = useRef<AbortController>();
+  const [isAsking, setIsAsking] = useState(false);
+  const isIdle = useNavigation().state === "idle" && !isAsking;
   const action = withReturnTo("/login", returnTo);
   const send = useCallback(
     (passkey: string) => submit({ intent: "passkey", email: "", password: "", passkey }, { method: "post", action }),
     [submit, action],
   );
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a form, a ceremony and time end a suggestion
   useEffect(() => {
-    if (support.hidden !== false) return;
-    const current = new AbortController();
-    suggestion.current = current;
-    suggestPasskey(current.signal)
-      .then((passkey) => passkey && send(passkey))
-      .catch(() => {}); // aborted, or the button says what is wrong
-    const timer = setTimeout(() => current.signal.aborted || setEnded(Date.now()), renewal);
-    return () => {
-      clearTimeout(timer);
-      current.abort();
+    if (support.hidden !== false || !isIdle) return;
+    let suggestion = new AbortController();
+    const suggest = () => {
+      suggestion.abort();
+      suggestion = new AbortController();
+      suggestPasskey(suggestion.signal)
+        .then((passkey) => passkey && send(passkey))
+        .catch(() => {}); // aborted, or the button says what is wrong
     };
-  }, [support.hidden, send, refused, ended]);
+    suggest();
+    const timer = setInterval(suggest, renewal);
+    return () => {
+      clearInterval(timer);
+      suggestion.abort();
+    };
+  }, [support.hidden, isIdle, send]);
 
   /** Where it fails, the server is asked without an answer, and says so. */
   async function signIn(event: FormEvent) {
     event.preventDefault();
-    suggestion.current?.abort();
+    setIsAsking(true); // ends the suggestion: a browser takes one ceremony at a time
     const passkey = await import("~/components/passkey.client")
       .then(({ askForPasskey }) => askForPasskey())
       .catch(() => "");
-    if (passkey === null) setEnded(Date.now());
-    else send(passkey);
+    if (passkey !== null) send(passkey);
+    startTransition(() => setIsAsking(false)); // with the navigation, which is a transition
   }
 
   return (

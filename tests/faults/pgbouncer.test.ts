@@ -20,10 +20,8 @@ afterAll(async () => {
 });
 
 async function checks(settings: Record<string, string>): Promise<string[]> {
-  const { stdout } = await latchkey(["doctor", "--json"], {
-    DATABASE_URL: pooler.settingsFor(direct).DATABASE_URL,
-    ...settings,
-  });
+  const { DATABASE_URL } = pooler.settingsFor(direct);
+  const { stdout } = await latchkey(["doctor", "--json"], { DATABASE_URL, ...settings });
   const database = (JSON.parse(stdout) as Check[]).filter(({ name }) => name === "database");
   return database.map(({ status, found, mend }) => `${status} ${found}${mend ? ` Mend: ${mend}` : ""}`);
 }

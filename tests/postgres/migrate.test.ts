@@ -27,7 +27,7 @@ test("a migration that is not recorded is undone, and runs at the next start", a
 });
 
 // One transaction for all migrations would keep the lock of an index on `users` and wait for a stronger one.
-test("migrations and a transaction that goes on to change a user do not wait for each other", async () => {
+test("migrations do not deadlock with a transaction that has locked a user and goes on to change it", async () => {
   const url = await createDatabase();
   const { orm, close } = await openDatabase(url);
   orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });

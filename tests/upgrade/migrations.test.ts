@@ -56,10 +56,10 @@ test.each([
   expect(problemsOf(migration([sql]), ["1.1.0"])).toHaveLength(1);
 });
 
-test("a migration that locks two tables of before is refused, because it could wait for requests that wait for it", () => {
+test("a migration whose second statement locks an existing table, too, is refused: it could deadlock with requests", () => {
   const columns = ["users", "sessions"].map((name) => `alter table "${name}" add column "team" text null`);
   expect(problemsOf(migration(columns), ["1.1.0"])).toEqual([
-    "a migration of its own is for: alter table sessions add column team text null",
+    "needs a migration of its own: alter table sessions add column team text null",
   ]);
 });
 

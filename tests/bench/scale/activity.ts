@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 
 /** What the connections of the service do, the most of all samples. */
@@ -29,7 +30,7 @@ export async function activityDuring(databaseUrl: string, work: () => Promise<un
   while (!done) {
     const [row] = (await client.query<Activity>(sampled)).rows;
     for (const what of ["connections", "active", "waiting"] as const) most[what] = Math.max(most[what], row![what]);
-    await new Promise((resolve) => setTimeout(resolve, sampleInterval));
+    await pause(sampleInterval);
   }
   await client.end();
   await working;

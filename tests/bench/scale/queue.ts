@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import PgBoss from "pg-boss";
 import { until } from "../../support/until";
@@ -19,8 +20,6 @@ const statements = `
   select coalesce(sum(calls) filter (where query ilike '%skip locked%'), 0)::int as fetches,
     coalesce(sum(total_exec_time) filter (where query ilike '%skip locked%'), 0) as fetching, sum(total_exec_time) filter (where query not like '%count(*)%') as all
   from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database())`;
-
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function waiting(database: pg.Client): Promise<number> {
   const { rows } = await database.query("select count(*)::int from pgboss.job where state < 'active'");
@@ -58,7 +57,7 @@ async function drain({ latchkey, database }: Scale, amount: number): Promise<voi
   let left = before.waiting;
   let resident = 0;
   while (left > 0 && performance.now() - before.time < seconds * 1000) {
-    await wait(200);
+    await pause(200);
     left = await waiting(database);
     resident = Math.max(resident, largestResident(latchkey));
   }

@@ -1,4 +1,6 @@
+import { setTimeout as pause } from "node:timers/promises";
 import autocannon, { type Request } from "autocannon";
+import { until } from "../../support/until";
 import { queueIsEmpty } from "../environment";
 import { measure } from "../measure";
 import { type Workload, workloads } from "../workloads";
@@ -54,7 +56,6 @@ export async function measureConnections({ latchkey, database, databaseUrl }: Sc
     const { connections, active, waiting } = await activityDuring(databaseUrl, work);
     print(`${what}: at most ${connections} connections, ${active} of them busy, ${waiting} waiting for a lock`);
   };
-  const pause = (seconds: number) => () => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   for (const name of ["W5", "W8"]) {
     const { what, next } = workloads.find((one) => one.name === name)!;
     const setupRequest = (request: Request) => Object.assign(request, { body: undefined }, next());
@@ -71,6 +72,10 @@ export async function measureConnections({ latchkey, database, databaseUrl }: Sc
     });
   }
   await queueIsEmpty(database, 120_000);
-  await pause(40)(); // the pool closes a connection that was not used for 30 s
-  await show("Without requests", pause(10));
+  const { now } = (await database.query("select now()")).rows[0];
+  const unused =
+    "select from pg_stat_activity where application_name <> 'scale' and datname = current_database() and state_change < $1";
+  const areClosed = async () => (await database.query(unused, [now])).rowCount === 0;
+  await until(areClosed, "the pools have closed the connections that nothing uses", 60_000);
+  await show("Without requests", () => pause(seconds * 1000));
 }
