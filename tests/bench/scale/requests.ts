@@ -73,8 +73,9 @@ export async function measureConnections({ latchkey, database, databaseUrl }: Sc
   }
   await queueIsEmpty(database, 120_000);
   const { now } = (await database.query("select now()")).rows[0];
-  const unused =
-    "select from pg_stat_activity where application_name <> 'scale' and datname = current_database() and state_change < $1";
+  const unused = `
+    select from pg_stat_activity
+    where datname = current_database() and application_name <> 'scale' and state_change < $1`;
   const areClosed = async () => (await database.query(unused, [now])).rowCount === 0;
   await until(areClosed, "the pools have closed the connections that nothing uses", 60_000);
   await show("Without requests", () => pause(seconds * 1000));
