@@ -1,7 +1,7 @@
 import { RemixBrowser } from "@remix-run/react";
 import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
-import { PageProvider, pageOfDocument } from "./page/page-context";
+import { PageProvider, pageOfDocument } from "./document/page-context";
 
 const content = await pageOfDocument();
 

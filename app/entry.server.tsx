@@ -3,13 +3,13 @@ import manifest from "@remix-run/dev/assets-manifest";
 import type { EntryContext, HandleErrorFunction } from "@remix-run/node";
 import { isRouteErrorResponse, RemixServer } from "@remix-run/react";
 import { renderToString } from "react-dom/server";
-import { hasGone } from "#server/http/request-facts.server";
+import { hasGone } from "#server/door/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
-import { contentSecurityPolicy, fileAnswer, pageOf } from "./page/page.server";
-import { PageProvider } from "./page/page-context";
-import { preloadRoutesOnly, renderedOnce } from "./remix-internals";
-import { formTargetHeader } from "./request/return-to.server";
+import { formTargetHeader } from "./answers/return-to.server";
+import { contentSecurityPolicy, fileAnswer, pageOf } from "./document/page.server";
+import { PageProvider } from "./document/page-context";
+import { preloadRoutesOnly, renderedOnce } from "./document/remix-internals";
 import { routeNames } from "./route-names";
 
 preloadRoutesOnly(manifest);
@@ -17,7 +17,7 @@ const prepare = renderedOnce(manifest);
 
 await start(routeNames(manifest.routes));
 
-/** The body of an answer that a loader threw, and that is no page (`app/request/responses.ts`); `null` for a page. */
+/** The body of an answer that a loader threw, and that is no page (`app/answers/responses.ts`); `null` for a page. */
 function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
   if (!/^(?:text\/plain|application\/jwk-set)/.test(headers.get("Content-Type") ?? "")) return null;
   const [error] = Object.values(errors ?? {});

@@ -3,11 +3,11 @@ import { isRouteErrorResponse, Links, LiveReload, Outlet, ScrollRestoration, use
 import type { ReactNode } from "react";
 import { ErrorPage } from "./components/error-page";
 import { Footer } from "./components/footer";
-import { useFocusOnArrival } from "./page/focus";
-import { useDocumentLanguage } from "./page/language";
-import { lowPriority, PageForBrowser, usePage } from "./page/page-context";
-import { useHead } from "./page/title";
-import { PageScripts } from "./remix-internals";
+import { useFocusOnArrival } from "./document/focus";
+import { useDocumentLanguage } from "./document/language";
+import { lowPriority, PageForBrowser, usePage } from "./document/page-context";
+import { PageScripts } from "./document/remix-internals";
+import { useHead } from "./document/title";
 import styles from "./styles/latchkey.css";
 
 export const links: LinksFunction = () => [{ rel: "stylesheet", href: styles }];

@@ -1,10 +1,10 @@
 import { config } from "./config";
-import { mailEmailChange } from "./features/email-change.server";
-import { mailNotice } from "./features/notices.server";
-import { mailPasswordReset } from "./features/password-reset.server";
-import { purgeExpired } from "./features/purge.server";
-import { mailRegistration } from "./features/registration.server";
-import { sendWebhook } from "./features/webhooks.server";
+import { sendWebhook } from "./features/application/webhooks.server";
+import { purgeExpired } from "./features/operator/purge.server";
+import { mailEmailChange } from "./features/owner/email-change.server";
+import { mailNotice } from "./features/owner/notices.server";
+import { mailPasswordReset } from "./features/visitor/password-reset.server";
+import { mailRegistration } from "./features/visitor/registration.server";
 import type { Language } from "./languages/languages";
 import type { JobHandler } from "./queue/jobs";
 

@@ -1,8 +1,8 @@
 import cluster, { type Worker } from "node:cluster";
 import { type Config, loadConfig, type MetricsConfig } from "./config";
+import { openMetricsServer } from "./door/metrics-server";
+import { assertPortIsFree } from "./door/ports";
 import { StartError } from "./errors";
-import { openMetricsServer } from "./http/metrics-server";
-import { assertPortIsFree } from "./http/ports";
 import { errorFields, log } from "./log";
 import { onStopSignal, shutdownLimit, stopSignals } from "./stop-signals";
 

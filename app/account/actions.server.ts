@@ -1,26 +1,26 @@
 import { redirect } from "@remix-run/node";
-import { deleteAccount } from "#server/features/account.server";
-import { requestEmailChange } from "#server/features/email-change.server";
+import { clientOf, requesterOf } from "#server/door/request-facts.server";
+import { deleteAccount } from "#server/features/owner/account-deletion.server";
+import { requestEmailChange } from "#server/features/owner/email-change.server";
+import { addPasskey, removePasskey } from "#server/features/owner/passkeys.server";
+import { changePassword, verifyCurrentPassword } from "#server/features/owner/password-change.server";
+import { unlinkProvider } from "#server/features/owner/provider-link.server";
+import { browserName, endOtherSessions, endSession, type SignedIn } from "#server/features/owner/sessions.server";
 import {
   isExternalSignInOn,
   logExternalSignInFailure,
   startExternalSignIn,
-} from "#server/features/external-sign-in.server";
-import { addPasskey, removePasskey } from "#server/features/passkeys.server";
-import { changePassword, verifyCurrentPassword } from "#server/features/password-change.server";
-import { passwordProblem } from "#server/features/password-policy.server";
-import { requestPasswordReset } from "#server/features/password-reset.server";
-import { unlinkProvider } from "#server/features/provider-link.server";
-import { browserName, endOtherSessions, endSession, type SignedIn } from "#server/features/sessions.server";
-import { clientOf, requesterOf } from "#server/http/request-facts.server";
+} from "#server/features/visitor/external-sign-in.server";
+import { passwordProblem } from "#server/features/visitor/password-policy.server";
+import { requestPasswordReset } from "#server/features/visitor/password-reset.server";
 import { linkLifetimeMinutes } from "#server/rules";
-import { deviceToken } from "~/request/device.server";
-import { textsFor } from "~/request/language.server";
-import { connectCookies, redirectUri } from "~/request/oauth-attempt.server";
-import { passkeyBrowser } from "~/request/passkey.server";
-import { passwordMessage } from "~/request/password-messages";
-import { minutesIn } from "~/request/responses";
-import { ownerOf, requireRecentSignIn, signOut } from "~/request/session.server";
+import { minutesIn } from "~/answers/responses";
+import { passwordMessage } from "~/forms/password-messages";
+import { deviceToken } from "~/visitor/device.server";
+import { textsFor } from "~/visitor/language.server";
+import { connectCookies, redirectUri } from "~/visitor/oauth-attempt.server";
+import { passkeyBrowser } from "~/visitor/passkey-ceremony.server";
+import { ownerOf, requireRecentSignIn, signOut } from "~/visitor/session.server";
 import {
   type AccountForm,
   type ActionContext,

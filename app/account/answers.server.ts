@@ -1,10 +1,10 @@
 import { data, redirect } from "@remix-run/node";
 import * as z from "zod";
-import type { EndedOthers, Owner, SignedIn } from "#server/features/sessions.server";
+import type { EndedOthers, Owner, SignedIn } from "#server/features/owner/sessions.server";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
-import { formProblem } from "~/request/form.server";
-import { keepSession } from "~/request/session.server";
+import { formProblem } from "~/forms/form.server";
+import { keepSession } from "~/visitor/session.server";
 
 const intents = [
   "end-session",

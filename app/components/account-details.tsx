@@ -1,4 +1,4 @@
-import { useTexts } from "~/page/language";
+import { useTexts } from "~/document/language";
 import { ProtectedAction, useRefusal } from "./account-action";
 import { EmailField } from "./form-controls";
 

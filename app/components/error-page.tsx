@@ -1,6 +1,6 @@
 import { useLocation } from "@remix-run/react";
 import { useEffect } from "react";
-import { useTexts } from "~/page/language";
+import { useTexts } from "~/document/language";
 import { Page } from "./page";
 
 /** The statuses with a page of their own, and the label of its one link: to the same address, or to the start page. */

@@ -1,5 +1,5 @@
-import { useTexts } from "~/page/language";
-import { withReturnTo } from "~/request/return-to";
+import { withReturnTo } from "~/answers/return-to";
+import { useTexts } from "~/document/language";
 import marks from "./provider-marks.svg";
 
 /** The providers with a mark, in the colours of each one's guidelines. One without a colour of its own is black or white. */

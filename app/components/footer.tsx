@@ -1,6 +1,6 @@
 import { useLocation } from "@remix-run/react";
 import { languages } from "#server/languages/languages";
-import { usePage } from "~/page/page-context";
+import { usePage } from "~/document/page-context";
 
 const mailto = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
 

@@ -1,6 +1,6 @@
 import { Form, useNavigation } from "@remix-run/react";
 import { type InputHTMLAttributes, type ReactNode, useId } from "react";
-import { useTexts } from "~/page/language";
+import { useTexts } from "~/document/language";
 
 // One file: as three, the pages of mailed links had two more requests at their first load, and were over 100 KiB.
 

@@ -1,8 +1,8 @@
 import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import { linkLifetimeMinutes } from "#server/rules";
-import { useTexts } from "~/page/language";
-import type { LinkParameters, LinkRefusal } from "~/request/mailed-link.server";
-import { returnToName, withReturnTo } from "~/request/return-to";
+import { returnToName, withReturnTo } from "~/answers/return-to";
+import { useTexts } from "~/document/language";
+import type { LinkParameters, LinkRefusal } from "~/forms/mailed-link.server";
 import { EmailField, EmailForm, SubmitButton } from "./form-controls";
 import { NewPasswordFields } from "./new-password-fields";
 import { Notice } from "./notice";

@@ -1,6 +1,6 @@
 import { localMomentIn } from "#server/languages/translate";
-import { Text } from "~/page/language";
-import { useHydrated, usePage } from "~/page/page-context";
+import { Text } from "~/document/language";
+import { useHydrated, usePage } from "~/document/page-context";
 
 /** When something was: in ISO 8601, and in the page's language how long ago and exactly, in UTC. */
 export interface Moment {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { usePage } from "~/page/page-context";
+import { usePage } from "~/document/page-context";
 import { PasswordField } from "./password-field";
 
 interface Account {

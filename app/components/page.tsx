@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { usePage } from "~/page/page-context";
+import { usePage } from "~/document/page-context";
 
 const logo = (
   <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">

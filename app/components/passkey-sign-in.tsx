@@ -1,8 +1,8 @@
 import { Form, useNavigation, useSubmit } from "@remix-run/react";
 import { type FormEvent, startTransition, useCallback, useEffect, useState } from "react";
-import { useTexts } from "~/page/language";
-import { usePasskeySupport } from "~/page/page-context";
-import { withReturnTo } from "~/request/return-to";
+import { withReturnTo } from "~/answers/return-to";
+import { useTexts } from "~/document/language";
+import { usePasskeySupport } from "~/document/page-context";
 import { SubmitButton } from "./form-controls";
 
 /** Without the library, for which the first load has no room. A browser without these functions has the button alone. */

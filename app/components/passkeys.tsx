@@ -1,7 +1,7 @@
 import { useSubmit } from "@remix-run/react";
 import type { FormEvent } from "react";
-import { useTexts } from "~/page/language";
-import { usePasskeySupport } from "~/page/page-context";
+import { useTexts } from "~/document/language";
+import { usePasskeySupport } from "~/document/page-context";
 import { ActionForm, ProtectedAction } from "./account-action";
 import { Field } from "./form-controls";
 import { type Moment, MomentLine } from "./moment";

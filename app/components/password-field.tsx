@@ -1,7 +1,7 @@
 import { useNavigation } from "@remix-run/react";
 import { type KeyboardEvent, useState } from "react";
 
-import { useHydrated, usePage } from "~/page/page-context";
+import { useHydrated, usePage } from "~/document/page-context";
 import { Field, type FieldProps } from "./form-controls";
 
 type PasswordFieldProps = Omit<FieldProps, "type" | "end" | "label"> & {

@@ -1,6 +1,6 @@
 import { Link, useSearchParams } from "@remix-run/react";
 import { linkLifetimeMinutes } from "#server/rules";
-import { Text, useTexts } from "~/page/language";
+import { Text, useTexts } from "~/document/language";
 import { EmailForm } from "./form-controls";
 import { Notice } from "./notice";
 import { Page } from "./page";

@@ -1,4 +1,4 @@
-import { useTexts } from "~/page/language";
+import { useTexts } from "~/document/language";
 import { ActionForm } from "./account-action";
 import { type Moment, MomentLine } from "./moment";
 

@@ -1,4 +1,4 @@
-import { Text, useTexts } from "~/page/language";
+import { Text, useTexts } from "~/document/language";
 import { ActionForm, ProtectedAction, useRefusal } from "./account-action";
 import { NewPasswordFields } from "./new-password-fields";
 import { Passkeys, type PasskeysOfAccount } from "./passkeys";

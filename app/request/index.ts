@@ -2,22 +2,22 @@
 // module, which the bundler keeps: a chunk, and a request at the first load, for each set of routes that imports it.
 // This file has no side effect, so it is dropped with all that it imports.
 
-export { providerLabel } from "#server/features/external-sign-in.server";
-export { hasPasskeys, mostPasskeys, passkeysOf } from "#server/features/passkeys.server";
-export { isResetLinkValid, requestPasswordReset, resetPassword } from "#server/features/password-reset.server";
+export { clientOf, factsOf, requesterOf } from "#server/door/request-facts.server";
+export { hasPasskeys, mostPasskeys, passkeysOf } from "#server/features/owner/passkeys.server";
+export { providerLabel } from "#server/features/visitor/external-sign-in.server";
+export { isResetLinkValid, requestPasswordReset, resetPassword } from "#server/features/visitor/password-reset.server";
 export {
   completeRegistration,
   isRegistrationLinkValid,
   registrationMode,
   requestRegistration,
-} from "#server/features/registration.server";
-export { clientOf, factsOf, requesterOf } from "#server/http/request-facts.server";
-export { deviceToken, withDevice } from "./device.server";
-export { readFields, readForm, text } from "./form.server";
-export { languageOf, textsFor, withLanguage } from "./language.server";
-export { type LinkRefusal, linkParameters, readLinkForm } from "./mailed-link.server";
-export { passkeyBrowser, passkeyOffered, wasPasskeyOffered } from "./passkey.server";
-export { formTarget, formTargetHeader, returnToOf } from "./return-to.server";
+} from "#server/features/visitor/registration.server";
+export { formTarget, formTargetHeader, returnToOf } from "~/answers/return-to.server";
+export { readFields, readForm, text } from "~/forms/form.server";
+export { type LinkRefusal, linkParameters, readLinkForm } from "~/forms/mailed-link.server";
+export { deviceToken, withDevice } from "~/visitor/device.server";
+export { languageOf, textsFor, withLanguage } from "~/visitor/language.server";
+export { passkeyBrowser, passkeyOffered, wasPasskeyOffered } from "~/visitor/passkey-ceremony.server";
 export {
   browserOf,
   getUser,
@@ -28,4 +28,4 @@ export {
   requireGuest,
   requireUser,
   signIn,
-} from "./session.server";
+} from "~/visitor/session.server";

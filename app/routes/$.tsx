@@ -1,8 +1,8 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
+import { methodNotAllowed } from "~/answers/responses";
 import { factsOf } from "~/request";
-import { methodNotAllowed } from "~/request/responses";
 
-export { default } from "~/page/no-page";
+export { default } from "~/answers/no-page";
 
 export function loader({ request }: LoaderFunctionArgs) {
   throw new Response(null, { status: factsOf(request).unreadable ? 400 : 404 });

@@ -1,6 +1,6 @@
 import { redirect } from "@remix-run/node";
 
-export { default } from "~/page/no-page";
+export { default } from "~/answers/no-page";
 
 /** https://www.w3.org/TR/change-password-url/ */
 export function loader() {

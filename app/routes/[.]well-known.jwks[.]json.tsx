@@ -1,7 +1,7 @@
-import { publicKeys } from "#server/features/signing-keys.server";
-import { respond } from "~/request/responses";
+import { publicKeys } from "#server/features/application/signing-keys.server";
+import { respond } from "~/answers/responses";
 
-export { default } from "~/page/no-page";
+export { default } from "~/answers/no-page";
 
 /** A JSON Web Key Set (RFC 7517): the public keys of the tokens of `/auth/verify`. */
 export const loader = () =>

@@ -1,8 +1,8 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
+import { respond } from "~/answers/responses";
 import { requireGuest } from "~/request";
-import { respond } from "~/request/responses";
 
-export { default } from "~/page/no-page";
+export { default } from "~/answers/no-page";
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {

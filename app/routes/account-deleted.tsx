@@ -1,7 +1,7 @@
 import { Link, useLoaderData } from "@remix-run/react";
 import { Page } from "~/components/page";
-import { useTexts } from "~/page/language";
-import { titled } from "~/page/title";
+import { useTexts } from "~/document/language";
+import { titled } from "~/document/title";
 import { registrationMode } from "~/request";
 
 export const handle = titled("deleted.title");

@@ -1,14 +1,14 @@
 import { type ActionFunctionArgs, data, type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
-import { accountOfEmailChange, changeEmail, declineEmailChange } from "#server/features/email-change.server";
+import { accountOfEmailChange, changeEmail, declineEmailChange } from "#server/features/owner/email-change.server";
 import { linkLifetimeMinutes } from "#server/rules";
+import { respond, unprocessable } from "~/answers/responses";
 import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
-import { Text, useTexts } from "~/page/language";
-import { titled } from "~/page/title";
+import { Text, useTexts } from "~/document/language";
+import { titled } from "~/document/title";
 import { getUser, keepSession, languageOf, linkParameters, ownerOf, readLinkForm, textsFor } from "~/request";
-import { respond, unprocessable } from "~/request/responses";
 
 export const handle = titled("confirmEmail.title");
 

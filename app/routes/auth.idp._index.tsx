@@ -3,12 +3,12 @@ import {
   isExternalSignInOn,
   logExternalSignInFailure,
   startExternalSignIn,
-} from "#server/features/external-sign-in.server";
+} from "#server/features/visitor/external-sign-in.server";
+import { methodNotAllowed, plainText } from "~/answers/responses";
 import { returnToOf } from "~/request";
-import { redirectUri, signInCookies } from "~/request/oauth-attempt.server";
-import { methodNotAllowed, plainText } from "~/request/responses";
+import { redirectUri, signInCookies } from "~/visitor/oauth-attempt.server";
 
-export { default } from "~/page/no-page";
+export { default } from "~/answers/no-page";
 
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt

@@ -1,4 +1,5 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
+import { connectProvider } from "#server/features/owner/provider-link.server";
 import {
   ExternalSignInError,
   exchangeCode,
@@ -6,8 +7,8 @@ import {
   logExternalSignInFailure,
   signInToAccount,
   verifyIssuer,
-} from "#server/features/external-sign-in.server";
-import { connectProvider } from "#server/features/provider-link.server";
+} from "#server/features/visitor/external-sign-in.server";
+import { methodNotAllowed } from "~/answers/responses";
 import { browserOf, getUser, signIn } from "~/request";
 import {
   attemptReturnTo,
@@ -17,10 +18,9 @@ import {
   isConnecting,
   isOwnState,
   redirectUri,
-} from "~/request/oauth-attempt.server";
-import { methodNotAllowed } from "~/request/responses";
+} from "~/visitor/oauth-attempt.server";
 
-export { default } from "~/page/no-page";
+export { default } from "~/answers/no-page";
 
 /** RFC 6749, section 3.1: no parameter comes twice. */
 function isRepeated(parameters: URLSearchParams): boolean {

@@ -1,8 +1,8 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
-import { hasPasskeys, startAddingPasskey, startPasskeySignIn } from "#server/features/passkeys.server";
+import { hasPasskeys, startAddingPasskey, startPasskeySignIn } from "#server/features/owner/passkeys.server";
+import { methodNotAllowed, respond } from "~/answers/responses";
 import { factsOf, getUser, mustSignInAgain, ownerOf, readFields } from "~/request";
-import { withPasskeyBrowser } from "~/request/passkey.server";
-import { methodNotAllowed, respond } from "~/request/responses";
+import { withPasskeyBrowser } from "~/visitor/passkey-ceremony.server";
 
 /** The options of a ceremony, whose challenge this browser alone can answer: to sign in, or to `add` a passkey. */
 export function action({ request }: ActionFunctionArgs) {

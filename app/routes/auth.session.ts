@@ -1,6 +1,6 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
+import { methodNotAllowed, respond } from "~/answers/responses";
 import { factsOf, getUser } from "~/request";
-import { methodNotAllowed, respond } from "~/request/responses";
 
 /** For scripts of this origin alone: between hosts of one site, browsers send the cookie too. */
 export function loader({ request }: LoaderFunctionArgs) {

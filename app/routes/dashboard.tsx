@@ -1,19 +1,20 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, useActionData, useLoaderData, useLocation } from "@remix-run/react";
 import { Fragment } from "react";
-import { consentOrigin, providerLabel } from "#server/features/external-sign-in.server";
-import { agoIn, momentIn } from "#server/features/language.server";
-import { activeSessions, browserName } from "#server/features/sessions.server";
+import { activeSessions, browserName } from "#server/features/owner/sessions.server";
+import { consentOrigin, providerLabel } from "#server/features/visitor/external-sign-in.server";
+import { agoIn, momentIn } from "#server/features/visitor/language.server";
 import { runAccountAction } from "~/account/actions.server";
 import { accountForm, type Refusal } from "~/account/answers.server";
+import { respond, unprocessable } from "~/answers/responses";
 import { AccountDetails, DeleteAccount } from "~/components/account-details";
 import { SubmitButton } from "~/components/form-controls";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
 import { WaysIn } from "~/components/ways-in";
-import { useTexts } from "~/page/language";
-import { titled } from "~/page/title";
+import { useTexts } from "~/document/language";
+import { titled } from "~/document/title";
 import {
   deviceToken,
   factsOf,
@@ -28,9 +29,8 @@ import {
   requireUser,
   wasPasskeyOffered,
 } from "~/request";
-import { respond, unprocessable } from "~/request/responses";
 
-export { pageHeaders as headers } from "~/request/responses";
+export { pageHeaders as headers } from "~/answers/responses";
 
 export const handle = titled("common.accountTitle");
 

@@ -1,5 +1,5 @@
 import { useLoaderData } from "@remix-run/react";
-import { mailPreview } from "#server/features/mail-preview.server";
+import { mailPreview } from "#server/features/visitor/mail-preview.server";
 import { Page } from "~/components/page";
 
 export function loader() {

@@ -1,13 +1,13 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { useActionData } from "@remix-run/react";
-import { signInWithoutProof } from "#server/features/development.server";
+import { signInWithoutProof } from "#server/features/visitor/development.server";
+import { respond, unprocessable } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { browserOf, readFields, returnToOf, signIn } from "~/request";
-import { respond, unprocessable } from "~/request/responses";
 
-export { pageHeaders as headers } from "~/request/responses";
+export { pageHeaders as headers } from "~/answers/responses";
 
 export function loader() {
   return null;

@@ -1,13 +1,13 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
-import { isMailLogged } from "#server/features/mail-preview.server";
+import { isMailLogged } from "#server/features/visitor/mail-preview.server";
+import { respond } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { useTexts } from "~/page/language";
-import { titled } from "~/page/title";
+import { useTexts } from "~/document/language";
+import { titled } from "~/document/title";
 import { clientOf, languageOf, readFields, requestPasswordReset } from "~/request";
-import { respond } from "~/request/responses";
 
 export const handle = titled("common.forgotPassword", { description: "forgot.description", listed: true });
 

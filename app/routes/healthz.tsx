@@ -1,9 +1,9 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { selfReport } from "#server/features/health.server";
-import { factsOf } from "#server/http/request-facts.server";
-import { plainText } from "~/request/responses";
+import { factsOf } from "#server/door/request-facts.server";
+import { selfReport } from "#server/features/operator/health.server";
+import { plainText } from "~/answers/responses";
 
-export { default } from "~/page/no-page";
+export { default } from "~/answers/no-page";
 
 /** Whether the process answers. `latchkey doctor` asks with `?doctor` how this request is seen. */
 export function loader({ request }: LoaderFunctionArgs) {

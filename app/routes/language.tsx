@@ -1,10 +1,10 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
-import { allowedPath } from "#server/features/return-to.server";
-import { setNoticeLanguage } from "#server/features/sessions.server";
+import { setNoticeLanguage } from "#server/features/owner/sessions.server";
+import { allowedPath } from "#server/features/visitor/return-to.server";
+import { methodNotAllowed, respond } from "~/answers/responses";
 import { getUser, readFields, withLanguage } from "~/request";
-import { methodNotAllowed, respond } from "~/request/responses";
 
-export { default } from "~/page/no-page";
+export { default } from "~/answers/no-page";
 
 export function loader() {
   throw methodNotAllowed("POST");

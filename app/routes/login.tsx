@@ -1,17 +1,19 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
-import { authenticate, countLogin, logIn } from "#server/features/login.server";
-import { signInWithPasskey } from "#server/features/passkey-sign-in.server";
+import { authenticate, countLogin, logIn } from "#server/features/visitor/login.server";
+import { signInWithPasskey } from "#server/features/visitor/passkey-sign-in.server";
 import { recentSignInMinutes } from "#server/rules";
+import { minutesIn, respond, unprocessable } from "~/answers/responses";
+import { withReturnTo } from "~/answers/return-to";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
-import { Text, useTexts } from "~/page/language";
-import { titled } from "~/page/title";
+import { Text, useTexts } from "~/document/language";
+import { titled } from "~/document/title";
 import {
   browserOf,
   clientOf,
@@ -32,10 +34,8 @@ import {
   textsFor,
   withDevice,
 } from "~/request";
-import { minutesIn, respond, unprocessable } from "~/request/responses";
-import { withReturnTo } from "~/request/return-to";
 
-export { pageHeaders as headers } from "~/request/responses";
+export { pageHeaders as headers } from "~/answers/responses";
 
 export const handle = titled("common.logIn", { description: "login.description", listed: true });
 

@@ -1,14 +1,14 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, useLoaderData } from "@remix-run/react";
+import { methodNotAllowed, respond } from "~/answers/responses";
+import { withReturnTo } from "~/answers/return-to";
 import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
-import { useTexts } from "~/page/language";
-import { titled } from "~/page/title";
+import { useTexts } from "~/document/language";
+import { titled } from "~/document/title";
 import { formTarget, requireUser, returnToOf } from "~/request";
-import { methodNotAllowed, respond } from "~/request/responses";
-import { withReturnTo } from "~/request/return-to";
 
-export { pageHeaders as headers } from "~/request/responses";
+export { pageHeaders as headers } from "~/answers/responses";
 
 export const handle = titled("noAccess.title");
 

@@ -1,12 +1,14 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
-import { isMailLogged } from "#server/features/mail-preview.server";
+import { isMailLogged } from "#server/features/visitor/mail-preview.server";
+import { respond } from "~/answers/responses";
+import { withReturnTo } from "~/answers/return-to";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailForm } from "~/components/form-controls";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { Text, useTexts } from "~/page/language";
-import { titled } from "~/page/title";
+import { Text, useTexts } from "~/document/language";
+import { titled } from "~/document/title";
 import {
   clientOf,
   languageOf,
@@ -17,8 +19,6 @@ import {
   requireGuest,
   returnToOf,
 } from "~/request";
-import { respond } from "~/request/responses";
-import { withReturnTo } from "~/request/return-to";
 
 export const handle = titled("register.title", { description: "register.description", listed: true });
 

@@ -1,9 +1,12 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, useLoaderData } from "@remix-run/react";
-import { passwordProblem } from "#server/features/password-policy.server";
+import { passwordProblem } from "#server/features/visitor/password-policy.server";
+import { respond } from "~/answers/responses";
+import { returnToName } from "~/answers/return-to";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { useTexts } from "~/page/language";
-import { titled } from "~/page/title";
+import { useTexts } from "~/document/language";
+import { titled } from "~/document/title";
+import { passwordMessage } from "~/forms/password-messages";
 import {
   browserOf,
   completeRegistration,
@@ -20,11 +23,8 @@ import {
   textsFor,
   withDevice,
 } from "~/request";
-import { passwordMessage } from "~/request/password-messages";
-import { respond } from "~/request/responses";
-import { returnToName } from "~/request/return-to";
 
-export { pageHeaders as headers } from "~/request/responses";
+export { pageHeaders as headers } from "~/answers/responses";
 
 export const handle = titled("complete.title");
 

@@ -1,9 +1,11 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { redirect } from "@remix-run/react";
-import { passwordProblem } from "#server/features/password-policy.server";
+import { passwordProblem } from "#server/features/visitor/password-policy.server";
+import { respond, unprocessable } from "~/answers/responses";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { useTexts } from "~/page/language";
-import { titled } from "~/page/title";
+import { useTexts } from "~/document/language";
+import { titled } from "~/document/title";
+import { passwordMessage } from "~/forms/password-messages";
 import {
   isResetLinkValid,
   type LinkRefusal,
@@ -15,8 +17,6 @@ import {
   textsFor,
   withDevice,
 } from "~/request";
-import { passwordMessage } from "~/request/password-messages";
-import { respond, unprocessable } from "~/request/responses";
 
 export const handle = titled("reset.title", { description: "forgot.description" });
 

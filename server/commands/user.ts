@@ -1,17 +1,17 @@
 import type { Command } from "commander";
-import { parseAddress } from "../accounts/email-address";
-import { parseName } from "../accounts/users";
+import { parseAddress } from "../accounts/users/email-address";
+import { parseName } from "../accounts/users/users";
 import type { User } from "../database/entities";
-import { deleteAccount } from "../features/account.server";
-import { unlinkProvider } from "../features/provider-link.server";
-import { endOtherSessions } from "../features/sessions.server";
 import {
   type AccountDetails,
   accountDetails,
   createResetLink,
   createUserWithoutPassword,
   findUser,
-} from "../features/user-administration.server";
+} from "../features/operator/user-administration.server";
+import { deleteAccount } from "../features/owner/account-deletion.server";
+import { unlinkProvider } from "../features/owner/provider-link.server";
+import { endOtherSessions } from "../features/owner/sessions.server";
 import { printable } from "../printable";
 import { linkLifetimeMinutes } from "../rules";
 import { withDatabase } from "./open-database";

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { CallError, callJson } from "../calls/json-client";
 import type { MailServiceConfig } from "../config";
 import { MailRefused } from "../errors";
 import type { MailRefusal } from "../events";
-import { CallError, callJson } from "../http/json-client";
 import { type Mail, type Mailer, mailHeaders } from "./mail";
 
 /** `POST /emails`, https://resend.com/docs/api-reference/emails/send-email */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseUserLine } from "#server/accounts/user-lines";
+import { parseUserLine } from "#server/accounts/users/user-lines";
 
 const salt = "LLzZnXxTbLrXwV4Hv2+KQQ";
 const output = "ZGDccf3bZGRbg5oDRr5DfuQHVWPlyW0VP2reNNdEnWs";

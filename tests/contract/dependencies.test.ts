@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { hashPassword, verifyPassword } from "#server/accounts/password-hashing";
+import { hashPassword, verifyPassword } from "#server/accounts/passwords/password-hashing";
 
 // The `overrides` of package.json, which have no effect if the lock file was generated without them.
 

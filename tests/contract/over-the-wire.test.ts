@@ -6,10 +6,10 @@ import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
+import type { CallError } from "#server/calls/json-client";
+import { callJson } from "#server/calls/json-client";
 import { loadConfig } from "#server/config";
-import type { CallError } from "#server/http/json-client";
-import { callJson } from "#server/http/json-client";
-import { exchangeCode } from "#server/identity-provider/client";
+import { exchangeCode } from "#server/provider/client";
 import { listen } from "../support/listen";
 
 // nock shows neither the headers that Node adds nor when the connection is closed.

@@ -1,5 +1,5 @@
 import { beforeEach, vi } from "vitest";
-import type { Profile } from "#server/identity-provider/providers";
+import type { Profile } from "#server/provider/providers";
 import * as callback from "~/routes/auth.idp_.callback";
 import { call, get, type Outcome } from "../support/route-calls";
 
@@ -9,7 +9,7 @@ export const sessionToken = "e".repeat(64);
 
 // These tests need no database: the sign-in to the account is a mock. tests/routes tests it with a database.
 const signInToAccount = vi.hoisted(() => vi.fn());
-vi.mock("#server/features/external-sign-in.server", async (original) => ({
+vi.mock("#server/features/visitor/external-sign-in.server", async (original) => ({
   ...(await original<object>()),
   signInToAccount,
 }));

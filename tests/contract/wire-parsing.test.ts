@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { z } from "zod";
-import { tokenResponse } from "#server/identity-provider/client";
-import { providerMetadata } from "#server/identity-provider/discovery";
-import { claims, discordUser, githubEmails, githubUser } from "#server/identity-provider/providers";
 import { postmarkAnswer, resendAnswer } from "#server/mail/http-mailer";
+import { tokenResponse } from "#server/provider/client";
+import { providerMetadata } from "#server/provider/discovery";
+import { claims, discordUser, githubEmails, githubUser } from "#server/provider/providers";
 
 const sso = "https://sso.example";
 const endpoints = { authorization_endpoint: `${sso}/authorize`, token_endpoint: sso, userinfo_endpoint: `${sso}/me` };

@@ -1,9 +1,9 @@
 import { expectTypeOf, test } from "vitest";
-import type { WebhookPayload } from "#server/features/webhooks.server";
-import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/identity-provider/client";
-import type { ProviderMetadata } from "#server/identity-provider/discovery";
-import type { Claims, DiscordUser, GithubEmails, GithubUser, Profile } from "#server/identity-provider/providers";
+import type { WebhookPayload } from "#server/features/application/webhooks.server";
 import type { PostmarkAnswer, PostmarkEmail, ResendAnswer, ResendEmail } from "#server/mail/http-mailer";
+import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/provider/client";
+import type { ProviderMetadata } from "#server/provider/discovery";
+import type { Claims, DiscordUser, GithubEmails, GithubUser, Profile } from "#server/provider/providers";
 import type { ChangedUser } from "#server/queue/jobs";
 
 test("the requests to a provider have the types of RFC 6749", () => {

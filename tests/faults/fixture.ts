@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
-import { hashPassword } from "#server/accounts/password-hashing";
+import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import type { Answer } from "../support/http";
 import { type MailService, type MailServiceBehaviour, startMailService } from "../support/mail-service";
 import { type Pooler, startPgBouncer } from "../support/pgbouncer";

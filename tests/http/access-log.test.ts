@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { loggedPath } from "#server/http/access-log";
+import { loggedPath } from "#server/door/access-log";
 
 const pathCharacter = fc.constantFrom(..."ABCXYZabcxyz0189/._-");
 const token = fc.string({ unit: fc.constantFrom(..."0123456789abcdefABCDEF"), minLength: 32, maxLength: 128 });

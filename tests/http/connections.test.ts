@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { takeRequests, timeLimits } from "#server/http/connections";
+import { takeRequests, timeLimits } from "#server/door/connections";
 import { sendBytes } from "../support/raw-http";
 import { runLatchkey } from "../support/running-latchkey";
 import { until } from "../support/until";

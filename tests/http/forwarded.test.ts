@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "#server/config";
-import { clientOf, connectionUrl } from "#server/http/forwarded";
+import { clientOf, connectionUrl } from "#server/door/forwarded";
 
 const proxyAddress = "10.0.0.9";
 

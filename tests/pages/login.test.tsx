@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { screen } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
-import { providers } from "#server/identity-provider/providers";
+import { providers } from "#server/provider/providers";
 import Login from "~/routes/login";
 import { english, renderPage } from "./render-page";
 

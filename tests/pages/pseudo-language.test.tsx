@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { texts } from "#server/languages/texts";
 import { ErrorPage } from "~/components/error-page";
 import { Footer } from "~/components/footer";
-import type { PageContent } from "~/page/page-context";
+import type { PageContent } from "~/document/page-context";
 import ConfirmEmail from "~/routes/account.email";
 import AccountDeleted from "~/routes/account-deleted";
 import Dashboard from "~/routes/dashboard";

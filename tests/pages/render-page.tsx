@@ -4,8 +4,8 @@ import userEvent from "@testing-library/user-event";
 import type { ComponentType, ReactNode } from "react";
 import { afterEach, vi } from "vitest";
 import { texts } from "#server/languages/texts";
-import { useFocusOnArrival } from "~/page/focus";
-import { type PageContent, PageProvider } from "~/page/page-context";
+import { useFocusOnArrival } from "~/document/focus";
+import { type PageContent, PageProvider } from "~/document/page-context";
 
 afterEach(cleanup);
 

@@ -4,8 +4,8 @@ import { useParams } from "@remix-run/react";
 import { createRemixStub } from "@remix-run/testing";
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import { usePage } from "~/page/page-context";
-import { titled, useHead } from "~/page/title";
+import { usePage } from "~/document/page-context";
+import { titled, useHead } from "~/document/title";
 import App, { ErrorBoundary, headers, links } from "~/root";
 import { English } from "./render-page";
 

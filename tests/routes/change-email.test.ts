@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { changeEmail } from "#server/features/email-change.server";
-import { signInToAccount } from "#server/features/external-sign-in.server";
-import { authenticate, logIn as startLogin } from "#server/features/login.server";
+import { changeEmail } from "#server/features/owner/email-change.server";
+import { signInToAccount } from "#server/features/visitor/external-sign-in.server";
+import { authenticate, logIn as startLogin } from "#server/features/visitor/login.server";
 import * as confirmEmail from "~/routes/account.email";
 import * as register from "~/routes/register";
 import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";

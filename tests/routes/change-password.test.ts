@@ -1,6 +1,6 @@
 import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { hashPassword } from "#server/accounts/password-hashing";
+import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { act, openAccount, logIn as postLogin, resetWith } from "../support/account-calls";
 import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";

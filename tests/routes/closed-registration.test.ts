@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { parseAddress } from "#server/accounts/email-address";
-import { mayRegister } from "#server/accounts/registration-policy";
-import { deleteAccount } from "#server/features/account.server";
-import { completeRegistration } from "#server/features/registration.server";
+import { parseAddress } from "#server/accounts/users/email-address";
+import { mayRegister } from "#server/accounts/users/registration-policy";
+import { deleteAccount } from "#server/features/owner/account-deletion.server";
+import { completeRegistration } from "#server/features/visitor/registration.server";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { deleteAccount } from "#server/features/account.server";
-import { authenticate } from "#server/features/login.server";
-import { changePassword } from "#server/features/password-change.server";
-import { unlinkProvider } from "#server/features/provider-link.server";
-import { endOtherSessions, endSession } from "#server/features/sessions.server";
+import { deleteAccount } from "#server/features/owner/account-deletion.server";
+import { changePassword } from "#server/features/owner/password-change.server";
+import { unlinkProvider } from "#server/features/owner/provider-link.server";
+import { endOtherSessions, endSession } from "#server/features/owner/sessions.server";
+import { authenticate } from "#server/features/visitor/login.server";
 import { formTargetHeader } from "~/request";
 import * as dashboard from "~/routes/dashboard";
 import { act, logIn, openAccount } from "../support/account-calls";

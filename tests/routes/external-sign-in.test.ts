@@ -1,7 +1,7 @@
 import nock from "nock";
 import { describe, expect, test } from "vitest";
 import { DatabaseUnavailable } from "#server/errors";
-import { logExternalSignInFailure, signInToAccount } from "#server/features/external-sign-in.server";
+import { logExternalSignInFailure, signInToAccount } from "#server/features/visitor/external-sign-in.server";
 import * as authorize from "~/routes/auth.idp._index";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
 import { unknownBrowser } from "../support/accounts";

@@ -7,7 +7,7 @@ import {
   loginLimit,
   resetLimit,
   takeBackCount,
-} from "#server/accounts/rate-limits";
+} from "#server/accounts/limits/rate-limits";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";

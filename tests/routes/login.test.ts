@@ -1,6 +1,6 @@
 import { Argon2id } from "oslo/password";
 import { describe, expect, test, vi } from "vitest";
-import { isOutdated } from "#server/accounts/password-hashing";
+import { isOutdated } from "#server/accounts/passwords/password-hashing";
 import * as login from "~/routes/login";
 import { logIn } from "../support/account-calls";
 import { goodPassword } from "../support/accounts";

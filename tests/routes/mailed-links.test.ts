@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { changeEmail } from "#server/features/email-change.server";
-import { authenticate } from "#server/features/login.server";
-import { resetPassword } from "#server/features/password-reset.server";
-import { completeRegistration } from "#server/features/registration.server";
+import { changeEmail } from "#server/features/owner/email-change.server";
+import { authenticate } from "#server/features/visitor/login.server";
+import { resetPassword } from "#server/features/visitor/password-reset.server";
+import { completeRegistration } from "#server/features/visitor/registration.server";
 import * as confirmEmail from "~/routes/account.email";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as register from "~/routes/register";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { restoreUser, suspendUser } from "#server/features/suspension.server";
+import { restoreUser, suspendUser } from "#server/features/operator/suspension.server";
 import * as passkey from "~/routes/auth.passkey";
 import * as login from "~/routes/login";
 import { act, logIn, openAccount, resetWith } from "../support/account-calls";

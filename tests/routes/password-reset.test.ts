@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { authenticate, logIn as finishLogin } from "#server/features/login.server";
-import { passwordProblem } from "#server/features/password-policy.server";
+import { authenticate, logIn as finishLogin } from "#server/features/visitor/login.server";
+import { passwordProblem } from "#server/features/visitor/password-policy.server";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as resetPassword from "~/routes/reset-password";
 import { logIn, openAccount, resetWith } from "../support/account-calls";

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { issueLink, newLink } from "#server/accounts/mailed-links";
+import { issueLink, newLink } from "#server/accounts/links/mailed-links";
 import { EmailChange, PasswordReset, Registration } from "#server/database/entities";
-import { deleteAccount } from "#server/features/account.server";
-import { changeEmail } from "#server/features/email-change.server";
-import { ExternalSignInError, signInToAccount } from "#server/features/external-sign-in.server";
-import { authenticate, logIn } from "#server/features/login.server";
-import { resetPassword } from "#server/features/password-reset.server";
-import { completeRegistration } from "#server/features/registration.server";
-import { endOtherSessions } from "#server/features/sessions.server";
+import { deleteAccount } from "#server/features/owner/account-deletion.server";
+import { changeEmail } from "#server/features/owner/email-change.server";
+import { endOtherSessions } from "#server/features/owner/sessions.server";
+import { ExternalSignInError, signInToAccount } from "#server/features/visitor/external-sign-in.server";
+import { authenticate, logIn } from "#server/features/visitor/login.server";
+import { resetPassword } from "#server/features/visitor/password-reset.server";
+import { completeRegistration } from "#server/features/visitor/registration.server";
 import { goodPassword, unknownBrowser, unknownOrigin } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 

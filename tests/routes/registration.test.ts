@@ -1,6 +1,6 @@
 import { Argon2id } from "oslo/password";
 import { describe, expect, test, vi } from "vitest";
-import { completeRegistration } from "#server/features/registration.server";
+import { completeRegistration } from "#server/features/visitor/registration.server";
 import * as register from "~/routes/register";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
 import { unknownBrowser } from "../support/accounts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { signInToAccount } from "#server/features/external-sign-in.server";
+import { signInToAccount } from "#server/features/visitor/external-sign-in.server";
 import { logIn, openAccount } from "../support/account-calls";
 import { unknownBrowser } from "../support/accounts";
 import { google } from "../support/google-sign-in";

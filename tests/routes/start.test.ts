@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { config } from "#server/config";
 import { orm } from "#server/database/unit-of-work";
-import { isReady } from "#server/features/health.server";
+import { isReady } from "#server/features/operator/health.server";
 import { start } from "#server/start.server";
 import { createEmptyDatabase, freePort } from "../support/server";
 

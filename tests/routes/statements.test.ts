@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { issueLink } from "#server/accounts/mailed-links";
+import { issueLink } from "#server/accounts/links/mailed-links";
 import { PasswordReset } from "#server/database/entities";
 import { runStatement } from "#server/database/run-statement";
 import { indexJobs } from "#server/queue/boss";

@@ -1,8 +1,8 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
-import { hashPassword } from "#server/accounts/password-hashing";
-import { type Browser, startSession } from "#server/accounts/sessions";
+import { hashPassword } from "#server/accounts/passwords/password-hashing";
+import { type Browser, startSession } from "#server/accounts/sessions/sessions";
 import { User } from "#server/database/entities";
-import type { LoginOrigin } from "#server/features/login.server";
+import type { LoginOrigin } from "#server/features/visitor/login.server";
 
 export interface NewAccount {
   email?: string;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { hashPassword } from "#server/accounts/password-hashing";
-import { sha256 } from "#server/accounts/tokens";
+import { sha256 } from "#server/accounts/links/tokens";
+import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { Device, Session, User } from "#server/database/entities";
 import { migrate } from "#server/database/migrate";
 import { type Database, openDatabase } from "#server/database/orm";

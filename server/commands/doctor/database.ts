@@ -4,9 +4,9 @@ import { hasNewerMigration, missingMigrations, serverVersion } from "../../datab
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
 import { StartError } from "../../errors";
-import { installationIdOf } from "../../features/health.server";
-import { isPrepared } from "../../features/schema.server";
-import { canSign } from "../../features/signing-keys.server";
+import { canSign } from "../../features/application/signing-keys.server";
+import { installationIdOf } from "../../features/operator/health.server";
+import { isPrepared } from "../../features/operator/schema.server";
 import { handleNoJob, JobQueue } from "../../queue/job-queue";
 import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 

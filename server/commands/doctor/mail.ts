@@ -1,7 +1,7 @@
-import { parseAddress } from "../../accounts/email-address";
+import { parseAddress } from "../../accounts/users/email-address";
+import { CallError } from "../../calls/json-client";
 import type { Config, MailServiceConfig, SmtpConfig } from "../../config";
 import { MailRefused } from "../../errors";
-import { CallError } from "../../http/json-client";
 import { errorFields } from "../../log";
 import { sendMail, verifyMailer } from "../../mail/mailer";
 import { testMail } from "../../mail/messages";

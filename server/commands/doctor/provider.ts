@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { CallError, callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
-import { CallError, callJson } from "../../http/json-client";
-import { endpointsOf, tokenErrorOf } from "../../identity-provider/client";
+import { endpointsOf, tokenErrorOf } from "../../provider/client";
 import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("provider");

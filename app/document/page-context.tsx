@@ -1,0 +1,68 @@
+import { createContext, type ReactNode, useContext, useSyncExternalStore } from "react";
+import type { PageBrand } from "#server/features/visitor/branding.server";
+import type { Language } from "#server/languages/languages";
+import type { PageTexts } from "#server/languages/texts";
+import { type Translate, type Translated, translator } from "#server/languages/translate";
+
+/** What every page needs besides its route's data. In a context, because the error pages have no loader's data. */
+export interface PageContent {
+  language: Language;
+  textsPath: string;
+  texts: Translated<PageTexts>;
+  brand: PageBrand;
+  /** In Unicode code points. */
+  shortestPassword: number;
+  /** The nonce of the page's policy. Empty in a browser, which hides it from scripts. */
+  nonce: string;
+}
+
+interface Page extends PageContent {
+  t: Translate<PageTexts>;
+}
+
+const PageContext = createContext<Page | null>(null);
+
+export function PageProvider({ content, children }: { content: PageContent; children: ReactNode }) {
+  const t = translator<PageTexts>(content.language, content.texts);
+  return <PageContext.Provider value={{ ...content, t }}>{children}</PageContext.Provider>;
+}
+
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (!page) throw new Error("The page has no content.");
+  return page;
+}
+
+const elementId = "page-content";
+
+/** What hydration needs: everything but the texts, in an attribute, which React escapes. */
+export function PageForBrowser() {
+  const { language, textsPath, brand, shortestPassword } = usePage();
+  return <data id={elementId} value={JSON.stringify({ language, textsPath, brand, shortestPassword })} hidden />;
+}
+
+export async function pageOfDocument(): Promise<PageContent> {
+  const value = document.getElementById(elementId)?.getAttribute("value") ?? "";
+  const content: Omit<PageContent, "texts" | "nonce"> = JSON.parse(value);
+  const answer = await fetch(content.textsPath);
+  if (!answer.ok) throw new Error("The texts cannot be loaded; the page goes on without scripts.");
+  return { ...content, texts: await answer.json(), nonce: "" };
+}
+
+/** Attributes of a `<link>` whose file is not needed to show the page. React 18 does not know `fetchPriority`. */
+export const lowPriority: object = { fetchpriority: "low" };
+
+const never = () => () => {};
+
+/** False in the server's HTML and during hydration, true afterwards. Without JavaScript it stays false. */
+export const useHydrated = () =>
+  useSyncExternalStore(
+    never,
+    () => true,
+    () => false,
+  );
+
+/** Attributes of what only browsers with passkeys show. Its place is kept until then, so that nothing moves. */
+export function usePasskeySupport(): { className?: string; hidden?: boolean } {
+  return useHydrated() ? { hidden: !("PublicKeyCredential" in window) } : { className: "scripted" };
+}

@@ -1,0 +1,85 @@
+import { timingSafeEqual } from "node:crypto";
+import { originOf } from "#server/door/request-facts.server";
+import { connectBinding, type Owner } from "#server/features/owner/provider-link.server";
+import { type Attempt, ExternalSignInError, usesPkce } from "#server/features/visitor/external-sign-in.server";
+import { allowedReturn } from "#server/features/visitor/return-to.server";
+import { readCookie, readCookies, writeCookie } from "./cookies.server";
+import { getUser, ownerOf, recentSignIn, sessionToken } from "./session.server";
+
+const lifetime = 600; // seconds
+
+type AttemptCookie = "oauth_state" | "oauth_verifier" | "oauth_connect" | "oauth_return_to";
+
+export const redirectUri = (request: Request) => `${originOf(request)}/auth/idp/callback`;
+
+/** Whether the cookie was sent, also when it was sent twice and so counts as absent. */
+const isSent = (request: Request, name: AttemptCookie) => readCookies(request, name).length > 0;
+
+function attemptCookies(request: Request, values: Partial<Record<AttemptCookie, string | null>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(values) as [AttemptCookie, string | null][]) {
+    if (value === null && name !== "oauth_state" && !isSent(request, name)) continue;
+    const attributes = { path: "/auth/idp", maxAge: value === null ? 0 : lifetime };
+    headers.append("Set-Cookie", writeCookie(request, name, value ?? "", attributes));
+  }
+  return headers;
+}
+
+export const clearedAttemptCookies = (request: Request): Headers =>
+  attemptCookies(request, { oauth_state: null, oauth_verifier: null, oauth_connect: null, oauth_return_to: null });
+
+const base64url = (text: string | null) => text && Buffer.from(text).toString("base64url"); // it may hold `;`
+
+/** The cookies of a sign-in that ends at `returnTo`. They end an attempt to connect. */
+export const signInCookies = (request: Request, { state, codeVerifier }: Attempt, returnTo: string | null): Headers =>
+  attemptCookies(request, {
+    oauth_state: state,
+    oauth_verifier: codeVerifier,
+    oauth_connect: null,
+    oauth_return_to: base64url(returnTo),
+  });
+
+/** Where the sign-in of this attempt is to end, if it said so. A planted cookie leads to an allowed place only. */
+export const attemptReturnTo = (request: Request): string | null =>
+  allowedReturn(Buffer.from(readCookie(request, "oauth_return_to") ?? "", "base64url").toString());
+
+export const connectCookies = (request: Request, { state, codeVerifier }: Attempt): Headers =>
+  attemptCookies(request, {
+    oauth_state: state,
+    oauth_verifier: codeVerifier,
+    oauth_connect: connectBinding(sessionToken(request) ?? "", state),
+  });
+
+function equals(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Whether the response's `state` is the one of this browser, compared in constant time. */
+export function isOwnState(request: Request, state: string | null): state is string {
+  const own = readCookie(request, "oauth_state");
+  return own !== null && state !== null && equals(own, state);
+}
+
+/** The PKCE verifier of this browser; `null` for none. Without PKCE, a planted or left-over cookie is not sent on. */
+export const codeVerifierOf = (request: Request) => (usesPkce() ? readCookie(request, "oauth_verifier") : null);
+
+/** Also with two cookies, one of a sibling host: taken for a sign-in, the attempt could create or link an account. */
+export const isConnecting = (request: Request) => isSent(request, "oauth_connect");
+
+/**
+ * The owner who started the attempt to connect; `null` for a sign-in. @throws ExternalSignInError when another session started
+ * it, its session has ended, the sign-in is too old, or `oauth_connect` was sent twice
+ */
+export async function connectingOwner(request: Request, state: string): Promise<Owner | null> {
+  if (!isConnecting(request)) return null;
+  const binding = readCookie(request, "oauth_connect") ?? "";
+  const signedIn = await getUser(request);
+  if (!signedIn || !equals(binding, connectBinding(sessionToken(request) ?? "", state))) {
+    throw new ExternalSignInError("another_session");
+  }
+  // A copied session cookie is enough to make both other cookies, so the age of the sign-in is checked here too.
+  const oldest = Date.now() - recentSignIn - lifetime * 1000;
+  if (signedIn.signedInAt.getTime() < oldest) throw new ExternalSignInError("sign_in_too_old");
+  return ownerOf(request, signedIn);
+}

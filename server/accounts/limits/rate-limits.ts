@@ -1,0 +1,159 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import ipaddr from "ipaddr.js";
+import { RateLimit } from "../../database/entities";
+import { prepared, preparedWithin, query } from "../../database/unit-of-work";
+import { DatabaseUnavailable } from "../../errors";
+import { sha256 } from "../links/tokens";
+import { normalizeAddress } from "../users/email-address";
+
+const quarterHour = 15 * 60; // seconds
+const hour = 3_600; // seconds
+const day = 24 * hour;
+
+interface Limit {
+  name: string;
+  perClient: number; // in a quarter of an hour, as the next
+  perAddress: number;
+  perAddressAndDay?: number;
+}
+
+export const resetLimit: Limit = { name: "reset", perClient: 50, perAddress: 5, perAddressAndDay: 20 };
+export const registrationLimit: Limit = { name: "registration", perClient: 50, perAddress: 5, perAddressAndDay: 20 };
+export const loginLimit: Limit = { name: "login", perClient: 100, perAddress: 10 };
+
+const loginsPerDevice = 10; // in a quarter of an hour
+
+interface Counter {
+  key: string;
+  /** A counter counts only when every one of an earlier stage has room: what is refused uses up no later limit. */
+  stage: 0 | 1 | 2;
+  maximum: number;
+  /** Seconds. */
+  window: number;
+}
+
+/** In the order in which their rows are locked. */
+export type Counters = Counter[];
+
+/** A key of fixed length: the typed text is not stored and may be longer than the column. */
+const keyOf = ({ name }: Limit, typed: string) => `${name}:address:${sha256(normalizeAddress(typed))}`;
+
+/** The /48 of an IPv6 address, of which providers hand out whole ones; `null` for an IPv4 address. */
+const largeNetwork = (client: string) =>
+  ipaddr.IPv6.isValid(client) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/48`)}/48` : null;
+
+/** @param client an IPv4 address, or the network of an IPv6 address's /64; its /48 has four times the number */
+export function clientCounters({ name, perClient }: Limit, client: string): Counters {
+  const ofClient = (network: string, maximum: number) =>
+    ({ key: `${name}:client:${network}`, stage: 0, maximum, window: quarterHour }) as const;
+  const network = largeNetwork(client);
+  return [...(network === null ? [] : [ofClient(network, perClient * 4)]), ofClient(client, perClient)];
+}
+
+export function countersOf(limit: Limit, address: string, client: string): Counters {
+  const { perAddress, perAddressAndDay } = limit;
+  const key = keyOf(limit, address);
+  return [
+    ...clientCounters(limit, client),
+    { key, stage: 1, maximum: perAddress, window: quarterHour },
+    ...(perAddressAndDay ? ([{ key: `${key}:day`, stage: 2, maximum: perAddressAndDay, window: day }] as const) : []),
+  ];
+}
+
+/** Of logins from a known browser. Neither the address nor the client is counted: nobody else can keep the owner out. */
+export const deviceCounters = (deviceTokenHash: string): Counters => [
+  { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
+];
+
+/** Mails about sign-ins from one network: somebody who knows the password could flood the mailbox otherwise. */
+export const signInMailCounters = (userId: string, client: string): Counters => [
+  { key: `sign-in-mail:${userId}:${largeNetwork(client) ?? client}`, stage: 0, maximum: 3, window: hour },
+];
+
+const now = "(extract(epoch from now()) * 1000)::bigint";
+
+const counted = (stage: number, condition = "true") => `
+  insert into rate_limits as counter (key, points, expire)
+  select key, 1, ${now} + seconds * 1000 from asked where stage = ${stage} and ${condition} order by position
+  on conflict (key) do update set
+    points = case when counter.expire <= ${now} then 1
+      else least(counter.points + 1, (select maximum + 1 from asked where asked.key = counter.key)) end,
+    expire = case when counter.expire <= ${now} then excluded.expire else counter.expire end
+  returning key, points, expire`;
+
+const isFull = (stage: string) => `exists (select from ${stage} join asked using (key) where points > maximum)`;
+
+// One statement: with one for each of four counters it took 1.5 times the CPU. A counter stops at one above its maximum:
+// otherwise simultaneous right logins, of which only the allowed ones are taken back, would block the address.
+const countAll = `
+  with asked as (
+    select * from unnest(?::text[], ?::int[], ?::int[], ?::int[])
+      with ordinality as asked (key, stage, maximum, seconds, position)
+  ),
+  first as (${counted(0)}),
+  second as (${counted(1, `not ${isFull("first")}`)}),
+  third as (${counted(2, `not ${isFull("first")} and not ${isFull("second")}`)})
+  select max(expire) - ${now} as wait
+  from (select * from first union all select * from second union all select * from third) as counted
+  join asked using (key) where points > maximum`;
+
+interface Waiting {
+  /** Milliseconds until every counter has room; `null` when each has. */
+  wait: string | null;
+}
+
+const columns = (counters: Counters) => [
+  counters.map(({ key }) => key),
+  counters.map(({ stage }) => stage),
+  counters.map(({ maximum }) => maximum),
+  counters.map(({ window }) => window),
+];
+
+/**
+ * Counts one attempt before the work that it allows: attempts that arrive at once cannot all see room. @returns `null`, or
+ * the seconds until the next attempt is allowed
+ */
+export async function count(counters: Counters, em?: EntityManager): Promise<number | null> {
+  const statement = ["count-attempt", countAll, columns(counters)] as const;
+  const [row] = await (em ? preparedWithin<Waiting>(em, ...statement) : prepared<Waiting>(...statement));
+  return row?.wait == null ? null : Math.max(1, Math.ceil(Number(row.wait) / 1000));
+}
+
+// Locks in the order in which `countAll` does: otherwise both could deadlock.
+const takeBack = `
+  update rate_limits set points = points - 1 where key in (
+    select key from rate_limits where key = any(?::text[]) and points > 0 and expire > ${now}
+    order by array_position(?::text[], key::text) for update)`;
+
+/** Takes back an attempt that was no failure. Without the database it stays counted: the attempt's outcome matters more. */
+export async function takeBackCount(counters: Counters): Promise<void> {
+  const keys = counters.map(({ key }) => key);
+  await prepared("take-back-attempt", takeBack, [keys, keys]).catch((error: unknown) => {
+    if (!(error instanceof DatabaseUnavailable)) throw error;
+  });
+}
+
+export const countAttempt = (limit: Limit, address: string, client: string): Promise<number | null> =>
+  count(countersOf(limit, address, client));
+
+/** When the next attempt for an address is allowed; `null` when it is allowed now. Counts nothing. */
+export async function blockedUntil(limit: Limit, address: string): Promise<Date | null> {
+  const key = keyOf(limit, address);
+  const counters = await query((em) => em.find(RateLimit, { key: [key, `${key}:day`] }));
+  const ends = counters
+    .filter(({ key, points }) => points >= ((key.endsWith(":day") && limit.perAddressAndDay) || limit.perAddress))
+    .map(({ expire }) => Number(expire))
+    .filter((end) => end > Date.now());
+  return ends.length > 0 ? new Date(Math.max(...ends)) : null;
+}
+
+/** Lets an address log in and ask for mails again at once, whatever was counted for it. @returns how many counts there were */
+export function clearAllAttempts(em: EntityManager, address: string, deviceTokenHashes: string[]): Promise<number> {
+  const addresses = [resetLimit, registrationLimit, loginLimit].map((limit) => keyOf(limit, address));
+  const devices = deviceTokenHashes.flatMap(deviceCounters).map(({ key }) => key);
+  return em.nativeDelete(RateLimit, { key: [...addresses, ...addresses.map((key) => `${key}:day`), ...devices] });
+}
+
+export async function clearAttempts(em: EntityManager, limit: Limit, address: string): Promise<void> {
+  await em.nativeDelete(RateLimit, { key: keyOf(limit, address) });
+}

@@ -1,0 +1,94 @@
+import * as z from "zod";
+import { config } from "../../config";
+import type { Passkey } from "../../database/entities";
+
+/** Loaded where somebody uses a passkey: the library's parsers of CBOR and certificates slow down a start. */
+export const webAuthn = () => import("@simplewebauthn/server");
+
+const base64url = z.string().regex(/^[\w-]+$/);
+const bytesOf = (text: string) => Buffer.from(text, "base64url");
+
+const credentialId = base64url.max(1_364); // 1,023 bytes: WebAuthn, section 7.1
+
+const answerWith = <Response extends z.ZodRawShape>(response: Response) =>
+  z.object({
+    id: credentialId,
+    rawId: credentialId,
+    type: z.literal("public-key"),
+    clientExtensionResults: z.object({}).default({}),
+    response: z.object({ clientDataJSON: base64url, ...response }),
+  });
+
+const signInAnswer = answerWith({ authenticatorData: base64url, signature: base64url, userHandle: base64url });
+
+const transports = z.array(z.enum(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"])).catch([]);
+const newPasskey = answerWith({ attestationObject: base64url, transports });
+
+const clientData = z.object({ challenge: base64url });
+
+/** The answer and the challenge that it says it is for; `null` for text that no authenticator answers with. */
+function parse<Answer extends { response: { clientDataJSON: string } }>(schema: z.ZodType<Answer>, text: string) {
+  try {
+    const answer = schema.parse(JSON.parse(text));
+    const { challenge } = clientData.parse(JSON.parse(bytesOf(answer.response.clientDataJSON).toString()));
+    return { answer, challenge };
+  } catch {
+    return null;
+  }
+}
+
+export const parseSignIn = (text: string) => parse(signInAnswer, text);
+export const parseNewPasskey = (text: string) => parse(newPasskey, text);
+
+type Parsed<Parse extends (text: string) => unknown> = NonNullable<ReturnType<Parse>>;
+
+/** @throws Error while passkeys are off */
+export function relyingPartyId(): string {
+  const { relyingPartyId: id } = config();
+  if (id === null) throw new Error("Passkeys are off.");
+  return id;
+}
+
+const expected = (challenge: string) => ({
+  expectedChallenge: challenge,
+  expectedOrigin: config().appUrl,
+  expectedRPID: relyingPartyId(),
+});
+
+/** WebAuthn, section 14.6.1: bytes that say nothing about the person. */
+export const userHandle = (userId: string) => new Uint8Array(Buffer.from(userId.replaceAll("-", ""), "hex"));
+
+/** WebAuthn, section 7.2, but for the counter; `null` when a step fails. The library throws an Error for each. */
+export async function verifySignIn({ answer, challenge }: Parsed<typeof parseSignIn>, { publicKey, user }: Passkey) {
+  if (answer.response.userHandle !== Buffer.from(userHandle(user.id)).toString("base64url")) return null;
+  const { verifyAuthenticationResponse } = await webAuthn();
+  try {
+    const credential = { id: answer.id, publicKey: bytesOf(publicKey), counter: 0 };
+    const request = { ...expected(challenge), response: answer, credential };
+    const { verified, authenticationInfo: info } = await verifyAuthenticationResponse(request);
+    return verified ? { counter: info.newCounter, backedUp: info.credentialBackedUp } : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * WebAuthn, section 7.1; `null` when a step fails. An attestation with a certificate is refused: none is asked for, and the
+ * library would fetch the list of revoked ones that a certificate names.
+ */
+export async function verifyNewPasskey({ answer, challenge }: Parsed<typeof parseNewPasskey>) {
+  const { verifyRegistrationResponse } = await webAuthn();
+  const { decodeAttestationObject } = await import("@simplewebauthn/server/helpers");
+  try {
+    const attestation = decodeAttestationObject(bytesOf(answer.response.attestationObject));
+    const isSelfSigned = attestation.get("fmt") === "packed" && !attestation.get("attStmt").get("x5c");
+    if (attestation.get("fmt") !== "none" && !isSelfSigned) return null;
+    const request = { ...expected(challenge), response: answer };
+    const { registrationInfo: info } = await verifyRegistrationResponse(request);
+    if (info?.credential.id !== answer.id) return null;
+    const publicKey = Buffer.from(info.credential.publicKey).toString("base64url");
+    return { credentialId: answer.id, publicKey, counter: info.credential.counter, backedUp: info.credentialBackedUp };
+  } catch {
+    return null;
+  }
+}

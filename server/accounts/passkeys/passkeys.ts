@@ -1,0 +1,15 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { config } from "../../config";
+import { Passkey, type User } from "../../database/entities";
+import { configuredIssuer, isLinked } from "../provider/provider-identities";
+
+/** How many passkeys sign in to the account: none while they are off. */
+export async function countPasskeys(em: EntityManager, userId: string): Promise<number> {
+  return config().relyingPartyId === null ? 0 : em.count(Passkey, { user: userId });
+}
+
+/** Whether the user signs in without a passkey, too. */
+export function hasOtherWayIn(user: User): boolean {
+  const issuer = configuredIssuer();
+  return Boolean(user.passwordHash) || (issuer !== null && isLinked(user, issuer));
+}

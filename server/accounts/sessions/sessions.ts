@@ -1,0 +1,177 @@
+import { type EntityManager, raw } from "@mikro-orm/postgresql";
+import { Session, type User } from "../../database/entities";
+import { preparedWithin } from "../../database/unit-of-work";
+import type { SessionEnd } from "../../events";
+import type { Language } from "../../languages/languages";
+import { logEvent } from "../../log";
+import { endEmailChanges } from "../links/mailed-links";
+import { mintToken, sha256 } from "../links/tokens";
+import { lockUser } from "../users/users";
+
+const day = 24 * 3_600_000; // ms
+const absoluteLifetime = 30 * day; // from the sign-in
+export const idleLifetime = 14 * day; // from the last use
+
+export const mostSessions = 50; // of a user
+
+export interface Browser {
+  userAgent: string | null;
+  /** The tokens of the session cookies that it came with: several where a sibling host has planted one. */
+  sessionTokens: string[];
+}
+
+export interface SessionToken {
+  token: string;
+  expiresAt: Date;
+}
+
+/** How many sessions of a user ended, and the one that goes on; `null` when it has ended, too. */
+export interface EndedOthers {
+  count: number;
+  kept: SessionToken | null;
+}
+
+export interface NewSession extends SessionToken {
+  userId: string;
+  /** The users of the sessions that the browser came with, one for each session. */
+  replacedUserIds: string[];
+  /** How many of the user's sessions ended because there were too many. */
+  endedCount: number;
+}
+
+/** A sign-in that leaves a device behind. Only the cookie holds the device's raw token. */
+export interface DeviceSignIn {
+  session: NewSession;
+  deviceToken: string;
+}
+
+/** The condition for a live session; its values are those of `livenessAt`. */
+export const isLive = "expires_at > ? and last_seen_at > ?";
+
+export const livenessAt = (now: Date): [Date, Date] => [now, new Date(now.getTime() - idleLifetime)];
+
+/** MikroORM's conditions for live sessions, and for all others. */
+const live = () => ({ [raw(isLive, livenessAt(new Date()))]: [] });
+export const notLive = (now: Date) => ({ [raw(`not (${isLive})`, livenessAt(now))]: [] });
+
+// The rows are locked in one order: two transactions that end the same sessions in two orders would deadlock. By MikroORM,
+// which needs two statements for that, ending a session takes 3.1 ms of CPU, and such a statement 0.35 ms.
+const endOfTokens = `
+  delete from sessions where id in (select id from sessions where token_hash = any(?::text[]) order by id for update)
+  returning user_id`;
+const endOthers = `
+  delete from sessions where id in (select id from sessions where user_id = ? order by id for update)
+  and id is distinct from ?::uuid returning id`;
+
+/** Ends the sessions of the tokens of cookies. @returns the user of each session that there was */
+export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): Promise<string[]> {
+  if (tokens.length === 0) return [];
+  const hashes = tokens.map(sha256);
+  const ended = await preparedWithin<{ user_id: string }>(em, "end-sessions-of-tokens", endOfTokens, [hashes]);
+  return ended.map(({ user_id }) => user_id);
+}
+
+// One statement in place of three: with the user's row and both ends of the transaction, a returning external sign-in is
+// four. A locked row of the surplus is being used, or ended by another one: the next is removed in its place.
+const startOne = `
+  with replaced as (${endOfTokens}),
+  others as (select id, created_at, last_seen_at from sessions where user_id = ? and token_hash <> all(?::text[])),
+  surplus as (
+    delete from sessions where id in (
+      select id from sessions where id in (select id from others) order by last_seen_at, created_at, id
+      limit (select greatest(count(*) + 1 - ${mostSessions}, 0) from others) for update skip locked)
+    returning id),
+  started as (
+    insert into sessions (id, token_hash, user_id, user_agent, created_at, last_seen_at, expires_at)
+    values (?, ?, ?, ?, ?, ?, ?))
+  select array(select user_id::text from replaced) as "replacedUserIds",
+    (select count(*)::int from surplus) as "endedCount"`;
+
+/** Ends the browser's sessions (session fixation). The caller locks the user: two sign-ins at once count each other's sessions. */
+export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
+  const replaced = browser.sessionTokens.map(sha256);
+  const token = mintToken();
+  const now = new Date();
+  const expiresAt = new Date(now.getTime() + absoluteLifetime);
+  const userAgent = browser.userAgent?.slice(0, 512) ?? null;
+  const row = [crypto.randomUUID(), sha256(token), userId, userAgent, now, now, expiresAt];
+  const [ended] = await preparedWithin<Pick<NewSession, "replacedUserIds" | "endedCount">>(
+    em,
+    "start-session",
+    startOne,
+    [replaced, userId, replaced, ...row],
+  );
+  if (!ended) throw new Error("The statement has one row.");
+  return { token, expiresAt, userId, ...ended };
+}
+
+/** Called after the commit. */
+export function logSessionEnd(userId: string, reason: SessionEnd, count: number): void {
+  if (count > 0) logEvent({ event: "session.ended", userId, reason, count });
+}
+
+/** Called after the commit. */
+export function logEndedSessions({ userId, replacedUserIds, endedCount }: NewSession): void {
+  for (const replacedUserId of replacedUserIds) logSessionEnd(replacedUserId, "replaced", 1);
+  logSessionEnd(userId, "too_many", endedCount);
+}
+
+/**
+ * Ends every session of the user but one, which gets a new id and token: a copy of its cookie ends with the others. The
+ * caller holds the user's row, as every sign-in does; otherwise both could deadlock. Every unconfirmed change of the address
+ * ends too: one of these sessions may have asked for it. A logout and a sign-in in the same browser leave it: the owner may
+ * open the link on another device.
+ */
+export async function endSessionsExcept(
+  em: EntityManager,
+  userId: string,
+  keptId: string | null,
+): Promise<EndedOthers> {
+  await endEmailChanges(em, { user: userId });
+  const ended = await preparedWithin(em, "end-sessions-of-user", endOthers, [userId, keptId]);
+  return { count: ended.length, kept: keptId === null ? null : await renewSession(em, userId, keptId) };
+}
+
+async function renewSession(em: EntityManager, userId: string, id: string): Promise<SessionToken | null> {
+  const session = await em.findOne(Session, { id, user: userId, ...live() }, { disableIdentityMap: true });
+  if (!session) return null;
+  const token = mintToken();
+  await em.nativeUpdate(Session, { id }, { id: crypto.randomUUID(), tokenHash: sha256(token) });
+  return { token, expiresAt: session.expiresAt };
+}
+
+export const endAllSessions = async (em: EntityManager, userId: string): Promise<number> =>
+  (await endSessionsExcept(em, userId, null)).count;
+
+/** In the order of `endOthers`; the email changes go first, as everywhere. */
+export async function endSessionsOfAll(em: EntityManager): Promise<number> {
+  await endEmailChanges(em, {});
+  const sessions = "delete from sessions where id in (select id from sessions order by id for update)";
+  return (await em.execute<{ affectedRows: number }>(sessions, [], "run")).affectedRows;
+}
+
+/** Without such a session nothing changes. */
+export async function endOneSession(em: EntityManager, userId: string, sessionId: string): Promise<number> {
+  const ended = await em.nativeDelete(Session, { id: sessionId, user: userId });
+  if (ended > 0) await endEmailChanges(em, { user: userId });
+  return ended;
+}
+
+/** Who acts on an account: its owner in a session, on a page in this language, or an operator, who has neither. */
+export interface Actor {
+  userId: string;
+  sessionId: string | null;
+  language?: Language;
+}
+
+export interface Owner extends Actor {
+  sessionId: string;
+  language: Language;
+}
+
+/** The actor's user, locked; `null` when the session has ended by now: a thief's late request must not follow a reset. */
+export async function lockOwner(em: EntityManager, { userId, sessionId }: Actor): Promise<User | null> {
+  const user = await lockUser(em, { id: userId });
+  const isOwner = sessionId === null || (await em.count(Session, { id: sessionId, user: userId, ...live() })) > 0;
+  return isOwner ? user : null;
+}

@@ -1,0 +1,87 @@
+import * as z from "zod";
+import { printable } from "../../printable";
+import { providerId } from "../../provider/providers";
+import { hashProblem } from "../passwords/imported-hashes";
+import { parseAddress } from "./email-address";
+import { areGroups, sortedGroups } from "./groups";
+import { parseName } from "./users";
+
+const parsed = (parse: (text: string) => string | null, problem: string) =>
+  z.string({ error: ({ input }) => (input === undefined ? "is missing" : "is no text") }).transform((text, context) => {
+    const value = parse(text);
+    if (value !== null) return value;
+    context.addIssue(problem);
+    return z.NEVER;
+  });
+
+const passwordHash = z.string("is no text").superRefine((hash, context) => {
+  const problem = hashProblem(hash);
+  if (problem !== null) context.addIssue(problem);
+});
+
+const idpId = z.unknown().transform((value, context) => {
+  const { data, success } = providerId.nullish().safeParse(value);
+  if (success) return data;
+  context.addIssue("is no text of 1 to 255 characters and no whole number");
+  return z.NEVER;
+});
+
+const badTime = "is no time in UTC such as 2026-01-31T23:59:59Z";
+
+/** RFC 3339, section 5.6, in UTC; from 1970, because PostgreSQL has no year 0. */
+const time = z.iso
+  .datetime(badTime)
+  .transform((text) => new Date(text))
+  .refine((at) => at.getTime() >= 0, badTime)
+  .transform((at) => at.toISOString());
+
+const wrongGroups = "is no list of at most 32 names of groups";
+
+const parsedGroups = z.array(z.string(wrongGroups), wrongGroups).refine(areGroups, wrongGroups).transform(sortedGroups);
+
+const userLine = z
+  .strictObject(
+    {
+      id: z.uuid("is no UUID").toLowerCase().nullish(),
+      email: parsed(parseAddress, "is no email address"),
+      name: parsed(parseName, "is empty, longer than 255 characters, or has control characters").nullish(),
+      passwordHash: passwordHash.nullish(),
+      idpId: idpId.optional(),
+      /** `IDP_ISSUER`, or the name of a provider. */
+      idpIssuer: z
+        .string("is no text")
+        .regex(/^[!-~]{1,255}$/, "is no issuer and no provider's name")
+        .nullish(),
+      /** When the owner disconnected the provider, as `Date.toISOString` has it. */
+      idpBlockedAt: time.nullish(),
+      /** When the operator suspended the account, likewise. */
+      suspendedAt: time.nullish(),
+      groups: parsedGroups.nullish(),
+    },
+    {
+      error: (issue) =>
+        issue.code === "unrecognized_keys"
+          ? `has unknown fields: ${printable(JSON.stringify(issue.keys))}`
+          : "is no JSON object",
+    },
+  )
+  .refine(({ idpId, idpIssuer }) => !idpIssuer || idpId != null, { path: ["idpIssuer"], error: "has no idpId" });
+
+export type UserLine = z.infer<typeof userLine>;
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The user of a line, or why the line is wrong. No reason quotes a value. */
+export function parseUserLine(line: string): { user: UserLine } | { problem: string } {
+  const json = parseJson(line);
+  if (json === undefined) return { problem: "is no JSON" };
+  const { data, error } = userLine.safeParse(json);
+  if (data) return { user: data };
+  return { problem: error.issues.map(({ path, message }) => [...path, message].join(" ")).join(", ") };
+}

@@ -1,0 +1,70 @@
+import type { FilterQuery } from "@mikro-orm/core";
+import { type EntityManager, LockMode, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { config } from "../../config";
+import { User } from "../../database/entities";
+import { query } from "../../database/unit-of-work";
+import { isLanguage, type Language } from "../../languages/languages";
+import { announce } from "./announce";
+
+/** The name of a person, trimmed; `null` for text that is empty, too long or has control characters. */
+export function parseName(typed: string): string | null {
+  const name = typed.trim();
+  return /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(name) ? name : null;
+}
+
+interface NewUser {
+  /** Proven: by an opened link, or by a provider that states that it is verified. */
+  email: string;
+  passwordHash?: string;
+  idpId?: string;
+  idpIssuer?: string;
+  name?: string | null;
+  pictureUrl?: string | null;
+  language?: Language;
+}
+
+/** Creates a user. @throws UniqueConstraintViolationException when the address or the provider's id has one by now */
+export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
+  const id = crypto.randomUUID();
+  await em.insert(User, { ...user, id, createdAt: new Date() });
+  await announce(em, "user.created", { ...user, id });
+  return id;
+}
+
+/** For `catch`: `null` when the address or the provider's id has a user by now. */
+export function nullIfTaken(error: unknown): null {
+  if (error instanceof UniqueConstraintViolationException) return null;
+  throw error;
+}
+
+export function lockUser(
+  em: EntityManager,
+  where: Partial<Pick<User, "id" | "email" | "idpId" | "passwordHash" | "suspendedAt">>,
+): Promise<User | null> {
+  return em.findOne(User, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+const batch = 10_000; // users that are in memory at a time
+
+/** In the order of the addresses. */
+export async function* usersByAddress(where: FilterQuery<User> = {}): AsyncGenerator<User> {
+  let last = "";
+  for (;;) {
+    const users = await query((em) =>
+      em.find(
+        User,
+        { $and: [where, { email: { $gt: last } }] },
+        { orderBy: { email: "asc" }, limit: batch, disableIdentityMap: true },
+      ),
+    );
+    yield* users;
+    last = users.at(-1)?.email ?? last;
+    if (users.length < batch) return;
+  }
+}
+
+/** Notices speak the language in which the owner acted last: `ownersLanguage` when the owner acts now. */
+export function noticeLanguage(user: User, ownersLanguage?: Language): Language {
+  if (ownersLanguage) user.language = ownersLanguage;
+  return user.language && isLanguage(user.language) ? user.language : config().defaultLanguage;
+}

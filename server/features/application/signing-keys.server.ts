@@ -1,0 +1,92 @@
+import { type EntityManager, raw } from "@mikro-orm/postgresql";
+import { config } from "../../config";
+import { SigningKey } from "../../database/entities";
+import { query, unitOfWork } from "../../database/unit-of-work";
+import { StartError } from "../../errors";
+
+const publishedBefore = 10 * 60_000; // ms before it signs: an application keeps the published keys for five minutes
+const publishedAfter = 31 * 60_000; // ms: half an hour after its last use, up to half a minute into its successor's time
+
+/** jose takes a sixth of the time of a start to load: only with IDENTITY_TOKENS. */
+const jose = () => import("jose");
+const encryptionKey = () => config().identityKey as Uint8Array;
+
+/** The latest first: that one signs. */
+const keysInForce = (em: EntityManager) =>
+  em.find(SigningKey, { signsFrom: { $lte: new Date() } }, { orderBy: { signsFrom: "desc", id: "asc" } });
+
+/** `null` when IDENTITY_KEY is another one than that which encrypted it. */
+async function decrypt(privateKey: string): Promise<CryptoKey | null> {
+  const { compactDecrypt, importPKCS8 } = await jose();
+  const decrypted = await compactDecrypt(privateKey, encryptionKey()).catch(() => null);
+  return decrypted && importPKCS8(new TextDecoder().decode(decrypted.plaintext), "ES256");
+}
+
+export interface Signer {
+  kid: string;
+  privateKey: CryptoKey;
+}
+
+/** After a change of IDENTITY_KEY, a process that has the one before goes on with an earlier key until its restart. */
+export async function findSigner(em: EntityManager): Promise<Signer> {
+  for (const { id, encryptedPrivateKey } of await keysInForce(em)) {
+    const privateKey = await decrypt(encryptedPrivateKey);
+    if (privateKey) return { kid: id, privateKey };
+  }
+  throw new Error("IDENTITY_KEY decrypts no signing key.");
+}
+
+/** Whether IDENTITY_KEY decrypts the key that signs; `null` when there is none. */
+export async function canSign(em: EntityManager): Promise<boolean | null> {
+  const [key] = await keysInForce(em);
+  return key ? (await decrypt(key.encryptedPrivateKey)) !== null : null;
+}
+
+async function addKey(em: EntityManager, signsFrom: Date): Promise<void> {
+  const { calculateJwkThumbprint, CompactEncrypt, exportJWK, exportPKCS8, generateKeyPair } = await jose();
+  const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
+  const jwk = await exportJWK(publicKey);
+  const id = await calculateJwkThumbprint(jwk);
+  const encryption = new CompactEncrypt(new TextEncoder().encode(await exportPKCS8(privateKey)));
+  encryption.setProtectedHeader({ alg: "dir", enc: "A256GCM" });
+  await em.insert(SigningKey, {
+    id,
+    publicKey: { ...jwk, kid: id, alg: "ES256", use: "sig" },
+    encryptedPrivateKey: await encryption.encrypt(encryptionKey()),
+    signsFrom,
+  });
+}
+
+/** Makes the first key. The caller holds the lock of the start. @throws StartError when IDENTITY_KEY is another one now */
+export async function prepareSigningKeys(em: EntityManager): Promise<void> {
+  if (!config().identityKey) return;
+  const usable = await canSign(em);
+  if (usable === null) await addKey(em, new Date());
+  if (usable !== false) return;
+  const mend = "set the one that encrypted it, or run `latchkey keys rotate`";
+  throw new StartError(`IDENTITY_KEY does not decrypt the signing key: ${mend}.`);
+}
+
+/** Publishes a new key. @returns from when it signs: now, where IDENTITY_KEY does not decrypt the one that signs */
+export const rotateSigningKeys = (): Promise<Date> =>
+  unitOfWork(async (em) => {
+    const usable = await canSign(em);
+    const signsFrom = new Date(Date.now() + (usable ? publishedBefore : 0));
+    // Those that would sign later were encrypted as the one that signs.
+    if (!usable) await em.nativeDelete(SigningKey, { signsFrom: { $gt: signsFrom } });
+    await addKey(em, signsFrom);
+    return signsFrom;
+  });
+
+/** MikroORM's condition for the keys that are to be published no longer. */
+export function retired(now: Date) {
+  const earlier = "signs_from < (select max(signs_from) from signing_keys where signs_from <= ?)";
+  return { [raw(earlier, [new Date(now.getTime() - publishedAfter)])]: [] };
+}
+
+/** `null` when IDENTITY_TOKENS is off. */
+export async function publicKeys(): Promise<object[] | null> {
+  if (!config().identityKey) return null;
+  const keys = await query((em) => em.findAll(SigningKey, { orderBy: { signsFrom: "asc", id: "asc" } }));
+  return keys.map(({ publicKey }) => publicKey);
+}

@@ -1,0 +1,32 @@
+import { Webhook } from "standardwebhooks";
+import { CallError, callText } from "../../calls/json-client";
+import { refusePrivateAddress } from "../../calls/private-address";
+import { config } from "../../config";
+import { EndpointGone } from "../../errors";
+import type { AccountChange, ChangedUser } from "../../queue/jobs";
+
+/** Standard Webhooks 1.0, "Payload structure". */
+export type WebhookPayload =
+  | { type: AccountChange; timestamp: string; data: ChangedUser }
+  | { type: "latchkey.test"; timestamp: string; data: Record<string, never> };
+
+/**
+ * Standard Webhooks 1.0, "Webhook headers": the id is the same at each attempt, the time is that of the attempt.
+ * @throws EndpointGone, CallError
+ */
+export async function sendWebhook(id: string, payload: WebhookPayload): Promise<void> {
+  const { webhook } = config();
+  if (!webhook) throw new Error("WEBHOOK_URL is not set.");
+  await refusePrivateAddress(webhook.url);
+  const body = JSON.stringify(payload);
+  const now = new Date();
+  const headers = {
+    "content-type": "application/json",
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+    "webhook-signature": new Webhook(webhook.secret).sign(id, now, body),
+  };
+  await callText(webhook.url, { method: "POST", headers, body }).catch((error: unknown) => {
+    throw error instanceof CallError && error.reason === "status 410" ? new EndpointGone() : error;
+  });
+}

@@ -1,0 +1,27 @@
+import { announce } from "../../accounts/users/announce";
+import { mostGroups, sortedGroups } from "../../accounts/users/groups";
+import { lockUser } from "../../accounts/users/users";
+import { unitOfWork } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
+
+export { isGroup, mostGroups } from "../../accounts/users/groups";
+
+/** @returns the groups that the user has now; `too_many`, and nothing changed, for more than 32; `null` without a user */
+export async function changeGroups(
+  userId: string,
+  { add, remove }: Record<"add" | "remove", string[]>,
+): Promise<string[] | "too_many" | null> {
+  const changed = await unitOfWork(async (em) => {
+    const user = await lockUser(em, { id: userId });
+    if (!user) return null;
+    const groups = sortedGroups([...user.groups, ...add]).filter((name) => !remove.includes(name));
+    if (groups.length > mostGroups) return "too_many";
+    const isNew = groups.join() !== user.groups.join();
+    user.groups = groups;
+    if (isNew) await announce(em, "user.groups_changed", user);
+    return { groups, isNew };
+  });
+  if (changed === null || changed === "too_many") return changed;
+  if (changed.isNew) logEvent({ event: "user.groups_changed", userId });
+  return changed.groups;
+}

@@ -1,0 +1,40 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import * as z from "zod";
+import type { RequestFacts } from "../../context";
+import { Installation } from "../../database/entities";
+import { hasEveryMigration } from "../../database/migrate";
+import { query } from "../../database/unit-of-work";
+import { processValue } from "../../process-value";
+
+export const isReady = (): Promise<boolean> => query(hasEveryMigration).catch(() => false);
+
+const installation = processValue<string>("installation");
+
+export async function installationIdOf(em: EntityManager): Promise<string | undefined> {
+  const [row] = await em.findAll(Installation, { limit: 1 });
+  return row?.id;
+}
+
+/** Once at start: `/healthz` needs no database. */
+export async function readInstallationId(): Promise<void> {
+  installation.current = await query(installationIdOf);
+}
+
+/** An address of RFC 5737, which no client has. `latchkey doctor` sends it as a client that forges `X-Forwarded-For`. */
+export const forgedClient = "192.0.2.1";
+
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
+
+/** How the service sees a request of `latchkey doctor`, which compares it to `APP_URL` and `TRUST_PROXY`. */
+export const selfReportShape = z.object({
+  installation: z.uuid().nullable(),
+  origin: z.string().refine(isOrigin),
+  client: z.enum(["connection", "proxy", "forged"]),
+});
+export type SelfReport = z.infer<typeof selfReportShape>;
+
+/** It tells a client no address of the network behind. */
+export function selfReport({ origin, client, clientForwarded }: RequestFacts): SelfReport {
+  const from = client === forgedClient ? "forged" : clientForwarded ? "proxy" : "connection";
+  return { installation: installation.current ?? null, origin, client: from };
+}

@@ -1,0 +1,151 @@
+import type { Knex } from "@mikro-orm/postgresql";
+import { kindInForce } from "../../accounts/passwords/password-hashing";
+import { kindOf } from "../../accounts/passwords/stored-hashes";
+import { configuredIssuer } from "../../accounts/provider/provider-identities";
+import { announce } from "../../accounts/users/announce";
+import { parseUserLine, type UserLine } from "../../accounts/users/user-lines";
+import { usersByAddress } from "../../accounts/users/users";
+import type { User } from "../../database/entities";
+import { passwordKinds } from "../../database/password-kinds";
+import { runStatement } from "../../database/run-statement";
+import { unitOfWork } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
+
+const batch = 10_000; // lines
+const mostKinds = 4; // besides Latchkey's own
+
+export interface WrongLine {
+  line: number;
+  problem: string;
+}
+
+type NumberedUser = UserLine & { line: number };
+
+export interface Imported {
+  created: number;
+  skipped: number;
+}
+
+/** Finds what is wrong with a line that is right by itself. Each kind of hash costs a verification in a refused login. */
+function conflictFinder(stored: string[]): (user: NumberedUser) => string | undefined {
+  const kinds = new Set([...stored, kindInForce]);
+  const lines = new Map<string, number>();
+  return ({ line, id, email, passwordHash, idpId, idpIssuer }) => {
+    if (idpId != null && idpIssuer == null) return "idpId needs an idpIssuer: no provider is configured";
+    const kind = passwordHash && kindOf(passwordHash);
+    if (kind && kinds.size > mostKinds && !kinds.has(kind)) {
+      return `passwordHash is of one kind (algorithm and parameters) too many; all accounts may have ${mostKinds} besides Latchkey's own`;
+    }
+    if (kind) kinds.add(kind);
+    const unique = { email, id, idpId: idpId == null ? null : `${idpIssuer} ${idpId}` };
+    for (const [field, value] of Object.entries(unique)) {
+      if (value == null) continue;
+      const first = lines.get(`${field} ${value}`);
+      if (first !== undefined) return `${field} is that of line ${first}`;
+      lines.set(`${field} ${value}`, line);
+    }
+    return undefined;
+  };
+}
+
+function parseLines(lines: string[], stored: string[]): { users: NumberedUser[]; wrong: WrongLine[] } {
+  const conflictOf = conflictFinder(stored);
+  const issuer = configuredIssuer();
+  const users: NumberedUser[] = [];
+  const wrong: WrongLine[] = [];
+  for (const [index, text] of lines.entries()) {
+    if (text.trim() === "") continue;
+    const line = index + 1;
+    const parsed = parseUserLine(text);
+    if ("problem" in parsed) {
+      wrong.push({ line, problem: parsed.problem });
+      continue;
+    }
+    const { idpId, idpIssuer } = parsed.user;
+    const user = { ...parsed.user, line, idpIssuer: idpId == null ? null : (idpIssuer ?? issuer) };
+    const problem = conflictOf(user);
+    if (problem === undefined) users.push(user);
+    else wrong.push({ line, problem });
+  }
+  return { users, wrong };
+}
+
+// Without MikroORM, whose `insertMany` alone took as long for 100,000 lines as all of this (4.5 s, PostgreSQL 15).
+const lines = `json_to_recordset($1::json) as lines (line integer, id uuid, email text, name text, "passwordHash" text,
+  "idpId" text, "idpIssuer" text, "idpBlockedAt" timestamptz, "suspendedAt" timestamptz, groups text[])`;
+
+const findTaken = `
+  select line, case when users.id = lines.id then 'id' else 'idpId' end || ' is that of another account' as problem
+  from ${lines} cross join lateral (
+    select id from users where users.id = lines.id
+    union
+    select id from users where idp_id = "idpId" and coalesce(idp_issuer, "idpIssuer") = "idpIssuer"
+    limit 1
+  ) as users
+  where not exists (select from users as same where same.email = lines.email)`;
+
+// A link that was mailed before must not set a password later. The addresses are not locked: there may be more of them
+// than a database has locks. The links go before the users come, as in the other flows, and the unique index decides.
+const removeRegistrations = `delete from registrations using ${lines} where registrations.email = lines.email`;
+
+const insertUsers = `
+  insert into users (id, email, name, password_hash, idp_id, idp_issuer, idp_blocked_at, suspended_at, groups, created_at)
+  select coalesce(id, gen_random_uuid()), email, name, "passwordHash", "idpId", "idpIssuer", "idpBlockedAt", "suspendedAt",
+    coalesce(groups, '{}'), now()
+  from ${lines} on conflict (email) do nothing returning id, email, name, groups`;
+
+const storedKinds = `with recursive ${passwordKinds} select kind from kinds where kind is not null`;
+
+const importLock = 4_701_983_362; // any number that other locks of the database do not use; the count of kinds needs it
+
+/** One transaction; nothing changes when a line is wrong. `written` is called after each of several batches. */
+export async function importUsers(
+  lines: string[],
+  written: (done: number, all: number) => void,
+): Promise<Imported | WrongLine[] | "another_import_runs"> {
+  const imported = await unitOfWork(async (em) => {
+    const run = <Row>(text: string, values: unknown[] = []) =>
+      runStatement<Row>(em.getTransactionContext<Knex.Transaction>() ?? em.getKnex(), { text, values });
+    const [lock] = await run<{ free: boolean }>("select pg_try_advisory_xact_lock($1) as free", [importLock]);
+    if (!lock?.free) return "another_import_runs";
+    const stored = await run<{ kind: string }>(storedKinds);
+    const kinds = stored.map(({ kind }) => kind);
+    const { users, wrong } = parseLines(lines, kinds);
+    const batches: string[] = [];
+    for (let at = 0; at < users.length; at += batch) batches.push(JSON.stringify(users.slice(at, at + batch)));
+    for (const some of batches) wrong.push(...(await run<WrongLine>(findTaken, [some])));
+    if (wrong.length > 0) return wrong.sort((one, other) => one.line - other.line);
+    let created = 0;
+    for (const [index, some] of batches.entries()) {
+      await run(removeRegistrations, [some]);
+      const inserted = await run<Pick<User, "id" | "email" | "name" | "groups">>(insertUsers, [some]);
+      await announce(em, "user.created", inserted);
+      created += inserted.length;
+      if (batches.length > 1) written(Math.min((index + 1) * batch, users.length), users.length);
+    }
+    return { created, skipped: users.length - created };
+  });
+  if (typeof imported === "object" && "created" in imported) {
+    logEvent({ event: "users.imported", count: imported.created });
+  }
+  return imported;
+}
+
+/** In the order of the addresses. Without a configured provider, an id without an issuer is left out. */
+export async function* exportUsers(): AsyncIterable<UserLine> {
+  const configured = configuredIssuer();
+  for await (const user of usersByAddress()) {
+    const { id, email, name, passwordHash, idpId, idpBlockedAt, suspendedAt, groups } = user;
+    const idpIssuer = user.idpIssuer ?? configured;
+    yield {
+      id,
+      email,
+      ...(name !== null && { name }),
+      ...(passwordHash !== null && { passwordHash }),
+      ...(idpId !== null && idpIssuer !== null && { idpId, idpIssuer }),
+      ...(idpBlockedAt && { idpBlockedAt: idpBlockedAt.toISOString() }),
+      ...(suspendedAt && { suspendedAt: suspendedAt.toISOString() }),
+      ...(groups.length > 0 && { groups }),
+    };
+  }
+}

@@ -1,0 +1,125 @@
+import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import {
+  parseNewPasskey,
+  relyingPartyId,
+  userHandle,
+  verifyNewPasskey,
+  webAuthn,
+} from "../../accounts/passkeys/passkey-answers";
+import { type Ceremony, consumeChallenge, issueChallenge } from "../../accounts/passkeys/passkey-challenges";
+import { hasOtherWayIn } from "../../accounts/passkeys/passkeys";
+import {
+  type EndedOthers,
+  endSessionsExcept,
+  lockOwner,
+  logSessionEnd,
+  type Owner,
+} from "../../accounts/sessions/sessions";
+import { noticeLanguage, parseName } from "../../accounts/users/users";
+import { config } from "../../config";
+import { Passkey } from "../../database/entities";
+import { query, unitOfWork } from "../../database/unit-of-work";
+import type { PasskeyFailure } from "../../events";
+import { logEvent } from "../../log";
+import { enqueue } from "../../queue/job-queue";
+import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
+
+export { mintToken as newPasskeyBrowser } from "../../accounts/links/tokens";
+
+export const mostPasskeys = 20; // of a user
+
+/** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
+export const hasPasskeys = (origin: string): boolean => config().relyingPartyId !== null && config().appUrl === origin;
+
+const addingBy = (owner: Owner, browser: string): Ceremony => ({ browser, purpose: `add:${owner.sessionId}` });
+
+/** WebAuthn's options of both ceremonies. A browser answers them within the challenge's five minutes. */
+const common = { timeout: PASSKEY_CHALLENGE_TTL_MS, userVerification: "required" } as const;
+
+/** Options for the browser's `navigator.credentials.get`. */
+export async function startPasskeySignIn(browser: string) {
+  const challenge = await issueChallenge({ browser, purpose: "sign-in" });
+  const { generateAuthenticationOptions } = await webAuthn();
+  return generateAuthenticationOptions({ ...common, rpID: relyingPartyId(), challenge });
+}
+
+export const passkeysOf = (userId: string): Promise<Passkey[]> =>
+  query((em) => em.find(Passkey, { user: userId }, { orderBy: { createdAt: "asc" } }));
+
+/** Options for the browser's `navigator.credentials.create`. An authenticator makes one passkey for an account. */
+export async function startAddingPasskey(owner: Owner, user: { email: string; name: string | null }, browser: string) {
+  const challenge = await issueChallenge(addingBy(owner, browser));
+  const passkeys = await passkeysOf(owner.userId);
+  const { generateRegistrationOptions } = await webAuthn();
+  return generateRegistrationOptions({
+    timeout: common.timeout,
+    rpName: config().brand.name,
+    rpID: relyingPartyId(),
+    userID: userHandle(owner.userId),
+    userName: user.email,
+    userDisplayName: user.name ?? user.email,
+    challenge,
+    authenticatorSelection: { residentKey: "required", userVerification: common.userVerification },
+    excludeCredentials: passkeys.map(({ credentialId: id }) => ({ id })),
+  });
+}
+
+function refuse(reason: PasskeyFailure): "refused" {
+  logEvent({ event: "passkey.failed", reason });
+  return "refused";
+}
+
+/** @param name as typed; where it is no name, `browserName` is */
+export async function addPasskey(
+  owner: Owner,
+  browser: string | null,
+  text: string,
+  [name, browserName]: [string, string],
+): Promise<"added" | "refused" | "too_many" | "session_ended"> {
+  const parsed = parseNewPasskey(text);
+  if (!parsed) return refuse("malformed");
+  const isOwn = browser !== null && (await consumeChallenge(addingBy(owner, browser), parsed.challenge));
+  if (!isOwn) return refuse("challenge");
+  const verified = await verifyNewPasskey(parsed);
+  if (!verified) return refuse("not_verified");
+  const { transports } = parsed.answer.response;
+  const row = { ...verified, transports, name: parseName(name) ?? browserName, createdAt: new Date() };
+  const outcome = await unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    if (!user) return "session_ended";
+    if ((await em.count(Passkey, { user: user.id })) >= mostPasskeys) return "too_many";
+    await em.insert(Passkey, { ...row, user: user.id });
+    const language = noticeLanguage(user, owner.language);
+    await enqueue(em, { task: "mail_passkey_added", email: user.email, language });
+    return "added";
+  }).catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) return refuse("known");
+    throw error;
+  });
+  if (outcome === "added") logEvent({ event: "passkey.added", userId: owner.userId });
+  return outcome;
+}
+
+/** Ends every session but the actor's, too: whoever used the passkey may have one. */
+export async function removePasskey(
+  owner: Owner,
+  credentialId: string,
+): Promise<EndedOthers | "no_such_passkey" | "only_way_in" | "session_ended"> {
+  const { userId, sessionId } = owner;
+  const ended = await unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    if (!user) return "session_ended";
+    const passkeys = await em.find(Passkey, { user: userId });
+    const passkey = passkeys.find((one) => one.credentialId === credentialId);
+    if (!passkey) return "no_such_passkey";
+    if (passkeys.length === 1 && !hasOtherWayIn(user)) return "only_way_in";
+    em.remove(passkey);
+    const language = noticeLanguage(user, owner.language);
+    await enqueue(em, { task: "mail_passkey_removed", email: user.email, language });
+    return endSessionsExcept(em, userId, sessionId);
+  });
+  if (typeof ended === "string") return ended;
+  logEvent({ event: "passkey.removed", userId });
+  logSessionEnd(userId, "passkey_removed", ended.count);
+  return ended;
+}

@@ -1,0 +1,65 @@
+import { takeBackCount } from "../../accounts/limits/rate-limits";
+import { hashPassword } from "../../accounts/passwords/password-hashing";
+import {
+  type EndedOthers,
+  endSessionsExcept,
+  lockOwner,
+  logSessionEnd,
+  type Owner,
+} from "../../accounts/sessions/sessions";
+import { announce } from "../../accounts/users/announce";
+import { noticeLanguage } from "../../accounts/users/users";
+import { PasswordReset } from "../../database/entities";
+import { unitOfWork } from "../../database/unit-of-work";
+import type { Requester } from "../../door/request-facts.server";
+import { logEvent } from "../../log";
+import { enqueue } from "../../queue/job-queue";
+import { type Authenticated, authenticate, countLogin } from "../visitor/login.server";
+
+/** The verified password, or the seconds until the next attempt is allowed. */
+type Verification = { wait: number; verified?: never } | { wait: null; verified: Authenticated | null };
+
+/** A wrong password counts as a failed login: a thief of a session must not guess more often. @throws HashingOverloaded */
+export async function verifyCurrentPassword(
+  user: { id: string; email: string },
+  password: string,
+  deviceToken: string | null,
+  requester: Requester,
+): Promise<Verification> {
+  const counted = await countLogin(user.email, { client: requester.client, deviceToken });
+  if (counted.wait !== null) return counted;
+  const verified = await authenticate(user.email, password, requester, counted.counters);
+  if (verified?.id !== user.id) return { wait: null, verified: null };
+  await takeBackCount(counted.counters);
+  return { wait: null, verified };
+}
+
+/**
+ * Stores a new password in the place of the verified one, removes every reset link of the address and every email change
+ * of the user, and ends every other session, in one transaction. Devices stay: a known browser cannot be locked out.
+ * `changed_meanwhile`: somebody changed the password since it was verified. @throws HashingOverloaded
+ */
+export async function changePassword(
+  owner: Owner,
+  verified: Authenticated,
+  newPassword: string,
+  requester?: Requester,
+): Promise<EndedOthers | "changed_meanwhile" | "session_ended"> {
+  const { userId, sessionId } = owner;
+  const passwordHash = await hashPassword(newPassword, requester);
+  const ended = await unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    if (!user) return "session_ended";
+    if (user.passwordHash !== verified.passwordHash) return "changed_meanwhile";
+    user.passwordHash = passwordHash;
+    await em.nativeDelete(PasswordReset, { email: user.email });
+    const language = noticeLanguage(user, owner.language);
+    await enqueue(em, { task: "mail_password_changed_by_owner", email: user.email, language });
+    await announce(em, "user.password_changed", user);
+    return endSessionsExcept(em, userId, sessionId);
+  });
+  if (typeof ended === "string") return ended;
+  logEvent({ event: "password.changed", userId });
+  logSessionEnd(userId, "password_changed", ended.count);
+  return ended;
+}

@@ -1,0 +1,68 @@
+import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { sha256 } from "../../accounts/links/tokens";
+import { countPasskeys } from "../../accounts/passkeys/passkeys";
+import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
+import {
+  type Actor,
+  type EndedOthers,
+  endSessionsExcept,
+  lockOwner,
+  logSessionEnd,
+  type Owner,
+} from "../../accounts/sessions/sessions";
+import { announce } from "../../accounts/users/announce";
+import { noticeLanguage } from "../../accounts/users/users";
+import { unitOfWork } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
+import type { Profile } from "../../provider/providers";
+import { enqueue } from "../../queue/job-queue";
+import { ExternalSignInError } from "../visitor/external-sign-in.server";
+
+export type { Owner } from "../../accounts/sessions/sessions";
+
+/** Made of the session's token and the attempt's state, so that a planted cookie connects no attacker's identity. */
+export const connectBinding = (sessionToken: string, state: string) => sha256(`oauth_connect:${sessionToken}:${state}`);
+
+/** Whatever address the profile has. @throws ExternalSignInError, and nothing changed, when it cannot be linked */
+export async function connectProvider(owner: Owner, profile: Profile): Promise<void> {
+  const identity = identityOf(profile);
+  await unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    if (!user) throw new ExternalSignInError("another_session");
+    if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
+    if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
+    link(user, identity, profile);
+    const language = noticeLanguage(user, owner.language);
+    await enqueue(em, { task: "mail_provider_linked", email: user.email, language });
+    await announce(em, "user.provider_linked", user);
+  }).catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
+    throw error;
+  });
+  logEvent({ event: "idp.linked", userId: owner.userId });
+}
+
+/**
+ * Takes the provider's id off the account, ends every session but the actor's and every email change, which whoever used
+ * the provider may have asked for, and blocks linking by address, which would undo the owner's decision.
+ */
+export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_way_in" | "session_ended"> {
+  const { userId, sessionId } = actor;
+  const ended = await unitOfWork(async (em) => {
+    const user = await lockOwner(em, actor);
+    if (!user) return "session_ended";
+    const hasOtherWayIn = user.passwordHash || (await countPasskeys(em, userId)) > 0;
+    if (!hasOtherWayIn || user.idpId === null) return "only_way_in";
+    user.idpId = null;
+    user.idpIssuer = null;
+    user.idpBlockedAt = new Date();
+    const language = noticeLanguage(user, actor.language);
+    await enqueue(em, { task: "mail_provider_unlinked", email: user.email, language });
+    await announce(em, "user.provider_unlinked", user);
+    return endSessionsExcept(em, userId, sessionId);
+  });
+  if (typeof ended === "string") return ended;
+  logEvent({ event: "idp.unlinked", userId });
+  logSessionEnd(userId, "unlinked", ended.count);
+  return ended;
+}

@@ -1,0 +1,174 @@
+import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { lockAddresses } from "../../accounts/links/mailed-links";
+import { mintToken } from "../../accounts/links/tokens";
+import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
+import { forgetDevices } from "../../accounts/sessions/devices";
+import { type Browser, logEndedSessions, type NewSession, startSession } from "../../accounts/sessions/sessions";
+import { announce } from "../../accounts/users/announce";
+import { parseAddress } from "../../accounts/users/email-address";
+import { mayRegister } from "../../accounts/users/registration-policy";
+import { createUser, lockUser, noticeLanguage } from "../../accounts/users/users";
+import { CallError } from "../../calls/json-client";
+import { config, type IdentityProviderConfig } from "../../config";
+import { Registration, type User } from "../../database/entities";
+import { unitOfWork } from "../../database/unit-of-work";
+import { DatabaseUnavailable, ErrorWithReason } from "../../errors";
+import type { ExternalSignInFailure } from "../../events";
+import type { Language } from "../../languages/languages";
+import { answersIn } from "../../languages/texts";
+import { logEvent, logUnexpected } from "../../log";
+import type { AuthorizationCode } from "../../provider/client";
+import * as provider from "../../provider/client";
+import { type Profile, providers } from "../../provider/providers";
+import { enqueue } from "../../queue/job-queue";
+
+export class ExternalSignInError extends ErrorWithReason<ExternalSignInFailure> {
+  override name = "ExternalSignInError";
+}
+
+function configured(): IdentityProviderConfig {
+  const settings = config().identityProvider;
+  if (!settings) throw new ExternalSignInError("off");
+  return settings;
+}
+
+export const isExternalSignInOn = (): boolean => config().identityProvider !== null;
+
+export function providerLabel(language: Language): string | null {
+  const { identityProvider } = config();
+  return (
+    identityProvider && (providers[identityProvider.provider].label ?? answersIn(language)("provider.singleSignOn"))
+  );
+}
+
+export function consentOrigin(): string | null {
+  const { identityProvider } = config();
+  return identityProvider && provider.consentOrigin(identityProvider);
+}
+
+export const usesPkce = (): boolean => config().identityProvider?.pkce ?? false;
+
+/** What binds the provider's response to the browser that asked for it. */
+export interface Attempt {
+  /** RFC 6749, section 10.12. */
+  state: string;
+  /** RFC 7636, section 4.1; `null` without PKCE. */
+  codeVerifier: string | null;
+}
+
+/** Starts an attempt, which the browser's cookies keep. @throws CallError when discovery fails */
+export async function startExternalSignIn(redirectUri: string): Promise<Attempt & { consentUrl: string }> {
+  const state = mintToken();
+  const codeVerifier = usesPkce() ? mintToken() : null;
+  const consentUrl = await provider.authorizationUrl(configured(), redirectUri, state, codeVerifier);
+  logEvent({ event: "idp.started" });
+  return { state, codeVerifier, consentUrl };
+}
+
+/** Refuses a response of another issuer than the configured one (mix-up attack, RFC 9700, section 4.4). */
+export async function verifyIssuer(iss: string | null): Promise<void> {
+  if (!(await provider.isIssuer(configured(), iss))) throw new ExternalSignInError("issuer");
+}
+
+/** Exchanges the authorization code for an access token. @throws ExternalSignInError, CallError */
+export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
+  if (usesPkce() && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
+  return provider.exchangeCode(configured(), authorization);
+}
+
+/** @throws CallError */
+export const fetchProfile = (accessToken: string): Promise<Profile> => provider.fetchProfile(configured(), accessToken);
+
+/** The address that a user may be found or created by: the provider itself states that it is verified. */
+function verifiedAddress({ email, emailVerified }: Profile): string {
+  const address = emailVerified && email !== null ? parseAddress(email) : null;
+  if (address === null) throw new ExternalSignInError("no_verified_email");
+  return address;
+}
+
+function refuseSuspended({ suspendedAt }: User): void {
+  if (suspendedAt) throw new ExternalSignInError("suspended");
+}
+
+interface Account {
+  userId: string;
+  isNewLink: boolean;
+}
+
+/** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
+async function linkByAddress(em: EntityManager, user: User, identity: Identity, profile: Profile): Promise<Account> {
+  if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
+  if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
+  link(user, identity, profile);
+  await forgetDevices(em, user.id); // whoever made the account may not be who owns the address
+  await enqueue(em, { task: "mail_provider_linked", email: user.email, language: noticeLanguage(user) });
+  await announce(em, "user.provider_linked", user);
+  return { userId: user.id, isNewLink: true };
+}
+
+async function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<Account> {
+  if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
+  const { name, pictureUrl } = profile;
+  await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
+  const userId = await createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
+  return { userId, isNewLink: false };
+}
+
+async function returningAccount(em: EntityManager, profile: Profile): Promise<Account | null> {
+  const identity = identityOf(profile);
+  const user = await lockUserOf(em, identity);
+  if (!user) return null;
+  refuseSuspended(user);
+  user.idpIssuer = identity.issuer;
+  user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
+  return { userId: user.id, isNewLink: false };
+}
+
+async function accountByAddress(em: EntityManager, profile: Profile): Promise<Account> {
+  const identity = identityOf(profile);
+  const email = verifiedAddress(profile);
+  await lockAddresses(em, email);
+  const existing = await lockUser(em, { email });
+  if (!existing) return createAccount(em, email, identity, profile);
+  refuseSuspended(existing);
+  const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
+  if (linkedMeanwhile) return { userId: existing.id, isNewLink: false };
+  return linkByAddress(em, existing, identity, profile);
+}
+
+/**
+ * Finds, links or creates the profile's account and starts its session, in one transaction. The search by the address has
+ * one of its own: PostgreSQL keeps the lock of a row that it waited for, even when the row has lost its id or address
+ * meanwhile, and to wait for the address with it would deadlock with a deletion. @throws ExternalSignInError
+ */
+export async function signInToAccount(profile: Profile, browser: Browser): Promise<NewSession> {
+  const signIn = async (em: EntityManager, account: Account) => ({
+    ...account,
+    session: await startSession(em, account.userId, browser),
+  });
+  const attempt = async () =>
+    (await unitOfWork(async (em) => {
+      const account = await returningAccount(em, profile);
+      return account && signIn(em, account);
+    })) ?? unitOfWork(async (em) => signIn(em, await accountByAddress(em, profile)));
+  const { userId, isNewLink, session } = await attempt().catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user
+    throw error;
+  });
+  if (isNewLink) logEvent({ event: "idp.linked", userId });
+  logEndedSessions(session);
+  logEvent({ event: "idp.succeeded", userId });
+  return session;
+}
+
+function failureOf(error: unknown): ExternalSignInFailure {
+  if (error instanceof ExternalSignInError) return error.reason;
+  if (error instanceof CallError && error.step) return `${error.step}: ${error.reason}`;
+  if (error instanceof DatabaseUnavailable) return "database";
+  logUnexpected(error);
+  return "unexpected";
+}
+
+export function logExternalSignInFailure(error: unknown): void {
+  logEvent({ event: "idp.failed", reason: failureOf(error) });
+}

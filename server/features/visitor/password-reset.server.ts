@@ -1,0 +1,88 @@
+import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
+import { consumeLink, isLinkValid, issueResetLink, type MailedLink } from "../../accounts/links/mailed-links";
+import { countPasskeys } from "../../accounts/passkeys/passkeys";
+import { hashPassword } from "../../accounts/passwords/password-hashing";
+import { rememberOnlyDevice } from "../../accounts/sessions/devices";
+import { endAllSessions, logSessionEnd } from "../../accounts/sessions/sessions";
+import { announce } from "../../accounts/users/announce";
+import { parseAddress } from "../../accounts/users/email-address";
+import { lockUser } from "../../accounts/users/users";
+import { PasswordReset } from "../../database/entities";
+import { query, unitOfWork } from "../../database/unit-of-work";
+import type { Requester } from "../../door/request-facts.server";
+import type { Language } from "../../languages/languages";
+import { logEvent } from "../../log";
+import { sendMail, simulateMail } from "../../mail/mailer";
+import { resetMail } from "../../mail/messages";
+import { enqueue } from "../../queue/job-queue";
+import type { MailCall } from "../../queue/jobs";
+
+/** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
+export async function requestPasswordReset(
+  typedEmail: string,
+  client: string,
+  language: Language,
+): Promise<number | null> {
+  const email = parseAddress(typedEmail);
+  if (email === null) return null;
+  const wait = await countAttempt(resetLimit, email, client);
+  if (wait !== null) {
+    logEvent({ event: "password_reset.refused", reason: "throttled" });
+    return wait;
+  }
+  await query((em) => enqueue(em, { task: "mail_password_reset", email, language }));
+  logEvent({ event: "password_reset.requested" });
+  return null;
+}
+
+export async function mailPasswordReset(email: string, language: Language): Promise<MailCall> {
+  const link = await issueResetLink(email);
+  if (!link) return simulateMail;
+  return async () => {
+    await sendMail(email, resetMail(language, email, link.token, link.passkeys));
+    logEvent({ event: "password_reset.sent", userId: link.userId });
+  };
+}
+
+export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
+  const valid = await query((em) => isLinkValid(em, PasswordReset, link));
+  if (!valid) logEvent({ event: "password_reset.refused", reason: "invalid_link" });
+  return valid;
+}
+
+/**
+ * Stores the password, and ends every link, session, email change and device but this browser's, in one transaction.
+ * @returns the device's token; `null`, and nothing changed, for a link that is not valid. @throws HashingOverloaded
+ */
+export async function resetPassword(
+  link: MailedLink,
+  newPassword: string,
+  language: Language,
+  requester?: Requester,
+): Promise<string | null> {
+  const email = parseAddress(link.email);
+  if (email === null) return null;
+  const passwordHash = await hashPassword(newPassword, requester);
+  const done = await unitOfWork(async (em) => {
+    // Locked before the sessions end: otherwise a login with the old hash could start one after them.
+    const user = await lockUser(em, { email, suspendedAt: null });
+    if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
+    user.passwordHash = passwordHash;
+    user.language = language;
+    const ended = await endAllSessions(em, user.id);
+    const deviceToken = await rememberOnlyDevice(em, user.id);
+    await clearAttempts(em, loginLimit, email);
+    const passkeys = await countPasskeys(em, user.id);
+    await enqueue(em, { task: "mail_password_changed", email, language, passkeys });
+    await announce(em, "user.password_changed", user);
+    return { userId: user.id, ended, deviceToken };
+  });
+  if (!done) {
+    logEvent({ event: "password_reset.refused", reason: "invalid_link" });
+    return null;
+  }
+  const { userId, ended, deviceToken } = done;
+  logEvent({ event: "password_reset.completed", userId });
+  logSessionEnd(userId, "password_reset", ended);
+  return deviceToken;
+}

@@ -1,0 +1,97 @@
+import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limits";
+import { consumeLink, isLinkValid, issueLink, lockAddresses, type MailedLink } from "../../accounts/links/mailed-links";
+import { hashPassword } from "../../accounts/passwords/password-hashing";
+import { rememberDevice } from "../../accounts/sessions/devices";
+import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../../accounts/sessions/sessions";
+import { parseAddress } from "../../accounts/users/email-address";
+import { mayRegister } from "../../accounts/users/registration-policy";
+import { createUser, nullIfTaken } from "../../accounts/users/users";
+import { config } from "../../config";
+import { Registration, User } from "../../database/entities";
+import { query, unitOfWork } from "../../database/unit-of-work";
+import type { Requester } from "../../door/request-facts.server";
+import type { Language } from "../../languages/languages";
+import { logEvent } from "../../log";
+import { sendMail, simulateMail } from "../../mail/mailer";
+import { accountExistsMail, registrationMail } from "../../mail/messages";
+import { enqueue } from "../../queue/job-queue";
+import type { MailCall } from "../../queue/jobs";
+
+export const registrationMode = () => config().registration.mode;
+
+/** Asks for a link that proves the mailbox. The work is the same for every address, known or not. */
+export async function requestRegistration(
+  typedEmail: string,
+  client: string,
+  language: Language,
+  returnTo: string | null,
+): Promise<void> {
+  const email = parseAddress(typedEmail);
+  if (email === null) return;
+  if ((await countAttempt(registrationLimit, email, client)) !== null) {
+    return logEvent({ event: "registration.refused", reason: "throttled" });
+  }
+  const end = returnTo === null ? {} : { return_to: returnTo };
+  await query((em) => enqueue(em, { task: "mail_registration", email, language, ...end }));
+  logEvent({ event: "registration.requested" });
+}
+
+export async function mailRegistration(email: string, language: Language, returnTo?: string): Promise<MailCall> {
+  const user = await query((em) => em.findOne(User, { email }));
+  if (user) {
+    return async () => {
+      await sendMail(user.email, accountExistsMail(language, returnTo));
+      logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
+    };
+  }
+  if (!mayRegister(email)) {
+    return async () => {
+      await simulateMail();
+      logEvent({ event: "registration.refused", reason: "registration_closed" });
+    };
+  }
+  const token = await query((em) => issueLink(em, Registration, email));
+  return async () => {
+    await sendMail(email, registrationMail(language, email, token, returnTo));
+    logEvent({ event: "registration.sent" });
+  };
+}
+
+/** Not when its address has an account by now, or may get none. Reads only. */
+export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean> {
+  const email = parseAddress(link.email);
+  const valid =
+    email !== null &&
+    mayRegister(email) &&
+    (await query(async (em) => (await isLinkValid(em, Registration, link)) && (await em.count(User, { email })) === 0));
+  if (!valid) logEvent({ event: "registration.refused", reason: "invalid_link" });
+  return valid;
+}
+
+/** In one transaction; `null`, and nothing changed, for a link that is not valid. @throws HashingOverloaded */
+export async function completeRegistration(
+  link: MailedLink,
+  password: string,
+  browser: Browser,
+  language: Language,
+  requester?: Requester,
+): Promise<DeviceSignIn | null> {
+  const email = parseAddress(link.email);
+  if (email === null || !mayRegister(email)) return null;
+  const passwordHash = await hashPassword(password, requester);
+  const done = await unitOfWork(async (em) => {
+    await lockAddresses(em, email);
+    if (!(await consumeLink(em, Registration, link))) return null;
+    const userId = await createUser(em, { email, passwordHash, language });
+    const session = await startSession(em, userId, browser);
+    const { token: deviceToken } = await rememberDevice(em, userId, null);
+    return { userId, session, deviceToken };
+  }).catch(nullIfTaken);
+  if (!done) {
+    logEvent({ event: "registration.refused", reason: "invalid_link" });
+    return null;
+  }
+  logEndedSessions(done.session);
+  logEvent({ event: "registration.completed", userId: done.userId });
+  return done;
+}
