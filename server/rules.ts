@@ -12,5 +12,8 @@ export const recentSignInMinutes = 15;
 /** How long the answer to a passkey's challenge is accepted, in ms. */
 export const PASSKEY_CHALLENGE_TTL_MS = 300_000;
 
+/** `Retry-After` while the database is not available, in seconds. */
+export const outageRetryAfter = "5";
+
 /** Of a password, in Unicode code points. NIST SP 800-63B, section 3.1.1.2. */
 export const longestPassword = 256;

@@ -1,6 +1,7 @@
 import type { HeadersFunction } from "@remix-run/node";
 import { data } from "@remix-run/react";
 import { DatabaseUnavailable, HashingOverloaded } from "#server/errors";
+import { outageRetryAfter } from "#server/rules";
 
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });
 
@@ -32,7 +33,7 @@ export async function respond<T>(work: () => T | Promise<T>): Promise<T> {
   } catch (error) {
     const overloaded = error instanceof HashingOverloaded;
     if (!overloaded && !(error instanceof DatabaseUnavailable)) throw error;
-    const headers = overloaded ? { "Retry-After": overloadEnds } : {};
+    const headers = { "Retry-After": overloaded ? overloadEnds : outageRetryAfter };
     throw new Response(null, { status: 503, statusText: "Service Unavailable", headers });
   }
 }

@@ -1,9 +1,9 @@
 import { DatabaseUnavailable } from "../errors";
 import { errorFields, log } from "../log";
 
-/** Node's network errors and PostgreSQL's error classes 08, 53 and 57. */
+/** Node's network errors, PostgreSQL's error classes 08, 53 and 57, and 55000: the database allows no connections. */
 const connectionFailures =
-  /^(?:ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|08\w{3}|53\w{3}|57P0[1-5]|57014|25006)$/;
+  /^(?:ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|08\w{3}|53\w{3}|57P0[1-5]|57014|55000|25006)$/;
 
 /** Errors without a code: of node-postgres, of the pool, and of knex's transaction after a BEGIN that failed. */
 const connectionMessages =

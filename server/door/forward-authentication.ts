@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config";
 import { DatabaseUnavailable } from "../errors";
 import { logUnexpected } from "../log";
+import { outageRetryAfter } from "../rules";
 import { connectionUrl, isEncrypted } from "./forwarded";
 import { cookieOf, sessionCookieName } from "./request-facts.server";
 import { parseTarget, type Target } from "./request-target";
@@ -72,7 +73,7 @@ async function verdictOf(
 }
 
 function failure(error: unknown): Verdict {
-  if (error instanceof DatabaseUnavailable) return { status: 503 };
+  if (error instanceof DatabaseUnavailable) return { status: 503, headers: { "Retry-After": outageRetryAfter } };
   logUnexpected(error);
   return { status: 500 };
 }

@@ -72,6 +72,9 @@ async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> 
     expect(answer.body).toContain("<h1");
   }
   expect(verified).toMatchObject({ status: 503, body: "" });
+  for (const answer of [page, verified, sent, refused, login, reset]) {
+    expect(answer.headers.get("Retry-After")).toBe("5");
+  }
   expect(data).toMatchObject({ status: 503, contentType: "text/x-script; charset=utf-8" });
   expect(ready).toMatchObject({ status: 503, body: "not ready\n" });
   expect(alive).toMatchObject({ status: 200, body: "ok\n" });
@@ -162,6 +165,19 @@ test("while PostgreSQL does not answer, every request ends within six seconds", 
   }
   await expectRecovery(server, ada);
   await until(async () => (await fixture.connections()) <= 10, "the frozen connections are closed");
+});
+
+test("a database that allows no connections, for maintenance: 503 until it does, no restart needed", async () => {
+  await using fixture = await createFixture();
+  const { server, ada } = await open(fixture);
+  const name = new URL(fixture.databaseUrl).pathname.slice(1);
+  const allowConnections = (allowed: boolean) =>
+    cluster().execute(`alter database ${name} allow_connections ${allowed}`);
+  await allowConnections(false);
+  await cluster().execute(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+  await expectOutage(server, ada);
+  await allowConnections(true);
+  await expectRecovery(server, ada);
 });
 
 test("after a backend crash, which closes every connection, the service answers again without a restart", async () => {
