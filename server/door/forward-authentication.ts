@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config";
 import { DatabaseUnavailable } from "../errors";
-import { logUnexpected } from "../log";
+import { log, logUnexpected } from "../log";
 import { outageRetryAfter } from "../rules";
 import { connectionUrl, isEncrypted } from "./forwarded";
-import { cookieOf, sessionCookieName } from "./request-facts.server";
+import { authenticate, cookieOf, sessionCookieName } from "./request-facts.server";
 import { parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
 
@@ -39,6 +39,12 @@ function isAdmitted({ groups }: VerifiedUser, { query }: Target): boolean {
   return asked.length === 0 || asked.some((name) => groups.includes(name));
 }
 
+/** The name of a parameter that an operator misspelt, such as `groups`. It would admit everybody. */
+function unknownParameter({ query }: Target): string | undefined {
+  const unknown = query.split(/[?&]/).find((parameter) => parameter !== "" && !parameter.startsWith("group="));
+  return unknown?.split("=")[0]?.slice(0, 32);
+}
+
 /** By Fetch Metadata, where the browser sends it: an application's `fetch()` may accept HTML too. */
 function isNavigation({ headers }: IncomingMessage): boolean {
   const { "sec-fetch-mode": mode, "sec-fetch-dest": destination } = headers;
@@ -63,11 +69,16 @@ async function verdictOf(
   findUser: FindUser,
 ): Promise<Verdict> {
   if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, headers: { Allow: "GET, HEAD" } };
+  const parameter = unknownParameter(target);
+  if (parameter !== undefined) {
+    log.error({ parameter }, `${verifyPath} takes group=NAME alone.`);
+    return { status: 500 };
+  }
   const token = cookieOf(request.headers.cookie ?? "", sessionCookieName(isEncrypted(request, config)));
   const user = token && (await findUser(token, () => connectionUrl(request, target.authority, config).origin));
   if (user && isAdmitted(user, target)) return { status: 200, headers: userHeaders(user) };
   const destination = config.trustedProxies > 0 ? navigationUrl(request, target, config) : null;
-  if (destination === null) return { status: user ? 403 : 401 };
+  if (destination === null) return user ? { status: 403 } : { status: 401, headers: authenticate };
   const query = new URLSearchParams({ return_to: destination });
   return { status: 302, headers: { Location: `${config.appUrl}${user ? "/no-access" : "/login"}?${query}` } };
 }

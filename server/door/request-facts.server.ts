@@ -47,3 +47,6 @@ export function sessionCookieName(https: boolean): string {
   if (!https) return "session";
   return config().sessionDomain === null ? "__Host-session" : "__Secure-session";
 }
+
+/** Of a 401 (RFC 9110, section 15.5.2). Browsers open no dialogue for a scheme that they do not know. */
+export const authenticate = { "WWW-Authenticate": 'Cookie realm="Latchkey"' };

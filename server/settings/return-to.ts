@@ -21,7 +21,7 @@ function isBelow({ protocol, port, hostname }: URL, domain: string): boolean {
 /** Not `url.origin`: that of `blob:https://example.org/x` is https://example.org. */
 const originOf = ({ protocol, host }: URL) => `${protocol}//${host}`;
 
-function isAllowed(url: URL, { appUrl, returnOrigins }: ReturnOrigins): boolean {
+export function isAllowedOrigin(url: URL, { appUrl, returnOrigins }: ReturnOrigins): boolean {
   if (!plainHost.test(url.hostname) || url.username || url.password) return false;
   return [appUrl, ...returnOrigins].some((origin) => {
     const domain = wildcardDomain(origin);
@@ -51,7 +51,7 @@ export function ownPath(path: string, { appUrl }: ReturnOrigins): string | null 
 
 function serializedUrl(text: string, allowed: ReturnOrigins): string | null {
   const url = parse(text);
-  return url && isAllowed(url, allowed) ? url.href : null;
+  return url && isAllowedOrigin(url, allowed) ? url.href : null;
 }
 
 /** The path of ours, or the URL of an allowed origin, that a browser may be sent to, serialised; `null` for all else. */

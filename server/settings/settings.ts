@@ -135,7 +135,7 @@ export const settings = {
     RETURN_ORIGINS: {
       form: forms.list(forms.parseReturnOrigin, "must be origins such as https://app.example.org, separated by commas"),
       default: "",
-      help: "The origins, separated by commas, that a sign-in may lead to besides `APP_URL`.",
+      help: "Origins besides `APP_URL`, separated by commas: a sign-in may lead there, and `Remote-Token` may be for them.",
       example: "https://app.example.com,https://shop.example.com",
     },
     AFTER_SIGN_IN: {

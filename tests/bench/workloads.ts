@@ -154,7 +154,7 @@ export const workloads: Workload[] = [
     next: () => ({
       method: "GET",
       path: "/auth/verify",
-      headers: { cookie: `session=session-${randomSignedInUser()}` },
+      headers: { "x-forwarded-host": "127.0.0.1", cookie: `session=session-${randomSignedInUser()}` },
     }),
   },
 ];

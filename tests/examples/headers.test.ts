@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
+import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { send } from "../support/http";
 import { listen } from "../support/listen";
+import { sendPlainly } from "../support/plain-request";
 import { exchange } from "../support/raw-http";
 import type { Visitor } from "../support/visitor";
 import {
@@ -72,9 +74,12 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   const get = async (headers: Record<string, string>) => gotOf(await visitor.get("/notes", headers));
 
   /** Sends what fetch refuses to send. The header lines must end the connection. */
-  async function sendLines(lines: string[], { cookie = visitor.cookie, target = "/notes" } = {}): Promise<Got> {
-    const { port, host } = new URL(example.url);
-    const head = [`GET ${target} HTTP/1.1`, `Host: ${host}`, `Cookie: ${cookie}`];
+  async function sendLines(
+    lines: string[],
+    { cookie = visitor.cookie, target = "/notes", host = "" } = {},
+  ): Promise<Got> {
+    const { port, host: own } = new URL(example.url);
+    const head = [`GET ${target} HTTP/1.1`, `Host: ${host || own}`, `Cookie: ${cookie}`];
     return gotOf(await exchange(Number(port), [...head, ...lines], "hello"));
   }
 
@@ -117,6 +122,25 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
 
   test("the query of the application's page is no question to Latchkey", async () => {
     expect(gotOf(await visitor.get("/notes?group=sales")).status).toBe(200);
+  });
+
+  test.each(["localhost", "localhost:8443"])(
+    "a client that names another port of the host, %s, gets a token for this one alone",
+    async (host) => {
+      const got = await sendLines(["Connection: close"], { host });
+      const own = new URL(example.url).host;
+      expect(named(got, /^(?:x-forwarded-)?host$/i)).toEqual([
+        ["Host", own],
+        ["X-Forwarded-Host", own],
+      ]);
+      const [[, token = ""] = []] = named(got, /^remote-token$/i);
+      expect(decodeJwt(token).aud).toBe(example.url);
+    },
+  );
+
+  test("a 401 names one scheme of authentication", async () => {
+    const answer = await sendPlainly(example.url, "/notes");
+    expect([answer.status, answer.headers.get("WWW-Authenticate")]).toEqual([401, 'Cookie realm="Latchkey"']);
   });
 
   test("a header with an underscore does not reach the application", async () => {

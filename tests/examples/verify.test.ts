@@ -37,7 +37,13 @@ describe.each([
 
   beforeAll(async () => {
     database = await createEmptyDatabase();
-    const settings = { ...identity, DATABASE_URL: database.url, APP_URL: issuer, TRUST_PROXY: "true" };
+    const settings = {
+      ...identity,
+      DATABASE_URL: database.url,
+      APP_URL: issuer,
+      RETURN_ORIGINS: audience,
+      TRUST_PROXY: "true",
+    };
     await (await startServer(settings)).stop();
     key = await signingKeyIn(database.url);
     server = await startServer(settings);

@@ -55,7 +55,7 @@ describe("/auth/verify", () => {
     expect((await verify("bob")).headers.get("Remote-Groups")).toBe("");
   });
 
-  test.each(["?group=staff", "?group=nobody&group=admin", "?x=1&group=admin", "?group=%73taff"])(
+  test.each(["?group=staff", "?group=nobody&group=admin", "?group=nobody&&group=admin", "?group=%73taff"])(
     "admits with %s who is in one of the groups",
     async (query) => {
       const answer = await verify("ada", query);
@@ -64,11 +64,34 @@ describe("/auth/verify", () => {
     },
   );
 
-  test.each(["?group=", "?group=Staff", "?group=staf", "?group=admin,staff", "?group=*", "?group=%", "?group"])(
+  test.each(["?group=", "?group=Staff", "?group=staf", "?group=admin,staff", "?group=*", "?group=%"])(
     "admits nobody with %s",
     async (query) => {
       const answer = await verify("ada", query);
       expect([answer.status, answer.headers.get("Remote-User")]).toEqual([403, null]);
+    },
+  );
+
+  test.each(["groups=admin", "Group=admin", "group[]=admin", "staff", "group", "%67roup=admin", "group=admin&x=1"])(
+    "admits nobody with ?%s, a typing error, and says so in one line of the log",
+    async (query) => {
+      await latchkey.flushed();
+      const before = latchkey.output().length;
+      for (const headers of [{}, navigation]) {
+        const answer = await verify("ada", `?${query}`, headers);
+        expect(answer).toMatchObject({ status: 500, body: "", location: null });
+        expect(answer.headers.get("Remote-User")).toBeNull();
+      }
+      expect(await latchkey.sendPlainly(`/auth/verify?${query}`)).toMatchObject({ status: 500, body: "" });
+      await latchkey.flushed();
+      const parameter = query.replace("group=admin&", "").replace(/=.*/, "");
+      const line = { level: 50, time: expect.any(String), parameter, msg: "/auth/verify takes group=NAME alone." };
+      const lines = latchkey
+        .output()
+        .slice(before)
+        .split("\n")
+        .filter((text) => text.startsWith("{"));
+      expect(lines.map((text) => JSON.parse(text))).toEqual([line, line, line]);
     },
   );
 

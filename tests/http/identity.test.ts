@@ -7,7 +7,18 @@ import { json, runScriptedProvider } from "../support/scripted-provider";
 import type { Visitor } from "../support/visitor";
 
 const provider = await runScriptedProvider();
-const proxied = runLatchkey({ ...identityTokens(), ...provider.settings.oidc, APP_URL: "https://login.example" });
+const proxied = runLatchkey({
+  ...identityTokens(),
+  ...provider.settings.oidc,
+  APP_URL: "https://login.example",
+  RETURN_ORIGINS: "https://app.example,https://app.example:8443,http://app.example",
+});
+const siblings = runLatchkey({
+  ...identityTokens(),
+  APP_URL: "https://login.example.org",
+  SESSION_DOMAIN: "example.org",
+  RETURN_ORIGINS: "https://*.example.org",
+});
 const direct = runLatchkey({ ...identityTokens(), TRUST_PROXY: "false" });
 const off = runLatchkey();
 
@@ -91,7 +102,7 @@ describe("Remote-Token", () => {
   });
 
   test.each([
-    ["another host", { ...app, "X-Forwarded-Host": "other.example" }, "https://other.example"],
+    ["APP_URL's", { ...app, "X-Forwarded-Host": "login.example" }, "https://login.example"],
     ["a port", { ...app, "X-Forwarded-Host": "app.example:8443" }, "https://app.example:8443"],
     ["http", { ...app, "X-Forwarded-Proto": "http" }, "http://app.example"],
     [
@@ -103,6 +114,55 @@ describe("Remote-Token", () => {
     ["a host that no name is as long as", { ...app, "X-Forwarded-Host": "a".repeat(260) }, "https://login.example"],
   ])("is for the origin that the proxy names: %s", { tags: ["9.2.3", "9.2.4"] }, async (_what, headers, expected) => {
     expect(decodeJwt(await tokenOf(ada, headers)).aud).toBe(expected);
+  });
+
+  test.each([
+    ["another host", "https", "other.example"],
+    ["another port", "https", "app.example:8444"],
+    ["another scheme", "http", "login.example"],
+    ["a host below it", "https", "x.app.example"],
+    ["localhost", "http", "localhost"],
+  ])("is not for an origin that RETURN_ORIGINS does not allow, and the log says so: %s", async (_what, proto, host) => {
+    await proxied.flushed();
+    const before = proxied.output().length;
+    const cookie = proto === "https" ? overHttps(ada) : ada.cookie;
+    const headers = { "X-Forwarded-Proto": proto, "X-Forwarded-Host": host };
+    const answer = await proxied.send(verify, { cookie, headers });
+    expect([answer.status, answer.headers.has("Remote-User"), answer.headers.has("Remote-Token")]).toEqual([
+      200,
+      true,
+      false,
+    ]);
+    await proxied.flushed();
+    const lines = proxied
+      .output()
+      .slice(before)
+      .split("\n")
+      .filter((text) => text.startsWith("{"));
+    expect(lines.map((text) => JSON.parse(text))).toEqual([
+      {
+        level: 40,
+        time: expect.any(String),
+        origin: `${proto}://${host}`,
+        msg: "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.",
+      },
+    ]);
+  });
+
+  test("is for the hosts that a wildcard of RETURN_ORIGINS covers, and for no other", async () => {
+    const visitor = await siblings.register("siblings@example.com");
+    const cookie = visitor.cookie.replace(/\b(?=session=)/, "__Secure-");
+    const of = async (host: string) => {
+      const headers = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": host };
+      const token = (await siblings.send(verify, { cookie, headers })).headers.get("Remote-Token");
+      return token && decodeJwt(token).aud;
+    };
+    expect(await of("a.b.example.org")).toBe("https://a.b.example.org");
+    expect([await of("example.org"), await of("evilexample.org"), await of("a.example.org:8443")]).toEqual([
+      null,
+      null,
+      null,
+    ]);
   });
 
   test("is for the host of the connection without TRUST_PROXY", async () => {

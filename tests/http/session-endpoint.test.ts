@@ -47,7 +47,9 @@ describe("the session", () => {
   test.each(["", "session=", "session=%", `session=${"a".repeat(64)}`, "session=\u00ff"])(
     "without a live one, the cookie %j is answered 401",
     async (cookie) => {
-      expect(await latchkey.send(path, { cookie })).toMatchObject(notSignedIn);
+      const answer = await latchkey.send(path, { cookie });
+      expect(answer).toMatchObject(notSignedIn);
+      expect(answer.headers.get("WWW-Authenticate")).toBe('Cookie realm="Latchkey"');
     },
   );
 });

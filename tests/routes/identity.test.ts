@@ -9,7 +9,12 @@ import { identityTokens } from "../support/identity-key";
 import { startLatchkey } from "../support/latchkey";
 import { call, get } from "../support/route-calls";
 
-const settings = { ...identityTokens(), APP_URL: "https://login.example" };
+const settings = {
+  ...identityTokens(),
+  APP_URL: "https://login.example",
+  RETURN_ORIGINS: "https://app.example,https://other.example,https://*.login.example",
+  SESSION_DOMAIN: "login.example",
+};
 const latchkey = startLatchkey(settings);
 
 const app = "https://app.example";
@@ -122,7 +127,7 @@ describe("a token", () => {
   });
 
   test("is kept among 5,000 of them at most", async () => {
-    const audience = (index: number) => `https://app-${index}.example`;
+    const audience = (index: number) => `https://app-${index}.login.example`;
     const first = await tokenFor(audience(0));
     const query = vi.spyOn(pg.Client.prototype, "query");
     await tokenFor(audience(0));

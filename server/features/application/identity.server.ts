@@ -1,6 +1,8 @@
 import { config } from "../../config";
 import { query } from "../../database/unit-of-work";
 import type { FindUser } from "../../door/forward-authentication";
+import { log } from "../../log";
+import { isAllowedOrigin } from "../../settings/return-to";
 import { resumeSession, type SignedIn } from "../owner/sessions.server";
 import { findSigner, type Signer } from "./signing-keys.server";
 
@@ -42,5 +44,10 @@ export const findVisitor: FindUser = async (sessionToken, audience) => {
   const signedIn = await resumeSession(sessionToken);
   if (!signedIn) return null;
   if (!config().identityKey) return signedIn.user;
-  return Object.assign(signedIn.user, { token: await tokenFor(signedIn, audience()) });
+  const origin = audience();
+  if (isAllowedOrigin(new URL(origin), config())) {
+    return Object.assign(signedIn.user, { token: await tokenFor(signedIn, origin) });
+  }
+  log.warn({ origin }, "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.");
+  return signedIn.user;
 };
