@@ -63,20 +63,22 @@ export function action({ request }: ActionFunctionArgs) {
 
     const { email, password, passkey } = form.values;
     const origin = { client: clientOf(request), deviceToken: deviceToken(request) };
-    const counted = await countLogin(passkey === undefined ? email : null, origin);
-    if (counted.wait !== null) {
-      const message = t("login.tooMany", { count: minutesIn(counted.wait) });
-      const headers = { "Retry-After": String(counted.wait) };
+    const throttled = (wait: number) => {
+      const message = t("login.tooMany", { count: minutesIn(wait) });
+      const headers = { "Retry-After": String(wait) };
       return data({ typed, errors: {}, wrongPassword: false, message }, { status: 429, headers });
-    }
+    };
 
     if (passkey !== undefined) {
       const answer = { text: passkey, browser: passkeyBrowser(request) };
-      const done = await signInWithPasskey(answer, counted.counters, browserOf(request), origin);
+      const done = await signInWithPasskey(answer, browserOf(request), origin);
+      if (done && "wait" in done) return throttled(done.wait);
       if (!done) return unprocessable({ typed, errors: {}, wrongPassword: false, message: t("login.passkeyFailed") });
       return withDevice(request, signIn(request, done.session, returnToOf(request)), done.deviceToken);
     }
 
+    const counted = await countLogin(email, origin);
+    if (counted.wait !== null) return throttled(counted.wait);
     const user = await authenticate(email, password, requesterOf(request), counted.counters);
     const done = user && (await logIn(user, counted.counters, browserOf(request), origin));
     if (!done) return unprocessable({ typed, errors: {}, wrongPassword: true, message: t("login.wrong") });

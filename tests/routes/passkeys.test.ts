@@ -1,9 +1,10 @@
+import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { restoreUser, suspendUser } from "#server/features/operator/suspension.server";
 import * as passkey from "~/routes/auth.passkey";
 import * as login from "~/routes/login";
 import { act, logIn, openAccount, resetWith } from "../support/account-calls";
-import { Authenticator, type Changes } from "../support/authenticator";
+import { Authenticator, type Changes, type CoseKey, es256, rs256 } from "../support/authenticator";
 import { startLatchkey } from "../support/latchkey";
 import { resetLink } from "../support/mailed-links";
 import { addPasskey, answerWith, ask, signInBy } from "../support/passkeys";
@@ -123,6 +124,24 @@ describe("options", () => {
     });
   });
 
+  test("are issued 300 times in a quarter of an hour to a client; a refused request writes nothing", async () => {
+    const headers = { "latchkey-client": "192.0.2.1" };
+    for (let count = 0; count < 300; count++) expect((await ask("sign-in", { headers })).status).toBe(200);
+    const refused = await latchkey.unchanged(() => ask("sign-in", { headers }), "rate_limits");
+    expect(refused).toMatchObject({ status: 429, options: null });
+    expect(refused.headers.getSetCookie()).toEqual([]);
+    expect(refused.headers.get("Retry-After")).toMatch(/^\d+$/);
+    await latchkey.unchanged(() => ask("sign-in", { headers }));
+
+    expect((await ask("sign-in", { headers: { "latchkey-client": "192.0.2.2" } })).status).toBe(200);
+    const { cookies } = await logIn();
+    expect((await ask("sign-in", { headers, cookie: `device=${cookies.device}` })).status).toBe(200);
+    expect((await ask("add", { headers, cookie: session })).status).toBe(200);
+    await latchkey.execute("update rate_limits set points = 300 where key = ?", [`passkey:owner:${userId}`]);
+    expect((await ask("add", { headers, cookie: session })).status).toBe(429);
+    expect((await ask("add", { cookie: await latchkey.signedIn({ email: "bob@example.com" }) })).status).toBe(200);
+  });
+
   test.each([
     ["an http origin", { APP_URL: "http://login.example" }, "http://login.example"],
     ["a loopback address", { APP_URL: "http://127.0.0.1:3000" }, "http://127.0.0.1:3000"],
@@ -185,6 +204,43 @@ describe("adding", () => {
     const answer = authenticator.create(asked.options, changes);
     await refuse(() => act(asked.cookie, "add-passkey", { passkey: answer }), "not_verified");
     expect(await challenges()).toEqual([]);
+  });
+
+  const zeros = Buffer.alloc(32).toString("base64url");
+  const bits = (count: number) => Buffer.alloc(count / 8, 0xff).toString("base64url");
+  const keyOf = (curve: string) => {
+    const { x, y } = generateKeyPairSync("ec", { namedCurve: curve }).publicKey.export({ format: "jwk" });
+    return { x, y };
+  };
+
+  test.each<[string, CoseKey]>([
+    ["a P-256 point of zeros", es256({ x: zeros, y: zeros })],
+    ["a P-256 point beside the curve", es256({ ...keyOf("P-256"), y: zeros })],
+    ["half a P-256 point", es256({ ...keyOf("P-256"), y: "AA" })],
+    ["a P-384 point", es256(keyOf("P-384")).set(-1, 2)],
+    ["a P-256 point that is called one of P-384", es256(keyOf("P-256")).set(-1, 2)],
+    ["a P-256 point for RS256", es256(keyOf("P-256")).set(3, -257)],
+    ["an Ed25519 key of zeros", new Map<number, number | Uint8Array>([[1, 1], [3, -8], [-1, 6], [-2, Buffer.alloc(32)]])], // biome-ignore format: one line
+    ["RSA with e = 1", rs256({ n: bits(2_048), e: "AQ" })],
+    ["RSA with e = 3", rs256({ n: bits(2_048), e: "Aw" })],
+    ["RSA of 1,024 bits", rs256({ n: bits(1_024), e: "AQAB" })],
+    ["RSA of 4,104 bits", rs256({ n: bits(4_104), e: "AQAB" })],
+    ["RSA of 72,000 bits", rs256({ n: bits(72_000), e: "AQAB" })],
+    ["RSA for ES256", rs256({ n: bits(2_048), e: "AQAB" }).set(3, -7)],
+  ])("with a key that is none is refused: %s", async (_, coseKey) => {
+    const asked = await ask("add", { cookie: session });
+    expect(asked.options.pubKeyCredParams.map(({ alg }: { alg: number }) => alg)).toEqual([-7, -257]);
+    const answer = authenticator.create(asked.options, { coseKey });
+    await refuse(() => act(asked.cookie, "add-passkey", { passkey: answer }), "not_verified");
+    expect(await rows()).toEqual([]);
+  });
+
+  test("with an RSA key of 2,048 to 4,096 bits stores it, and it signs in", async () => {
+    const coseKey = rs256({ n: bits(4_096), e: "AQAB" });
+    expect(await addPasskey(authenticator, session, { coseKey })).toMatchObject({ status: 200 });
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+    expect(await addPasskey(authenticator, session, { privateKey })).toMatchObject({ status: 200 });
+    expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
   test("with a challenge of another session, another browser, a sign-in, or a used or expired one is refused", async () => {
@@ -409,16 +465,49 @@ describe("signing in", () => {
 
   test("fails a hundred times for a client in a quarter of an hour, whatever the passkey, and successes do not count", async () => {
     const headers = { "latchkey-client": "192.0.2.1" };
-    for (let count = 0; count < 99; count++) await answerWith("", { headers });
+    const fail = () => signInBy(authenticator, { userHandle: "AAAA" }, { headers });
+    for (let count = 0; count < 99; count++) await fail();
     for (let count = 0; count < 3; count++) {
       expect(await signInBy(authenticator, {}, { headers })).toMatchObject({ status: 302 });
     }
-    expect(await answerWith("", { headers })).toMatchObject({ status: 422 });
+    expect(await fail()).toMatchObject({ status: 422 });
     const throttled = await signInBy(authenticator, {}, { headers });
     expect(throttled).toMatchObject({ status: 429, data: { message: expect.stringContaining("Too many attempts.") } });
     expect(throttled.headers.get("Retry-After")).toMatch(/^\d+$/);
     expect(latchkey.events().at(-1)).toEqual({ event: "login.throttled" });
     expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
+
+    // The owner's browser has signed in before: nobody else in this network can keep it out.
+    const { cookies } = await signInBy(authenticator);
+    const cookie = `device=${cookies.device}`;
+    expect(await signInBy(authenticator, {}, { headers, cookie })).toMatchObject({ status: 302 });
+    for (const device of ["0".repeat(64), "device"]) {
+      const unknown = await signInBy(authenticator, {}, { headers, cookie: `device=${device}` });
+      expect(unknown).toMatchObject({ status: 429 });
+    }
+  });
+
+  test("fails ten times in a quarter of an hour in a browser with a device, and counts for nobody else", async () => {
+    const { cookies } = await logIn();
+    const cookie = `device=${cookies.device}`;
+    await latchkey.execute("delete from rate_limits");
+    for (let count = 0; count < 10; count++) {
+      expect(await signInBy(authenticator, { userHandle: "AAAA" }, { cookie })).toMatchObject({ status: 422 });
+    }
+    expect(await signInBy(authenticator, {}, { cookie })).toMatchObject({ status: 429 });
+    const counted = await latchkey.execute<{ key: string }>("select key from rate_limits order by key");
+    const device = sha256(cookies.device ?? "");
+    expect(counted.map(({ key }) => key)).toEqual([`login:device:${device}`, `passkey:owner:${device}`]);
+    expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
+  });
+
+  test("without a challenge of this browser counts for nobody", async () => {
+    const asked = await ask("sign-in");
+    const answers = ["", "{}", authenticator.get({ challenge: "AAAA" }), authenticator.get(asked.options)];
+    await latchkey.unchanged(async () => {
+      for (const answer of answers) expect(await answerWith(answer)).toMatchObject(refusal);
+      expect(await answerWith("{}", { cookie: asked.cookie })).toMatchObject(refusal);
+    });
   });
 });
 

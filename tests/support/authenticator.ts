@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { createHash, generateKeyPairSync, type JsonWebKey, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isoCBOR } from "@simplewebauthn/server/helpers";
 
 interface Credential {
@@ -20,12 +20,31 @@ export interface Changes {
   crossOrigin?: string;
   fmt?: string;
   attStmt?: Map<string, unknown>;
+  /** In place of a new key of P-256. */
+  privateKey?: KeyObject;
+  /** What the answer calls its public key (RFC 9053). */
+  coseKey?: CoseKey;
 }
+
+export type CoseKey = Map<number, number | Uint8Array>;
 
 interface Options {
   challenge: string;
   user?: { id: string };
 }
+
+const bytesOf = (text = "") => new Uint8Array(Buffer.from(text, "base64url"));
+
+export const es256 = ({ x, y }: Record<"x" | "y", string | undefined>): CoseKey =>
+  new Map<number, number | Uint8Array>([[1, 2], [3, -7], [-1, 1], [-2, bytesOf(x)], [-3, bytesOf(y)]]); // biome-ignore format: one line
+
+export const rs256 = ({ n, e }: JsonWebKey): CoseKey =>
+  new Map<number, number | Uint8Array>([
+    [1, 3],
+    [3, -257],
+    [-1, bytesOf(n)],
+    [-2, bytesOf(e)],
+  ]);
 
 const hash = (data: string | Buffer) => createHash("sha256").update(data).digest();
 
@@ -57,12 +76,9 @@ export class Authenticator {
 
   /** Answers `navigator.credentials.create` with a new ES256 key, as JSON. */
   create({ challenge, user }: Options, changes: Changes = {}): string {
-    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const { x = "", y = "" } = publicKey.export({ format: "jwk" });
-    const point = (coordinate: string) => new Uint8Array(Buffer.from(coordinate, "base64url"));
-    const key = isoCBOR.encode(
-      new Map<number, number | Uint8Array>([[1, 2], [3, -7], [-1, 1], [-2, point(x)], [-3, point(y)]]), // biome-ignore format: RFC 9053
-    );
+    const { privateKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey } = changes;
+    const jwk = privateKey.export({ format: "jwk" });
+    const key = isoCBOR.encode(changes.coseKey ?? (jwk.kty === "RSA" ? rs256(jwk) : es256({ x: jwk.x, y: jwk.y })));
     const id = changes.id ?? randomBytes(32);
     this.credentials.push({ id, privateKey, userHandle: user?.id ?? "" });
     const length = Buffer.alloc(2);

@@ -43,7 +43,7 @@ const largeNetwork = (client: string) =>
   ipaddr.IPv6.isValid(client) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/48`)}/48` : null;
 
 /** @param client an IPv4 address, or the network of an IPv6 address's /64; its /48 has four times the number */
-export function clientCounters({ name, perClient }: Limit, client: string): Counters {
+export function clientCounters({ name, perClient }: Pick<Limit, "name" | "perClient">, client: string): Counters {
   const ofClient = (network: string, maximum: number) =>
     ({ key: `${name}:client:${network}`, stage: 0, maximum, window: quarterHour }) as const;
   const network = largeNetwork(client);
@@ -64,6 +64,14 @@ export function countersOf(limit: Limit, address: string, client: string): Count
 export const deviceCounters = (deviceTokenHash: string): Counters => [
   { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
 ];
+
+const challengeLimit = { name: "passkey", perClient: 300 }; // /login asks for one when it opens, and every four minutes
+
+/** Of passkeys' challenges, each a row. @param owner a device or a user, which nobody else can use up */
+export const challengeCounters = (owner: string | null, client: string): Counters =>
+  owner === null
+    ? clientCounters(challengeLimit, client)
+    : [{ key: `passkey:owner:${owner}`, stage: 0, maximum: challengeLimit.perClient, window: quarterHour }];
 
 /** Mails about sign-ins from one network: somebody who knows the password could flood the mailbox otherwise. */
 export const signInMailCounters = (userId: string, client: string): Counters => [

@@ -1,3 +1,4 @@
+import { createPublicKey, type JsonWebKey } from "node:crypto";
 import * as z from "zod";
 import { config } from "../../config";
 import type { Passkey } from "../../database/entities";
@@ -72,20 +73,44 @@ export async function verifySignIn({ answer, challenge }: Parsed<typeof parseSig
   }
 }
 
+const [ES256, RS256] = [-7, -257]; // IANA, "COSE Algorithms"
+
+/** Of new passkeys. Every platform and security key has ES256; Windows Hello may have RS256 alone. */
+export const algorithms = [ES256, RS256];
+
+type CoseKey = Pick<Map<number, unknown>, "get">;
+
+/** A key of COSE (RFC 9053, section 7.1.1; RFC 8230, section 4), whose parts have numbers. @throws Error for another one */
+function jwkOf(key: CoseKey): JsonWebKey {
+  const part = (label: number) => Buffer.from(key.get(label) as Uint8Array).toString("base64url");
+  const [type, algorithm, curve] = [1, 3, -1].map((label) => key.get(label));
+  if (type === 2 && algorithm === ES256 && curve === 1) return { kty: "EC", crv: "P-256", x: part(-2), y: part(-3) };
+  if (type === 3 && algorithm === RS256) return { kty: "RSA", n: part(-1), e: part(-2) };
+  throw new Error("The key's type is not that of its algorithm.");
+}
+
+/** @throws Error for a key that is none, such as a point that is not on its curve, and for an RSA key of unusual numbers */
+function assertUsable(key: CoseKey): void {
+  const { modulusLength: bits = 2048, publicExponent = 65_537n } =
+    createPublicKey({ key: jwkOf(key), format: "jwk" }).asymmetricKeyDetails ?? {};
+  if (bits < 2048 || bits > 4096 || publicExponent !== 65_537n) throw new Error("The RSA key is not allowed.");
+}
+
 /**
  * WebAuthn, section 7.1; `null` when a step fails. An attestation with a certificate is refused: none is asked for, and the
  * library would fetch the list of revoked ones that a certificate names.
  */
 export async function verifyNewPasskey({ answer, challenge }: Parsed<typeof parseNewPasskey>) {
   const { verifyRegistrationResponse } = await webAuthn();
-  const { decodeAttestationObject } = await import("@simplewebauthn/server/helpers");
+  const { decodeAttestationObject, decodeCredentialPublicKey } = await import("@simplewebauthn/server/helpers");
   try {
     const attestation = decodeAttestationObject(bytesOf(answer.response.attestationObject));
     const isSelfSigned = attestation.get("fmt") === "packed" && !attestation.get("attStmt").get("x5c");
     if (attestation.get("fmt") !== "none" && !isSelfSigned) return null;
-    const request = { ...expected(challenge), response: answer };
+    const request = { ...expected(challenge), response: answer, supportedAlgorithmIDs: algorithms };
     const { registrationInfo: info } = await verifyRegistrationResponse(request);
     if (info?.credential.id !== answer.id) return null;
+    assertUsable(decodeCredentialPublicKey(info.credential.publicKey));
     const publicKey = Buffer.from(info.credential.publicKey).toString("base64url");
     return { credentialId: answer.id, publicKey, counter: info.credential.counter, backedUp: info.credentialBackedUp };
   } catch {

@@ -1,6 +1,6 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { Device } from "../../database/entities";
-import { prepared, preparedWithin } from "../../database/unit-of-work";
+import { prepared, preparedWithin, query } from "../../database/unit-of-work";
 import { DEVICE_LIFETIME_MS } from "../../rules";
 import { isToken, mintToken, sha256 } from "../links/tokens";
 
@@ -23,6 +23,12 @@ export async function findDevice(token: string | null, email: string | null): Pr
   const tokenHash = token !== null && isToken(token) ? sha256(token) : null;
   const [device] = await prepared<{ tokenHash: string }>("device-of-address", deviceOfAddress, [tokenHash, email]);
   return device?.tokenHash ?? null;
+}
+
+/** The SHA-256 of a device's token, of whatever account. */
+export async function findAnyDevice(token: string | null): Promise<string | null> {
+  const tokenHash = token !== null && isToken(token) ? sha256(token) : null;
+  return tokenHash !== null && (await query((em) => em.count(Device, { tokenHash }))) > 0 ? tokenHash : null;
 }
 
 // By MikroORM, counting the rows alone takes 0.5 ms of CPU, and this statement 0.15 ms. A locked row is being used, or removed

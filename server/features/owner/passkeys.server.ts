@@ -1,5 +1,7 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { challengeCounters, count } from "../../accounts/limits/rate-limits";
 import {
+  algorithms,
   parseNewPasskey,
   relyingPartyId,
   userHandle,
@@ -8,6 +10,7 @@ import {
 } from "../../accounts/passkeys/passkey-answers";
 import { type Ceremony, consumeChallenge, issueChallenge } from "../../accounts/passkeys/passkey-challenges";
 import { hasOtherWayIn } from "../../accounts/passkeys/passkeys";
+import { findAnyDevice } from "../../accounts/sessions/devices";
 import {
   type EndedOthers,
   endSessionsExcept,
@@ -23,6 +26,7 @@ import type { PasskeyFailure } from "../../events";
 import { logEvent } from "../../log";
 import { enqueue } from "../../queue/job-queue";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
+import type { LoginOrigin } from "../visitor/login.server";
 
 export { mintToken as newPasskeyBrowser } from "../../accounts/links/tokens";
 
@@ -32,6 +36,10 @@ export const mostPasskeys = 20; // of a user
 export const hasPasskeys = (origin: string): boolean => config().relyingPartyId !== null && config().appUrl === origin;
 
 const addingBy = (owner: Owner, browser: string): Ceremony => ({ browser, purpose: `add:${owner.sessionId}` });
+
+/** Counts a challenge before it is issued. @returns `null`, or the seconds until the next one is allowed */
+export const countChallenge = async (userId: string | null, { client, deviceToken }: LoginOrigin) =>
+  count(challengeCounters(userId ?? (await findAnyDevice(deviceToken)), client));
 
 /** WebAuthn's options of both ceremonies. A browser answers them within the challenge's five minutes. */
 const common = { timeout: PASSKEY_CHALLENGE_TTL_MS, userVerification: "required" } as const;
@@ -59,6 +67,7 @@ export async function startAddingPasskey(owner: Owner, user: { email: string; na
     userName: user.email,
     userDisplayName: user.name ?? user.email,
     challenge,
+    supportedAlgorithmIDs: algorithms,
     authenticatorSelection: { residentKey: "required", userVerification: common.userVerification },
     excludeCredentials: passkeys.map(({ credentialId: id }) => ({ id })),
   });

@@ -12,7 +12,7 @@ import {
 import { hashPassword, isOutdated, verifyPassword } from "../../accounts/passwords/password-hashing";
 import { isSlowToNormalize } from "../../accounts/passwords/stored-hashes";
 import { browserName } from "../../accounts/sessions/browser-name";
-import { findDevice, rememberDevice } from "../../accounts/sessions/devices";
+import { findAnyDevice, findDevice, rememberDevice } from "../../accounts/sessions/devices";
 import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../../accounts/sessions/sessions";
 import { parseAddress } from "../../accounts/users/email-address";
 import { lockUser, noticeLanguage } from "../../accounts/users/users";
@@ -32,14 +32,14 @@ export interface LoginOrigin {
 type CountedLogin = { counters: Counters; wait: null } | { wait: number };
 
 async function loginCounters(email: string | null, { client, deviceToken }: LoginOrigin): Promise<Counters> {
-  if (email === null) return clientCounters(loginLimit, client);
-  const device = await findDevice(deviceToken, parseAddress(email));
-  return device ? deviceCounters(device) : countersOf(loginLimit, email, client);
+  const device = await (email === null ? findAnyDevice(deviceToken) : findDevice(deviceToken, parseAddress(email)));
+  if (device) return deviceCounters(device);
+  return email === null ? clientCounters(loginLimit, client) : countersOf(loginLimit, email, client);
 }
 
 /**
  * Counts a login under the browser's device, when that belongs to the account, else under the address and the client. A
- * passkey's names no address: `null`.
+ * passkey's names no address (`null`): it counts under the device, whosever it is, else under the client.
  */
 export async function countLogin(email: string | null, origin: LoginOrigin): Promise<CountedLogin> {
   const counters = await loginCounters(email, origin);

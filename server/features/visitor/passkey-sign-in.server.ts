@@ -1,4 +1,4 @@
-import { type Counters, takeBackCount } from "../../accounts/limits/rate-limits";
+import { takeBackCount } from "../../accounts/limits/rate-limits";
 import { parseSignIn, verifySignIn } from "../../accounts/passkeys/passkey-answers";
 import { consumeChallenge } from "../../accounts/passkeys/passkey-challenges";
 import { type Browser, type DeviceSignIn, logEndedSessions } from "../../accounts/sessions/sessions";
@@ -7,7 +7,7 @@ import { Passkey } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { PasskeyFailure } from "../../events";
 import { logEvent } from "../../log";
-import { type LoginOrigin, startKnownSession } from "./login.server";
+import { countLogin, type LoginOrigin, startKnownSession } from "./login.server";
 
 interface Answer {
   /** An authenticator's answer, as JSON. */
@@ -16,16 +16,23 @@ interface Answer {
   browser: string | null;
 }
 
-/** Verifies the answer, and starts a session of the passkey's user in one transaction. */
-async function verifyAnswer(
-  { text, browser: token }: Answer,
-  browser: Browser,
-  origin: LoginOrigin,
-): Promise<DeviceSignIn | { reason: PasskeyFailure; userId?: string }> {
+type Parsed = NonNullable<ReturnType<typeof parseSignIn>>;
+
+interface Failure {
+  reason: PasskeyFailure;
+  userId?: string;
+}
+
+/** Parses the answer, and uses up its challenge. */
+async function parseAnswer({ text, browser }: Answer): Promise<Parsed | Failure> {
   const parsed = parseSignIn(text);
   if (!parsed) return { reason: "malformed" };
-  const isOwn = token !== null && (await consumeChallenge({ browser: token, purpose: "sign-in" }, parsed.challenge));
-  if (!isOwn) return { reason: "challenge" };
+  const isOwn = browser !== null && (await consumeChallenge({ browser, purpose: "sign-in" }, parsed.challenge));
+  return isOwn ? parsed : { reason: "challenge" };
+}
+
+/** Verifies the answer, and starts a session of the passkey's user in one transaction. */
+async function verifyAnswer(parsed: Parsed, browser: Browser, origin: LoginOrigin): Promise<DeviceSignIn | Failure> {
   const credentialId = parsed.answer.id;
   const passkey = await query((em) => em.findOne(Passkey, { credentialId }));
   if (!passkey) return { reason: "unknown" };
@@ -46,19 +53,28 @@ async function verifyAnswer(
   });
 }
 
-/** The session of the passkey's owner; `null`, and one answer for every reason, when the answer is refused. */
+function refuse(failure: Failure): null {
+  logEvent({ event: "passkey.failed", ...failure });
+  return null;
+}
+
+/**
+ * The session of the passkey's owner; `null`, and one answer for every reason, when the answer is refused; `wait` seconds
+ * when there were too many. An answer without a challenge of its own is not counted: it costs nothing to send, and a
+ * neighbour in the same network would keep others out with it.
+ */
 export async function signInWithPasskey(
   answer: Answer,
-  counters: Counters,
   browser: Browser,
   origin: LoginOrigin,
-): Promise<DeviceSignIn | null> {
-  const done = await verifyAnswer(answer, browser, origin);
-  if ("reason" in done) {
-    logEvent({ event: "passkey.failed", ...done });
-    return null;
-  }
-  await takeBackCount(counters);
+): Promise<DeviceSignIn | { wait: number } | null> {
+  const parsed = await parseAnswer(answer);
+  if ("reason" in parsed) return refuse(parsed);
+  const counted = await countLogin(null, origin);
+  if (counted.wait !== null) return counted;
+  const done = await verifyAnswer(parsed, browser, origin);
+  if ("reason" in done) return refuse(done);
+  await takeBackCount(counted.counters);
   logEndedSessions(done.session);
   logEvent({ event: "passkey.succeeded", userId: done.session.userId });
   return done;
