@@ -3,6 +3,9 @@ export const RESET_TOKEN_TTL_MS = 3_600_000;
 
 export const linkLifetimeMinutes = RESET_TOKEN_TTL_MS / 60_000;
 
+/** Mails with a link of one kind, to one address in a quarter of an hour. */
+export const mailsPerQuarterHour = 5;
+
 /** How long a device cookie lives from its last use, in ms: 400 days, the most that browsers allow. */
 export const DEVICE_LIFETIME_MS = 400 * 24 * 3_600_000;
 

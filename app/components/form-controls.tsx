@@ -70,7 +70,7 @@ interface SubmitButtonProps {
   sessionId?: string | undefined;
 }
 
-/** Submits its form. While any form of the page is being submitted, a click does nothing. */
+/** Submits its form. While any form of the page is being submitted, a click does nothing; neither does a double click's second. */
 export function SubmitButton({ children, className, ...fields }: SubmitButtonProps) {
   const { formData } = useNavigation();
   const isSent = (name: keyof typeof fields) => formData?.get(name) === (fields[name] ?? null);
@@ -80,7 +80,7 @@ export function SubmitButton({ children, className, ...fields }: SubmitButtonPro
       className={className}
       aria-busy={(isSent("intent") && isSent("sessionId")) || undefined}
       aria-disabled={formData !== undefined || undefined}
-      onClick={(click) => formData && click.preventDefault()}
+      onClick={(click) => (formData || click.detail > 1) && click.preventDefault()}
     >
       {children}
     </button>

@@ -1,8 +1,8 @@
 import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import { linkLifetimeMinutes } from "#server/rules";
 import { returnToName, withReturnTo } from "~/answers/return-to";
-import { useTexts } from "~/document/language";
-import type { LinkParameters, LinkRefusal } from "~/forms/mailed-link.server";
+import { Text, useTexts } from "~/document/language";
+import type { LinkRefusal, OpenedLink } from "~/forms/mailed-link.server";
 import { EmailField, EmailForm, SubmitButton } from "./form-controls";
 import { NewPasswordFields } from "./new-password-fields";
 import { Notice } from "./notice";
@@ -12,17 +12,33 @@ interface MailedLinkPageProps {
   title: string;
   action: "/reset-password" | "/register/complete";
   submit: string;
+  /** What to do where the link was used a moment ago. */
+  used: "reset.used" | "complete.used";
   again: "/forgot-password" | "/register" | null;
 }
 
-export function MailedLinkPage({ title, action, submit, again }: MailedLinkPageProps) {
+const problems = { dead: "link.dead", incomplete: "link.incomplete" } as const;
+
+export function MailedLinkPage({ title, action, submit, used, again }: MailedLinkPageProps) {
   const t = useTexts();
-  const link = useLoaderData<LinkParameters>();
+  const { problem, ...link } = useLoaderData<OpenedLink>();
   const refused = useActionData<LinkRefusal>();
   const { email, token, return_to: returnTo } = { ...link, ...refused?.typed };
   if (!refused?.invalidLink) {
+    const askAgain = again && `${again}?${new URLSearchParams({ email })}`;
     return (
       <Page title={title}>
+        {problem && !refused && (
+          <Notice role="alert">
+            {t(problems[problem])}{" "}
+            {askAgain && (
+              <Text
+                of="link.askAgain"
+                parts={{ again: (text) => <Link to={withReturnTo(askAgain, returnTo)}>{text}</Link> }}
+              />
+            )}
+          </Notice>
+        )}
         <Form method="post" action={action}>
           <input type="hidden" name="token" value={token} />
           {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
@@ -36,15 +52,14 @@ export function MailedLinkPage({ title, action, submit, again }: MailedLinkPageP
   return (
     <Page title={title}>
       <Notice role="alert">{refused.invalidLink}</Notice>
-      {again ? (
+      <p>
+        <Text of={used} parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }} />
+      </p>
+      {again && (
         <>
           <p>{t("link.invalidHelp", { count: linkLifetimeMinutes })}</p>
           <EmailForm action={withReturnTo(again, returnTo)} email={email} submit={t("link.sendNew")} />
         </>
-      ) : (
-        <p className="aside">
-          <Link to="/login">{t("common.backToLogin")}</Link>
-        </p>
       )}
     </Page>
   );

@@ -1,5 +1,5 @@
 import { Link, useSearchParams } from "@remix-run/react";
-import { linkLifetimeMinutes } from "#server/rules";
+import { linkLifetimeMinutes, mailsPerQuarterHour } from "#server/rules";
 import { Text, useTexts } from "~/document/language";
 import { EmailForm } from "./form-controls";
 import { Notice } from "./notice";
@@ -41,7 +41,9 @@ export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPage
         </p>
       )}
       <h2>{t("sent.nothing")}</h2>
-      <p>{t("sent.help")}</p>
+      <p>
+        {t("sent.help")} {t("sent.limit", { count: mailsPerQuarterHour })}
+      </p>
       <EmailForm
         action={`${again}${again.includes("?") ? "&" : "?"}again`}
         email={sent.email}

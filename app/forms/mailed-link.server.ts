@@ -9,10 +9,34 @@ export interface LinkParameters {
   return_to?: string;
 }
 
-/** The parameters of a mailed link, for its form. Neither is looked up: link scanners open links too. */
+export interface OpenedLink extends LinkParameters {
+  problem: "incomplete" | "dead" | null;
+}
+
+/**
+ * The parameters of a mailed link, for its form. Mail clients damage links: `&amp;` for `&`, `=3D` for `=`, a decoded `+` in
+ * the address, and punctuation, spaces or line breaks around and within the token.
+ */
 export function linkParameters(request: Request): LinkParameters {
   const { searchParams } = new URL(request.url);
-  return { email: searchParams.get("email") ?? "", token: searchParams.get("token") ?? "" };
+  const sent = (name: string) => searchParams.get(name) ?? searchParams.get(`amp;${name}`) ?? "";
+  const email = sent("email").replace(/^3D/, "").trim().replaceAll(" ", "+");
+  return {
+    email,
+    token: sent("token")
+      .replace(/^3D/, "")
+      .replace(/[^0-9A-Za-z]/g, ""),
+  };
+}
+
+/** Reads only: link scanners open links, too. */
+export async function openedLink(
+  request: Request,
+  isLive: (link: LinkParameters) => Promise<boolean>,
+): Promise<OpenedLink> {
+  const link = linkParameters(request);
+  if (!link.email || !link.token) return { ...link, problem: "incomplete" };
+  return { ...link, problem: (await isLive(link)) ? null : "dead" };
 }
 
 /** Refuses no field: a missing or malformed one makes the link invalid, or breaks a rule for passwords. */

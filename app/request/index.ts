@@ -5,16 +5,22 @@
 export { clientOf, factsOf, requesterOf } from "#server/door/request-facts.server";
 export { hasPasskeys, mostPasskeys, passkeysOf } from "#server/features/owner/passkeys.server";
 export { providerLabel } from "#server/features/visitor/external-sign-in.server";
-export { isResetLinkValid, requestPasswordReset, resetPassword } from "#server/features/visitor/password-reset.server";
+export {
+  isResetLinkLive,
+  isResetLinkValid,
+  requestPasswordReset,
+  resetPassword,
+} from "#server/features/visitor/password-reset.server";
 export {
   completeRegistration,
+  isRegistrationLinkLive,
   isRegistrationLinkValid,
   registrationMode,
   requestRegistration,
 } from "#server/features/visitor/registration.server";
 export { formTarget, formTargetHeader, returnToOf } from "~/answers/return-to.server";
 export { readFields, readForm, text } from "~/forms/form.server";
-export { type LinkRefusal, linkParameters, readLinkForm } from "~/forms/mailed-link.server";
+export { type LinkRefusal, linkParameters, openedLink, readLinkForm } from "~/forms/mailed-link.server";
 export { deviceToken, withDevice } from "~/visitor/device.server";
 export { languageOf, textsFor, withLanguage } from "~/visitor/language.server";
 export { passkeyBrowser, passkeyOffered, wasPasskeyOffered } from "~/visitor/passkey-ceremony.server";

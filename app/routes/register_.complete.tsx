@@ -11,10 +11,11 @@ import {
   browserOf,
   completeRegistration,
   formTarget,
+  isRegistrationLinkLive,
   isRegistrationLinkValid,
   type LinkRefusal,
   languageOf,
-  linkParameters,
+  openedLink,
   readLinkForm,
   registrationMode,
   requesterOf,
@@ -29,10 +30,13 @@ export { pageHeaders as headers } from "~/answers/responses";
 export const handle = titled("complete.title");
 
 export function loader({ request }: LoaderFunctionArgs) {
-  const returnTo = returnToOf(request);
-  const link = { ...linkParameters(request), ...(returnTo && { [returnToName]: returnTo }) };
-  const registrationClosed = registrationMode() === "closed";
-  return data({ ...link, registrationClosed }, { headers: formTarget(request, returnTo) });
+  return respond(async () => {
+    const returnTo = returnToOf(request);
+    const link = await openedLink(request, isRegistrationLinkLive);
+    const registrationClosed = registrationMode() === "closed";
+    const loaded = { ...link, ...(returnTo && { [returnToName]: returnTo }), registrationClosed };
+    return data(loaded, { headers: formTarget(request, returnTo) });
+  });
 }
 
 export function action({ request }: ActionFunctionArgs) {
@@ -64,6 +68,7 @@ export default function CompleteRegistration() {
       title={t("complete.title")}
       action="/register/complete"
       submit={t("complete.submit")}
+      used="complete.used"
       again={registrationClosed ? null : "/register"}
     />
   );

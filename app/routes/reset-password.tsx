@@ -7,10 +7,11 @@ import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { passwordMessage } from "~/forms/password-messages";
 import {
+  isResetLinkLive,
   isResetLinkValid,
   type LinkRefusal,
   languageOf,
-  linkParameters,
+  openedLink,
   readLinkForm,
   requesterOf,
   resetPassword,
@@ -21,7 +22,7 @@ import {
 export const handle = titled("reset.title", { description: "forgot.description" });
 
 export function loader({ request }: LoaderFunctionArgs) {
-  return linkParameters(request);
+  return respond(() => openedLink(request, isResetLinkLive));
 }
 
 export function action({ request }: ActionFunctionArgs) {
@@ -49,6 +50,7 @@ export default function ResetPassword() {
       title={t("reset.title")}
       action="/reset-password"
       submit={t("reset.submit")}
+      used="reset.used"
       again="/forgot-password"
     />
   );

@@ -50,6 +50,10 @@ export const de: Texts = {
     sent: {
       askedAgain: "Noch einmal angefordert.",
       help: "Sehen Sie im Spam-Ordner nach, prüfen Sie die Adresse und fordern Sie den Link noch einmal an.",
+      limit: {
+        one: "An eine Adresse wird in einer Viertelstunde höchstens {count} E‑Mail gesendet.",
+        other: "An eine Adresse werden in einer Viertelstunde höchstens {count} E‑Mails gesendet.",
+      },
       logged: "Dieser Server versendet keine E‑Mails. Die Nachricht steht in der Ausgabe des Servers.",
       loggedHere: "Sie können sie auch <mails>hier lesen</mails>.",
       nothing: "Nach ein paar Minuten noch nichts da?",
@@ -62,6 +66,9 @@ export const de: Texts = {
       },
     },
     link: {
+      askAgain: "Sie können <again>einen neuen anfordern</again>.",
+      dead: "Dieser Link ist abgelaufen oder wurde schon verwendet.",
+      incomplete: "Dieser Link ist nicht vollständig: Kopieren Sie ihn ganz aus der E‑Mail.",
       invalidHelp: {
         one: "Ein Link funktioniert einmal und {count} Minute lang. Wir können Ihnen einen neuen senden.",
         other: "Ein Link funktioniert einmal und {count} Minuten lang. Wir können Ihnen einen neuen senden.",
@@ -71,10 +78,12 @@ export const de: Texts = {
     reset: {
       submit: "Passwort ändern",
       title: "Neues Passwort festlegen",
+      used: "Wenn Sie Ihr Passwort gerade geändert haben, ist der Link verbraucht: <login>Melden Sie sich an</login>.",
     },
     complete: {
       submit: "Konto erstellen",
       title: "Konto fertigstellen",
+      used: "Wenn Sie Ihr Konto gerade erstellt haben, ist der Link verbraucht: <login>Melden Sie sich an</login>.",
     },
     password: {
       capsLock: "Die Feststelltaste ist aktiv.",
@@ -313,8 +322,10 @@ export const de: Texts = {
     reset: {
       button: "Neues Passwort festlegen",
       lead: "Setzen Sie Ihr Passwort zurück:",
+      passkeySignIn: "Sie können sich auch mit einem Passkey anmelden, ohne Passwort.",
       passkeys:
         "Ihr Konto hat Passkeys ({count}), die erhalten bleiben. Prüfen Sie auf der Kontoseite, ob alle Ihre sind.",
+      provider: "Sie können sich auch mit {provider} anmelden, ohne Passwort.",
       subject: "Passwort zurücksetzen",
     },
     registration: {

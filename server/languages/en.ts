@@ -51,6 +51,10 @@ export const en = {
     sent: {
       askedAgain: "Asked again.",
       help: "Look into the spam folder, check the address, and ask again.",
+      limit: {
+        one: "At most {count} mail is sent to an address in a quarter of an hour.",
+        other: "At most {count} mails are sent to an address in a quarter of an hour.",
+      },
       logged: "No mail leaves this server: it is in the server’s output.",
       loggedHere: "You can also <mails>read it here</mails>.",
       nothing: "Nothing there after a few minutes?",
@@ -63,6 +67,9 @@ export const en = {
       },
     },
     link: {
+      askAgain: "You can <again>ask for a new one</again>.",
+      dead: "This link has expired or was used already.",
+      incomplete: "This link is not whole: copy all of it from the mail.",
       invalidHelp: {
         one: "A link works once, and for {count} minute. We can mail you a new one.",
         other: "A link works once, and for {count} minutes. We can mail you a new one.",
@@ -72,10 +79,12 @@ export const en = {
     reset: {
       submit: "Change the password",
       title: "Choose a new password",
+      used: "If you have just changed your password, the link is used: <login>log in</login>.",
     },
     complete: {
       submit: "Create the account",
       title: "Finish creating your account",
+      used: "If you have just created your account, the link is used: <login>log in</login>.",
     },
     password: {
       capsLock: "Caps Lock is on.",
@@ -310,8 +319,10 @@ export const en = {
     reset: {
       button: "Choose a new password",
       lead: "Reset your password:",
+      passkeySignIn: "You can also sign in with a passkey, without a password.",
       passkeys:
         "Your account has passkeys ({count}). A reset removes none: check on your account page that all are yours.",
+      provider: "You can also sign in with {provider}, without a password.",
       subject: "Reset your password",
     },
     registration: {

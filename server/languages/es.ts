@@ -51,6 +51,10 @@ export const es: Texts = {
     sent: {
       askedAgain: "Solicitado de nuevo.",
       help: "Mira en la carpeta de correo no deseado, comprueba la dirección y vuelve a solicitarlo.",
+      limit: {
+        one: "Se envía como máximo {count} correo a una dirección en un cuarto de hora.",
+        other: "Se envían como máximo {count} correos a una dirección en un cuarto de hora.",
+      },
       logged: "Este servidor no envía correo: el mensaje está en la salida del servidor.",
       loggedHere: "También puedes <mails>leerlo aquí</mails>.",
       nothing: "¿No ha llegado nada después de unos minutos?",
@@ -63,6 +67,9 @@ export const es: Texts = {
       },
     },
     link: {
+      askAgain: "Puedes <again>solicitar uno nuevo</again>.",
+      dead: "Este enlace ha caducado o ya se ha utilizado.",
+      incomplete: "Este enlace no está completo: cópialo entero del correo.",
       invalidHelp: {
         one: "Un enlace funciona una sola vez, durante {count} minuto. Podemos enviarte uno nuevo.",
         other: "Un enlace funciona una sola vez, durante {count} minutos. Podemos enviarte uno nuevo.",
@@ -72,10 +79,12 @@ export const es: Texts = {
     reset: {
       submit: "Cambiar la contraseña",
       title: "Elige una contraseña nueva",
+      used: "Si acabas de cambiar tu contraseña, el enlace ya se ha utilizado: <login>inicia sesión</login>.",
     },
     complete: {
       submit: "Crear la cuenta",
       title: "Termina de crear tu cuenta",
+      used: "Si acabas de crear tu cuenta, el enlace ya se ha utilizado: <login>inicia sesión</login>.",
     },
     password: {
       capsLock: "El bloqueo de mayúsculas está activado.",
@@ -311,7 +320,9 @@ export const es: Texts = {
     reset: {
       button: "Elegir una contraseña nueva",
       lead: "Restablece tu contraseña:",
+      passkeySignIn: "También puedes iniciar sesión con una llave de acceso, sin contraseña.",
       passkeys: "Tu cuenta tiene llaves de acceso ({count}), que se conservan: comprueba en su página que son tuyas.",
+      provider: "También puedes iniciar sesión con {provider}, sin contraseña.",
       subject: "Restablece tu contraseña",
     },
     registration: {

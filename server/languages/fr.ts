@@ -51,6 +51,10 @@ export const fr: Texts = {
     sent: {
       askedAgain: "Nouvelle demande envoyée.",
       help: "Regardez dans le dossier des courriers indésirables, vérifiez l’adresse, puis faites une nouvelle demande.",
+      limit: {
+        one: "Au plus {count} e‑mail est envoyé à une adresse par quart d’heure.",
+        other: "Au plus {count} e‑mails sont envoyés à une adresse par quart d’heure.",
+      },
       logged: "Ce serveur n’envoie aucun e‑mail : le message se trouve dans la sortie du serveur.",
       loggedHere: "Vous pouvez aussi <mails>le lire ici</mails>.",
       nothing: "Toujours rien après quelques minutes ?",
@@ -63,6 +67,9 @@ export const fr: Texts = {
       },
     },
     link: {
+      askAgain: "Vous pouvez <again>en demander un nouveau</again>.",
+      dead: "Ce lien a expiré ou a déjà été utilisé.",
+      incomplete: "Ce lien est incomplet : copiez‑le en entier depuis l’e‑mail.",
       invalidHelp: {
         one: "Un lien fonctionne une seule fois, pendant {count} minute. Nous pouvons vous en envoyer un nouveau.",
         other: "Un lien fonctionne une seule fois, pendant {count} minutes. Nous pouvons vous en envoyer un nouveau.",
@@ -72,10 +79,12 @@ export const fr: Texts = {
     reset: {
       submit: "Modifier le mot de passe",
       title: "Choisir un nouveau mot de passe",
+      used: "Si vous venez de modifier votre mot de passe, le lien a servi : <login>connectez‑vous</login>.",
     },
     complete: {
       submit: "Créer le compte",
       title: "Terminer la création du compte",
+      used: "Si vous venez de créer votre compte, le lien a servi : <login>connectez‑vous</login>.",
     },
     password: {
       capsLock: "Le verrouillage des majuscules est activé.",
@@ -313,7 +322,9 @@ export const fr: Texts = {
     reset: {
       button: "Choisir un nouveau mot de passe",
       lead: "Réinitialisez votre mot de passe :",
+      passkeySignIn: "Vous pouvez aussi vous connecter avec une clé d’accès, sans mot de passe.",
       passkeys: "Votre compte a des clés d’accès ({count}), qui restent : vérifiez sur sa page que toutes sont à vous.",
+      provider: "Vous pouvez aussi vous connecter avec {provider}, sans mot de passe.",
       subject: "Réinitialisez votre mot de passe",
     },
     registration: {

@@ -50,6 +50,9 @@ export const ja: Texts = {
     sent: {
       askedAgain: "もう一度リクエストしました。",
       help: "迷惑メールフォルダとメールアドレスを確認してから、もう一度お試しください。",
+      limit: {
+        other: "1 つのアドレスに送信されるメールは、15 分間に最大 {count} 通です。",
+      },
       logged: "このサーバーからメールは送信されません。内容はサーバーの出力にあります。",
       loggedHere: "<mails>ここで読む</mails>こともできます。",
       nothing: "数分たっても届かない場合",
@@ -61,6 +64,9 @@ export const ja: Texts = {
       },
     },
     link: {
+      askAgain: "<again>新しいリンクをリクエスト</again>することもできます。",
+      dead: "このリンクは期限切れか、すでに使用されています。",
+      incomplete: "リンクが途中で切れています。メールからリンク全体をコピーしてください。",
       invalidHelp: {
         other: "リンクは 1 回だけ、{count} 分以内に使用できます。新しいリンクをメールでお送りします。",
       },
@@ -69,10 +75,12 @@ export const ja: Texts = {
     reset: {
       submit: "パスワードを変更",
       title: "新しいパスワードの設定",
+      used: "パスワードを変更したばかりの場合、リンクは使用済みです。<login>ログイン</login>してください。",
     },
     complete: {
       submit: "アカウントを作成",
       title: "アカウント作成の完了",
+      used: "アカウントを作成したばかりの場合、リンクは使用済みです。<login>ログイン</login>してください。",
     },
     password: {
       capsLock: "Caps Lock がオンになっています。",
@@ -291,8 +299,10 @@ export const ja: Texts = {
     reset: {
       button: "新しいパスワードを設定",
       lead: "次のリンクからパスワードを再設定してください。",
+      passkeySignIn: "パスキーでも、パスワードなしでログインできます。",
       passkeys:
         "アカウントのパスキー（{count} 個）は削除されません。ご自身のものか、アカウントページでご確認ください。",
+      provider: "{provider} でも、パスワードなしでログインできます。",
       subject: "パスワードの再設定",
     },
     registration: {

@@ -51,12 +51,25 @@ type Texts = ReturnType<typeof mailTextsIn>;
 const expiry = (t: Texts): Part => ({ small: t("common.expiry", { count: linkLifetimeMinutes }) });
 const ignore = (t: Texts): Part => ({ small: t("common.ignore") });
 
-/** @param passkeys how many the account has: a reset removes none */
-export function resetMail(language: Language, email: string, token: string, passkeys = 0): Message {
+/** The ways into an account without its password: the provider's label, and how many passkeys, which a reset keeps. */
+export interface OtherWaysIn {
+  provider: string | null;
+  passkeys: number;
+}
+
+export function resetMail(
+  language: Language,
+  email: string,
+  token: string,
+  { provider, passkeys }: OtherWaysIn = { provider: null, passkeys: 0 },
+): Message {
   const t = mailTextsIn(language);
   const button = { label: t("reset.button"), url: resetLink(email, token) };
-  const kept = passkeys > 0 ? [{ say: t("reset.passkeys", { count: passkeys }) }] : [];
-  return write(language, t("reset.subject"), [{ say: t("reset.lead") }, button, expiry(t), ...kept, ignore(t)]);
+  const others = [
+    ...(provider === null ? [] : [{ say: t("reset.provider", { provider }) }]),
+    ...(passkeys > 0 ? [{ say: t("reset.passkeySignIn") }, { say: t("reset.passkeys", { count: passkeys }) }] : []),
+  ];
+  return write(language, t("reset.subject"), [{ say: t("reset.lead") }, button, expiry(t), ...others, ignore(t)]);
 }
 
 export function registrationMail(language: Language, email: string, token: string, returnTo?: string): Message {

@@ -19,7 +19,7 @@ test("an invalid registration link offers no new one when registration is closed
   await user.click(screen.getByRole("button", { name: "Create the account" }));
   expect((await screen.findByRole("alert")).textContent).toBe(invalidLink);
   expect(document.querySelector("form")).toBeNull();
-  expect(screen.getByRole("link", { name: "Back to log in" }).getAttribute("href")).toBe("/login");
+  expect(screen.getByRole("link", { name: "log in" }).getAttribute("href")).toBe("/login");
 });
 
 describe.each([
@@ -62,6 +62,22 @@ describe.each([
     expect(document.activeElement).toBe(confirmation);
     expect(field("New password").getAttribute("aria-invalid")).toBeNull();
     expect(document.querySelector<HTMLInputElement>("input[name=token]")?.value).toBe(loaded.token);
+  });
+
+  test.each([
+    ["dead", "This link has expired or was used already. You can ask for a new one."],
+    ["incomplete", "This link is not whole: copy all of it from the mail. You can ask for a new one."],
+  ])("says above the form that the link is %s, and leads to a new one", async (problem, text) => {
+    await renderPage(path, Page, { loaded: { ...loaded, problem } });
+    expect(screen.getByRole("alert").textContent).toBe(text);
+    const link = screen.getByRole("link", { name: "ask for a new one" });
+    expect(link.getAttribute("href")).toBe(`${again}?email=ada%40example.com`);
+    expect(field("New password").value).toBe("");
+  });
+
+  test("leads to the login page whoever has used the link already", async () => {
+    await choose({ typed: loaded, invalidLink: invalidLinkMessage });
+    expect((await screen.findByRole("link", { name: "log in" })).getAttribute("href")).toBe("/login");
   });
 
   test("offers a new link for an invalid one, with the address filled in", async () => {

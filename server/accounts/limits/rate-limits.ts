@@ -3,6 +3,7 @@ import ipaddr from "ipaddr.js";
 import { RateLimit } from "../../database/entities";
 import { prepared, preparedWithin, query } from "../../database/unit-of-work";
 import { DatabaseUnavailable } from "../../errors";
+import { mailsPerQuarterHour as perAddress } from "../../rules";
 import { sha256 } from "../links/tokens";
 import { normalizeAddress } from "../users/email-address";
 
@@ -17,8 +18,8 @@ interface Limit {
   perAddressAndDay?: number;
 }
 
-export const resetLimit: Limit = { name: "reset", perClient: 50, perAddress: 5, perAddressAndDay: 20 };
-export const registrationLimit: Limit = { name: "registration", perClient: 50, perAddress: 5, perAddressAndDay: 20 };
+export const resetLimit: Limit = { name: "reset", perClient: 50, perAddress, perAddressAndDay: 20 };
+export const registrationLimit: Limit = { name: "registration", perClient: 50, perAddress, perAddressAndDay: 20 };
 export const loginLimit: Limit = { name: "login", perClient: 100, perAddress: 10 };
 
 const loginsPerDevice = 10; // in a quarter of an hour

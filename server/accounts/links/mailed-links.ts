@@ -3,6 +3,7 @@ import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
 import { EmailChange, type PasswordReset, type Registration } from "../../database/entities";
 import { prepared } from "../../database/unit-of-work";
 import { RESET_TOKEN_TTL_MS } from "../../rules";
+import { configuredIssuer } from "../provider/provider-identities";
 import { parseAddress } from "../users/email-address";
 import { isToken, mintToken, sha256 } from "./tokens";
 
@@ -28,15 +29,17 @@ export async function issueLink(em: EntityManager, table: LinkTable, email: stri
 
 // One statement, with or without a user. By MikroORM, which needs two, a request with its job took 1.2 times the CPU.
 const resetLinkOfUser = `
-  with owner as (select id, email from users where email = ? and suspended_at is null),
+  with owner as (
+    select id, email, idp_id is not null and coalesce(idp_issuer = ?, true) as "isLinked"
+    from users where email = ? and suspended_at is null),
   link as (insert into password_resets (token_hash, email, expires_at) select ?, email, ? from owner)
-  select id as "userId", (select count(*)::int from passkeys where user_id = owner.id) as passkeys from owner`;
+  select id as "userId", "isLinked", (select count(*)::int from passkeys where user_id = owner.id) as passkeys from owner`;
 
-type LinkOwner = { userId: string; passkeys: number };
+type LinkOwner = { userId: string; isLinked: boolean; passkeys: number };
 
 export async function issueResetLink(email: string): Promise<(LinkOwner & { token: string }) | null> {
   const { token, row } = newLink(email);
-  const values = [email, row.tokenHash, row.expiresAt];
+  const values = [configuredIssuer(), email, row.tokenHash, row.expiresAt];
   const [owner] = await prepared<LinkOwner>("reset-link-of-user", resetLinkOfUser, values);
   return owner ? { ...owner, token } : null;
 }

@@ -16,6 +16,7 @@ import { sendMail, simulateMail } from "../../mail/mailer";
 import { resetMail } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
+import { providerLabel } from "./external-sign-in.server";
 
 /** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
 export async function requestPasswordReset(
@@ -39,13 +40,18 @@ export async function mailPasswordReset(email: string, language: Language): Prom
   const link = await issueResetLink(email);
   if (!link) return simulateMail;
   return async () => {
-    await sendMail(email, resetMail(language, email, link.token, link.passkeys));
+    const provider = link.isLinked ? providerLabel(language) : null;
+    await sendMail(email, resetMail(language, email, link.token, { provider, passkeys: link.passkeys }));
     logEvent({ event: "password_reset.sent", userId: link.userId });
   };
 }
 
+/** For the page that a link opens. Reads only. */
+export const isResetLinkLive = (link: MailedLink): Promise<boolean> =>
+  query((em) => isLinkValid(em, PasswordReset, link));
+
 export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
-  const valid = await query((em) => isLinkValid(em, PasswordReset, link));
+  const valid = await isResetLinkLive(link);
   if (!valid) logEvent({ event: "password_reset.refused", reason: "invalid_link" });
   return valid;
 }

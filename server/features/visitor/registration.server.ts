@@ -58,12 +58,14 @@ export async function mailRegistration(email: string, language: Language, return
 }
 
 /** Not when its address has an account by now, or may get none. Reads only. */
-export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean> {
+export async function isRegistrationLinkLive(link: MailedLink): Promise<boolean> {
   const email = parseAddress(link.email);
-  const valid =
-    email !== null &&
-    mayRegister(email) &&
-    (await query(async (em) => (await isLinkValid(em, Registration, link)) && (await em.count(User, { email })) === 0));
+  if (email === null || !mayRegister(email)) return false;
+  return query(async (em) => (await isLinkValid(em, Registration, link)) && (await em.count(User, { email })) === 0);
+}
+
+export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean> {
+  const valid = await isRegistrationLinkLive(link);
   if (!valid) logEvent({ event: "registration.refused", reason: "invalid_link" });
   return valid;
 }

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import * as forgotPassword from "~/routes/forgot-password";
+import * as complete from "~/routes/register_.complete";
+import * as reset from "~/routes/reset-password";
+import { google } from "../support/google-sign-in";
+import { startLatchkey } from "../support/latchkey";
+import { type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
+import { call, get, post } from "../support/route-calls";
+
+const latchkey = startLatchkey(google);
+
+const kinds = [
+  {
+    path: "/reset-password",
+    loader: reset.loader,
+    table: "password_resets",
+    newLink: async () => {
+      await latchkey.createUser({ email: "ada+tag@example.com" });
+      return resetLink(latchkey, "ada+tag@example.com");
+    },
+  },
+  {
+    path: "/register/complete",
+    loader: complete.loader,
+    table: "registrations",
+    newLink: () => registrationLink(latchkey, "ada+tag@example.com"),
+  },
+];
+
+describe.each(kinds)("the page that a link to $path opens", ({ path, loader, table, newLink }) => {
+  const open = (query: string) => latchkey.unchanged(() => call(loader, get(`${path}?${query}`)));
+  const opened = async (query: string) => (await open(query)).data;
+
+  test("has the form's values and no warning while the link is live, and changes nothing", async () => {
+    const link = await newLink();
+    expect(await open(`${new URLSearchParams(link)}`)).toMatchObject({ status: 200, data: { ...link, problem: null } });
+  });
+
+  test("says that a link has expired or was used, with the same status and form", async () => {
+    const link = await newLink();
+    await latchkey.execute(`update ${table} set expires_at = now() - interval '1 second'`);
+    expect(await open(`${new URLSearchParams(link)}`)).toMatchObject({
+      status: 200,
+      data: { ...link, problem: "dead" },
+    });
+    await latchkey.execute(`delete from ${table}`);
+    expect(await opened(`${new URLSearchParams(link)}`)).toMatchObject({ ...link, problem: "dead" });
+    expect(latchkey.events().filter(({ event }) => event.endsWith("refused"))).toEqual([]);
+  });
+
+  test("says that a link without a token or an address is not whole", async () => {
+    for (const query of [
+      "",
+      "email=ada%40example.com",
+      `token=${"a".repeat(64)}`,
+      "email=&token=",
+      "email=a@b.c&token=%3E",
+    ]) {
+      expect(await opened(query), query).toMatchObject({ problem: "incomplete" });
+    }
+  });
+
+  test.each<[string, (link: MailedLink) => string]>([
+    ["as it was mailed", ({ token }) => `email=ada%2Btag%40example.com&token=${token}`],
+    ["with &amp; for &", ({ token }) => `email=ada%2Btag%40example.com&amp;token=${token}`],
+    ["with =3D for =", ({ token }) => `email=3Dada%2Btag%40example.com&token=3D${token}`],
+    ["with a bare + in the address", ({ token }) => `email=ada+tag@example.com&token=${token}`],
+    ...[".", ",", ">", ")", "%20", "%0D%0A", "%C2%A0", ">.", "%22"].map(
+      (end): [string, (link: MailedLink) => string] => [
+        `with ${end} after the token`,
+        ({ token }) => `email=ada%2Btag%40example.com&token=${token}${end}`,
+      ],
+    ),
+    ["with < before the token", ({ token }) => `email=ada%2Btag%40example.com&token=%3C${token}`],
+    [
+      "with a soft line break within the token",
+      ({ token }) => `email=ada%2Btag%40example.com&token=${token.slice(0, 20)}=%0A${token.slice(20)}`,
+    ],
+    [
+      "with spaces around the address",
+      ({ token }) => `email=%20ada%2Btag%40example.com%0A&token=${token.slice(0, 9)}%20${token.slice(9)}`,
+    ],
+  ])("gives its form the right values for a link %s", async (_how, queryOf) => {
+    const link = await newLink();
+    expect(await opened(queryOf(link))).toMatchObject({ ...link, problem: null });
+  });
+
+  test("takes no other spelling of a token for the token", async () => {
+    const { email, token } = await newLink();
+    for (const other of [token.toUpperCase(), `${token}0`, token.slice(1), `3d${token}`]) {
+      expect(await opened(`${new URLSearchParams({ email, token: other })}`), other).toMatchObject({ problem: "dead" });
+    }
+  });
+});
+
+describe("the reset mail", () => {
+  const mail = async () => {
+    await call(forgotPassword.action, post("/forgot-password", { email: "ada@example.com" }));
+    await latchkey.drain();
+    return latchkey.mails().at(-1)!.text;
+  };
+
+  test("names the provider as another way in where the account has it, and says nothing of it elsewhere", async () => {
+    await latchkey.createUser();
+    expect(await mail()).not.toContain("without a password");
+    await latchkey.execute("update users set idp_id = '1001', idp_issuer = 'google'");
+    expect(await mail()).toContain("You can also sign in with Google, without a password.");
+    await latchkey.execute("update users set idp_issuer = 'github'");
+    expect(await mail()).not.toContain("without a password");
+  });
+});
