@@ -18,6 +18,7 @@ import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
 import type { RouteOf } from "./metrics";
 import { processValue } from "./process-value";
 import { JobQueue, provideQueue } from "./queue/job-queue";
+import { unknownNames } from "./settings/unknown-names";
 import { onStopSignal, shutdownLimit } from "./stop-signals";
 
 const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; afterwards they fail and are retried
@@ -55,10 +56,15 @@ function announce(config: Config): void {
   log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
 }
 
+function warnOfNames(): void {
+  for (const problem of unknownNames(process.env)) log.warn(`${problem}.`);
+}
+
 async function startService(routeOf: RouteOf): Promise<void> {
   if (existsSync(".env")) process.loadEnvFile(".env");
   const config = loadConfig(process.env);
   provideConfig(config);
+  if ((cluster.worker?.id ?? 1) === 1) warnOfNames();
   provideMailer(createMailer(config.mail));
   if (cluster.isPrimary) await assertPortIsFree(config);
   const frontDoor = openFrontDoor(config, findVisitor, routeOf);

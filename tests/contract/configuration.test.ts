@@ -7,6 +7,7 @@ import { afterAll, describe, expect, expectTypeOf, test } from "vitest";
 import { type Config, type Environment, loadConfig, type MailConfig, type SmtpConfig } from "#server/config";
 import { urlHost } from "#server/settings/forms";
 import { settings } from "#server/settings/settings";
+import { unknownNames } from "#server/settings/unknown-names";
 
 const identityProvider = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET: "the-client-secret" };
 const resend = { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_the-key", MAIL_FROM: "mail@latchkey.example" };
@@ -48,6 +49,35 @@ function problems(environment: Environment): string[] {
   }
   return [];
 }
+
+test("a name in the environment that is almost a setting is named with it, and no name of others is", () => {
+  const set = (...names: string[]) => Object.fromEntries(names.map((name) => [name, "x"]));
+  const ofOthers = [
+    "PATH",
+    "HOME",
+    "HOSTNAME",
+    "MAIL",
+    "TERM",
+    "LANG",
+    "TZ",
+    "NO_PROXY",
+    "NODE_ENV",
+    "PGHOST",
+    "SMTP_HOST",
+  ];
+  const known = Object.values(settings).flatMap((group) => Object.keys(group));
+  expect(unknownNames(set(...ofOthers, ...known, "SMTP_URL_FILE", "IDENTITY_KEY_FILE"))).toEqual([]);
+  expect(
+    unknownNames(set("RETURN_ORIGIN", "BRAND_COLOUR", "PASSWORD_MIN_LENGHT", "REGISTRATON", "app_url", "SMTP_URL_FIL")),
+  ).toEqual([
+    "RETURN_ORIGIN is no setting; RETURN_ORIGINS is",
+    "BRAND_COLOUR is no setting; BRAND_COLOR is",
+    "PASSWORD_MIN_LENGHT is no setting; PASSWORD_MIN_LENGTH is",
+    "REGISTRATON is no setting; REGISTRATION is",
+    "app_url is no setting; APP_URL is",
+    "SMTP_URL_FIL is no setting; SMTP_URL_FILE is",
+  ]);
+});
 
 test("an empty environment gives every default", { tags: "13.2.3" }, () => {
   expect(loadConfig({})).toEqual({

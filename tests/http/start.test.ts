@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Check } from "#server/commands/doctor/check";
 import { loadConfig } from "#server/config";
 import { welcome } from "#server/start.server";
 import { createEmptyDatabase, freePort, spawnServer, startServer } from "../support/server";
@@ -72,7 +73,7 @@ test.each([
   },
 );
 
-test("the port and the settings are read from the .env of the folder, and the environment overrides them", async () => {
+test("the port and the settings are read from the .env of the folder, and the environment overrides them; a misspelt name is told", async () => {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
   const port = await occupy(createServer());
   await writeFile(join(folder, ".env"), `PORT=${port}\nDATABASE_URL=mysql://not-this-one\n`);
@@ -80,6 +81,23 @@ test("the port and the settings are read from the .env of the folder, and the en
   const env = { PATH: process.env.PATH, NODE_ENV: "production" as const, ...unusableDatabase };
   const failed = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
   expect(failed).toMatchObject({ code: 1, stdout: "", stderr: `Port ${port} cannot be used: EADDRINUSE.\n` });
+
+  await writeFile(join(folder, ".env"), `PORT=${port}\nREGISTRATON=closed\nSMTP_HOST=mail.example.com\nTZ=UTC\n`);
+  const warned = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
+  const lines: { msg: string }[] = warned.stdout
+    .trim()
+    .split("\n")
+    .map((line: string) => JSON.parse(line));
+  const found = ["REGISTRATON is no setting; REGISTRATION is", "SMTP_HOST in .env is no setting"];
+  expect(lines).toMatchObject(found.map((problem) => ({ level: 40, msg: `${problem}.` })));
+  const doctor = await execute(process.execPath, [resolve("server/cli.js"), "doctor", "--json"], {
+    cwd: folder,
+    env,
+  }).catch((error) => error);
+  const checks: Check[] = JSON.parse(doctor.stdout);
+  expect(checks.filter(({ name, status }) => name === "settings" && status === "warn")).toMatchObject(
+    found.map((problem) => ({ found: problem })),
+  );
   await rm(folder, { recursive: true });
 });
 

@@ -3,6 +3,7 @@ import { type Config, ConfigurationError, type Environment, loadConfig, provideC
 import { folderOf } from "../../database/embedded";
 import { closeMailer, createMailer, provideMailer } from "../../mail/mailer";
 import { printable } from "../../printable";
+import { unknownNames } from "../../settings/unknown-names";
 import { CommandError, jsonOption } from "../program";
 import { checkAddress } from "./address";
 import { type Check, checksOf } from "./check";
@@ -13,6 +14,11 @@ import { checkProvider } from "./provider";
 import { checkWebhook } from "./webhook";
 
 const settings = checksOf("settings");
+
+const checkNames = (environment: Environment): Check[] =>
+  unknownNames(environment).map((found) =>
+    settings.warn(found, "correct or remove the name; docs/settings.md has all of them"),
+  );
 
 function readSettings(environment: Environment): Config | Check[] {
   try {
@@ -48,9 +54,10 @@ interface Tests {
 /** Changes nothing, except that it opens an embedded database as a start of the service does. */
 async function* examine(environment: Environment, { mail: testAddress, webhook }: Tests): AsyncGenerator<Check> {
   const config = readSettings(environment);
-  if (Array.isArray(config)) return yield* config;
+  if (Array.isArray(config)) return yield* [...config, ...checkNames(environment)];
   provideConfig(config);
   yield settings.ok(`usable; ${config.production ? "production" : "not production"}`);
+  yield* checkNames(environment);
   yield* checkRegistration(config, environment);
   yield checkPasskeys(config);
   const folder = folderOf(config.databaseUrl);
