@@ -1,12 +1,18 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { authenticate } from "#server/door/request-facts.server";
+import { selfReport } from "#server/features/operator/health.server";
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { factsOf, getUser } from "~/request";
 
-/** For scripts of this origin alone: between hosts of one site, browsers send the cookie too. */
+/**
+ * For scripts of this origin alone: between hosts of one site, browsers send the cookie too. `latchkey doctor` asks with
+ * `?doctor` how its request is seen: every proxy in front of an application passes on this path.
+ */
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    if (factsOf(request).crossSite) return Response.json({ error: "cross_origin" }, { status: 403 });
+    const facts = factsOf(request);
+    if (new URL(request.url).searchParams.has("doctor")) return Response.json(selfReport(facts));
+    if (facts.crossSite) return Response.json({ error: "cross_origin" }, { status: 403 });
     const signedIn = await getUser(request);
     if (!signedIn) return Response.json({ error: "not_signed_in" }, { status: 401, headers: authenticate });
     const { id, email, name, pictureUrl, groups } = signedIn.user;

@@ -1,14 +1,16 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
 import { startBrowser } from "../browser/chromium";
 import { choosePassword, logIn, register } from "../browser/registration";
 import { arrive, linkIn, signInAtProvider } from "../browser/site";
+import { latchkey as runCommand } from "../support/command";
 import { listen } from "../support/listen";
 import { exchange } from "../support/raw-http";
 import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
 import { until } from "../support/until";
-import { publicHost, visitOverTls } from "./https-visitor";
+import { publicHost, publicHostOn, visitOverTls } from "./https-visitor";
 import { type ProxyName, type RunningProxy, startProxy } from "./proxies";
 
 const origin = `https://${publicHost}`;
@@ -50,13 +52,7 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
   beforeAll(async () => {
     database = await createEmptyDatabase("embedded");
     provider = await startIdentityProvider(callback);
-    latchkey = await startServer({
-      HOST: "127.0.0.1",
-      APP_URL: origin,
-      TRUST_PROXY: "1",
-      DATABASE_URL: database.url,
-      ...provider.settings,
-    });
+    latchkey = await startServer(settings());
     proxy = await startProxy(name, latchkey.port);
   });
 
@@ -65,6 +61,14 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
     await latchkey.stop();
     await provider.stop();
     await database.drop();
+  });
+
+  const settings = () => ({
+    HOST: "127.0.0.1",
+    APP_URL: origin,
+    TRUST_PROXY: "1",
+    DATABASE_URL: database.url,
+    ...provider.settings,
   });
 
   const visit = (address?: string) => visitOverTls(proxy.port, proxy.ca, address);
@@ -77,6 +81,18 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
       .split("\n")
       .filter((line) => line.includes(`"event":"${event}"`) && (!reason || line.includes(`"reason":"${reason}"`)))
       .length;
+
+  test("the doctor finds nothing wrong, beside the running service", async () => {
+    const { status, stdout } = await runCommand(["doctor"], {
+      ...settings(),
+      PORT: String(latchkey.port),
+      NODE_EXTRA_CA_CERTS: join(proxy.folder, "ca.pem"),
+      NODE_OPTIONS: publicHostOn(proxy.port),
+    });
+    expect(stdout).toContain(`ok    APP_URL       ${origin} leads to this service\n`);
+    expect(stdout).toContain("ok    proxy         sends what TRUST_PROXY expects\n");
+    expect(status).toBe(0);
+  });
 
   test("http is redirected to https", async () => {
     const request = ["GET /login?notice=idp_failed HTTP/1.1", `Host: ${publicHost}`, "Connection: close"];

@@ -85,6 +85,7 @@ export async function startProxy(name: ProxyName, ...upstreams: number[]): Promi
   const { folder, remove } = await temporaryFolder();
   const authority = createAuthority();
   const { key, cert } = authority.sign(`DNS:${publicHost}`);
+  await writeFile(join(folder, "ca.pem"), authority.ca);
   await writeFile(join(folder, "cert.pem"), cert);
   await writeFile(join(folder, "key.pem"), key);
   await mkdir(join(folder, "storage"));

@@ -125,6 +125,8 @@ export interface Example {
   url: string;
   server: RunningServer;
   application: string;
+  /** Runs a command of Latchkey beside it. */
+  commandBeside(...words: string[]): Promise<Finished>;
   /** Runs a command of Latchkey, which stops meanwhile: the embedded database serves one process. */
   command(...words: string[]): Promise<Finished>;
   mail(to: string, subject: string): Promise<string>;
@@ -173,6 +175,7 @@ export async function startExample(
       return server;
     },
     application: `http://127.0.0.1:${ports.application}`,
+    commandBeside: (...words) => latchkey(words, serverSettings),
     async command(...words) {
       await server.stop();
       const finished = await latchkey(words, serverSettings);

@@ -98,6 +98,13 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     expect(await page(member)).toContain(`<li>${member}`);
   });
 
+  test("the doctor finds nothing wrong, beside the running service", async () => {
+    const { status, stdout } = await example.commandBeside("doctor");
+    expect(stdout).toContain(`ok    APP_URL       ${example.url} leads to this service\n`);
+    expect(stdout).toContain("ok    proxy         sends what TRUST_PROXY expects\n");
+    expect(status).toBe(0);
+  });
+
   describe("for other clients", () => {
     let visitor: Visitor;
 

@@ -1,20 +1,19 @@
 import { CallError, callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
 import { forgedClient, type SelfReport, selfReportShape } from "../../features/operator/health.server";
-import { urlHost } from "../../settings/forms";
 import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
-import type { InstallationId } from "./database";
+import { type InstallationId, ownOrigin } from "./database";
 
 const address = checksOf("APP_URL");
 const proxy = checksOf("proxy");
 
 const ask = (origin: string, headers: Record<string, string> = {}) =>
-  callJson(`${origin}/healthz?doctor`, { method: "GET", headers }, selfReportShape);
+  callJson(`${origin}/auth/session?doctor`, { method: "GET", headers }, selfReportShape);
 
 /** The id of this installation. Where a service holds the database, it is asked at its port on this machine. */
-async function expectedId(installation: InstallationId, { host, port }: Config): Promise<string | { unknown: string }> {
+async function expectedId(installation: InstallationId, config: Config): Promise<string | { unknown: string }> {
   if (installation !== "held") return "id" in installation ? installation.id : installation;
-  const report = await ask(`http://${urlHost(host ?? "localhost")}:${port}`).catch(() => null);
+  const report = await ask(ownOrigin(config)).catch(() => null);
   return report?.installation ?? { unknown: "no service on this machine says which one it is" };
 }
 
@@ -28,7 +27,11 @@ const unreached: Troubles = [
   ],
   [/^(?:unreachable|timeout)/, leadsElsewhere, "start the service and the proxy, or correct APP_URL and the DNS"],
   [/^redirect/, leadsElsewhere, "set APP_URL to where the redirect leads: scheme, host and port that browsers use"],
-  [/^/, leadsElsewhere, "set APP_URL to the address of this service, and let the proxy pass on every path to it"],
+  [
+    /^/,
+    leadsElsewhere,
+    "set APP_URL to the address of this service, and let the proxy pass on its paths: docs/applications.md lists them",
+  ],
 ];
 
 type Row = readonly [isWrong: boolean, ...Trouble];

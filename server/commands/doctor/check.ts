@@ -1,14 +1,16 @@
 /** One finding about the installation. Nothing in it is a secret. */
 export interface Check {
-  status: "ok" | "warn" | "fail";
+  status: "ok" | "warn" | "fail" | "skip";
   name: string;
   found: string;
-  /** What to do about it, in one line; only where the status is not `ok`. */
+  /** What to do about it, in one line; only with `warn` and `fail`. */
   mend?: string;
 }
 
 export const checksOf = (name: string) => ({
   ok: (found: string): Check => ({ status: "ok", name, found }),
+  /** What cannot be looked at from here. */
+  skip: (found: string): Check => ({ status: "skip", name, found }),
   warn: (found: string, mend: string): Check => ({ status: "warn", name, found, mend }),
   fail: (found: string, mend: string): Check => ({ status: "fail", name, found, mend }),
 });

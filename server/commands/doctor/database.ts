@@ -1,4 +1,5 @@
-import { config } from "../../config";
+import { CallError, callText } from "../../calls/json-client";
+import { type Config, config } from "../../config";
 import { folderOf, hasNoDatabase } from "../../database/embedded";
 import { hasNewerMigration, missingMigrations, serverVersion } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
@@ -8,6 +9,7 @@ import { canSign } from "../../features/application/signing-keys.server";
 import { installationIdOf } from "../../features/operator/health.server";
 import { isPrepared } from "../../features/operator/schema.server";
 import { handleNoJob, JobQueue } from "../../queue/job-queue";
+import { urlHost } from "../../settings/forms";
 import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const database = checksOf("database");
@@ -78,12 +80,29 @@ async function checkStatementLimit({ orm }: Database): Promise<Check> {
 
 const unopened: Troubles = [
   [/unsupported startup parameter/, "{reason}", "set DATABASE_DIRECT_URL: DATABASE_URL leads to a pooler"],
-  [/in use/, "{reason}", "stop the service to check its embedded database; its /readyz answers meanwhile"],
   [/password|authentication|role/, "{reason}", "correct the user and the password in DATABASE_URL"],
   [/database ".*" does not exist/, "{reason}", "create the database, or correct its name in DATABASE_URL"],
   [/cannot be (?:opened|written)/, "{reason}", "check the folder of DATABASE_URL, its owner and the disk"],
   [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
 ];
+
+/** Where the service listens, past the proxy. */
+export const ownOrigin = ({ host, port }: Config) => `http://${urlHost(host ?? "localhost")}:${port}`;
+
+/** `/readyz` tells of the embedded database, which the service alone can open. */
+async function askService(config: Config): Promise<Check> {
+  const url = `${ownOrigin(config)}/readyz`;
+  try {
+    await callText(url, { method: "GET" });
+    return migrations.ok(`all applied: ${url} says ready`);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    return migrations.fail(
+      `${url} does not say ready (${error.reason})`,
+      "see the log of the service, and HOST and PORT",
+    );
+  }
+}
 
 export async function checkDatabase(databaseUrl: string, directUrl: string | null): Promise<Examined> {
   const folder = folderOf(databaseUrl);
@@ -97,10 +116,12 @@ export async function checkDatabase(databaseUrl: string, directUrl: string | nul
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const reason = error.message.replace(/\.$/, "");
-    const held = /is in use by another process$/.test(reason);
+    if (/is in use by another process$/.test(reason)) {
+      return { checks: [database.skip(reason), await askService(config())], installation: "held" };
+    }
     return {
       checks: [database.fail(...troubleOf(unopened, reason, { reason }))],
-      installation: held ? "held" : { unknown: "its database cannot be opened" },
+      installation: { unknown: "its database cannot be opened" },
     };
   }
   try {

@@ -96,9 +96,9 @@ export function addDoctor(program: Command): void {
     .summary("find out what is wrong with this installation")
     .description(
       "Checks the settings, the data folder, the database, the mail service, the identity provider, APP_URL and the " +
-        "proxy in front, with one line for each: ok, warn or fail, what was found, and how to mend it. Run it where the " +
+        "proxy in front, with one line for each: ok, warn, fail or skip, what was found, and how to mend it. Run it where the " +
         "service runs, as its user and with its settings, while it runs. The status is 1 when a check fails. A running " +
-        "service holds its embedded database, so the check of that one fails: stop the service for it.",
+        "service holds its embedded database: that check is skipped, and the service says whether it is ready.",
     )
     .action(doctor);
 }
