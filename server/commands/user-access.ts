@@ -23,16 +23,16 @@ const restore = (email: string) =>
     print("The account is restored.");
   });
 
-function collectGroup(name: string, others: string[]): string[] {
+function collectGroup(name: string, others: string[] = []): string[] {
   if (!isGroup(name))
-    throw new InvalidArgumentError("It is no group: a-z, 0-9 and . _ - are allowed, at most 64 of them.");
+    throw new InvalidArgumentError("A group is in lower case: a-z, 0-9 and, not first, . _ -, at most 64 of them.");
   return [...others, name];
 }
 
-const groups = (email: string, change: { add: string[]; remove: string[] }) =>
+const groups = (email: string, { add = [], remove = [] }: { add?: string[]; remove?: string[] }) =>
   withUser(email, async ({ id, groups }) => {
-    const isChange = change.add.length + change.remove.length > 0;
-    const now = isChange ? await changeGroups(id, change) : groups;
+    const isChange = add.length + remove.length > 0;
+    const now = isChange ? await changeGroups(id, { add, remove }) : groups;
     if (now === null) throw noAccount(email);
     if (now === "too_many") throw new CommandError(`Nothing was changed: a user has at most ${mostGroups} groups.`);
     for (const name of now) print(name);
@@ -82,8 +82,8 @@ export function addUserAccessCommands(user: Command): void {
     "Prints the account's groups, one to a line, after the change. `/auth/verify` tells them to the applications.",
   )
     .argument("<EMAIL>")
-    .option("--add <NAME>", "add a group; can be repeated", collectGroup, [])
-    .option("--remove <NAME>", "remove a group; can be repeated", collectGroup, [])
+    .option("--add <NAME>", "add a group; can be repeated", collectGroup)
+    .option("--remove <NAME>", "remove a group; can be repeated", collectGroup)
     .action(groups);
   add(
     "list",

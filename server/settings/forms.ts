@@ -81,7 +81,7 @@ function parsePageUrl(text: string): string | null {
   return url && (url.protocol === "https:" || isLoopback(url.hostname)) ? url.href : null;
 }
 
-export const pageUrl = parsed(parsePageUrl, "must be an https URL");
+export const pageUrl = parsed(parsePageUrl, "must be an https URL, or an http one of a loopback address");
 
 /** `fetch` refuses a URL with credentials. */
 function parseWebhookUrl(text: string): string | null {
@@ -89,7 +89,10 @@ function parseWebhookUrl(text: string): string | null {
   return url && !/^https?:\/\/[^/]*@/.test(url) ? url : null;
 }
 
-export const webhookUrl = parsed(parseWebhookUrl, "must be an https URL without credentials");
+export const webhookUrl = parsed(
+  parseWebhookUrl,
+  "must be an https URL, or an http one of a loopback address, without credentials",
+);
 
 /** Standard Webhooks 1.0: 24 to 64 bytes, base64. */
 export const webhookSecret = z.string().refine((text) => {

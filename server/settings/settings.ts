@@ -69,7 +69,10 @@ export const settings = {
     },
     SMTP_URL: {
       // One message for every fault: the URL holds the password.
-      form: forms.parsed(parseSmtpUrl, "must be smtps://user:password@host:465 or smtp://user:password@host:587"),
+      form: forms.parsed(
+        parseSmtpUrl,
+        "must be smtps://user:password@host:465 or smtp://user:password@host:587, in user and password %40 for @",
+      ),
       help: "`smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS.",
       secret: true,
       requiredWith: "MAIL_DRIVER=smtp",

@@ -204,8 +204,11 @@ test("`groups` shows and changes the groups; a wrong name is wrong usage, and on
     succeeded("staff\n", changed),
   );
   for (const name of ["Staff", "-staff", "a b", "", "a".repeat(65), "a,b"]) {
-    expect((await fixture.run("user", "groups", email, "--add", name)).status, name).toBe(2);
+    const { status, stderr } = await fixture.run("user", "groups", email, "--add", name);
+    expect(status, name).toBe(2);
+    expect(stderr).toContain("A group is in lower case: a-z, 0-9 and, not first, . _ -, at most 64 of them.\n");
   }
+  expect((await fixture.run("user", "groups", "--help")).stdout).not.toContain("default");
   const many = Array.from({ length: 32 }, (_, at) => ["--add", `g${at}`]).flat();
   expect(await fixture.run("user", "groups", email, ...many)).toEqual(
     failed("Nothing was changed: a user has at most 32 groups.\n"),

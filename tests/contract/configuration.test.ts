@@ -341,11 +341,14 @@ const malformed: Malformed[] = [
   ],
   ["BRAND_COLOR must be a colour as #rrggbb", "teal #0b6 #0b6355;}"],
   [badLogo, "/nowhere/logo.svg tests package.json"],
-  ["TERMS_URL must be an https URL", "http://example.org/terms javascript:alert(1)"],
-  ["PRIVACY_URL must be an https URL", "/privacy"],
+  [
+    "TERMS_URL must be an https URL, or an http one of a loopback address",
+    "http://example.org/terms javascript:alert(1)",
+  ],
+  ["PRIVACY_URL must be an https URL, or an http one of a loopback address", "/privacy"],
   ["SUPPORT_EMAIL must be an email address", ["help", "help@example.org\n"]],
   [
-    "WEBHOOK_URL must be an https URL without credentials",
+    "WEBHOOK_URL must be an https URL, or an http one of a loopback address, without credentials",
     "http://app.example/ app.example https://ada@app.example/ https://:s3cret@app.example/ http://10.0.0.5/ ftp://localhost/",
     webhook,
   ],
@@ -359,10 +362,10 @@ const malformed: Malformed[] = [
   ],
   ["MAIL_DRIVER must be log, smtp, resend or postmark", "sendmail"],
   [
-    "SMTP_URL must be smtps://user:password@host:465 or smtp://user:password@host:587",
+    "SMTP_URL must be smtps://user:password@host:465 or smtp://user:password@host:587, in user and password %40 for @",
     `mail.example:587 http://a:b@mail.example smtp:a:b@mail.example smtp:/// smtp://a:b@:25 smtp://a:b@mail.example/path
      smtp://a:b@mail.example:70000 smtp://mail.example:587 smtps://a@mail.example smtps://:b@mail.example
-     smtp://a:%zz@mail.example smtp://127.0.0.1.mail.example smtp://128.0.0.1`,
+     smtp://a:%zz@mail.example smtp://user:p@ss@mail.example:587 smtp://user:p@ss#word@mail.example:587 smtp://127.0.0.1.mail.example smtp://128.0.0.1`,
   ],
   ["MAIL_FROM must be an address, or a name and an <address>", ["Latchkey", "a@b.example\r\nBcc: c@d.example"]],
   ["MAIL_API_URL must be an http or https URL", "mail.example"],

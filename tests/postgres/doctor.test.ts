@@ -114,6 +114,7 @@ test("a sound installation behind a proxy: no check fails, the test mail arrives
   expect(checks.map(({ status, name, found }) => [status, name, found])).toEqual([
     ["ok", "settings", "usable; production"],
     ["warn", "registration", "anybody can register, and so enter what stands behind /auth/verify"],
+    ["warn", "host", expect.stringMatching(/^whoever reaches the port past the proxy chooses .* \(TRUST_PROXY\)$/)],
     ["ok", "passkeys", "on, for localhost"],
     ["ok", "database", expect.stringMatching(/^PostgreSQL \d+/)],
     ["ok", "migrations", expect.stringMatching(/^all \d+ applied$/)],
@@ -150,6 +151,11 @@ test("every problem of the settings is listed, without a value", async () => {
   const checks = (await examine(settings)).map(({ status, name, found }) => `${status} ${name} ${found.split(" ", 1)}`);
   const wrong = ["APP_URL", "IDP_CLIENT_SECRET", "MAIL_FROM", "PORT", "SMTP_URL"];
   expect(checks.sort()).toEqual(wrong.map((setting) => `fail settings ${setting}`));
+});
+
+test("host: a trusted proxy and a HOST of this machine alone are no warning", async () => {
+  for (const host of ["127.0.0.1", "10.0.0.5"])
+    expect(await named("host", { ...behindProxy(), HOST: host })).toEqual([]);
 });
 
 testCases(

@@ -36,6 +36,12 @@ function checkRegistration({ trustedProxies, returnOrigins }: Config, { REGISTRA
   return [checksOf("registration").warn(found, "set REGISTRATION to closed or domains, or to open if that is meant")];
 }
 
+function checkHost({ trustedProxies, host }: Config): Check[] {
+  if (trustedProxies === 0 || ![null, "0.0.0.0", "::"].includes(host)) return [];
+  const found = "whoever reaches the port past the proxy chooses the client's address and host (TRUST_PROXY)";
+  return [checksOf("host").warn(found, "set HOST=127.0.0.1, or let only the proxy reach the port")];
+}
+
 function checkPasskeys({ relyingPartyId, appUrl }: Config): Check {
   const passkeys = checksOf("passkeys");
   if (relyingPartyId !== null) return passkeys.ok(`on, for ${relyingPartyId}`);
@@ -59,6 +65,7 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
   yield settings.ok(`usable; ${config.production ? "production" : "not production"}`);
   yield* checkNames(environment);
   yield* checkRegistration(config, environment);
+  yield* checkHost(config);
   yield checkPasskeys(config);
   const folder = folderOf(config.databaseUrl);
   if (folder !== null) yield await checkFolder(folder);
