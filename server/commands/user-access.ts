@@ -12,8 +12,9 @@ import { noAccount, print, withUser } from "./user";
 
 const suspend = (email: string) =>
   withUser(email, async ({ id, email }) => {
-    const ended = await suspendUser(id, email);
-    if (ended === null) throw new CommandError(`The account ${email} is suspended already.`);
+    const ended = await suspendUser(id);
+    if (ended === "no_account") throw noAccount(email);
+    if (ended === "suspended_already") throw new CommandError(`The account ${email} is suspended already.`);
     print(`The account is suspended. ${counted(ended, "session")} ended.`);
   });
 

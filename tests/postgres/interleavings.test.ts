@@ -105,6 +105,16 @@ test.each<[string, (token: string) => Promise<() => Promise<unknown>>]>([
   expect(await latchkey.jobs()).toEqual([]);
 });
 
+test("a suspension during an uncommitted change of the address suspends the account under its new one", async () => {
+  const id = await createUser(latchkey.em());
+  await issueLink(latchkey.em(), PasswordReset, "new@example.com");
+  expect(await whileUncommitted(id, { email: "new@example.com" }, () => suspendUser(id))).toBe(0);
+  const [user] = await latchkey.execute("select email from users where suspended_at is not null");
+  expect(user).toEqual({ email: "new@example.com" });
+  expect(await latchkey.execute("select * from password_resets")).toEqual([]);
+  expect(log.events().at(-1)).toEqual({ event: "user.suspended" });
+});
+
 test("a suspension during an uncommitted login waits, and ends the session that it starts", async () => {
   const id = await createUser(latchkey.em());
   const verified = await verifiedUser();
@@ -112,7 +122,7 @@ test("a suspension during an uncommitted login waits, and ends the session that 
     await em.execute("select from users where id = ? for update", [id]);
     const login = logIn(verified, [], unknownBrowser, unknownOrigin);
     await statementsAreBlocked(1);
-    const suspension = suspendUser(id, email);
+    const suspension = suspendUser(id);
     await statementsAreBlocked(2);
     return { waiting: Promise.all([login, suspension]) };
   });

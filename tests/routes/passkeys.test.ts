@@ -423,7 +423,7 @@ describe("signing in", () => {
   });
 
   test("of a suspended account is refused as one that is unknown; after its restoration it works", async () => {
-    await suspendUser(userId, "ada@example.com");
+    await suspendUser(userId);
     const asked = await ask("sign-in");
     await expectRefused(() => answerWith(authenticator.get(asked.options), { cookie: asked.cookie }), "suspended");
     await restoreUser(userId);
