@@ -12,12 +12,9 @@ import { getUser, keepSession, languageOf, linkParameters, ownerOf, readLinkForm
 
 export const handle = titled("confirmEmail.title");
 
-/** The page names the account that the session knows: GET does not look the token up. */
+/** Names no account: GET does not look the token up, and the session's account may be another one. */
 export function loader({ request }: LoaderFunctionArgs) {
-  return respond(async () => ({
-    ...linkParameters(request),
-    account: (await getUser(request))?.user.email ?? null,
-  }));
+  return respond(() => linkParameters(request));
 }
 
 interface Answer {
@@ -27,7 +24,7 @@ interface Answer {
   outcome?: "declined" | "another_account";
 }
 
-/** Confirms the change, or `decline`s it; without a session the page first asks to `show` the account. */
+/** Confirms the change, or `decline`s it. The page first asks to `show` the account. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { link, intent } = await readLinkForm(request);
@@ -38,11 +35,13 @@ export function action({ request }: ActionFunctionArgs) {
       await declineEmailChange(link);
       return data<Answer>({ typed: link, outcome: "declined" });
     }
+    const signedIn = await getUser(request);
     if (intent === "show") {
       const account = await accountOfEmailChange(link);
-      return account === null ? refuse({ invalidLink }) : data<Answer>({ typed: link, account });
+      if (account === null) return refuse({ invalidLink });
+      if (signedIn && signedIn.user.email !== account) return refuse({ outcome: "another_account" });
+      return data<Answer>({ typed: link, account });
     }
-    const signedIn = await getUser(request);
     const changed = await changeEmail(link, signedIn && ownerOf(request, signedIn), languageOf(request));
     if (changed === "invalid_link") return refuse({ invalidLink });
     if (changed === "another_account") return refuse({ outcome: changed });
@@ -65,16 +64,16 @@ function InvalidEmailLink({ message }: { message: string }) {
   );
 }
 
-function Confirmation({ email, token, account }: { email: string; token: string; account: string | null }) {
+function Confirmation({ email, token, account }: { email: string; token: string; account: string | undefined }) {
   const t = useTexts();
   return (
     <>
-      <p>{account === null ? t("confirmEmail.which") : t("confirmEmail.lead", { account })}</p>
+      <p>{account === undefined ? t("confirmEmail.which") : t("confirmEmail.lead", { account })}</p>
       <Form method="post" action="/account/email">
         <input type="hidden" name="token" value={token} />
-        {account === null && <input type="hidden" name="intent" value="show" />}
+        {account === undefined && <input type="hidden" name="intent" value="show" />}
         <EmailField value={email} readOnly />
-        <SubmitButton>{account === null ? t("confirmEmail.show") : t("confirmEmail.submit")}</SubmitButton>
+        <SubmitButton>{account === undefined ? t("confirmEmail.show") : t("confirmEmail.submit")}</SubmitButton>
       </Form>
       <Form method="post" action="/account/email">
         <input type="hidden" name="email" value={email} />
@@ -90,7 +89,7 @@ export default function ConfirmEmail() {
   const t = useTexts();
   const loaded = useLoaderData<typeof loader>();
   const answer = useActionData<Answer>();
-  const link = answer ? { account: null, ...answer.typed, ...answer } : loaded;
+  const link = answer?.typed ?? loaded;
   return (
     <Page title={t("confirmEmail.title")}>
       {answer?.invalidLink ? (
@@ -102,7 +101,7 @@ export default function ConfirmEmail() {
           <Text of="confirmEmail.anotherAccount" parts={toAccount} />
         </Notice>
       ) : (
-        <Confirmation email={link.email} token={link.token} account={link.account} />
+        <Confirmation email={link.email} token={link.token} account={answer?.account} />
       )}
     </Page>
   );

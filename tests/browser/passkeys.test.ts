@@ -221,6 +221,7 @@ test("a passkey works after a reset, whose mail names it, and after a change of 
   await page.getByLabel("New email address").fill(`new-${email}`);
   await button(page, "Send the link").click();
   await page.goto(linkIn(await site.mail(`new-${email}`, "Confirm your new email address")));
+  await button(page, "Show the account").click();
   await button(page, "Confirm the address").click();
   await arrive(page, "Your account");
   await logOut(page);

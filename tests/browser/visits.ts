@@ -100,8 +100,11 @@ async function visitAccount(visitor: Visitor): Promise<void> {
   await page.goto(linkIn(await site.mail(`new-${email}`, mails("emailChange.subject"))));
   await arrive(page, t("confirmEmail.title"));
   await see("confirm-email");
+  await press(t("confirmEmail.show"));
+  await page.getByRole("button", { name: t("confirmEmail.submit") }).waitFor();
+  await see("confirm-email-account");
   await page.goto(`/account/email?${new URLSearchParams(nobody)}`);
-  await press(t("confirmEmail.submit"));
+  await press(t("confirmEmail.show"));
   await page.getByText(answers("link.invalid")).waitFor();
   await see("confirm-email-invalid");
 

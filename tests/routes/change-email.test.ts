@@ -186,17 +186,25 @@ describe("confirming", () => {
     );
   });
 
-  test("names the account by its present address before it: in the mail, by the session, and by a form without one", async () => {
+  test("names the account by its present address before it: in the mail, and after a form, in every browser but another account's", async () => {
     const one = await link();
     expect(latchkey.mails().find(({ to }) => to === newEmail)?.text).toContain(
       `The account ${oldEmail} is to get this address. When you confirm it, you log in to that account with this address, and its mails come here.`,
     );
     const path = `/account/email?${new URLSearchParams(one)}`;
-    expect((await call(confirmEmail.loader, get(path, { cookie }))).data).toEqual({ ...one, account: oldEmail });
-    expect((await call(confirmEmail.loader, get(path))).data).toEqual({ ...one, account: null });
-    const show = (token: string) =>
-      latchkey.unchanged(() => call(confirmEmail.action, post("/account/email", { ...one, token, intent: "show" })));
-    expect(await show(one.token)).toMatchObject({ status: 200, data: { typed: one, account: oldEmail } });
+    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
+    for (const from of [cookie, bobs, ""]) {
+      expect((await call(confirmEmail.loader, get(path, { cookie: from }))).data).toEqual(one);
+    }
+    const show = (token: string, from = "") =>
+      latchkey.unchanged(() =>
+        call(confirmEmail.action, post("/account/email", { ...one, token, intent: "show" }, { cookie: from })),
+      );
+    for (const from of [cookie, ""]) {
+      expect(await show(one.token, from)).toMatchObject({ status: 200, data: { typed: one, account: oldEmail } });
+    }
+    const refused = await show(one.token, bobs);
+    expect([refused.status, refused.data]).toEqual([422, { typed: one, outcome: "another_account" }]);
     expect(await show("0".repeat(64))).toMatchObject({ status: 422, data: { invalidLink } });
   });
 
