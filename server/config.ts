@@ -41,6 +41,7 @@ function identityProviderConfig({ identityProvider: v }: Values) {
     profileUrl: v.IDP_PROFILE_URL,
     scope: v.IDP_SCOPE,
     pkce: v.IDP_PKCE,
+    trustEmail: v.IDP_TRUST_EMAIL,
   };
   const { IDP_PROVIDER: provider, IDP_ISSUER: issuer } = v;
   return provider === "oidc" ? { ...client, provider, issuer: given(issuer) } : { ...client, provider, issuer };

@@ -16,9 +16,10 @@ export type ExternalSignInFailure =
   | "state"
   | "issuer"
   | "verifier"
-  | "denied"
   | "no_code"
+  | "no_email"
   | "no_verified_email"
+  | "client_gone"
   | "linked_to_another_id"
   | "disconnected"
   | "suspended"
@@ -29,6 +30,7 @@ export type ExternalSignInFailure =
   | "registration_closed"
   | "database"
   | "unexpected"
+  | `authorization: ${string}` // a registered error code, or `other`
   | `${SignInStep}: ${CallFailureReason}`;
 
 /** Why the answer of an authenticator was refused. `counter`: it went back, so the passkey may have been copied. */

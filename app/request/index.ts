@@ -35,3 +35,4 @@ export {
   requireUser,
   signIn,
 } from "~/visitor/session.server";
+export { failureShown } from "~/visitor/sign-in-attempt.server";

@@ -7,18 +7,25 @@ import {
 import { methodNotAllowed, plainText } from "~/answers/responses";
 import { returnToOf } from "~/request";
 import { redirectUri, signInCookies } from "~/visitor/oauth-attempt.server";
+import { failAttempt } from "~/visitor/sign-in-attempt.server";
 
 export { default } from "~/answers/no-page";
+
+/** https://wicg.github.io/nav-speculation/prefetch.html, section 6; Safari sends `Purpose`. */
+const isSpeculative = ({ headers }: Request) =>
+  /prefetch|prerender|preview/i.test(`${headers.get("Sec-Purpose")} ${headers.get("Purpose")}`);
 
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt
   if (!isExternalSignInOn()) throw plainText("External sign-in is not configured.\n", 400);
+  if (isSpeculative(request)) throw plainText("This page is not loaded in advance.\n", 503);
+  const returnTo = returnToOf(request);
+  const selectAccount = new URL(request.url).searchParams.getAll("prompt").join() === "select_account";
   try {
-    const attempt = await startExternalSignIn(redirectUri(request));
-    return redirect(attempt.consentUrl, { headers: signInCookies(request, attempt, returnToOf(request)) });
+    const attempt = await startExternalSignIn(redirectUri(request), selectAccount);
+    return redirect(attempt.consentUrl, { headers: signInCookies(request, attempt, returnTo) });
   } catch (error) {
-    logExternalSignInFailure(error);
-    return redirect("/login?notice=idp_failed");
+    return failAttempt(request, new Headers(), { returnTo, problem: logExternalSignInFailure(error) });
   }
 }
 

@@ -1,17 +1,18 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
+import { hasGone } from "#server/door/request-facts.server";
 import { connectProvider } from "#server/features/owner/provider-link.server";
 import {
   ExternalSignInError,
   exchangeCode,
   fetchProfile,
   logExternalSignInFailure,
+  refusalReason,
   signInToAccount,
   verifyIssuer,
 } from "#server/features/visitor/external-sign-in.server";
 import { methodNotAllowed } from "~/answers/responses";
 import { browserOf, getUser, signIn } from "~/request";
 import {
-  attemptReturnTo,
   clearedAttemptCookies,
   codeVerifierOf,
   connectingOwner,
@@ -19,6 +20,7 @@ import {
   isOwnState,
   redirectUri,
 } from "~/visitor/oauth-attempt.server";
+import { failAttempt, findAttempt } from "~/visitor/sign-in-attempt.server";
 
 export { default } from "~/answers/no-page";
 
@@ -27,21 +29,20 @@ function isRepeated(parameters: URLSearchParams): boolean {
   return ["state", "iss", "error", "code"].some((name) => parameters.getAll(name).length > 1);
 }
 
-async function failurePage(request: Request): Promise<string> {
-  const owner = isConnecting(request) && (await getUser(request).catch(() => null));
-  return owner ? "/dashboard?notice=idp_failed" : "/login?notice=idp_failed";
-}
+const isOwnerConnecting = async (request: Request): Promise<boolean> =>
+  isConnecting(request) && (await getUser(request).catch(() => null)) !== null;
 
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview completes no sign-in
   const { searchParams: response } = new URL(request.url);
-  const headers = clearedAttemptCookies(request);
+  const state = response.get("state");
+  const attempt = findAttempt(request, state);
+  const headers = clearedAttemptCookies(request, state);
   try {
     if (isRepeated(response)) throw new ExternalSignInError("repeated_parameter");
-    const state = response.get("state");
     if (!isOwnState(request, state)) throw new ExternalSignInError("state");
     await verifyIssuer(response.get("iss"));
-    if (response.has("error")) throw new ExternalSignInError("denied");
+    if (response.has("error")) throw new ExternalSignInError(refusalReason(response.get("error")));
     const code = response.get("code");
     if (!code) throw new ExternalSignInError("no_code");
     const owner = await connectingOwner(request, state);
@@ -49,15 +50,17 @@ export async function loader({ request }: LoaderFunctionArgs) {
     const authorization = { code, redirectUri: redirectUri(request), codeVerifier: codeVerifierOf(request) };
     const accessToken = await exchangeCode(authorization);
     const profile = await fetchProfile(accessToken);
+    if (hasGone()) throw new ExternalSignInError("client_gone"); // it reloads, and must not get two sessions
     if (owner) {
       await connectProvider(owner, profile);
       return redirect("/dashboard?notice=idp_connected", { headers });
     }
     const session = await signInToAccount(profile, browserOf(request));
-    return signIn(request, session, attemptReturnTo(request), headers);
+    return signIn(request, session, attempt?.returnTo ?? null, headers);
   } catch (error) {
-    logExternalSignInFailure(error);
-    return redirect(await failurePage(request), { headers });
+    const problem = logExternalSignInFailure(error);
+    if (await isOwnerConnecting(request)) return redirect("/dashboard?notice=idp_failed", { headers });
+    return failAttempt(request, headers, { ...attempt, problem });
   }
 }
 

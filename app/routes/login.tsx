@@ -1,4 +1,4 @@
-import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
+import { type ActionFunctionArgs, type LoaderFunctionArgs, redirectDocument } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
 import { authenticate, countLogin, logIn } from "#server/features/visitor/login.server";
@@ -12,6 +12,7 @@ import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
+import { SignInFailed } from "~/components/sign-in-failed";
 import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import {
@@ -19,6 +20,7 @@ import {
   clientOf,
   deviceToken,
   factsOf,
+  failureShown,
   formTarget,
   hasPasskeys,
   languageOf,
@@ -41,14 +43,17 @@ export const handle = titled("common.logIn", { description: "login.description",
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    const returnTo = returnToOf(request);
-    await requireGuest(request, returnTo);
+    await requireGuest(request, returnToOf(request));
+    const failure = failureShown(request);
+    const returnTo = returnToOf(request) ?? failure?.returnTo ?? null;
     const provider = providerLabel(languageOf(request));
+    if (failure?.canRestart && provider !== null) throw redirectDocument(withReturnTo("/auth/idp", returnTo));
+    const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
     const registrationClosed = registrationMode() === "closed";
     const passkeys = hasPasskeys(factsOf(request).origin);
     return data(
-      { idpEnabled: provider !== null, provider, passkeys, notice, returnTo, registrationClosed },
+      { idpEnabled: provider !== null, provider, passkeys, notice, problem, returnTo, registrationClosed },
       { headers: formTarget(request, returnTo) },
     );
   });
@@ -86,13 +91,10 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
-interface LoginNoticeProps {
-  notice: string | null;
-  provider: string | null;
-  returnTo: string | null;
-}
+type Loaded = ReturnType<typeof useLoaderData<typeof loader>>;
 
-function LoginNotice({ notice, provider, returnTo }: LoginNoticeProps) {
+function LoginNotice(loaded: Loaded) {
+  const { notice, provider } = loaded;
   const t = useTexts();
   const done = {
     password_reset: t("login.passwordReset"),
@@ -101,24 +103,14 @@ function LoginNotice({ notice, provider, returnTo }: LoginNoticeProps) {
   };
   if (notice && Object.hasOwn(done, notice)) return <Notice role="status">{done[notice as keyof typeof done]}</Notice>;
   if (notice !== "idp_failed") return null;
-  return (
-    <Notice role="alert">
-      {provider ? (
-        <Text
-          of="login.idpFailedAgain"
-          values={{ provider }}
-          parts={{ again: (text) => <a href={withReturnTo("/auth/idp", returnTo)}>{text}</a> }}
-        />
-      ) : (
-        t("login.idpFailed", { provider: t("common.otherService") })
-      )}
-    </Notice>
-  );
+  if (provider) return <SignInFailed {...loaded} provider={provider} />;
+  return <Notice role="alert">{t("login.idpFailed", { provider: t("common.otherService") })}</Notice>;
 }
 
 export default function Login() {
   const t = useTexts();
-  const { idpEnabled, provider, passkeys, notice, returnTo, registrationClosed } = useLoaderData<typeof loader>();
+  const loaded = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, passkeys, notice, returnTo, registrationClosed } = loaded;
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -128,7 +120,7 @@ export default function Login() {
   };
   return (
     <Page title={t("common.logIn")}>
-      {!refused && <LoginNotice notice={notice} provider={provider} returnTo={returnTo} />}
+      {!refused && <LoginNotice {...loaded} />}
       {refused?.message && (
         <Notice id="refusal" role="alert">
           {refused.message}
@@ -158,6 +150,11 @@ export default function Login() {
         </Link>
       </p>
       {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
+      {idpEnabled && notice === "idp_failed" && (
+        <p className="aside">
+          <a href={withReturnTo("/auth/idp?prompt=select_account", returnTo)}>{t("failure.otherAccount")}</a>
+        </p>
+      )}
       {passkeys && <PasskeySignIn returnTo={returnTo} or={!idpEnabled} />}
       {!registrationClosed && (
         <p className="aside">

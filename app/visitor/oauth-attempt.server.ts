@@ -2,13 +2,13 @@ import { timingSafeEqual } from "node:crypto";
 import { originOf } from "#server/door/request-facts.server";
 import { connectBinding, type Owner } from "#server/features/owner/provider-link.server";
 import { type Attempt, ExternalSignInError, usesPkce } from "#server/features/visitor/external-sign-in.server";
-import { allowedReturn } from "#server/features/visitor/return-to.server";
 import { readCookie, readCookies, writeCookie } from "./cookies.server";
 import { getUser, ownerOf, recentSignIn, sessionToken } from "./session.server";
+import { endAttempt, startAttempt } from "./sign-in-attempt.server";
 
 const lifetime = 600; // seconds
 
-type AttemptCookie = "oauth_state" | "oauth_verifier" | "oauth_connect" | "oauth_return_to";
+type AttemptCookie = "oauth_state" | "oauth_verifier" | "oauth_connect";
 
 export const redirectUri = (request: Request) => `${originOf(request)}/auth/idp/callback`;
 
@@ -25,23 +25,16 @@ function attemptCookies(request: Request, values: Partial<Record<AttemptCookie, 
   return headers;
 }
 
-export const clearedAttemptCookies = (request: Request): Headers =>
-  attemptCookies(request, { oauth_state: null, oauth_verifier: null, oauth_connect: null, oauth_return_to: null });
+const cleared = { oauth_state: null, oauth_verifier: null, oauth_connect: null };
 
-const base64url = (text: string | null) => text && Buffer.from(text).toString("base64url"); // it may hold `;`
+export const clearedAttemptCookies = (request: Request, state: string | null): Headers =>
+  endAttempt(request, attemptCookies(request, cleared), state);
 
 /** The cookies of a sign-in that ends at `returnTo`. They end an attempt to connect. */
-export const signInCookies = (request: Request, { state, codeVerifier }: Attempt, returnTo: string | null): Headers =>
-  attemptCookies(request, {
-    oauth_state: state,
-    oauth_verifier: codeVerifier,
-    oauth_connect: null,
-    oauth_return_to: base64url(returnTo),
-  });
-
-/** Where the sign-in of this attempt is to end, if it said so. A planted cookie leads to an allowed place only. */
-export const attemptReturnTo = (request: Request): string | null =>
-  allowedReturn(Buffer.from(readCookie(request, "oauth_return_to") ?? "", "base64url").toString());
+export function signInCookies(request: Request, { state, codeVerifier }: Attempt, returnTo: string | null): Headers {
+  const cookies = { ...cleared, oauth_state: state, oauth_verifier: codeVerifier };
+  return startAttempt(request, attemptCookies(request, cookies), state, returnTo);
+}
 
 export const connectCookies = (request: Request, { state, codeVerifier }: Attempt): Headers =>
   attemptCookies(request, {

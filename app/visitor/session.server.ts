@@ -16,6 +16,7 @@ import { withReturnTo } from "~/answers/return-to";
 import { redirectAfterLogout, redirectFromGuestPage, redirectSignedIn, returnToOf } from "~/answers/return-to.server";
 import { isHttps, readCookie, readCookies, writeCookie } from "./cookies.server";
 import { languageOf } from "./language.server";
+import { failureShown, settleFailure } from "./sign-in-attempt.server";
 
 export const recentSignIn = recentSignInMinutes * 60_000; // ms
 
@@ -60,8 +61,9 @@ const followsForm = (request: Request) => request.headers.has("Content-Type");
 export async function requireGuest(request: Request, returnTo: string | null = null): Promise<void> {
   if (followsForm(request) || !(await getUser(request))) return;
   const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
-  if (failed && !returnTo) throw redirect("/dashboard?notice=idp_failed");
-  throw redirectFromGuestPage(request, returnTo);
+  const failure = failureShown(request);
+  if (failed && !returnTo && failure?.problem !== "stale") throw redirect("/dashboard?notice=idp_failed");
+  throw redirectFromGuestPage(request, returnTo ?? failure?.returnTo ?? null);
 }
 
 /** Against somebody who finds an open browser. @throws Response to the login page, which is for guests: the session ends */
@@ -80,8 +82,8 @@ export const browserOf = (request: Request): Browser => ({
   sessionTokens: everyToken(request),
 });
 
-export const signIn = (request: Request, session: NewSession, returnTo: string | null, headers?: Headers): Response =>
-  redirectSignedIn(returnTo, withSession(request, session, headers));
+export const signIn = (request: Request, session: NewSession, returnTo: string | null, headers = new Headers()) =>
+  redirectSignedIn(returnTo, withSession(request, session, settleFailure(request, headers, returnTo)));
 
 export const keepSession = (request: Request, session: SessionToken, location: string): Response =>
   redirect(location, { headers: withSession(request, session) });

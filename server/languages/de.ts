@@ -22,13 +22,24 @@ export const de: Texts = {
       createAccount: "Noch kein Konto? <register>Konto erstellen</register>",
       emailChanged: "Ihre E‑Mail-Adresse wurde geändert. Melden Sie sich mit der neuen an.",
       idpFailed: "Die Anmeldung mit {provider} hat nicht funktioniert.",
-      idpFailedAgain:
-        "Die Anmeldung mit {provider} hat nicht funktioniert. <again>Versuchen Sie es noch einmal</again>, oder melden Sie sich mit Ihrer E‑Mail-Adresse an.",
       passwordReset: "Ihr Passwort wurde geändert. Melden Sie sich mit dem neuen an.",
       signInAgain: {
         one: "Ihre Anmeldung ist länger als {count} Minute her. Melden Sie sich noch einmal an, um fortzufahren.",
         other: "Ihre Anmeldung ist länger als {count} Minuten her. Melden Sie sich noch einmal an, um fortzufahren.",
       },
+    },
+    failure: {
+      again: "<again>Versuchen Sie es noch einmal</again>, oder melden Sie sich mit Ihrer E‑Mail-Adresse an.",
+      cancelled: "Der Vorgang wurde abgebrochen.",
+      connect: "Melden Sie sich an, und verbinden Sie {provider} dann auf Ihrer Kontoseite.",
+      disconnected: "Die Verbindung mit Ihrem Konto ist getrennt.",
+      noAnswer: "Von {provider} kam keine Antwort.",
+      noEmail: "Von {provider} kam keine E‑Mail-Adresse.",
+      otherAccount: "Ein anderes Konto verwenden",
+      otherIdentity:
+        "Ihr Konto ist mit einem anderen Konto von {provider} verbunden: Melden Sie sich damit oder mit E‑Mail an.",
+      stale: "Es hat zu lange gedauert.",
+      unverified: "Ihre E‑Mail-Adresse ist von {provider} nicht bestätigt.",
     },
     forgot: {
       description: "Legen Sie mit einem Link in einer E‑Mail ein neues Passwort für Ihr Konto von {brand} fest.",

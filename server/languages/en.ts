@@ -24,12 +24,24 @@ export const en = {
       createAccount: "No account yet? <register>Create one</register>",
       emailChanged: "Your email address was changed. Log in with the new one.",
       idpFailed: "Signing in with {provider} did not work.",
-      idpFailedAgain: "Signing in with {provider} did not work. <again>Try again</again>, or log in with your email.",
       passwordReset: "Your password was changed. Log in with the new one.",
       signInAgain: {
         one: "You logged in more than {count} minute ago. Log in again to go on.",
         other: "You logged in more than {count} minutes ago. Log in again to go on.",
       },
+    },
+    failure: {
+      again: "<again>Try again</again>, or log in with your email.",
+      cancelled: "It was cancelled.",
+      connect: "Log in, then connect {provider} on your account page.",
+      disconnected: "It is disconnected from your account.",
+      noAnswer: "There was no answer from {provider}.",
+      noEmail: "There was no email address in what {provider} sent.",
+      otherAccount: "Use another account",
+      otherIdentity:
+        "Your account is connected to another account of {provider}. Use that one, or log in with your email.",
+      stale: "It took too long.",
+      unverified: "Your email address is not confirmed by {provider}.",
     },
     forgot: {
       description: "Choose a new password for your account with {brand}, by a link in a mail.",

@@ -22,13 +22,23 @@ export const es: Texts = {
       createAccount: "¿Aún no tienes cuenta? <register>Crear una cuenta</register>",
       emailChanged: "Tu correo electrónico se ha cambiado. Inicia sesión con el nuevo.",
       idpFailed: "No se pudo iniciar sesión con {provider}.",
-      idpFailedAgain:
-        "No se pudo iniciar sesión con {provider}. <again>Inténtalo de nuevo</again> o inicia sesión con tu correo electrónico.",
       passwordReset: "Tu contraseña se ha cambiado. Inicia sesión con la nueva.",
       signInAgain: {
         one: "Iniciaste sesión hace más de {count} minuto. Vuelve a iniciar sesión para continuar.",
         other: "Iniciaste sesión hace más de {count} minutos. Vuelve a iniciar sesión para continuar.",
       },
+    },
+    failure: {
+      again: "<again>Inténtalo de nuevo</again> o inicia sesión con tu correo electrónico.",
+      cancelled: "Se canceló.",
+      connect: "Inicia sesión y vincula {provider} en la página de tu cuenta.",
+      disconnected: "Está desvinculado de tu cuenta.",
+      noAnswer: "No hubo respuesta de {provider}.",
+      noEmail: "No se recibió ningún correo electrónico de {provider}.",
+      otherAccount: "Usar otra cuenta",
+      otherIdentity: "Tu cuenta está vinculada a otra cuenta de {provider}: usa esa o tu correo electrónico.",
+      stale: "Tardó demasiado.",
+      unverified: "Tu correo electrónico no está confirmado por {provider}.",
     },
     forgot: {
       description: "Elige una contraseña nueva para tu cuenta de {brand} con un enlace enviado por correo.",

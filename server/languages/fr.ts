@@ -22,13 +22,24 @@ export const fr: Texts = {
       createAccount: "Pas encore de compte ? <register>Créez-en un</register>",
       emailChanged: "Votre adresse e‑mail a été modifiée. Connectez-vous avec la nouvelle.",
       idpFailed: "La connexion avec {provider} n’a pas abouti.",
-      idpFailedAgain:
-        "La connexion avec {provider} n’a pas abouti. <again>Réessayez</again>, ou connectez-vous avec votre adresse e‑mail.",
       passwordReset: "Votre mot de passe a été modifié. Connectez-vous avec le nouveau.",
       signInAgain: {
         one: "Votre connexion date de plus de {count} minute. Connectez-vous à nouveau pour continuer.",
         other: "Votre connexion date de plus de {count} minutes. Connectez-vous à nouveau pour continuer.",
       },
+    },
+    failure: {
+      again: "<again>Réessayez</again>, ou connectez-vous avec votre adresse e‑mail.",
+      cancelled: "Elle a été annulée.",
+      connect: "Connectez-vous, puis associez {provider} depuis la page de votre compte.",
+      disconnected: "Ce mode de connexion est dissocié de votre compte.",
+      noAnswer: "Aucune réponse n’est venue de {provider}.",
+      noEmail: "Aucune adresse e‑mail n’a été transmise par {provider}.",
+      otherAccount: "Utiliser un autre compte",
+      otherIdentity:
+        "Votre compte est associé à un autre compte {provider} : utilisez celui-ci ou votre adresse e‑mail.",
+      stale: "Elle a pris trop de temps.",
+      unverified: "Votre adresse e‑mail n’est pas confirmée par {provider}.",
     },
     forgot: {
       description: "Choisissez un nouveau mot de passe pour votre compte {brand}, grâce à un lien reçu par e‑mail.",

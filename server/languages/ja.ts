@@ -22,12 +22,23 @@ export const ja: Texts = {
       createAccount: "アカウントをお持ちでない場合は、<register>アカウントを作成</register>",
       emailChanged: "メールアドレスを変更しました。新しいメールアドレスでログインしてください。",
       idpFailed: "{provider}でログインできませんでした。",
-      idpFailedAgain:
-        "{provider}でログインできませんでした。<again>もう一度試す</again>か、メールアドレスでログインしてください。",
       passwordReset: "パスワードを変更しました。新しいパスワードでログインしてください。",
       signInAgain: {
         other: "ログインしてから {count} 分以上経過しました。続けるには、もう一度ログインしてください。",
       },
+    },
+    failure: {
+      again: "<again>もう一度試す</again>か、メールアドレスでログインしてください。",
+      cancelled: "ログインはキャンセルされました。",
+      connect: "ログインしてから、アカウントのページで{provider}を連携してください。",
+      disconnected: "お使いのアカウントとの連携は解除されています。",
+      noAnswer: "{provider}から応答がありませんでした。",
+      noEmail: "{provider}からメールアドレスが届きませんでした。",
+      otherAccount: "別のアカウントを使用",
+      otherIdentity:
+        "お使いのアカウントは{provider}の別のアカウントと連携しています。そちらかメールアドレスでログインしてください。",
+      stale: "時間がかかりすぎました。",
+      unverified: "メールアドレスが{provider}で確認されていません。",
     },
     forgot: {
       description: "メールのリンクから {brand} のアカウントの新しいパスワードを設定します。",

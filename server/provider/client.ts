@@ -37,7 +37,7 @@ export const tokenResponse = z.object({
 });
 export type TokenResponse = z.infer<typeof tokenResponse>;
 
-/** RFC 6749, section 5.2. */
+/** RFC 6749, section 5.2. GitHub answers it with status 200. */
 const tokenError = z.object({ error: z.string().regex(/^[a-z_]{1,60}$/) }).transform(({ error }) => error);
 
 export interface AuthorizationCode {
@@ -68,22 +68,27 @@ export async function endpointsOf(config: IdentityProviderConfig): Promise<Endpo
   return { ...known, ...Object.fromEntries(named) } as Endpoints;
 }
 
+interface Asked extends Omit<AuthorizationCode, "code"> {
+  state: string;
+  selectAccount: boolean;
+}
+
 export async function authorizationUrl(
   config: IdentityProviderConfig,
-  redirectUri: string,
-  state: string,
-  codeVerifier: string | null,
+  { redirectUri, state, codeVerifier, selectAccount }: Asked,
 ): Promise<string> {
+  const { scope, prompt } = providers[config.provider];
   const request: AuthorizationRequest = {
     client_id: config.clientId,
     redirect_uri: redirectUri,
     response_type: "code",
-    scope: config.scope ?? providers[config.provider].scope,
+    scope: config.scope ?? scope,
     state,
     ...(codeVerifier !== null && { code_challenge: codeChallenge(codeVerifier), code_challenge_method: "S256" }),
   };
   const url = new URL((await endpointsOf(config)).authorizeUrl);
   for (const [name, value] of Object.entries(request)) url.searchParams.set(name, value);
+  if (selectAccount && prompt) url.searchParams.set("prompt", prompt);
   return url.href;
 }
 
@@ -124,8 +129,13 @@ async function requestToken<T>(
 
 /** Exchanges the authorization code for an access token. @throws CallError */
 export async function exchangeCode(config: IdentityProviderConfig, code: AuthorizationCode): Promise<string> {
-  return (await requestToken(config, code, tokenResponse)).access_token;
+  const answer = await requestToken(config, code, z.union([tokenResponse, tokenError]), tokenError);
+  if (typeof answer !== "string") return answer.access_token;
+  throw Object.assign(new CallError("unexpected", answer), { step: "exchange" });
 }
+
+/** The code was used, or is too old: RFC 6749, section 5.2, and GitHub's own word. */
+export const isUsedCode = ({ code }: CallError) => code === "invalid_grant" || code === "bad_verification_code";
 
 /** A provider checks the credentials before the code, which nobody issued. @throws CallError without an error code */
 export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: string): Promise<string> {

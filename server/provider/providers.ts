@@ -25,6 +25,8 @@ export interface Provider {
   /** The issuer that its authorization responses name (RFC 9207); `null` where it is not documented. */
   issuer: string | null;
   scope: string;
+  /** With this value of the parameter, the provider asks which of its accounts to use; `null` where it has none. */
+  prompt: string | null;
   /** Parses the profile endpoint's answer. */
   profile: z.ZodType<Profile>;
   /** For an email that needs a second call: its path below the profile's URL, and its answer's shape. */
@@ -36,7 +38,7 @@ export const providerId = z.union([z.string().regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,
 const orNull = <T extends z.ZodType>(type: T) => type.nullable().catch(null);
 const matching = (pattern: RegExp) => orNull(z.string().regex(pattern));
 const email = orNull(z.string());
-const verified = z.boolean().catch(false);
+const verified = z.literal([true, "true"]).transform(Boolean).catch(false); // Amazon Cognito sends a string
 const cleaned = (value: string) => [...value.replace(/[\p{Cc}\p{Cs}]/gu, "").trim()].slice(0, 255).join("") || null;
 const text = orNull(z.string().transform(cleaned));
 const url = matching(/^[^\p{Cc}\p{Cs}]{1,2048}$/u); // every signed-in request reads it from the database
@@ -83,6 +85,7 @@ export const providers = {
       profileUrl: "https://openidconnect.googleapis.com/v1/userinfo",
     },
     issuer: "https://accounts.google.com",
+    prompt: "select_account",
     ...openIdConnect,
   },
   github: {
@@ -94,6 +97,7 @@ export const providers = {
     },
     issuer: null,
     scope: "read:user user:email",
+    prompt: "select_account",
     profile: githubUser.transform(
       (user): Profile => ({
         id: user.id,
@@ -120,6 +124,7 @@ export const providers = {
     },
     issuer: "https://gitlab.com",
     ...openIdConnect,
+    prompt: "login", // it answers `select_account` with an error: https://gitlab.com/gitlab-org/gitlab/-/issues/377368
   },
   discord: {
     label: "Discord",
@@ -130,6 +135,7 @@ export const providers = {
     },
     issuer: null,
     scope: "identify email",
+    prompt: null, // its consent screen offers to change the account
     profile: discordUser.transform(
       (user): Profile => ({
         id: user.id,
@@ -141,5 +147,5 @@ export const providers = {
     ),
     emails: null,
   },
-  oidc: { label: null, endpoints: null, issuer: null, ...openIdConnect },
+  oidc: { label: null, endpoints: null, issuer: null, prompt: "select_account", ...openIdConnect },
 } satisfies Record<ProviderName, Provider>;

@@ -2,6 +2,12 @@ import { allowedTarget, wildcardDomain } from "./return-to";
 import { isWithin } from "./session-domain";
 import type { KnownValues } from "./settings";
 
+/** Issuers of many organisations, where a tenant or a user can state any address; the fourth is that of `consumers`. */
+const tenants = "common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad";
+const entra = `https://[^/]*\\b(?:microsoft\\.com|microsoftonline\\.\\w+|windows\\.net)/(?:${tenants})`;
+const others = "https://(?:accounts\\.google|appleid\\.apple|gitlab|login\\.salesforce|login\\.yahoo|slack)\\.com";
+const publicIssuer = new RegExp(`^(?:${entra}|${others})(?:/|$)`, "i");
+
 /** The origin of this service; `undefined` when a setting that says it has a problem. */
 export const appUrlOf = ({ address: { APP_URL, PORT } }: KnownValues): string | undefined =>
   APP_URL ?? (APP_URL === null && PORT ? `http://localhost:${PORT}` : undefined);
@@ -34,6 +40,15 @@ export function brokenRules(values: KnownValues, production: boolean): string[] 
   const externalSignIn = IDP_CLIENT_ID !== null || IDP_CLIENT_SECRET !== null;
   if (externalSignIn && IDP_PROVIDER === "oidc" && IDP_ISSUER === null) {
     report("IDP_ISSUER is missing: IDP_PROVIDER is oidc");
+  }
+  const { IDP_TRUST_EMAIL, IDP_AUTHORIZE_URL, IDP_TOKEN_URL } = identityProvider;
+  if (IDP_TRUST_EMAIL && IDP_PROVIDER && IDP_PROVIDER !== "oidc") {
+    report("IDP_TRUST_EMAIL must be false: IDP_PROVIDER is not oidc");
+  } else if (
+    IDP_TRUST_EMAIL &&
+    [IDP_ISSUER, IDP_AUTHORIZE_URL, IDP_TOKEN_URL].some((url) => publicIssuer.test(url ?? ""))
+  ) {
+    report("IDP_TRUST_EMAIL must be false: anybody can have an account with any address at this provider");
   }
 
   // Domains that are not in force would look like a limit.

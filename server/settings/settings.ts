@@ -103,6 +103,11 @@ export const settings = {
     IDP_PROFILE_URL: { form: forms.webUrl, help: "Replaces where the profile is." },
     IDP_SCOPE: { form: forms.text, help: "Replaces the scopes, separated by spaces." },
     IDP_PKCE: { form: forms.flag, default: "false", help: "`true` adds PKCE (S256), for providers that require it." },
+    IDP_TRUST_EMAIL: {
+      form: forms.flag,
+      default: "false",
+      help: "`true`: with `oidc`, for a provider of your own organisation: each address that it states counts as verified.",
+    },
   },
   registration: {
     REGISTRATION: {

@@ -147,6 +147,7 @@ test("every setting is read", () => {
     IDP_PROFILE_URL: "https://sso.example/me",
     IDP_SCOPE: "openid email",
     IDP_PKCE: "true",
+    IDP_TRUST_EMAIL: "true",
     DEFAULT_LOCALE: "ja",
     REGISTRATION: "domains",
     REGISTRATION_DOMAINS: "Example.org, example.net",
@@ -193,6 +194,7 @@ test("every setting is read", () => {
       profileUrl: "https://sso.example/me",
       scope: "openid email",
       pkce: true,
+      trustEmail: true,
     },
   } satisfies Config);
   expectTypeOf(config).toEqualTypeOf<Readonly<Config>>();
@@ -440,6 +442,36 @@ describe.each(malformed)("%s", (problem, values, others = {}) => {
   });
 });
 
+const entra = "https://login.microsoftonline.com";
+const publicProvider = "IDP_TRUST_EMAIL must be false: anybody can have an account with any address at this provider";
+const trusted = {
+  ...identityProvider,
+  IDP_PROVIDER: "oidc",
+  IDP_ISSUER: `${entra}/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0`,
+  IDP_TRUST_EMAIL: "true",
+};
+const publicIssuers = [
+  ...["common", "organizations", "consumers", "9188040d-6c67-4c5b-b112-36a304b66dad", "Common"].map(
+    (tenant) => `${entra}/${tenant}/v2.0`,
+  ),
+  "https://LOGIN.microsoftonline.us/common/v2.0",
+  "https://login.partner.microsoftonline.cn/organizations/v2.0",
+  "https://sts.windows.net/common/",
+  "https://accounts.google.com",
+  "https://gitlab.com",
+];
+
+test.each([
+  trusted.IDP_ISSUER,
+  "https://auth.example.com/application/o/latchkey/",
+  "https://id.example.com/common",
+  "https://gitlab.example.com",
+])("IDP_TRUST_EMAIL trusts the issuer %s of one organisation", (issuer) => {
+  const { identityProvider: provider } = loadConfig({ ...trusted, IDP_ISSUER: issuer });
+  expect(provider).toMatchObject({ issuer, trustEmail: true });
+  expect(loadConfig({ ...trusted, IDP_TRUST_EMAIL: "false" }).identityProvider).toMatchObject({ trustEmail: false });
+});
+
 test.each<[problem: string, environment: Environment]>([
   ["IDP_CLIENT_SECRET is missing: IDP_CLIENT_ID is set", { IDP_CLIENT_ID: "a-client" }],
   ["IDP_CLIENT_ID is missing: IDP_CLIENT_SECRET is set", { IDP_CLIENT_SECRET: "a-secret" }],
@@ -447,6 +479,10 @@ test.each<[problem: string, environment: Environment]>([
   ["WEBHOOK_SECRET is missing: WEBHOOK_URL is set", { WEBHOOK_URL: webhook.WEBHOOK_URL }],
   ["WEBHOOK_URL is missing: WEBHOOK_SECRET is set", { WEBHOOK_SECRET: webhookSecret }],
   ["IDP_ISSUER is missing: IDP_PROVIDER is oidc", { ...identityProvider, IDP_PROVIDER: "oidc" }],
+  ["IDP_TRUST_EMAIL must be false: IDP_PROVIDER is not oidc", { ...identityProvider, IDP_TRUST_EMAIL: "true" }],
+  ...publicIssuers.map((issuer): [string, Environment] => [publicProvider, { ...trusted, IDP_ISSUER: issuer }]),
+  [publicProvider, { ...trusted, IDP_AUTHORIZE_URL: `${entra}/common/oauth2/v2.0/authorize` }],
+  [publicProvider, { ...trusted, IDP_TOKEN_URL: `${entra}/common/oauth2/v2.0/token` }],
   ["SMTP_URL is missing: MAIL_DRIVER is smtp", { ...smtp, SMTP_URL: "" }],
   ["RESEND_API_KEY is missing: MAIL_DRIVER is resend", { ...resend, RESEND_API_KEY: "" }],
   ["POSTMARK_SERVER_TOKEN is missing: MAIL_DRIVER is postmark", { ...postmark, POSTMARK_SERVER_TOKEN: "" }],

@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import * as authIdp from "~/routes/auth.idp._index";
 import { configure } from "../support/configure";
+import { failureCookie } from "../support/cookies";
 import { recordLog } from "../support/logged";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
 import { call, get } from "../support/route-calls";
@@ -61,11 +62,20 @@ function answerUntil(
   return called.map(({ method, url }) => `${method} ${url}`);
 }
 
-async function expectRefusal(provider: ProviderCase, called: string[], reason: string, back = () => comeBack()) {
+const noAnswer = /: (?:timeout|unreachable|status 5..)$/;
+
+async function expectRefusal(
+  provider: ProviderCase,
+  called: string[],
+  reason: string,
+  back = () => comeBack(),
+  problem = noAnswer.test(reason) ? "noAnswer" : "",
+) {
   configure(provider.settings);
   const outcome = await back();
   expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed", data: "" });
-  expect(outcome.headers.getSetCookie()).toEqual(["oauth_state=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax"]);
+  const cleared = "oauth_state=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax";
+  expect(outcome.headers.getSetCookie()).toEqual([cleared, failureCookie(problem)]);
   expect(profiles()).toEqual([]);
   expect(outgoing.addresses()).toEqual(called);
   expect(outgoing.deadlines()).toEqual(called.map(() => 5000));
@@ -79,10 +89,11 @@ describe.each(providerNames)("%s", (name) => {
   describe.each(steps)("%s", (step) => {
     // GitHub's emails are a list: an array is no fault there.
     const applicable = faults.filter(([fault]) => step !== "emails" || fault !== "an array");
-    test.each(applicable)("answered by %s is a failure", async (_fault, answer, reason) => {
+    test.each(applicable)("answered by %s is a failure", async (fault, answer, reason) => {
       const provider = providerCases[name]();
       const called = answerUntil(provider, step, answer);
-      await expectRefusal(provider, called, `${logged[step]}: ${reason}`);
+      const problem = step === "token" && fault === "status 400 with an OAuth error" ? "stale" : undefined;
+      await expectRefusal(provider, called, `${logged[step]}: ${reason}`, undefined, problem);
     });
   });
 
@@ -164,7 +175,7 @@ describe("discovery", () => {
 
     const outcome = await call(authIdp.loader, get("/auth/idp"));
     expect(outcome).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
-    expect(outcome.headers.getSetCookie()).toEqual([]);
+    expect(outcome.headers.getSetCookie()).toEqual([failureCookie(noAnswer.test(`: ${reason}`) ? "noAnswer" : "")]);
     expect(profiles()).toEqual([]);
     expect(outgoing.addresses()).toEqual(called);
     expect(log.events()).toEqual([{ event: "idp.failed", reason: `discovery: ${reason}` }]);

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "#server/config";
 import * as authIdp from "~/routes/auth.idp._index";
 import { configure } from "../support/configure";
+import { attemptCookie } from "../support/cookies";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
 import { call, get } from "../support/route-calls";
 import {
@@ -43,7 +44,9 @@ describe.each(providerNames)("%s", (name) => {
       ["scope", provider.scope],
       ["state", sent.cookies.oauth_state],
     ]);
-    expect(sent.cookies).toEqual({ oauth_state: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    const { oauth_state: sentState = "" } = sent.cookies;
+    expect(sentState).toMatch(/^[0-9a-f]{64}$/);
+    expect(sent.cookies).toEqual({ oauth_state: sentState, [attemptCookie(sentState)]: "1.." });
     expect(outgoing.addresses()).toEqual(addresses(provider).filter((address) => address.includes(".well-known")));
 
     const done = await comeBack([], {}, "https://shop.example:8443");
@@ -172,6 +175,7 @@ test.each(providerNames)("%s with PKCE (RFC 7636): the challenge is the SHA-256 
   expect(sent.headers.getSetCookie()).toEqual([
     `oauth_state=${sent.cookies.oauth_state}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
     `oauth_verifier=${verifier}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
+    `${attemptCookie(sent.cookies.oauth_state ?? "")}=1..; HttpOnly; Max-Age=3600; Path=/auth/idp; SameSite=Lax`,
   ]);
 
   const done = await comeBack([], { oauth_verifier: verifier });
@@ -202,7 +206,8 @@ describe("the iss parameter of the callback (RFC 9207)", () => {
 
 const emails: [string, Record<string, unknown>, { email?: string | null; emailVerified?: boolean }][] = [
   ["unverified", { email_verified: false, verified: false }, { emailVerified: false }],
-  ["verified by the string true", { email_verified: "true", verified: "true" }, { emailVerified: false }],
+  ["unverified by the string false", { email_verified: "false", verified: "false" }, { emailVerified: false }],
+  ["verified by the string True", { email_verified: "True", verified: "True" }, { emailVerified: false }],
   ["verified by the number 1", { email_verified: 1, verified: 1 }, { emailVerified: false }],
   ["without a verification field", { email_verified: undefined, verified: undefined }, { emailVerified: false }],
   ["missing", { email: undefined }, { email: null }],
@@ -218,6 +223,28 @@ describe.each(providerNames)("%s", (name) => {
     const provider = use(withAnswer(providerCases[name](), last, answered));
     await comeBack();
     expect(profiles()).toEqual([{ ...provider.profile, ...expected }]);
+  });
+
+  test("an email that is verified by the string true, as Amazon Cognito sends it, is a verified email", async () => {
+    const { name: last, answer } = providerCases[name]().steps.at(-1)!;
+    const changed = { email_verified: "true", verified: "true" };
+    const answered = Array.isArray(answer) ? answer.map((entry) => ({ ...entry, ...changed })) : changed;
+    const provider = use(withAnswer(providerCases[name](), last, answered));
+    await comeBack();
+    expect(profiles()).toEqual([provider.profile]);
+  });
+
+  test("another account is asked for as the provider has it, and no other prompt is passed on", async () => {
+    use(providerCases[name]());
+    const promptOf = async (query: string) => {
+      const { location } = await call(authIdp.loader, get(`/auth/idp?${query}`));
+      return new URL(location ?? "").searchParams.getAll("prompt");
+    };
+    const prompts = { gitlab: ["login"], discord: [] } as Partial<Record<typeof name, string[]>>;
+    expect(await promptOf("prompt=select_account")).toEqual(prompts[name] ?? ["select_account"]);
+    for (const other of ["", "prompt=", "prompt=none", "prompt=login", "prompt=select_account&prompt=none"]) {
+      expect(await promptOf(other)).toEqual([]);
+    }
   });
 
   test.each([undefined, "Bearer", "bearer", "BEARER"])("the token type %s is one of bearer", async (token_type) => {

@@ -142,7 +142,12 @@ test("external sign-in: started, succeeded, linked, unlinked, failed", { tags: "
 });
 
 test.each([
-  ["denied", "state=STATE&error=access_denied&error_description=%0a%7B%22event%22%3A%22login.succeeded%22%7D"],
+  [
+    "authorization: access_denied",
+    "state=STATE&error=access_denied&error_description=%0a%7B%22event%22%3A%22login.succeeded%22%7D",
+  ],
+  ["authorization: invalid_scope", "state=STATE&error=invalid_scope"],
+  ["authorization: other", "state=STATE&error=%0a%7B%22event%22%3A%22login.succeeded%22%7D"],
   ["no_code", "state=STATE"],
   ["state", "code=c&state=x"],
 ])("external sign-in failed: %s", { tags: "16.3.3" }, async (reason, query) => {

@@ -67,8 +67,9 @@ async function check(text: string, user: Visitor): Promise<void> {
     }
     const { status, location, setCookies } = await guest().get(`/auth/idp?${query}`, https);
     expect([status, new URL(location ?? "").origin]).toEqual([302, provider]);
-    const kept = /^oauth_return_to=([\w-]+);/.exec(setCookies[1] ?? "")?.[1];
-    if (kept !== undefined) expectAllowed(Buffer.from(kept, "base64url").toString());
+    const kept = /^oauth_attempt_\w+=1\.([\w-]*)\.;/.exec(setCookies[1] ?? "")?.[1];
+    expect(kept).toBeDefined();
+    if (kept) expectAllowed(Buffer.from(kept, "base64url").toString());
   }
 }
 

@@ -63,6 +63,49 @@ describe("a notice", () => {
     expect(screen.getByRole("link", { name: "Try again" }).getAttribute("href")).toBe("/auth/idp");
   });
 
+  const lead = "Signing in with Google did not work.";
+  const again = "Try again, or log in with your email.";
+  const connect = "Log in, then connect Google on your account page.";
+  const create = `${connect} No account yet? Create one`;
+  const another = "Your account is connected to another account of Google. Use that one, or log in with your email.";
+
+  test.each([
+    ["cancelled", `It was cancelled. ${again}`],
+    ["stale", `It took too long. ${again}`],
+    ["noAnswer", `There was no answer from Google. ${again}`],
+    [null, again],
+    ["unverified", `Your email address is not confirmed by Google. ${create}`],
+    ["noEmail", `There was no email address in what Google sent. ${create}`],
+    ["closed", "Accounts are for addresses of certain domains."],
+    ["disconnected", `It is disconnected from your account. ${connect}`],
+    ["otherIdentity", another],
+  ])("of a failure (%s) says what helps, and every way keeps the target", async (problem, sentence) => {
+    const failed = { ...loaded, notice: "idp_failed", problem, returnTo: "/notes" };
+    await renderPage("/login", Login, { loaded: failed });
+    expect(screen.getByRole("alert").textContent?.trim()).toBe(`${lead} ${sentence}`);
+    const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+    expect(hrefs.filter((href) => href === "/auth/idp?return_to=%2Fnotes")).toHaveLength(
+      sentence.includes("Try again") ? 2 : 1,
+    );
+    const other = screen.getByRole("link", { name: "Use another account" });
+    expect(other.getAttribute("href")).toBe("/auth/idp?prompt=select_account&return_to=%2Fnotes");
+    expect(document.querySelector("form")?.getAttribute("action")).toBe("/login?return_to=%2Fnotes");
+  });
+
+  test.each([
+    ["unverified", `Your email address is not confirmed by Google. ${connect}`],
+    ["closed", "New accounts cannot be created here."],
+  ])("of a failure (%s) offers no new account where there is none", async (problem, sentence) => {
+    const failed = { ...loaded, notice: "idp_failed", problem, registrationClosed: true };
+    await renderPage("/login", Login, { loaded: failed });
+    expect(screen.getByRole("alert").textContent?.trim()).toBe(`${lead} ${sentence}`);
+  });
+
+  test("without a failure, there is no link to another account", async () => {
+    await renderPage("/login", Login, { loaded: { ...loaded, notice: "password_reset" } });
+    expect(screen.queryByRole("link", { name: "Use another account" })).toBeNull();
+  });
+
   test("has no link to a new attempt when external sign-in is off", async () => {
     await renderPage("/login", Login, { loaded: { idpEnabled: false, provider: null, notice: "idp_failed" } });
     expect(screen.getByRole("alert").textContent).toBe("Signing in with the other service did not work.");

@@ -8,6 +8,7 @@ import { parseAddress } from "#server/accounts/users/email-address";
 import { currentRequest } from "#server/context";
 import { PasswordReset, Registration } from "#server/database/entities";
 import { openFrontDoor } from "#server/door/front-door";
+import { signInProblems } from "#server/features/visitor/external-sign-in.server";
 import { providers } from "#server/provider/providers";
 import * as idp from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
@@ -18,6 +19,7 @@ import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
+import { attemptCookie } from "../support/cookies";
 import { startLatchkey } from "../support/latchkey";
 import { listen } from "../support/listen";
 import { exchange } from "../support/raw-http";
@@ -212,7 +214,17 @@ describe("no request is answered 500 or changes data", () => {
   test("with any cookies", async () => {
     const unit = fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code));
     const latin1 = fc.string({ unit, minLength: 1, maxLength: 200 });
-    const names = ["session", "__Host-session", "oauth_state", "oauth_verifier", "__proto__", "a"];
+    const attempt = attemptCookie("s");
+    const names = [
+      "session",
+      "__Host-session",
+      "oauth_state",
+      "oauth_verifier",
+      attempt,
+      "idp_failure",
+      "__proto__",
+      "a",
+    ];
     const named = fc.tuple(fc.constantFrom(...names), latin1);
     const pairs = fc.array(named, { minLength: 1, maxLength: 5 });
     const header = fc.oneof(
@@ -224,6 +236,9 @@ describe("no request is answered 500 or changes data", () => {
         const headers = { Cookie: cookie.replaceAll("\u007f", "").trim() };
         expect(await outcomeOf(dashboard.loader, get("/dashboard", { headers }))).toMatchObject({ location: "/login" });
         expect(await outcomeOf(login.loader, get("/login", { headers }))).toMatchObject({ status: 200 });
+        const failed = await outcomeOf(login.loader, get("/login?notice=idp_failed", { headers }));
+        expect(failed.data.problem === null || signInProblems.includes(failed.data.problem)).toBe(true);
+        await outcomeOf(idp.loader, get("/auth/idp", { headers }));
         const back = await outcomeOf(callback.loader, get("/auth/idp/callback?code=c&state=s", { headers }));
         expect(back.location).toBe("/login?notice=idp_failed");
         expect(await outcomeOf(logout.action, post("/logout", {}, { headers }))).toMatchObject({ location: "/login" });
@@ -325,7 +340,7 @@ describe("any answer of the provider", () => {
     location: "/login?notice=idp_failed",
     headers: expect.anything(),
     data: "",
-    cookies: { oauth_state: "" },
+    cookies: { oauth_state: "", idp_failure: expect.stringMatching(/^0\.\.\w*$/) },
   };
 
   const withoutToken = fc

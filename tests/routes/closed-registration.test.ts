@@ -65,7 +65,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
     latchkey.configure(limit);
     const refused = await latchkey.unchanged(() => signInWith({ sub: "1001", email: "grace@example.com" }));
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
-    expect(refused.cookies).toEqual({ oauth_state: "" });
+    expect(refused.cookies).toEqual({ oauth_state: "", idp_failure: "0..closed" });
     expect(latchkey.events()).toContainEqual({ event: "idp.failed", reason: "registration_closed" });
   });
 

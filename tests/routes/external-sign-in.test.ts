@@ -5,6 +5,7 @@ import { logExternalSignInFailure, signInToAccount } from "#server/features/visi
 import * as authorize from "~/routes/auth.idp._index";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
 import { unknownBrowser } from "../support/accounts";
+import { failureCookie } from "../support/cookies";
 import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink } from "../support/mailed-links";
@@ -32,10 +33,10 @@ function expectSignedIn(outcome: Outcome) {
   ]);
 }
 
-async function expectRefused(work: () => Promise<Outcome>) {
+async function expectRefused(work: () => Promise<Outcome>, problem = "") {
   const refused = await latchkey.unchanged(work);
   expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
-  expect(refused.headers.getSetCookie()).toEqual([cleared]);
+  expect(refused.headers.getSetCookie()).toEqual([cleared, failureCookie(problem)]);
 }
 
 const users = () => latchkey.execute<Record<string, unknown>>("select * from users order by email");
@@ -55,6 +56,9 @@ describe("GET /auth/idp", () => {
     expect(one.headers.getSetCookie()).toEqual([
       expect.stringMatching(
         /^oauth_state=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
+      ),
+      expect.stringMatching(
+        /^oauth_attempt_[0-9a-f]{32}=1\.\.; HttpOnly; Max-Age=3600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
       ),
     ]);
     expect(one.cookies.oauth_state).not.toBe(other.cookies.oauth_state);
@@ -191,7 +195,7 @@ test("enqueues one mail when it links an account, and none for a new or a return
 describe("a refused callback", () => {
   const own = `oauth_state=${state}`;
 
-  test.each<[string, Record<string, string>, string]>([
+  test.each<[string, Record<string, string>, string, string?]>([
     ["another state", { code: "c", state: "ef".repeat(32) }, own],
     ["a shorter state", { code: "c", state: state.slice(1) }, own],
     ["a longer state", { code: "c", state: `${state}0` }, own],
@@ -203,17 +207,17 @@ describe("a refused callback", () => {
     ["a cookie of another name", { code: "c", state }, `OAUTH_STATE=${state}; %6Fauth_state=${state}`],
     ["neither state nor cookie", { code: "c" }, ""],
     ["no parameters and no cookie", {}, ""],
-    ["an error of the provider", { error: "access_denied", state }, own],
-    ["an error beside a code", { error: "server_error", code: "c", state }, own],
-    ["no code", { state }, own],
-    ["an empty code", { code: "", state }, own],
+    ["an error of the provider", { error: "access_denied", state }, own, "cancelled"],
+    ["an error beside a code", { error: "server_error", code: "c", state }, own, "noAnswer"],
+    ["no code", { state }, own, ""],
+    ["an empty code", { code: "", state }, own, ""],
   ])(
     "login CSRF: %s sends no request and changes nothing",
     { tags: ["2.3.1", "10.1.2", "10.2.1", "CVE-2025-68158"] },
-    async (_why, query, cookie) => {
+    async (_why, query, cookie, problem = "stale") => {
       await latchkey.createUser();
       googleAnswers(ada);
-      await expectRefused(() => comeBack(query, cookie));
+      await expectRefused(() => comeBack(query, cookie), problem);
       expect(nock.pendingMocks()).toHaveLength(2);
     },
   );
@@ -221,14 +225,13 @@ describe("a refused callback", () => {
   test("while external sign-in is off sends no request to the provider", async () => {
     latchkey.configure(off);
     googleAnswers(ada);
-    await expectRefused(() => comeBack({ code: "c", state }));
+    await expectRefused(() => comeBack({ code: "c", state }), "");
     expect(nock.pendingMocks()).toHaveLength(2);
     expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "off" }]);
   });
 
   test.each([
     ["unverified", { email_verified: false }],
-    ["missing", { email: undefined }],
     ["malformed", { email: "ada" }],
     ["a list of two", { email: "ada@example.com, eve@example.com" }],
     ["outside ASCII", { email: "ada@examp\u212ae.com" }],
@@ -237,19 +240,28 @@ describe("a refused callback", () => {
   ])("with an address that is %s", { tags: ["CVE-2026-15611", "CVE-2026-97175"] }, async (_why, changed) => {
     await latchkey.createUser();
     await latchkey.createUser({ email: "ada@exampke.com" });
-    await expectRefused(() => signInWithGoogle({ ...ada, ...changed }));
+    await expectRefused(() => signInWithGoogle({ ...ada, ...changed }), "unverified");
     expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
+  });
+
+  test("without an address changes nothing", async () => {
+    await latchkey.createUser();
+    await expectRefused(() => signInWithGoogle({ ...ada, email: undefined }), "noEmail");
+    expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "no_email" }]);
   });
 
   test("for an account that is linked to another id changes nothing", async () => {
     await latchkey.createUser({ idpId: "2002" });
-    await expectRefused(() => signInWithGoogle(ada));
+    await expectRefused(() => signInWithGoogle(ada), "otherIdentity");
     expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "linked_to_another_id" }]);
   });
 
   test("keeps the browser's session", async () => {
     const cookie = await latchkey.signedIn();
-    await expectRefused(() => comeBack({ error: "access_denied", state }, `oauth_state=${state}; ${cookie}`));
+    await expectRefused(
+      () => comeBack({ error: "access_denied", state }, `oauth_state=${state}; ${cookie}`),
+      "cancelled",
+    );
     expect((await openAccount(cookie)).status).toBe(200);
   });
 
@@ -258,7 +270,7 @@ describe("a refused callback", () => {
     await latchkey.withoutTable("sessions", async () => {
       const refused = await comeBack({ code: "c", state });
       expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
-      expect(refused.headers.getSetCookie()).toEqual([cleared]);
+      expect(refused.headers.getSetCookie()).toEqual([cleared, failureCookie("")]);
       expect(await users()).toEqual([]);
     });
   });

@@ -5,6 +5,7 @@ import { connectProvider } from "#server/features/owner/provider-link.server";
 import * as start from "~/routes/auth.idp._index";
 import * as dashboard from "~/routes/dashboard";
 import { act, openAccount } from "../support/account-calls";
+import { attemptCookie } from "../support/cookies";
 import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, type Outcome } from "../support/route-calls";
@@ -70,7 +71,7 @@ describe("disconnecting", () => {
     await latchkey.drain();
     const refused = await latchkey.unchanged(() => signInWithGoogle(ada));
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
-    expect(refused.cookies).toEqual({ oauth_state: "" });
+    expect(refused.cookies).toEqual({ oauth_state: "", idp_failure: "0..disconnected" });
     expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "disconnected" });
   });
 });
@@ -169,7 +170,9 @@ describe("connecting", () => {
     expect(refused.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
     for (const sent of [twice, `${cookie}; ${cookiesOf(started)}`]) {
       const signing = await call(start.loader, get("/auth/idp", { cookie: sent }));
-      expect(signing.cookies).toEqual({ oauth_state: stateOf(signing), oauth_connect: "" });
+      const signingState = stateOf(signing);
+      const started = { oauth_state: signingState, [attemptCookie(signingState)]: "1.." };
+      expect(signing.cookies).toEqual({ ...started, oauth_connect: "" });
     }
   });
 

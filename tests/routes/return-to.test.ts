@@ -9,10 +9,11 @@ import * as complete from "~/routes/register_.complete";
 import { requireUser } from "~/visitor/session.server";
 import { act } from "../support/account-calls";
 import { goodPassword } from "../support/accounts";
+import { attemptCookie, failureCookie } from "../support/cookies";
 import { comeBack, google, googleAnswers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { mailSentOutcome } from "../support/mailed-links";
-import { call, get, type Outcome, post } from "../support/route-calls";
+import { call, get, post } from "../support/route-calls";
 import { twice } from "../support/twice";
 
 const latchkey = startLatchkey({ ...google, RETURN_ORIGINS: "https://app.example" });
@@ -227,27 +228,23 @@ describe("an external sign-in", () => {
     comeBack({ state: cookies.oauth_state ?? "", ...more }, cookieHeader(cookies));
 
   const cleared = (name: string) => `${name}=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax`;
-  const expectFailed = (failed: Outcome) => {
-    expect(failed).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
-    expect(failed.headers.getSetCookie()).toEqual([cleared("oauth_state"), cleared("oauth_return_to")]);
-  };
+  const kept = (state: string, target: string, canRestart: 0 | 1) =>
+    `${attemptCookie(state)}=${canRestart}.${Buffer.from(target).toString("base64url")}.; HttpOnly; Max-Age=3600; Path=/auth/idp; SameSite=Lax`;
 
-  test("keeps it in a cookie beside the state's, which the callback clears, and ends there", async () => {
+  test("keeps it in a cookie of the attempt, and ends there", async () => {
     const sent = await start();
-    const { oauth_state: state = "", oauth_return_to: returnTo } = sent.cookies;
+    const { oauth_state: state = "" } = sent.cookies;
     expect(new URL(sent.location ?? "").searchParams.get("state")).toBe(state);
     expect(state).toMatch(/^[0-9a-f]{64}$/);
     expect(sent.location).not.toContain("app.example");
-    expect(sent.headers.getSetCookie()[1]).toBe(
-      `oauth_return_to=${Buffer.from(app).toString("base64url")}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
-    );
-    expect(returnTo).toMatch(/^[\w.-]+$/);
+    expect(sent.headers.getSetCookie()[1]).toBe(kept(state, app, 1));
+    expect(sent.cookies[attemptCookie(state)]).toMatch(/^[\w.-]+$/);
     providerAnswers();
     const done = await comeBackWith(sent.cookies);
     expect(done).toMatchObject({ status: 302, location: app });
     expect(done.headers.getSetCookie()).toEqual([
       cleared("oauth_state"),
-      cleared("oauth_return_to"),
+      kept(state, app, 0),
       expect.stringMatching(/^session=[0-9a-f]{64}; /),
     ]);
   });
@@ -255,35 +252,43 @@ describe("an external sign-in", () => {
   test("with the longest target sets a cookie that browsers keep: at most 4,096 bytes", async () => {
     const longest = `/${"%".repeat(2_047)}`;
     const sent = await start(`?${query(longest)}`);
-    expect(`oauth_return_to=${sent.cookies.oauth_return_to}`.length).toBeLessThan(4_096);
+    for (const line of sent.headers.getSetCookie()) expect(line.split(";", 1)[0]?.length).toBeLessThan(4_096);
     providerAnswers();
     expect((await comeBackWith(sent.cookies)).location).toBe(longest);
   });
 
   test.each([
-    ["the provider's refusal", { error: "access_denied" }],
-    ["another state", { code: "c", state: "0".repeat(64) }],
-    ["no code", {}],
-  ])("that ends with %s leads to exactly /login?notice=idp_failed, without it", async (_what, parameters) => {
-    expectFailed(await comeBackWith((await start()).cookies, parameters));
-  });
+    ["the provider's refusal", { error: "access_denied" }, "cancelled", app],
+    ["another state", { code: "c", state: "0".repeat(64) }, "stale", ""],
+    ["no code", {}, "", app],
+  ])(
+    "that ends with %s leads to exactly /login?notice=idp_failed; a cookie has the target of its own attempt",
+    async (_what, parameters, problem, target) => {
+      const failed = await comeBackWith((await start()).cookies, parameters);
+      expect(failed).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+      expect(failed.headers.getSetCookie().at(-1)).toBe(failureCookie(problem, target));
+    },
+  );
 
-  test("without return_to, or with another origin, sets no cookie and clears that of an earlier attempt", async () => {
+  test("without return_to, or with another origin, has no target", async () => {
     for (const search of ["", `?${query(away)}`]) {
-      expect(Object.keys((await start(search)).cookies)).toEqual(["oauth_state"]);
-      const later = await start(search, cookieHeader((await start()).cookies));
-      expect(later.headers.getSetCookie()[1]).toBe(cleared("oauth_return_to"));
+      const { cookies } = await start(search, cookieHeader((await start()).cookies));
+      expect(cookies).toEqual({ oauth_state: cookies.oauth_state, [attemptCookie(cookies.oauth_state ?? "")]: "1.." });
     }
   });
 
   test.each([
-    ["another origin", Buffer.from(away).toString("base64url")],
-    ["no target", ""],
-    ["no base64url", "§"],
+    ["another origin", `1.${Buffer.from(away).toString("base64url")}.`],
+    ["no target", "1.."],
+    ["an empty value", ""],
+    ["no base64url", "1.§."],
+    ["another mark", `2.${Buffer.from("/notes").toString("base64url")}.`],
+    ["no mark", Buffer.from("/notes").toString("base64url")],
+    ["a longer target", `1.${Buffer.from(`/${"a".repeat(2_048)}`).toString("base64url")}.`],
   ])("ends at the account page with a planted cookie of %s", async (_what, planted) => {
     const { cookies } = await start("");
     providerAnswers();
-    const done = await comeBackWith({ ...cookies, oauth_return_to: planted });
+    const done = await comeBackWith({ ...cookies, [attemptCookie(cookies.oauth_state ?? "")]: planted });
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
@@ -295,7 +300,7 @@ describe("an external sign-in", () => {
     const session = cookie.slice("session=".length);
     const done = await comeBackWith({ ...earlier.cookies, ...asked.cookies, session });
     expect(done).toMatchObject({ location: "/dashboard?notice=idp_connected" });
-    expect(done.cookies).toEqual({ oauth_state: "", oauth_connect: "", oauth_return_to: "" });
+    expect(done.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
   });
 });
 

@@ -38,6 +38,9 @@ export interface Outcome {
 
 type RouteFunction = (args: LoaderFunctionArgs & ActionFunctionArgs) => unknown;
 
+const responseTo = (gone: boolean) =>
+  Object.defineProperty(new ServerResponse(new IncomingMessage(new Socket())), "closed", { value: gone });
+
 /** What the front door would know; a test states it in headers, which only this function reads. */
 const factsOf = ({ headers, method, url }: Request): RequestFacts => ({
   requestId: crypto.randomUUID(),
@@ -48,7 +51,7 @@ const factsOf = ({ headers, method, url }: Request): RequestFacts => ({
   clientForwarded: false,
   crossSite: headers.has("latchkey-cross-site"),
   unreadable: headers.has("latchkey-unreadable"),
-  response: new ServerResponse(new IncomingMessage(new Socket())),
+  response: responseTo(headers.has("latchkey-gone")),
 });
 
 async function settle(route: RouteFunction, request: Request): Promise<unknown> {

@@ -57,10 +57,13 @@ export interface Attempt {
 }
 
 /** Starts an attempt, which the browser's cookies keep. @throws CallError when discovery fails */
-export async function startExternalSignIn(redirectUri: string): Promise<Attempt & { consentUrl: string }> {
+export async function startExternalSignIn(
+  redirectUri: string,
+  selectAccount = false,
+): Promise<Attempt & { consentUrl: string }> {
   const state = mintToken();
   const codeVerifier = usesPkce() ? mintToken() : null;
-  const consentUrl = await provider.authorizationUrl(configured(), redirectUri, state, codeVerifier);
+  const consentUrl = await provider.authorizationUrl(configured(), { redirectUri, state, codeVerifier, selectAccount });
   logEvent({ event: "idp.started" });
   return { state, codeVerifier, consentUrl };
 }
@@ -79,9 +82,10 @@ export async function exchangeCode(authorization: AuthorizationCode): Promise<st
 /** @throws CallError */
 export const fetchProfile = (accessToken: string): Promise<Profile> => provider.fetchProfile(configured(), accessToken);
 
-/** The address that a user may be found or created by: the provider itself states that it is verified. */
+/** The address that a user may be found or created by: the provider states that it is verified, or all of its are. */
 function verifiedAddress({ email, emailVerified }: Profile): string {
-  const address = emailVerified && email !== null ? parseAddress(email) : null;
+  if (email === null) throw new ExternalSignInError("no_email");
+  const address = emailVerified || configured().trustEmail ? parseAddress(email) : null;
   if (address === null) throw new ExternalSignInError("no_verified_email");
   return address;
 }
@@ -169,6 +173,33 @@ function failureOf(error: unknown): ExternalSignInFailure {
   return "unexpected";
 }
 
-export function logExternalSignInFailure(error: unknown): void {
-  logEvent({ event: "idp.failed", reason: failureOf(error) });
+/** RFC 6749, section 4.1.2.1, and OpenID Connect Core 1.0, section 3.1.2.6. */
+const authorizationErrors = `access_denied invalid_request unauthorized_client unsupported_response_type invalid_scope
+  server_error temporarily_unavailable interaction_required login_required account_selection_required consent_required
+  invalid_request_uri invalid_request_object request_not_supported request_uri_not_supported registration_not_supported`;
+
+/** The `error` of an authorization response, as it is logged: whoever made the link chose its text. */
+export const refusalReason = (error: string | null): ExternalSignInFailure =>
+  `authorization: ${authorizationErrors.split(/\s+/).find((known) => known === error) ?? "other"}`;
+
+/** What a person can be told, and the reasons for it. `stale`: another attempt may work at once. */
+const problems = {
+  stale: /^state$/,
+  cancelled: /^authorization: access_denied$/,
+  noAnswer: /: (?:timeout|unreachable|status 5\d\d|server_error|temporarily_unavailable)$/,
+  noEmail: /^no_email$/,
+  unverified: /^no_verified_email$/,
+  closed: /^registration_closed$/,
+  disconnected: /^disconnected$/,
+  otherIdentity: /^linked_to_another_id$/,
+};
+export type SignInProblem = keyof typeof problems;
+export const signInProblems = Object.keys(problems) as SignInProblem[];
+
+/** Logs the failure. @returns what the person can be told; `null` for nothing of help */
+export function logExternalSignInFailure(error: unknown): SignInProblem | null {
+  const reason = failureOf(error);
+  logEvent({ event: "idp.failed", reason });
+  if (error instanceof CallError && provider.isUsedCode(error)) return "stale";
+  return signInProblems.find((problem) => problems[problem].test(reason)) ?? null;
 }

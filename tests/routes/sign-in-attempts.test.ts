@@ -1,0 +1,326 @@
+import nock from "nock";
+import { beforeEach, describe, expect, test } from "vitest";
+import * as authorize from "~/routes/auth.idp._index";
+import * as callback from "~/routes/auth.idp_.callback";
+import * as login from "~/routes/login";
+import { logIn } from "../support/account-calls";
+import { attemptCookie, setCookieOf } from "../support/cookies";
+import { google, googleAnswers } from "../support/google-sign-in";
+import { startLatchkey } from "../support/latchkey";
+import { call, get, type Outcome } from "../support/route-calls";
+
+const latchkey = startLatchkey({ ...google, RETURN_ORIGINS: "https://app.example" });
+
+const ada = { sub: "1001", email: "ada@example.com", email_verified: true };
+const failed = "/login?notice=idp_failed";
+const query = (returnTo: string) => new URLSearchParams({ return_to: returnTo });
+
+const routes = new Map<string, { loader: unknown }>([
+  ["/auth/idp", authorize],
+  ["/auth/idp/callback", callback],
+  ["/login", login],
+]);
+
+/** A browser's cookies, which it sends in the order in which they were set (RFC 6265, section 5.4), by their path. */
+class Browser {
+  readonly cookies = new Map<string, string>();
+
+  cookieFor(path: string): string {
+    const sent = [...this.cookies].filter(([name]) => !name.startsWith("oauth_") || path.startsWith("/auth/idp"));
+    return sent.map((pair) => pair.join("=")).join("; ");
+  }
+
+  async open(path: string, headers?: Record<string, string>): Promise<Outcome> {
+    const { pathname } = new URL(path, "http://localhost");
+    const request = get(path, { cookie: this.cookieFor(pathname), headers });
+    const outcome = await call(routes.get(pathname)?.loader, request);
+    for (const { name, value, expired } of outcome.headers.getSetCookie().map(setCookieOf)) {
+      if (expired) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return outcome;
+  }
+
+  /** Leaves for the consent screen, in a tab of its own. @returns the attempt's state */
+  async leave(returnTo = "", headers?: Record<string, string>): Promise<string> {
+    const { location } = await this.open(`/auth/idp${returnTo && `?${query(returnTo)}`}`, headers);
+    return new URL(location ?? "").searchParams.get("state") ?? "";
+  }
+
+  /** Comes back, and follows every redirect; the provider, which knows her by now, sends her straight back. */
+  async finish(state: string, more: Record<string, string> = { code: "c" }): Promise<string[]> {
+    const visited: string[] = [];
+    let path = `/auth/idp/callback?${new URLSearchParams({ state, ...more })}`;
+    while (routes.has(new URL(path, "http://localhost").pathname)) {
+      const { location } = await this.open(path);
+      if (location === null) break;
+      visited.push(location);
+      const again = location.startsWith("https://accounts.google.com/");
+      const returned = new URL(location, "http://localhost").searchParams.get("state") ?? "";
+      path = again ? `/auth/idp/callback?${new URLSearchParams({ state: returned, code: "c" })}` : location;
+      expect(visited.length).toBeLessThan(10);
+    }
+    return visited;
+  }
+
+  async problem(): Promise<string | null> {
+    return (await this.open(failed)).data.problem;
+  }
+}
+
+let browser: Browser;
+
+beforeEach(() => {
+  browser = new Browser();
+  googleAnswers(ada, 9);
+  return () => nock.cleanAll();
+});
+
+const sessions = () => latchkey.execute("select * from sessions");
+
+describe("several tabs", () => {
+  const orders = [
+    [0, 1],
+    [1, 0],
+    [0, 1, 2, 3, 4],
+    [4, 3, 2, 1, 0],
+    [2, 4, 0, 3, 1],
+  ];
+
+  test.each(orders.map((order) => [order]))(
+    "that finish in the order %j end signed in, each at its target",
+    async (order) => {
+      const states: string[] = [];
+      for (const tab of [...order].sort()) states.push(await browser.leave(`/notes?${tab}`));
+      for (const tab of order) {
+        const visited = await browser.finish(states[tab] ?? "");
+        expect(visited.at(-1)).toBe(`/notes?${tab}`);
+        expect(visited).not.toContain("/dashboard?notice=idp_failed");
+      }
+      expect(await sessions()).toHaveLength(1);
+      const codes = nock.pendingMocks().length;
+      expect(codes).toBeGreaterThan(0); // of the stale responses no code was exchanged
+    },
+  );
+
+  test("a stale tab of a guest is restarted once, with its target, and the code of its response is not used", async () => {
+    const [older] = [await browser.leave("https://app.example/a"), await browser.leave()];
+    nock.cleanAll();
+    const back = await browser.open(`/auth/idp/callback?${new URLSearchParams({ state: older, code: "c" })}`);
+    expect(back.location).toBe(failed);
+    const page = await browser.open(failed);
+    expect(page).toMatchObject({ status: 302, location: `/auth/idp?${query("https://app.example/a")}` });
+    expect(page.headers.get("X-Remix-Reload-Document")).toBe("true");
+    expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "state" });
+  });
+});
+
+describe("a response that comes again", () => {
+  test("to a signed-in browser leads to its target, without an alarm, and keeps the session", async () => {
+    const state = await browser.leave("/notes");
+    expect(await browser.finish(state)).toEqual(["/notes"]);
+    const before = await sessions();
+    expect(await browser.finish(state)).toEqual([failed, "/notes"]);
+    expect(await browser.finish("0".repeat(64))).toEqual([failed, "/dashboard"]);
+    expect(await sessions()).toEqual(before);
+  });
+
+  test("while the first is slow, with a used code, signs in by a second attempt", async () => {
+    nock.cleanAll();
+    nock("https://oauth2.googleapis.com").post("/token").reply(400, { error: "invalid_grant" });
+    googleAnswers(ada);
+    const visited = await browser.finish(await browser.leave("/notes"));
+    expect(visited).toEqual([failed, `/auth/idp?${query("/notes")}`, expect.stringMatching(/^https/), "/notes"]);
+  });
+
+  test("with a used code at GitHub, which answers with status 200, too", async () => {
+    latchkey.configure({ IDP_PROVIDER: "github" });
+    nock("https://github.com").post("/login/oauth/access_token").reply(200, { error: "bad_verification_code" });
+    const state = await browser.leave("/notes");
+    expect((await browser.finish(state)).slice(0, 2)).toEqual([failed, `/auth/idp?${query("/notes")}`]);
+    expect(latchkey.events()).toContainEqual({ event: "idp.failed", reason: "exchange: unexpected" });
+  });
+
+  test("restarts at most once: a second stale response ends at the page, which keeps the target", async () => {
+    nock.cleanAll();
+    nock("https://oauth2.googleapis.com").post("/token").times(2).reply(400, { error: "invalid_grant" });
+    const visited = await browser.finish(await browser.leave("/notes"));
+    expect(visited).toEqual([failed, `/auth/idp?${query("/notes")}`, expect.stringMatching(/^https/), failed]);
+    expect((await browser.open(failed)).data).toMatchObject({ problem: "stale", returnTo: "/notes" });
+    expect(await sessions()).toEqual([]);
+  });
+
+  test("after a logout restarts nothing", async () => {
+    const state = await browser.leave("/notes");
+    await browser.finish(state);
+    browser.cookies.delete("session");
+    expect(await browser.finish(state)).toEqual([failed]);
+  });
+
+  test("after eleven minutes signs in by a second attempt", async () => {
+    const state = await browser.leave("/notes");
+    browser.cookies.delete("oauth_state");
+    expect((await browser.finish(state)).at(-1)).toBe("/notes");
+  });
+});
+
+test("login CSRF: a planted callback restarts nothing, whatever the browser has started", async () => {
+  await browser.leave("/notes");
+  nock.cleanAll();
+  expect(await latchkey.unchanged(() => browser.finish("e".repeat(64)))).toEqual([failed]);
+  expect((await browser.open(failed)).data).toMatchObject({ problem: "stale", returnTo: null });
+});
+
+describe("a failure", () => {
+  test("keeps the target for the form, and after a sign-in with the password raises no alarm", async () => {
+    await latchkey.createUser();
+    expect(await browser.finish(await browser.leave("/notes"), { error: "access_denied" })).toEqual([failed]);
+    const page = await browser.open(failed);
+    expect(page).toMatchObject({ status: 200, data: { problem: "cancelled", returnTo: "/notes" } });
+    const { cookies } = await logIn(undefined, undefined, { cookie: browser.cookieFor("/login") });
+    for (const [name, value] of Object.entries(cookies)) browser.cookies.set(name, value);
+    expect((await browser.open(failed)).location).toBe("/dashboard");
+  });
+
+  test("after which she tries again, and goes back in the browser's history, raises no alarm", async () => {
+    await browser.finish(await browser.leave("/notes"), { error: "access_denied" });
+    await browser.finish(await browser.leave("/notes"));
+    expect((await browser.open(failed)).location).toBe("/notes");
+  });
+
+  test("of a signed-in browser that was not stale still says so on the account page", async () => {
+    browser.cookies.set("session", (await latchkey.signedIn()).slice("session=".length));
+    const visited = await browser.finish(await browser.leave("/notes"), { error: "access_denied" });
+    expect(visited).toEqual([failed, "/dashboard?notice=idp_failed"]);
+  });
+
+  test.each([
+    [{ error: "access_denied" }, "cancelled", "authorization: access_denied"],
+    [{ error: "temporarily_unavailable" }, "noAnswer", "authorization: temporarily_unavailable"],
+    [{ error: "invalid_scope" }, null, "authorization: invalid_scope"],
+    [{ error: "login_required" }, null, "authorization: login_required"],
+    [{ error: "ada@example.com" }, null, "authorization: other"],
+    [{ error: "" }, null, "authorization: other"],
+  ])("%j is told as %s and logged as %s", async (parameters, problem, reason) => {
+    await browser.finish(await browser.leave(), parameters);
+    expect(await browser.problem()).toBe(problem);
+    expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason });
+  });
+
+  test.each([
+    ["closed", { REGISTRATION: "closed" }, ada],
+    ["closed", { REGISTRATION: "domains", REGISTRATION_DOMAINS: "example.org" }, ada],
+    ["unverified", {}, { ...ada, email_verified: undefined }],
+    ["noEmail", {}, { ...ada, email: undefined }],
+  ])("is told as %s", async (problem, settings, profile) => {
+    latchkey.configure(settings);
+    nock.cleanAll();
+    googleAnswers(profile);
+    expect(await browser.finish(await browser.leave("/notes"))).toEqual([failed]);
+    expect((await browser.open(failed)).data).toMatchObject({ problem, returnTo: "/notes" });
+  });
+
+  test("of discovery keeps the target, and no attempt", async () => {
+    const issuer = "https://down.example";
+    latchkey.configure({ IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
+    nock(issuer).get("/.well-known/openid-configuration").reply(503);
+    expect((await browser.open(`/auth/idp?${query("/notes")}`)).location).toBe(failed);
+    expect([...browser.cookies.keys()]).toEqual(["idp_failure"]);
+    expect((await browser.open(failed)).data).toMatchObject({ problem: "noAnswer", returnTo: "/notes" });
+  });
+
+  test("of discovery during a restart is shown, and no loop", async () => {
+    browser.cookies.set("idp_failure", "1..stale");
+    const issuer = "https://gone.example";
+    latchkey.configure({ IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
+    nock(issuer).get("/.well-known/openid-configuration").reply(503);
+    expect((await browser.open(failed)).location).toBe("/auth/idp");
+    expect((await browser.open("/auth/idp")).location).toBe(failed);
+    expect(await browser.open(failed)).toMatchObject({ status: 200, data: { problem: "noAnswer" } });
+  });
+});
+
+describe("a forged cookie of a failure", () => {
+  const target = (text: string) => Buffer.from(text).toString("base64url");
+
+  test.each([
+    ["another origin", `0.${target("https://evil.example/")}.cancelled`, "cancelled", null],
+    ["an allowed target", `0.${target("https://app.example/a")}.closed`, "closed", "https://app.example/a"],
+    ["no problem of ours", `0.${target("/notes")}.__proto__`, null, "/notes"],
+    ["another mark", `2.${target("/notes")}.stale`, null, null],
+    ["no form", "cancelled", null, null],
+    ["a longer target", `0.${target(`/${"a".repeat(2_048)}`)}.stale`, "stale", null],
+    ["markup", "0..<b>", null, null],
+  ])("with %s chooses among the texts and the allowed targets", async (_what, value, problem, returnTo) => {
+    browser.cookies.set("idp_failure", value);
+    expect(await browser.open(failed)).toMatchObject({ status: 200, data: { problem, returnTo } });
+    expect((await browser.open("/login")).data).toMatchObject({ problem: null, returnTo: null });
+  });
+
+  test("that is sent twice counts as absent", async () => {
+    const cookie = "idp_failure=0..cancelled; idp_failure=0..closed";
+    expect((await call(login.loader, get(failed, { cookie }))).data.problem).toBeNull();
+  });
+
+  test("restarts nothing while external sign-in is off", async () => {
+    latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" });
+    browser.cookies.set("idp_failure", "1..stale");
+    expect((await browser.open(failed)).status).toBe(200);
+  });
+});
+
+describe("the cookies of the attempts", () => {
+  const attempts = () => [...browser.cookies].filter(([name]) => name.startsWith("oauth_attempt_"));
+  const sizeOf = (pairs: [string, string][]) => pairs.map((pair) => pair.join("=")).join("").length;
+
+  test("are the newest that fit in 6,000 bytes", async () => {
+    const target = `/${"a".repeat(500)}`;
+    const states: string[] = [];
+    for (let tab = 0; tab < 16; tab++) states.push(await browser.leave(target));
+    const kept = attempts();
+    expect(kept.map(([name]) => name)).toEqual(states.slice(-kept.length).map(attemptCookie));
+    expect(sizeOf(kept)).toBeLessThanOrEqual(6_000);
+    expect(sizeOf(kept) + sizeOf(kept.slice(-1))).toBeGreaterThan(6_000);
+  });
+
+  test("with the longest target leave room for the one before", async () => {
+    const longest = `/${"a".repeat(2_047)}`;
+    const states = [await browser.leave(longest), await browser.leave(longest), await browser.leave(longest)];
+    expect(attempts().map(([name]) => name)).toEqual(states.slice(1).map(attemptCookie));
+  });
+
+  test("of another form are no attempts: they are neither counted nor cleared", async () => {
+    browser.cookies.set("oauth_attempt_", "a".repeat(3_000));
+    browser.cookies.set(`oauth_attempt_${"g".repeat(32)}`, "a".repeat(3_000));
+    const { cookies } = await browser.open("/auth/idp");
+    expect(Object.keys(cookies)).toEqual(["oauth_state", attemptCookie(cookies.oauth_state ?? "")]);
+  });
+
+  test("that are sent twice are none", async () => {
+    const state = await browser.leave("/notes");
+    const name = attemptCookie(state);
+    const cookie = `oauth_state=${state}; ${name}=${browser.cookies.get(name)}; ${name}=1..`;
+    const done = await call(callback.loader, get(`/auth/idp/callback?code=c&state=${state}`, { cookie }));
+    expect(done.location).toBe("/dashboard");
+  });
+});
+
+test.each([
+  { "Sec-Purpose": "prefetch" },
+  { "Sec-Purpose": "prefetch;prerender" },
+  { Purpose: "prefetch" },
+  { Purpose: "preview" },
+])("a request in advance (%j) starts nothing and keeps the running attempt", async (headers) => {
+  const state = await browser.leave("/notes");
+  const answer = await browser.open("/auth/idp", headers);
+  expect(answer).toMatchObject({ status: 503, location: null });
+  expect(answer.cookies).toEqual({});
+  expect(await browser.finish(state)).toEqual(["/notes"]);
+});
+
+test("a client that has hung up before the session starts gets none", async () => {
+  await latchkey.createUser();
+  const state = await browser.leave();
+  await latchkey.unchanged(() => browser.open(`/auth/idp/callback?code=c&state=${state}`, { "latchkey-gone": "true" }));
+  expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "client_gone" });
+});
