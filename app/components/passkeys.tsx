@@ -38,7 +38,7 @@ function AddPasskey({ name, offered }: { name: string; offered: boolean }) {
 }
 
 export interface PasskeysOfAccount {
-  items: { id: string; name: string; added: Moment; lastUsed: Moment | null }[];
+  items: { id: string; name: string; added: Moment; lastUsed: Moment | null; questioned: boolean }[];
   /** For one of this browser; `null`: the account has as many as it can have. */
   newName: string | null;
   /** Whether the page offers to add one. */
@@ -51,7 +51,7 @@ export function Passkeys({ items, newName, offered }: PasskeysOfAccount) {
   const support = usePasskeySupport();
   return (
     <>
-      {items.map(({ id, name, added, lastUsed }) => (
+      {items.map(({ id, name, added, lastUsed, questioned }) => (
         <li key={id} {...support}>
           <p>
             <bdi>{name}</bdi>
@@ -61,6 +61,7 @@ export function Passkeys({ items, newName, offered }: PasskeysOfAccount) {
               <br />
               {lastUsed && <MomentLine of="passkeys.lastUsed" {...lastUsed} />}
             </small>
+            {questioned && <strong>{t("passkeys.questioned")}</strong>}
           </p>
           <ActionForm intent="remove-passkey" submit={t("passkeys.remove")}>
             <input type="hidden" name="passkey" value={id} />

@@ -3,7 +3,7 @@
 // This file has no side effect, so it is dropped with all that it imports.
 
 export { clientOf, factsOf, requesterOf } from "#server/door/request-facts.server";
-export { hasPasskeys, mostPasskeys, passkeysOf } from "#server/features/owner/passkeys.server";
+export { hasPasskeys, isQuestioned, mostPasskeys, passkeysOf } from "#server/features/owner/passkeys.server";
 export { providerLabel } from "#server/features/visitor/external-sign-in.server";
 export {
   isResetLinkLive,

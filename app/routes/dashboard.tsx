@@ -20,6 +20,7 @@ import {
   factsOf,
   formTargetHeader,
   hasPasskeys,
+  isQuestioned,
   languageOf,
   mostPasskeys,
   mustSignInAgain,
@@ -57,11 +58,12 @@ export function loader({ request }: LoaderFunctionArgs) {
         },
         provider,
         passkeys: passkeys && {
-          items: passkeys.map(({ credentialId, name, createdAt, lastUsedAt }) => ({
-            id: credentialId,
-            name,
-            added: moment(createdAt),
-            lastUsed: lastUsedAt ? moment(lastUsedAt) : null,
+          items: passkeys.map((passkey) => ({
+            id: passkey.credentialId,
+            name: passkey.name,
+            added: moment(passkey.createdAt),
+            lastUsed: passkey.lastUsedAt ? moment(passkey.lastUsedAt) : null,
+            questioned: isQuestioned(passkey),
           })),
           newName: passkeys.length < mostPasskeys ? browserName(request.headers.get("User-Agent"), language) : null,
           offered,

@@ -105,6 +105,7 @@ export const Passkey = defineEntity({
     name: p.text(),
     createdAt: p.datetime(),
     lastUsedAt: p.datetime().nullable(),
+    questionedAt: p.datetime().nullable(),
   },
 });
 export type Passkey = InferEntity<typeof Passkey>;

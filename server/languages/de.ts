@@ -199,6 +199,8 @@ export const de: Texts = {
       added: "Passkey, hinzugefügt: <time>{moment}</time>",
       how: "Melden Sie sich mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts an, ohne Passwort.",
       lastUsed: "Zuletzt verwendet: <time>{moment}</time>",
+      questioned:
+        "Er stammt aus der Zeit vor der letzten Bestätigung Ihrer Adresse. Wenn Sie ihn nicht hinzugefügt haben, entfernen Sie ihn.",
       remove: "Passkey entfernen",
       signIn: "Mit Passkey anmelden",
     },

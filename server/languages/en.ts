@@ -197,6 +197,7 @@ export const en = {
       added: "Passkey, added <time>{moment}</time>",
       how: "Sign in with your fingerprint, your face or the PIN of your device, and type no password.",
       lastUsed: "Last used <time>{moment}</time>",
+      questioned: "It is from before your address was last confirmed. If you did not add it, remove it.",
       remove: "Remove the passkey",
       signIn: "Sign in with a passkey",
     },

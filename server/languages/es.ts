@@ -198,6 +198,7 @@ export const es: Texts = {
       added: "Llave de acceso, añadida: <time>{moment}</time>",
       how: "Inicia sesión con tu huella, tu cara o el PIN de tu dispositivo, sin escribir ninguna contraseña.",
       lastUsed: "Último uso: <time>{moment}</time>",
+      questioned: "Es anterior a la última confirmación de tu dirección. Si no la añadiste tú, quítala.",
       remove: "Quitar la llave de acceso",
       signIn: "Iniciar sesión con una llave de acceso",
     },

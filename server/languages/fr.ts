@@ -200,6 +200,8 @@ export const fr: Texts = {
       added: "Clé d’accès, ajoutée : <time>{moment}</time>",
       how: "Connectez-vous avec votre empreinte, votre visage ou le code de votre appareil, sans mot de passe.",
       lastUsed: "Dernière utilisation : <time>{moment}</time>",
+      questioned:
+        "Elle date d’avant la dernière confirmation de votre adresse. Si vous ne l’avez pas ajoutée, supprimez-la.",
       remove: "Supprimer la clé d’accès",
       signIn: "Se connecter avec une clé d’accès",
     },

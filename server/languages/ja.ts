@@ -186,6 +186,8 @@ export const ja: Texts = {
       added: "パスキー、追加: <time>{moment}</time>",
       how: "指紋、顔、またはデバイスの PIN で、パスワードを入力せずにログインできます。",
       lastUsed: "最終使用: <time>{moment}</time>",
+      questioned:
+        "メールアドレスが最後に確認される前に追加されたパスキーです。お心当たりがない場合は、削除してください。",
       remove: "パスキーを削除",
       signIn: "パスキーでログイン",
     },

@@ -39,10 +39,10 @@ export interface JobData {
   mail_registration: MailJob & { return_to?: string };
   mail_email_change: MailJob & AskedEmailChange;
   mail_email_changing: MailJob & { newEmail: string };
-  mail_email_changed: MailJob & { oldEmail: string; newEmail: string };
+  mail_email_changed: MailJob & { oldEmail: string; newEmail: string; passkeys?: number };
   mail_password_changed: MailJob & { passkeys?: number };
   mail_password_changed_by_owner: MailJob;
-  mail_provider_linked: MailJob;
+  mail_provider_linked: MailJob & { passkeys?: number };
   mail_provider_unlinked: MailJob;
   mail_passkey_added: MailJob;
   mail_passkey_removed: MailJob;

@@ -171,7 +171,7 @@ describe("a sign-in with a verified address", () => {
 
 test("enqueues one mail when it links an account, and none for a new or a returning user", async () => {
   const id = await latchkey.createUser();
-  for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com", language: "en" }], []]) {
+  for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com", language: "en", passkeys: 0 }], []]) {
     expectSignedIn(await signInWithGoogle(ada));
     expect(await latchkey.jobs()).toEqual(jobs);
     await latchkey.drain();

@@ -1,12 +1,14 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { restoreUser, suspendUser } from "#server/features/operator/suspension.server";
+import * as confirmEmail from "~/routes/account.email";
 import * as passkey from "~/routes/auth.passkey";
 import * as login from "~/routes/login";
 import { act, logIn, openAccount, resetWith } from "../support/account-calls";
 import { Authenticator, type Changes, type CoseKey, es256, rs256 } from "../support/authenticator";
+import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { resetLink } from "../support/mailed-links";
+import { emailChangeLink, resetLink } from "../support/mailed-links";
 import { addPasskey, answerWith, ask, signInBy } from "../support/passkeys";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
@@ -599,6 +601,56 @@ describe("removing", () => {
   });
 });
 
+describe("a mailbox that is proven without a session of the account", () => {
+  const newEmail = "new@example.com";
+  const left = "Your account has passkeys (1).";
+  const told = async (subject: string) => {
+    await latchkey.drain();
+    return latchkey.mails().flatMap((mail) => (mail.subject === subject ? [mail.text.includes(left)] : []));
+  };
+  const questioned = async (cookie: string) =>
+    (await openAccount(cookie)).data.passkeys.items.map((item: { questioned: boolean }) => item.questioned);
+  const confirmBy = async (from: string) => {
+    const link = await emailChangeLink(latchkey, session, newEmail);
+    const { cookies } = await call(confirmEmail.action, post("/account/email", link, { cookie: from }));
+    return cookies.session ? `session=${cookies.session}` : latchkey.signedIn(userId);
+  };
+
+  beforeEach(async () => {
+    await addPasskey(authenticator, session);
+  });
+
+  test("by a confirmed address: both mails tell of the passkeys, and the account page asks for 30 days", async () => {
+    const cookie = await confirmBy("");
+    expect(await told("Your email address was changed")).toEqual([true, true]);
+    expect(await questioned(cookie)).toEqual([true]);
+    await addPasskey(new Authenticator(), cookie);
+    expect(await questioned(cookie)).toEqual([true, false]);
+    passMinutes(30 * 24 * 60 + 1);
+    expect(await questioned(await latchkey.signedIn(userId))).toEqual([false, false]);
+  });
+
+  test("by the owner's own session: the mails tell of them, and the account page asks nothing", async () => {
+    const cookie = await confirmBy(session);
+    expect(await told("Your email address was changed")).toEqual([true, true]);
+    expect(await questioned(cookie)).toEqual([false]);
+  });
+
+  test("by a provider that has the address: the mail and the account page tell of them", async () => {
+    latchkey.configure(google);
+    const profile = { sub: "1001", email: "ada@example.com", email_verified: true, name: "Ada" };
+    const { cookies } = await signInWithGoogle(profile);
+    expect(await told("Sign-in with Google was added")).toEqual([true]);
+    expect(await questioned(`session=${cookies.session}`)).toEqual([true]);
+  });
+
+  test("of an account without a passkey says nothing of them", async () => {
+    await latchkey.execute("delete from passkeys");
+    await confirmBy("");
+    expect(await told("Your email address was changed")).toEqual([false, false]);
+  });
+});
+
 describe("the account page", () => {
   const offer = async (cookie: string) => (await openAccount(cookie)).data.passkeys.offered;
 
@@ -608,7 +660,7 @@ describe("the account page", () => {
     const moment = { at: expect.any(String), ago: expect.any(String), exact: expect.any(String) };
     const [item] = await rows();
     expect((await openAccount(session)).data.passkeys).toEqual({
-      items: [{ id: item?.credential_id, name: "My key", added: moment, lastUsed: moment }],
+      items: [{ id: item?.credential_id, name: "My key", added: moment, lastUsed: moment, questioned: false }],
       newName: "An unknown browser",
       offered: false,
     });

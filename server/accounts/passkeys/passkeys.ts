@@ -8,6 +8,15 @@ export async function countPasskeys(em: EntityManager, userId: string): Promise<
   return config().relyingPartyId === null ? 0 : em.count(Passkey, { user: userId });
 }
 
+/**
+ * For who proves the mailbox without a session of the account: whoever had the account before may have added passkeys.
+ * They stay, and the account page asks about them. @returns how many sign in
+ */
+export async function questionPasskeys(em: EntityManager, userId: string): Promise<number> {
+  await em.nativeUpdate(Passkey, { user: userId }, { questionedAt: new Date() });
+  return countPasskeys(em, userId);
+}
+
 /** Whether the user signs in without a passkey, too. */
 export function hasOtherWayIn(user: User): boolean {
   const issuer = configuredIssuer();

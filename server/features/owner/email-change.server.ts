@@ -7,6 +7,7 @@ import {
   newLink,
   unexpiredLink,
 } from "../../accounts/links/mailed-links";
+import { countPasskeys, questionPasskeys } from "../../accounts/passkeys/passkeys";
 import { forgetDevices } from "../../accounts/sessions/devices";
 import {
   type EndedOthers,
@@ -115,8 +116,9 @@ async function consumeEmailChange(em: EntityManager, link: MailedLink, visitor: 
   user.language = language;
   const ended = await endSessionsExcept(em, userId, visitor?.sessionId ?? null);
   if (!ended.kept) await forgetDevices(em, userId);
+  const passkeys = await (ended.kept ? countPasskeys : questionPasskeys)(em, userId);
   for (const email of [oldEmail, newEmail]) {
-    await enqueue(em, { task: "mail_email_changed", email, language, oldEmail, newEmail });
+    await enqueue(em, { task: "mail_email_changed", email, language, oldEmail, newEmail, passkeys });
   }
   await announce(em, "user.email_changed", user, { previousEmail: oldEmail });
   return { userId, ...ended };

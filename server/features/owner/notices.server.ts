@@ -16,6 +16,8 @@ const accountHere = (t: Texts): Part => ({ label: t("common.yourAccount"), url: 
 /** Reset the password, which ends every session, then open the account page. @param why to open it */
 const resetThenAccount = (t: Texts, why = t("newSignIn.check")): Part[] => [resetHere(t), { say: why }, accountHere(t)];
 
+const passkeysLeft = (t: Texts, count = 0) => (count > 0 ? [t("reset.passkeys", { count })] : []);
+
 interface Context {
   language: Language;
   provider: string;
@@ -29,10 +31,10 @@ type NoticeTask = Exclude<
 
 /** What each notice says, and what to do when it was not you, in an order that works. */
 const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: Context) => Notice } = {
-  mail_password_changed: (t, { passkeys: count = 0 }) => [
+  mail_password_changed: (t, { passkeys }) => [
     t("passwordChanged.subject"),
     [t("passwordChanged.what"), t("passwordChanged.act")],
-    [resetHere(t), ...(count > 0 ? [{ say: t("reset.passkeys", { count }) }, accountHere(t)] : [])],
+    [resetHere(t), ...passkeysLeft(t, passkeys).flatMap((say) => [{ say }, accountHere(t)])],
   ],
   mail_password_changed_by_owner: (t) => [
     t("passwordChanged.subject"),
@@ -46,12 +48,12 @@ const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: C
   ],
   // To the old address: a reset mail goes to the new one now, so a reset is no way back. To the new one: who confirms
   // somebody else's change by mistake gets that account, and with it the other person's external sign-in.
-  mail_email_changed: (t, { email, oldEmail, newEmail }) => {
-    const what = t("emailChanged.what", { oldEmail, newEmail });
+  mail_email_changed: (t, { email, oldEmail, newEmail, passkeys }) => {
+    const what = [t("emailChanged.what", { oldEmail, newEmail }), ...passkeysLeft(t, passkeys)];
     if (email === newEmail)
-      return [t("emailChanged.subject"), [what, t("emailChanged.secureMailbox")], resetThenAccount(t)];
+      return [t("emailChanged.subject"), [...what, t("emailChanged.secureMailbox")], resetThenAccount(t)];
     const back = t("emailChanged.changeBack", { newEmail });
-    return [t("emailChanged.subject"), [what, back], [accountHere(t), { say: t("emailChanged.lost") }]];
+    return [t("emailChanged.subject"), [...what, back], [accountHere(t), { say: t("emailChanged.lost") }]];
   },
   mail_passkey_added: (t) => [
     t("passkey.added"),
@@ -72,9 +74,9 @@ const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: C
     ],
     resetThenAccount(t),
   ],
-  mail_provider_linked: (t, _job, { provider }) => [
+  mail_provider_linked: (t, { passkeys }, { provider }) => [
     t("providerLinked.subject", { provider }),
-    [t("providerLinked.what", { provider }), t("providerLinked.act")],
+    [t("providerLinked.what", { provider }), ...passkeysLeft(t, passkeys), t("providerLinked.act")],
     resetThenAccount(t, t("providerLinked.remove", { provider })),
   ],
   mail_provider_unlinked: (t, _job, { provider }) => [

@@ -37,6 +37,10 @@ export const hasPasskeys = (origin: string): boolean => config().relyingPartyId 
 
 const addingBy = (owner: Owner, browser: string): Ceremony => ({ browser, purpose: `add:${owner.sessionId}` });
 
+/** Whether the account page asks if the passkey is the owner's: for 30 days, see `questionPasskeys`. */
+export const isQuestioned = ({ questionedAt }: Passkey): boolean =>
+  questionedAt != null && Date.now() - questionedAt.getTime() < 30 * 24 * 3_600_000;
+
 /** Counts a challenge before it is issued. @returns `null`, or the seconds until the next one is allowed */
 export const countChallenge = async (userId: string | null, { client, deviceToken }: LoginOrigin) =>
   count(challengeCounters(userId ?? (await findAnyDevice(deviceToken)), client));

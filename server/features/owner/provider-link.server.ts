@@ -33,7 +33,8 @@ export async function connectProvider(owner: Owner, profile: Profile): Promise<v
     if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
     link(user, identity, profile);
     const language = noticeLanguage(user, owner.language);
-    await enqueue(em, { task: "mail_provider_linked", email: user.email, language });
+    const passkeys = await countPasskeys(em, user.id);
+    await enqueue(em, { task: "mail_provider_linked", email: user.email, language, passkeys });
     await announce(em, "user.provider_linked", user);
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");

@@ -1,6 +1,7 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { lockAddresses } from "../../accounts/links/mailed-links";
 import { mintToken } from "../../accounts/links/tokens";
+import { questionPasskeys } from "../../accounts/passkeys/passkeys";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
 import { forgetDevices } from "../../accounts/sessions/devices";
 import { type Browser, logEndedSessions, type NewSession, startSession } from "../../accounts/sessions/sessions";
@@ -105,7 +106,8 @@ async function linkByAddress(em: EntityManager, user: User, identity: Identity, 
   if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
   link(user, identity, profile);
   await forgetDevices(em, user.id); // whoever made the account may not be who owns the address
-  await enqueue(em, { task: "mail_provider_linked", email: user.email, language: noticeLanguage(user) });
+  const passkeys = await questionPasskeys(em, user.id);
+  await enqueue(em, { task: "mail_provider_linked", email: user.email, language: noticeLanguage(user), passkeys });
   await announce(em, "user.provider_linked", user);
   return { userId: user.id, isNewLink: true };
 }
