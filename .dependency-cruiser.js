@@ -1,6 +1,16 @@
-/** The layers of `server/`. Each may import those below it, and none above it. */
+/** The layers of `app/` and of `server/`. Each may import those below it, and none above it. */
+const pageLayers = [
+  "^app/routes/",
+  "^app/components/",
+  "^app/account/",
+  "^app/request/",
+  "^app/forms/",
+  "^app/visitor/",
+  "^app/answers/",
+  "^app/document/",
+];
 const layers = [
-  "^server/(start\\.server|job-handlers|cli|processes)\\.ts$",
+  "^server/(start\\.server|job-handlers|endpoints|cli|processes)\\.ts$",
   "^server/commands/",
   "^server/features/",
   "^server/accounts/",
@@ -13,19 +23,21 @@ const layers = [
   "^server/languages/",
 ];
 
-const upward = layers.slice(1).map((layer, index) => ({
-  name: `no-import-upward-${index + 1}`,
-  comment: "A layer of server/ imports the layers below it only.",
-  severity: "error",
-  from: { path: layer, pathNot: layers.slice(0, index + 1) },
-  to: { path: ["^app/", ...layers.slice(0, index + 1)] },
-}));
+const upward = (name, layers, above) =>
+  layers.map((layer, index) => ({
+    name: `no-import-upward-in-${name}-${index + 1}`,
+    comment: "A layer imports the layers below it only.",
+    severity: "error",
+    from: { path: layer, pathNot: layers.slice(0, index) },
+    to: { path: [...above, ...layers.slice(0, index)] },
+  }));
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
     { name: "no-cycle", severity: "error", from: {}, to: { circular: true } },
-    ...upward,
+    ...upward("app", pageLayers, ["^app/[^/]+$"]),
+    ...upward("server", layers, ["^app/"]),
     {
       name: "ways-out-are-separate",
       comment: "Queue, mail and identity provider know nothing of each other.",

@@ -7,19 +7,20 @@ import { hasGone } from "#server/door/request-facts.server";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start.server";
 import { formTargetHeader } from "./answers/return-to.server";
-import { contentSecurityPolicy, fileAnswer, pageOf } from "./document/page.server";
+import { contentSecurityPolicy, pageOf } from "./document/page.server";
 import { PageProvider } from "./document/page-context";
 import { preloadRoutesOnly, renderedOnce } from "./document/remix-internals";
 import { routeNames } from "./route-names";
+import { languageOf } from "./visitor/language.server";
 
 preloadRoutesOnly(manifest);
 const prepare = renderedOnce(manifest);
 
 await start(routeNames(manifest.routes));
 
-/** The body of an answer that a loader threw, and that is no page (`app/answers/responses.ts`); `null` for a page. */
+/** The text that a loader threw, and that is no page (`app/answers/responses.ts`); `null` for a page. */
 function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
-  if (!/^(?:text\/plain|application\/jwk-set)/.test(headers.get("Content-Type") ?? "")) return null;
+  if (!headers.get("Content-Type")?.startsWith("text/plain")) return null;
   const [error] = Object.values(errors ?? {});
   return isRouteErrorResponse(error) ? String(error.data) : null;
 }
@@ -32,11 +33,9 @@ export default async function handleDocumentRequest(
 ): Promise<Response> {
   const plainText = plainTextOf(context, headers);
   if (plainText !== null) return new Response(plainText, { headers, status });
-  const file = status === 200 ? fileAnswer(request) : null;
-  if (file) return file;
   const nonce = randomBytes(16).toString("base64");
   const page = renderToString(
-    <PageProvider content={pageOf(request, nonce)}>
+    <PageProvider content={pageOf(languageOf(request), nonce)}>
       <RemixServer context={await prepare(context)} url={request.url} nonce={nonce} />
     </PageProvider>,
   );

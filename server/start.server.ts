@@ -8,6 +8,7 @@ import { openFrontDoor } from "./door/front-door";
 import { openMetrics } from "./door/metrics-registry";
 import { openMetricsServer } from "./door/metrics-server";
 import { assertPortIsFree } from "./door/ports";
+import { endpointOf } from "./endpoints";
 import { StartError } from "./errors";
 import { findVisitor } from "./features/application/identity.server";
 import { readInstallationId } from "./features/operator/health.server";
@@ -67,7 +68,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
   if ((cluster.worker?.id ?? 1) === 1) warnOfNames();
   provideMailer(createMailer(config.mail));
   if (cluster.isPrimary) await assertPortIsFree(config);
-  const frontDoor = openFrontDoor(config, findVisitor, routeOf);
+  const frontDoor = openFrontDoor(config, { findUser: findVisitor, endpointOf, routeOf });
   const database = await openDatabase(config.databaseUrl, config.databaseDirectUrl);
   const queue = new JobQueue(database.orm, handleJob, { delayed: true });
   await prepareSchema(database, queue);

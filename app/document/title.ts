@@ -1,5 +1,5 @@
 import { useLocation, useMatches } from "@remix-run/react";
-import { errorTitle } from "~/components/error-page";
+import { errorTexts } from "./error-texts";
 import type { PageText, PlainPageText } from "./language";
 import { usePage } from "./page-context";
 
@@ -20,7 +20,7 @@ export function useHead(errorStatus: number | null) {
   const { search } = useLocation();
   const handles = useMatches().map(({ handle }) => handle as ReturnType<typeof titled> | undefined);
   const handle = handles.find(Boolean);
-  if (errorStatus !== null) return { title: `${t(errorTitle(errorStatus))} · ${brand.name}`, listed: false };
+  if (errorStatus !== null) return { title: `${t(errorTexts(errorStatus).title)} · ${brand.name}`, listed: false };
   if (!handle) return { title: brand.name, listed: false };
   const { title, description, listed } = handle;
   return {

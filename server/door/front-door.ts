@@ -5,6 +5,7 @@ import { context, type RequestFacts } from "../context";
 import { measureDuration, type RouteOf } from "../metrics";
 import { loggedPath, replaceAccessLogTokens } from "./access-log";
 import { type Connections, takeRequests } from "./connections";
+import { answerEndpoint, type EndpointOf } from "./endpoints";
 import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
 import { clientOf, comesFromAnotherSite, connectionUrl } from "./forwarded";
 import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";
@@ -53,8 +54,14 @@ function prepare(
   };
 }
 
+export interface Doors {
+  findUser: FindUser;
+  endpointOf: EndpointOf;
+  routeOf: RouteOf;
+}
+
 /** `/auth/verify` takes 0.2 ms of CPU here, a Remix route without work 0.9 to 1.4 ms (docs/performance.md). */
-export function openFrontDoor(config: Config, findUser: FindUser, routeOf: RouteOf): Connections {
+export function openFrontDoor(config: Config, { findUser, endpointOf, routeOf }: Doors): Connections {
   replaceAccessLogTokens();
   return takeRequests((request, response, pass) => {
     const target = parseTarget(request.url ?? "");
@@ -64,6 +71,13 @@ export function openFrontDoor(config: Config, findUser: FindUser, routeOf: Route
       return;
     }
     const facts = prepare(request, response, target, config);
+    const endpoint = facts.unreadable ? undefined : endpointOf(target?.path ?? "");
+    if (endpoint && readMethods.includes(facts.method)) {
+      measureDuration(request, response, () => endpoint.name);
+      context.run(facts, () => void answerEndpoint(endpoint, response, pass));
+      return;
+    }
+    if (endpoint) request.method = "PUT"; // no route takes it: a page with 405
     measureDuration(request, response, routeOf);
     context.run(facts, pass);
   });

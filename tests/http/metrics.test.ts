@@ -71,7 +71,7 @@ test("requests are counted by route, method and status; no path and no method ma
     [label("routes/login", "POST", 422)]: 1,
     [label("routes/login", "other", 405)]: 3,
     [label("routes/_index", "GET", 202)]: 1, // a page's data
-    [label("routes/healthz", "HEAD", 200)]: 1,
+    [label("/healthz", "HEAD", 200)]: 1,
     [label("routes/auth.idp_.callback", "GET", 302)]: 1,
     [label("routes/$", "GET", 404)]: 40,
     [label("routes/$", "GET", 400)]: 1,
@@ -91,7 +91,7 @@ test("requests are counted by route, method and status; no path and no method ma
 });
 
 test("the time of a request is in the histogram", async () => {
-  const labels = '{route="routes/readyz",method="GET",status="200"}';
+  const labels = '{route="/readyz",method="GET",status="200"}';
   await latchkey.send("/readyz");
   const sum = async () => (await scrape(port)).get(`latchkey_http_request_duration_seconds_sum${labels}`) ?? 0;
   await until(async () => (await sum()) > 0.0001, "the request is counted");

@@ -451,8 +451,7 @@ describe("any answer of the provider", () => {
 
 test("the front door: passes on only a valid origin, client address and Host", async () => {
   const config = latchkey.configure({ TRUST_PROXY: "2" });
-  const noRoute = () => "none";
-  openFrontDoor(config, async () => null, noRoute);
+  openFrontDoor(config, { findUser: async () => null, endpointOf: () => undefined, routeOf: () => "none" });
   const server = createServer((request, response) => {
     const { origin, client } = currentRequest() ?? {};
     const { host } = new URL(`http://${request.headers.host}${request.url}`);

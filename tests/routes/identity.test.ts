@@ -4,10 +4,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { StartError } from "#server/errors";
 import { findVisitor } from "#server/features/application/identity.server";
 import { prepareSigningKeys, rotateSigningKeys } from "#server/features/application/signing-keys.server";
-import * as jwks from "~/routes/[.]well-known.jwks[.]json";
+import { callEndpoint } from "../support/endpoint-calls";
 import { identityTokens } from "../support/identity-key";
 import { startLatchkey } from "../support/latchkey";
-import { call, get } from "../support/route-calls";
 
 const settings = {
   ...identityTokens(),
@@ -51,7 +50,7 @@ async function tokenFor(audience = app, sessionToken = session): Promise<string>
 const kidOf = (token: string) => decodeProtectedHeader(token).kid;
 
 async function published(): Promise<JSONWebKeySet> {
-  return JSON.parse((await call(jwks.loader, get("/.well-known/jwks.json"))).data);
+  return JSON.parse(String((await callEndpoint("/.well-known/jwks.json"))?.body));
 }
 
 const publishedKids = async () => (await published()).keys.map(({ kid }) => kid);
@@ -242,7 +241,7 @@ describe("with IDENTITY_TOKENS off", () => {
 
   test("there is no token, and no page of keys", async () => {
     expect(await findVisitor(session, () => app)).not.toHaveProperty("token");
-    expect(await call(jwks.loader, get("/.well-known/jwks.json"))).toMatchObject({ status: 404 });
+    expect(await callEndpoint("/.well-known/jwks.json")).toBeNull();
   });
 
   test("a start makes no key", async () => {

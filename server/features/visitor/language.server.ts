@@ -37,7 +37,12 @@ export function agoIn(language: Language, at: Date, now = Date.now()): string {
 export const pageTextsIn = (language: Language) => texts[language].pages;
 
 const fileOf = (language: Language): FingerprintedAsset =>
-  fingerprinted(`texts-${language}`, ".json", "application/json", Buffer.from(JSON.stringify(pageTextsIn(language))));
+  fingerprinted(
+    `texts-${language}`,
+    ".json",
+    "application/json; charset=utf-8",
+    Buffer.from(JSON.stringify(pageTextsIn(language))),
+  );
 
 const files = Object.fromEntries(
   Object.keys(languages).map((language) => [language, fileOf(language as Language)]),

@@ -1,0 +1,49 @@
+import type { ServerResponse } from "node:http";
+import { DatabaseUnavailable } from "../errors";
+import { logUnexpected } from "../log";
+import { outageRetryAfter } from "../rules";
+
+/** What a program gets: no page. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Uint8Array;
+  gzipped?: Uint8Array;
+}
+
+/** Answers GET and HEAD before Remix, whose route costs a millisecond. */
+export interface Endpoint {
+  /** Of its requests in the metrics. */
+  name: string;
+  /** `null`: nothing is here, and Remix says so with a page. */
+  answer(): Answer | null | Promise<Answer | null>;
+}
+
+/** @param path as the client sent it, decodable */
+export type EndpointOf = (path: string) => Endpoint | undefined;
+
+export const plainText = (body: string, status = 200): Answer => ({
+  status,
+  headers: { "Content-Type": "text/plain; charset=utf-8" },
+  body,
+});
+
+function failure(error: unknown): Answer {
+  if (error instanceof DatabaseUnavailable)
+    return { ...plainText("", 503), headers: { "Retry-After": outageRetryAfter } };
+  logUnexpected(error);
+  return plainText("", 500);
+}
+
+/** @param pass to Remix */
+export async function answerEndpoint(endpoint: Endpoint, response: ServerResponse, pass: () => void): Promise<void> {
+  const answer = await Promise.resolve().then(endpoint.answer).catch(failure);
+  if (answer === null) return pass();
+  const { method, headers } = response.req;
+  const gzipped = /\bgzip\b/.test(headers["accept-encoding"]?.toString() ?? "") ? answer.gzipped : undefined;
+  if (answer.gzipped) response.setHeader("Vary", "Accept-Encoding");
+  if (gzipped) response.setHeader("Content-Encoding", "gzip");
+  const body = gzipped ?? answer.body;
+  response.writeHead(answer.status, { ...answer.headers, "Content-Length": Buffer.byteLength(body) });
+  response.end(method === "HEAD" ? undefined : body);
+}

@@ -1,0 +1,39 @@
+import { type Answer, type Endpoint, type EndpointOf, plainText } from "./door/endpoints";
+import { publicKeys } from "./features/application/signing-keys.server";
+import { isReady } from "./features/operator/health.server";
+import { findFile } from "./features/visitor/branding.server";
+
+/** A JSON Web Key Set (RFC 7517): the public keys of the tokens of `/auth/verify`. */
+async function keySet(): Promise<Answer | null> {
+  const keys = await publicKeys();
+  const headers = { "Content-Type": "application/jwk-set+json", "Cache-Control": "max-age=300" };
+  return keys && { status: 200, headers, body: JSON.stringify({ keys }) };
+}
+
+const answers: Record<string, Endpoint["answer"]> = {
+  "/healthz": () => plainText("ok\n"),
+  "/readyz": async () => ((await isReady()) ? plainText("ready\n") : plainText("not ready\n", 503)),
+  "/.well-known/jwks.json": keySet,
+  /** https://www.w3.org/TR/change-password-url/ */
+  "/.well-known/change-password": () => ({ status: 302, headers: { Location: "/forgot-password" }, body: "" }),
+};
+
+/** A file of the brand or of the texts. An SVG may have scripts and links: opened as a page, it can run and load nothing. */
+function fileAt(path: string): Answer | null {
+  const file = findFile(path);
+  if (!file) return null;
+  const headers = {
+    "Content-Type": file.type,
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "Cache-Control": "public, max-age=31536000, immutable",
+  };
+  return { status: 200, headers, body: file.content, gzipped: file.gzipped };
+}
+
+/** What answers before Remix, besides `/auth/verify`. */
+export const endpointOf: EndpointOf = (path) => {
+  if (path.startsWith("/__files/")) return { name: "/__files", answer: () => fileAt(path) };
+  const name = decodeURIComponent(path);
+  const answer = Object.hasOwn(answers, name) && answers[name];
+  return answer ? { name, answer } : undefined;
+};
