@@ -9,6 +9,8 @@ export interface RequestFacts {
   method: string;
   /** As it is logged. */
   path: string;
+  /** The header `Host`, as the client sent it. */
+  host: string;
   /** Scheme and authority that the browser used, e.g. `https://example.org`. */
   origin: string;
   /** The client's address; of an IPv6 address the /64, which one subscriber has. */

@@ -1,8 +1,10 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { mailPreview } from "#server/features/visitor/mail-preview.server";
+import { requireLoopbackHost } from "~/answers/development.server";
 
 /** A mail's HTML as a mail client shows it: with its own styles, without scripts and remote resources. */
-export function loader({ params }: LoaderFunctionArgs) {
+export function loader({ params, request }: LoaderFunctionArgs) {
+  requireLoopbackHost(request);
   const mail = mailPreview()?.[Number(params.position)];
   if (!mail) throw new Response(null, { status: 404 });
   return new Response(mail.html, {

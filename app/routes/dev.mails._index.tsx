@@ -1,8 +1,11 @@
+import type { LoaderFunctionArgs } from "@remix-run/node";
 import { useLoaderData } from "@remix-run/react";
 import { mailPreview } from "#server/features/visitor/mail-preview.server";
+import { requireLoopbackHost } from "~/answers/development.server";
 import { Page } from "~/components/page";
 
-export function loader() {
+export function loader({ request }: LoaderFunctionArgs) {
+  requireLoopbackHost(request);
   const mails = mailPreview();
   if (!mails) throw new Response(null, { status: 404 });
   return mails.map(({ to, subject, text }) => ({ to, subject, text }));

@@ -1,6 +1,7 @@
-import type { ActionFunctionArgs } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { useActionData } from "@remix-run/react";
 import { signInWithoutProof } from "#server/features/visitor/development.server";
+import { requireLoopbackHost } from "~/answers/development.server";
 import { respond, unprocessable } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
 import { Notice } from "~/components/notice";
@@ -9,12 +10,14 @@ import { browserOf, readFields, returnToOf, signIn } from "~/request";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
-export function loader() {
+export function loader({ request }: LoaderFunctionArgs) {
+  requireLoopbackHost(request);
   return null;
 }
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
+    requireLoopbackHost(request);
     const { fields, typed } = await readFields(request, ["email"]);
     const session = await signInWithoutProof(fields.email ?? "", browserOf(request));
     if (!session) return unprocessable({ email: typed.email ?? "" });

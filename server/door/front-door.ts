@@ -33,6 +33,7 @@ function prepare(
   config: Config,
 ): RequestFacts {
   const { headers, method = "", url: sentTarget = "" } = request;
+  const { host = "" } = headers;
   const url = connectionUrl(request, target?.authority, config);
   const crossSite = comesFromAnotherSite(request, url.origin);
   const unreadable = !target || !isReadable(target);
@@ -46,6 +47,7 @@ function prepare(
     requestId: randomUUID(),
     method,
     path: loggedPath(target?.path ?? sentTarget),
+    host,
     origin: url.origin,
     ...clientOf(request, config),
     crossSite,

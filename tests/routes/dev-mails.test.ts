@@ -1,13 +1,18 @@
+import type { LoaderFunctionArgs } from "@remix-run/node";
 import { expect, test } from "vitest";
 import { addToPreview } from "#server/mail/log-mailer";
 import * as mails from "~/routes/dev.mails._index";
 import * as mailHtml from "~/routes/dev.mails.$position";
+import * as devSession from "~/routes/dev.session";
 import { startLatchkey } from "../support/latchkey";
-import { call, get } from "../support/route-calls";
+import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
 const mail = (subject: string) => ({ to: "ada@example.com", subject, text: `${subject}.`, html: `<p>${subject}</p>` });
+
+const newestAsHtml = ({ request }: LoaderFunctionArgs) =>
+  mailHtml.loader({ request, params: { position: "0" }, context: {} });
 
 test("the newest mail is listed first, and the policy of its HTML allows inline styles and nothing else", async () => {
   addToPreview(mail("First"));
@@ -17,16 +22,34 @@ test("the newest mail is listed first, and the policy of its HTML allows inline 
     { to: "ada@example.com", subject: "Second", text: "Second." },
     { to: "ada@example.com", subject: "First", text: "First." },
   ]);
-  const html = (await mailHtml.loader({
-    params: { position: "0" },
-    request: get("/dev/mails/0"),
-    context: {},
-  })) as Response;
-  expect(await html.text()).toBe("<p>Second</p>");
+  const html = await call(newestAsHtml, get("/dev/mails/0"));
+  expect(html.data).toBe("<p>Second</p>");
   expect(html.headers.get("Content-Type")).toBe("text/html; charset=utf-8");
   expect(html.headers.get("Content-Security-Policy")).toBe(
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
   );
+});
+
+test.each([
+  ["localhost", 200],
+  ["localhost:3000", 200],
+  ["127.0.0.1:3000", 200],
+  ["[::1]:3000", 200],
+  ["rebound.example", 404],
+  ["rebound.example:3000", 404],
+  ["localhost.rebound.example", 404],
+  ["127.0.0.1.rebound.example:3000", 404],
+  ["203.0.113.5:3000", 404],
+  ["", 404],
+])("the pages of development answer the host %j with %i, whatever a proxy's headers say", async (host, status) => {
+  addToPreview(mail("First"));
+  const headers = { "latchkey-host": host };
+  expect((await call(mails.loader, get("/dev/mails", { headers }))).status).toBe(status);
+  expect((await call(newestAsHtml, get("/dev/mails/0", { headers }))).status).toBe(status);
+  expect((await call(devSession.loader, get("/dev/session", { headers }))).status).toBe(status);
+  const signIn = () => call(devSession.action, post("/dev/session", { email: "ada@example.com" }, { headers }));
+  if (status === 404) expect((await latchkey.unchanged(signIn)).status).toBe(404);
+  else expect(await signIn()).toMatchObject({ status: 302, location: "/dashboard" });
 });
 
 test("an unknown mail is answered 404", async () => {

@@ -46,6 +46,7 @@ const factsOf = ({ headers, method, url }: Request): RequestFacts => ({
   requestId: crypto.randomUUID(),
   method,
   path: new URL(url).pathname,
+  host: headers.get("latchkey-host") ?? new URL(url).host,
   origin: headers.get("latchkey-origin") ?? new URL(url).origin,
   client: headers.get("latchkey-client") ?? "unknown",
   clientForwarded: false,

@@ -3,6 +3,10 @@ import { type Browser, logEndedSessions, type NewSession, startSession } from ".
 import { parseAddress } from "../../accounts/users/email-address";
 import { createUser, lockUser } from "../../accounts/users/users";
 import { unitOfWork } from "../../database/unit-of-work";
+import { isLoopback } from "../../settings/forms";
+
+/** Whether a header `Host` names this machine. */
+export const isLoopbackHost = (host: string): boolean => isLoopback(host.replace(/:\d*$/, ""));
 
 /**
  * Signs in without a proof, for the tests of an application in development. An address without an account gets one.
