@@ -3,14 +3,17 @@ import type { Job, WebhookJob } from "./jobs";
 
 /**
  * The moment of a change is that of the database's clock while the user's row is locked: a transaction may have started
- * before the one that it waited for.
+ * before the one that it waited for. It is later than that of every change of the user that is still to be told: the clock
+ * of PGlite has a resolution of one millisecond, and every clock may be set back.
  */
 export const insertWebhooks = (webhooks: WebhookJob[]) => ({
   name: "insert-webhooks",
   text: `
     insert into pgboss.job (name, data, singleton_key, start_after, created_on,
       retry_limit, retry_delay, retry_backoff, expire_in)
-    select name, data, data #>> '{data,id}', now() - interval '1 millisecond', clock_timestamp(),
+    select name, data, data #>> '{data,id}', now() - interval '1 millisecond',
+      greatest(clock_timestamp(), (select max(created_on) + interval '1 microsecond' from pgboss.job
+        where job.name = $1 and singleton_key = data #>> '{data,id}')),
       retry_limit, retry_delay, retry_backoff, expire_seconds * interval '1 second'
     from pgboss.queue cross join json_array_elements($2::json) as data where name = $1`,
   values: [webhookQueue, JSON.stringify(webhooks)],

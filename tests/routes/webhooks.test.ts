@@ -33,7 +33,9 @@ beforeEach(async () => {
 
 const told = () =>
   latchkey
-    .execute<{ data: object }>("select data from pgboss.job where name = 'latchkey-webhooks' order by created_on")
+    .execute<{ data: object }>(
+      "select data from pgboss.job where name = 'latchkey-webhooks' order by created_on, data #>> '{data,email}'",
+    )
     .then((rows) => rows.map(({ data }) => data));
 
 const ada = () => ({ id, email, name: null, pictureUrl: null, groups: [] as string[] });
@@ -139,6 +141,21 @@ test("groups, suspension, restoring and deletion are told in their order, and no
   const data = { ...ada(), groups: ["admins", "staff"] };
   expect(await told()).toEqual(
     ["user.groups_changed", "user.suspended", "user.restored", "user.deleted"].map((type) => job(type, data)),
+  );
+});
+
+test("changes of one user within a millisecond, or while the clock is set back, are told in their order", async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `group-${index}`);
+  const change = (name: string) => announce(latchkey.em(), "user.groups_changed", { ...ada(), groups: [name] });
+  for (const name of names) await change(name);
+  await latchkey.execute("update pgboss.job set created_on = created_on + interval '1 hour'");
+  await change("last");
+  const [{ moments } = {}] = await latchkey.execute<{ moments: number }>(
+    "select count(distinct created_on)::int as moments from pgboss.job",
+  );
+  expect(moments).toBe(21);
+  expect(await told()).toEqual(
+    [...names, "last"].map((name) => job("user.groups_changed", { ...ada(), groups: [name] })),
   );
 });
 
