@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import Provider from "oidc-provider";
+import type Provider from "oidc-provider";
 
 export interface IdentityProvider {
   /** Its issuer URL. */
@@ -47,11 +47,22 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
+/** It warns of what is meant here: keys, tokens in memory and a login of its own; and of Node 20. */
+async function createProvider(url: string, callbackUrl: string): Promise<Provider> {
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    return new (await import("oidc-provider")).default(url, configuration(callbackUrl));
+  } finally {
+    console.warn = warn;
+  }
+}
+
 /** `oidc-provider`, a certified OpenID Connect provider, on loopback, with Latchkey as its client. */
 export async function startIdentityProvider(callbackUrl: string, port = 0): Promise<IdentityProvider> {
   const server = createServer();
   const url = `http://localhost:${await listen(server, port)}`;
-  const provider = new Provider(url, configuration(callbackUrl));
+  const provider = await createProvider(url, callbackUrl);
   server.on("request", provider.callback());
   return {
     url,

@@ -6,6 +6,7 @@ import { mailNotice } from "./features/owner/notices.server";
 import { mailPasswordReset } from "./features/visitor/password-reset.server";
 import { mailRegistration } from "./features/visitor/registration.server";
 import type { Language } from "./languages/languages";
+import { logEvent } from "./log";
 import type { JobHandler } from "./queue/jobs";
 
 /** A job that an earlier version enqueued has no language. */
@@ -21,6 +22,10 @@ export const handleJob: JobHandler = async (job, enqueued) => {
       return mailRegistration(job.email, languageOf(job), job.return_to);
     case "mail_email_change":
       return mailEmailChange(job.email, languageOf(job), job);
+    case "log_event": {
+      const told = { ...job.event, actor: "cli", at: enqueued.at.toISOString() };
+      return void logEvent(told);
+    }
     case "purge_expired":
       return void (await purgeExpired());
     default:

@@ -32,15 +32,23 @@ export const log = pino(
 
 export const duringJob = <T>(jobId: string, work: () => T): T => context.run({ jobId }, work);
 
-/** Logs on standard error from here on, and marks every line that `work` logs as an operator's doing. */
+/** What a command did, until it is handed to the service, whose log has it too. */
+export const commandEvents: AuthenticationEvent[] = [];
+
+/**
+ * Logs on standard error from here on, at a terminal errors alone, and marks every line that `work` logs as an operator's
+ * doing.
+ */
 export function duringCommand<T>(work: () => T): T {
   stream = process.stderr;
+  if (stream.isTTY) log.level = "error";
   return context.run({ actor: "cli" }, work);
 }
 
 export function logEvent(event: AuthenticationEvent): void {
   log.info(event);
   countEvent(event);
+  if (stream === process.stderr) commandEvents.push(event);
 }
 
 export interface ErrorFields {

@@ -58,7 +58,8 @@ function announce(config: Config): void {
 }
 
 function warnOfNames(): void {
-  for (const problem of unknownNames(process.env)) log.warn(`${problem}.`);
+  const warn = process.stdout.isTTY ? console.error : log.warn.bind(log);
+  for (const problem of unknownNames(process.env)) warn(`${problem}.`);
 }
 
 async function startService(routeOf: RouteOf): Promise<void> {

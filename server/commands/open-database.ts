@@ -3,6 +3,7 @@ import { folderOf, hasNoDatabase } from "../database/embedded";
 import { type Database, openDatabase } from "../database/orm";
 import { provideOrm } from "../database/unit-of-work";
 import { isPrepared } from "../features/operator/schema.server";
+import { commandEvents } from "../log";
 import { handleNoJob, JobQueue, provideQueue } from "../queue/job-queue";
 import { CommandError } from "./program";
 
@@ -20,6 +21,9 @@ async function open<T>(databaseUrl: string, work: (database: Database, queue: Jo
   try {
     return await work(database, queue);
   } finally {
+    for (const event of commandEvents.splice(0)) {
+      await queue.enqueue(database.orm.em.fork(), { task: "log_event", event });
+    }
     await queue.stop();
     await database.close();
   }

@@ -1,3 +1,4 @@
+import type { AuthenticationEvent } from "../events";
 import type { Language } from "../languages/languages";
 
 export interface AskedEmailChange {
@@ -49,6 +50,8 @@ export interface JobData {
   mail_new_sign_in: MailJob & { by?: "password" | "passkey"; browser: string; at: string };
   mail_account_deleted: MailJob;
   purge_expired: object;
+  /** A command did it. */
+  log_event: { event: AuthenticationEvent };
   webhook: { type: AccountChange; data: ChangedUser };
 }
 

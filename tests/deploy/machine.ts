@@ -146,12 +146,20 @@ export class Machine {
       .replaceAll("127.0.0.1:6432", `127.0.0.1:${this.#poolerPort}`)
       .replaceAll(/(?:127\.0\.0\.1|10\.0\.0\.11):5432/g, `127.0.0.1:${postgres}`)
       .replaceAll("10.0.0.12:5432", `127.0.0.1:${replica}`);
+    return this.#runAsRoot(commands);
+  }
+
+  #runAsRoot(commands: string): string {
     return runAsRoot(commands, {
       PATH: `${this.#root}/bin:${this.#root}/usr/local/sbin:/usr/bin:/bin:/usr/sbin:/sbin`,
       PGHOST: "127.0.0.1",
-      PGPORT: String(postgres),
+      PGPORT: String(this.#surroundings.postgres ?? 0),
       PGUSER: "postgres",
     });
+  }
+
+  latchkey(...words: string[]): string {
+    return this.#runAsRoot(`latchkey ${words.join(" ")}`);
   }
 
   /** {@link run}, and waits until Latchkey is ready. */
@@ -165,7 +173,7 @@ export class Machine {
       this.run(name);
       await until(ready, "Latchkey is ready");
     } catch (cause) {
-      throw new Error(`After "${name}", Latchkey has logged:\n${await this.#log()}`, { cause });
+      throw new Error(`After "${name}", Latchkey has logged:\n${await this.log()}`, { cause });
     }
   }
 
@@ -173,7 +181,7 @@ export class Machine {
     this.#surroundings = { ...this.#surroundings, smtpUrl };
   }
 
-  #log(): Promise<string> {
+  log(): Promise<string> {
     return readFile(join(this.#root, "log"), "utf8");
   }
 

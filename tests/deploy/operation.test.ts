@@ -132,10 +132,15 @@ describe("PostgreSQL", () => {
     expect(machine.run("import")).toBe("0 accounts created, 1 skipped because the address has an account.\n");
     const gone = "gone@example.com";
     const leaver = await register(machine, smtp, gone);
+    const dismissed = "dismissed@example.com";
+    await register(machine, smtp, dismissed);
     const waiting = `'latchkey', '{ "task": "mail_registration", "email": "eve@example.com" }', now() + interval '1 day'`;
     await execute(clusters[0], `insert into pgboss.job (name, data, start_after) values (${waiting})`);
     machine.run("back up PostgreSQL");
     await leaver.post("/dashboard", { intent: "delete-account", email: gone });
+    machine.latchkey("user", "delete", dismissed, "--yes");
+    const logged = async () => /"account\.deleted".*"actor":"cli"/.test(await machine.log());
+    await until(logged, "the service has logged what the operator deleted");
 
     const elsewhere = await createMachine(smtp, clusters[1]);
     elsewhere.takeBackups(machine);
@@ -147,7 +152,7 @@ describe("PostgreSQL", () => {
     expect(() => machine.run("restore PostgreSQL")).toThrow('schema "pgboss" already exists');
     machine.run("empty the database");
     await machine.runUntilReady("restore PostgreSQL");
-    expect(await usersOf(clusters[1])).toEqual([{ email }, { email: gone }]);
+    expect(await usersOf(clusters[1])).toEqual([{ email }, { email: dismissed }, { email: gone }]);
     expect(await usersOf(clusters[0])).toEqual([{ email }]);
     for (const cluster of clusters.slice(0, 2)) expect(await waitingMailsOf(cluster)).toEqual([]);
     await expectSession(machine, arranged);

@@ -67,24 +67,48 @@ test("a command whose result cannot be written says that it may have done its wo
   });
 });
 
-test("at a terminal a start ends with the address, where to register, and where the mails appear", async () => {
-  const port = await freePort();
-  const program = `exec ${process.execPath} server/serve.js`;
-  const child = spawn("script", ["--quiet", "--return", "--command", program, "/dev/null"], {
-    env: { PATH: process.env.PATH, NODE_ENV: "production", DATABASE_URL: database.url, PORT: String(port) },
+/** Runs a program of Node on a terminal. */
+function onTerminal(program: string, settings: Record<string, string>) {
+  const command = `exec ${process.execPath} ${program}`;
+  const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
+    env: { PATH: process.env.PATH, NODE_ENV: "production", ...settings },
     stdio: ["pipe", "pipe", "inherit"],
   });
-  const terminal = watchProcess(child);
+  return watchProcess(child);
+}
+
+test("at a terminal a command's answer and the first start stand alone; the service logs what the command did", async () => {
+  const { url: DATABASE_URL, drop } = await createEmptyDatabase("embedded");
+  onTestFinished(drop);
+  const settings = { DATABASE_URL, PORT: String(await freePort()), REGISTRATON: "open" };
+  const command = async (words: string) => {
+    const terminal = onTerminal(`server/cli.js ${words}`, settings);
+    expect(await terminal.ended).toBe(0);
+    return terminal.output().split("\r\n");
+  };
+  expect(await command("database migrate")).toEqual(["The database is up to date.", ""]);
+  const [id = "", ...others] = await command("user create ada@example.com");
+  expect(others).toEqual([expect.stringMatching(/^http:.*token=[0-9a-f]{64}$/), ""]);
+  expect(await command("user groups ada@example.com --add staff")).toEqual(["staff", ""]);
+
+  const terminal = onTerminal("server/serve.js", settings);
   await terminal.waitFor(/appear here\.\r\n/);
-  const lines = terminal.output().split("\r\n");
-  const origin = `http://localhost:${port}`;
-  expect(lines.slice(lines.findIndex((line) => line.startsWith("[remix-serve]")))).toEqual([
+  const origin = `http://localhost:${settings.PORT}`;
+  expect(terminal.output().split("\r\n")).toEqual([
+    "REGISTRATON is no setting; REGISTRATION is.",
     expect.stringMatching(/^\[remix-serve\] http/),
     `Latchkey is at ${origin}`,
     `Create an account: ${origin}/register`,
     "Mails and their links appear here.",
     "",
   ]);
-  child.stdin?.write("\x03"); // Ctrl-C
+  const [line] = await terminal.waitFor(/^\{.*"user.groups_changed".*\}(?=\r$)/m);
+  expect(JSON.parse(line)).toMatchObject({
+    event: "user.groups_changed",
+    userId: id.replace("User id: ", ""),
+    actor: "cli",
+    at: expect.any(String),
+  });
+  terminal.process.stdin?.write("\x03"); // Ctrl-C
   expect(await terminal.ended).toBe(0);
 });

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { freePort } from "../support/server";
+import { freePort, watchProcess } from "../support/server";
 import { until } from "../support/until";
 
 let folder: string;
@@ -25,20 +25,26 @@ const answers = (url: string) =>
   );
 
 test.each([
-  { command: "npm start", pages: ["/login"] },
-  { command: "npm run dev", pages: ["/login", "/dev/mails"] },
-  { command: "npm run demo", pages: ["/login", "http://localhost:4000/.well-known/openid-configuration"] },
-])("README: $command starts Latchkey", async ({ command, pages }) => {
+  { command: "npm start", pages: ["/login"], says: /Latchkey is at http/ },
+  { command: "npm run dev", pages: ["/login", "/dev/mails"], says: /Latchkey is at http/ },
+  {
+    command: "npm run demo",
+    pages: ["/login", "http://localhost:4000/.well-known/openid-configuration"],
+    says: /\nOpen http:\S+\/login, choose "Continue with single sign-on", and type any name and any password\.\n$/,
+  },
+])("README: $command starts Latchkey, which says where", async ({ command, pages, says }) => {
   const port = await freePort();
   const env = { ...process.env, PORT: String(port), DATABASE_URL: `pglite:${join(folder, "data", command)}` };
   const shell = ["-u", "NODE_ENV", "sh", "-c", `exec ${command}`];
-  const program = spawn("env", shell, { cwd: folder, env, detached: true, stdio: "ignore" });
-  const ended = new Promise((resolve) => program.once("exit", resolve));
+  const program = spawn("env", shell, { cwd: folder, env, detached: true });
+  const { output, waitFor, ended } = watchProcess(program);
   try {
     for (const page of pages) {
       const url = new URL(page, `http://localhost:${port}`).href;
       await until(() => answers(url), `${command} answers ${url}`, 90_000);
     }
+    await waitFor(says);
+    expect(output()).not.toContain("WARNING");
     expect(program.exitCode).toBeNull();
   } finally {
     process.kill(-(program.pid ?? 0), "SIGTERM");

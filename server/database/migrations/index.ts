@@ -24,5 +24,6 @@ export async function migrationOptions(): Promise<NonNullable<Options["migration
   const migrationsList = await Promise.all(
     Object.entries(migrations).map(async ([name, load]) => ({ name, class: await load() })),
   );
-  return { migrationsList, path: "server/database/migrations", pathTs: "server/database/migrations", snapshot: false };
+  const path = "server/database/migrations";
+  return { migrationsList, path, pathTs: path, snapshot: false, silent: true };
 }

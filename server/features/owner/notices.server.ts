@@ -26,7 +26,7 @@ interface Context {
 type Notice = [subject: string, sentences: string[], then: Part[]];
 type NoticeTask = Exclude<
   keyof JobData,
-  "mail_password_reset" | "mail_registration" | "mail_email_change" | "purge_expired" | "webhook"
+  "mail_password_reset" | "mail_registration" | "mail_email_change" | "purge_expired" | "log_event" | "webhook"
 >;
 
 /** What each notice says, and what to do when it was not you, in an order that works. */
