@@ -3,7 +3,7 @@ import { CallError, callJson } from "../calls/json-client";
 import type { MailServiceConfig } from "../config";
 import { MailRefused } from "../errors";
 import type { MailRefusal } from "../events";
-import { type Mail, type Mailer, mailHeaders } from "./mail";
+import { headersIn, type Mail, type Mailer } from "./mail";
 
 /** `POST /emails`, https://resend.com/docs/api-reference/emails/send-email */
 export interface ResendEmail {
@@ -12,6 +12,7 @@ export interface ResendEmail {
   subject: string;
   text: string;
   html: string;
+  reply_to?: string;
   headers: Record<string, string>;
 }
 
@@ -19,6 +20,7 @@ export interface ResendEmail {
 export interface PostmarkEmail {
   From: string;
   To: string;
+  ReplyTo?: string;
   Subject: string;
   TextBody: string;
   HtmlBody: string;
@@ -54,7 +56,15 @@ const services = {
     api: "https://api.resend.com",
     authorization: (key) => ({ authorization: `Bearer ${key}` }),
     path: "/emails",
-    body: (from, { to, ...message }): ResendEmail => ({ from, to: [to], ...message, headers: mailHeaders }),
+    body: (from, { to, subject, text, html, replyTo, language }): ResendEmail => ({
+      from,
+      to: [to],
+      subject,
+      text,
+      html,
+      ...(replyTo && { reply_to: replyTo }),
+      headers: headersIn(language),
+    }),
     answer: resendAnswer,
     // https://resend.com/docs/api-reference/errors: the others concern the key, the domain or the quota.
     errorCode: z.object({ name: z.string().regex(/^[a-z_]{1,40}$/) }).transform(({ name }) => name),
@@ -69,13 +79,14 @@ const services = {
     api: "https://api.postmarkapp.com",
     authorization: (key) => ({ "x-postmark-server-token": key }),
     path: "/email",
-    body: (from, { to, subject, text, html }): PostmarkEmail => ({
+    body: (from, { to, subject, text, html, replyTo, language }): PostmarkEmail => ({
       From: from,
       To: to,
+      ...(replyTo && { ReplyTo: replyTo }),
       Subject: subject,
       TextBody: text,
       HtmlBody: html,
-      Headers: Object.entries(mailHeaders).map(([Name, Value]) => ({ Name, Value })),
+      Headers: Object.entries(headersIn(language)).map(([Name, Value]) => ({ Name, Value })),
       MessageStream: "outbound",
       TrackOpens: false,
       TrackLinks: "None",

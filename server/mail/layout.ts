@@ -24,14 +24,16 @@ export const paragraph = (text: string) => `<p style="margin:0 0 16px">${text}</
 export const aside = (text: string) =>
   `<p class="muted" style="margin:0 0 8px;font-size:14px;color:${muted}">${text}</p>`;
 
+export const mailtoUrl = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
+
 export const smallLink = (label: string, url: string) =>
   `<a class="muted" href="${escapeHtml(url)}" style="color:${muted}">${label}</a>`;
 
 /** A button, and its URL as text for clients that do not show buttons. Outlook draws the cell, not the link. */
-export function button(label: string, url: string, { fill, onFill, text }: BrandColors): string {
+export function button(label: string, url: string, { fill, onFill }: BrandColors): string {
   const href = escapeHtml(url);
   return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 16px"><tr><td bgcolor="${fill}" style="border-radius:8px;background-color:${fill}"><a href="${href}" style="display:inline-block;padding:12px 20px;border-radius:8px;color:${onFill};font-weight:600;text-decoration:none">${label}</a></td></tr></table>
-<p dir="ltr" style="margin:0 0 16px;font-size:14px;word-break:break-all"><a class="accent" href="${href}" style="color:${text.light}">${href}</a></p>`;
+<p dir="ltr" style="margin:0 0 16px;font-size:12px;word-break:break-all">${smallLink(href, url)}</p>`;
 }
 
 /** The dark theme, for the clients that read style sheets. Their inline styles must be overridden. */

@@ -2,7 +2,7 @@ import { config } from "../config";
 import { type Language, languages } from "../languages/languages";
 import { mailTextsIn } from "../languages/texts";
 import { linkLifetimeMinutes } from "../rules";
-import { aside, button as buttonHtml, escapeHtml, html, paragraph, smallLink } from "./layout";
+import { aside, button as buttonHtml, escapeHtml, html, mailtoUrl, paragraph, smallLink } from "./layout";
 import type { Message } from "./mail";
 
 export const page = (path: string, parameters: Record<string, string> = {}) =>
@@ -20,14 +20,18 @@ function footerOf(language: Language): { lines: string[]; blocks: string[] } {
   if (termsUrl) links.push([t("common.terms"), termsUrl]);
   if (privacyUrl) links.push([t("common.privacy"), privacyUrl]);
   const help = supportEmail ? [t("common.help", { address: supportEmail })] : [];
+  const address = supportEmail && smallLink(escapeHtml(supportEmail), mailtoUrl(supportEmail));
   return {
     lines: [...help, ...links.map(([label, url]) => `${label}: ${url}`)],
-    blocks: [...help.map(escapeHtml), ...links.map(([label, url]) => smallLink(escapeHtml(label), url))],
+    blocks: [
+      ...(address ? [t("common.help", { address })] : []),
+      ...links.map(([label, url]) => smallLink(escapeHtml(label), url)),
+    ],
   };
 }
 
 export function write(language: Language, subject: string, content: Part[]): Message {
-  const { name, colors } = config().brand;
+  const { name, colors, supportEmail } = config().brand;
   const parts = [...content, { small: mailTextsIn(language)("common.sentBy", { brand: name }) }];
   const text = parts.map((part) => ("say" in part ? part.say : "small" in part ? part.small : part.url));
   const footer = footerOf(language);
@@ -37,7 +41,8 @@ export function write(language: Language, subject: string, content: Part[]): Mes
     return "small" in part ? aside(escapeHtml(part.small)) : buttonHtml(escapeHtml(part.label), part.url, colors);
   });
   const document = { name, colors, lang: language, dir: languages[language].direction, footer: footer.blocks };
-  return { subject, text: `${text.join("\n\n")}\n`, html: html(subject, blocks, document) };
+  const body = { text: `${text.join("\n\n")}\n`, html: html(subject, blocks, document) };
+  return { subject, ...body, language, replyTo: supportEmail };
 }
 
 /** In English as the command line is: an operator reads it. */

@@ -1,7 +1,7 @@
 import type { Transporter } from "nodemailer";
-import type { SmtpConfig } from "../config";
+import { config, type SmtpConfig } from "../config";
 import { MailRefused } from "../errors";
-import { type Mailer, mailHeaders } from "./mail";
+import { headersIn, type Mailer } from "./mail";
 
 const connections = 20; // at a time; not fewer than the jobs that run at a time
 
@@ -47,9 +47,15 @@ function failureOf(error: unknown): Error {
   return new SmtpError([code, responseCode || originalCode].filter(Boolean).join(" "));
 }
 
-function parseSender(from: string): { name: string; address: string } {
+export function parseSender(from: string): { name: string; address: string } {
   const [, name = "", address = ""] = /^(.*?)\s*<?([^\s@<>]+@[^\s@<>]+)>?$/.exec(from) ?? [];
   return { name: name.replace(/^"(.*)"$/, "$1"), address };
+}
+
+/** The host of `APP_URL`, for EHLO (RFC 5321, section 4.1.1.1); of an address nodemailer makes a literal. */
+function greetingName(): string | undefined {
+  const { hostname } = new URL(config().appUrl);
+  return /^\[|^[\d.]+$/.test(hostname) ? undefined : hostname;
 }
 
 /** Certificates are verified. STARTTLS is required, but not on loopback: certificates there are self-signed. */
@@ -62,6 +68,7 @@ export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step
   const opened = async () => {
     const { createTransport } = await import("nodemailer");
     pool ??= createTransport({
+      name: greetingName(),
       pool: true,
       maxConnections: connections,
       maxRequeues: 1, // when the server closes a connection before the mail is sent
@@ -85,7 +92,7 @@ export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step
   };
 
   return {
-    async send({ to, subject, text, html }) {
+    async send({ to, subject, text, html, replyTo, language }) {
       // An address as an object is not parsed, so it cannot be a list.
       const recipient = { name: "", address: to };
       const sending = (await opened()).sendMail({
@@ -95,7 +102,8 @@ export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step
         subject,
         text,
         html,
-        headers: mailHeaders,
+        replyTo: replyTo ?? undefined,
+        headers: headersIn(language),
         xMailer: false,
         signal: AbortSignal.timeout(whole),
       });

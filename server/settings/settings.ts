@@ -192,7 +192,11 @@ export const settings = {
     },
     TERMS_URL: { form: forms.pageUrl, help: "In the foot of pages and mails.", example: "https://example.com/terms" },
     PRIVACY_URL: { form: forms.pageUrl, help: "The same.", example: "https://example.com/privacy" },
-    SUPPORT_EMAIL: { form: forms.email, help: "The same.", example: "help@example.com" },
+    SUPPORT_EMAIL: {
+      form: forms.email,
+      help: "The same, and who gets the answers to mails.",
+      example: "help@example.com",
+    },
   },
   language: {
     DEFAULT_LOCALE: {

@@ -11,7 +11,11 @@ import { emailChangeMail, registrationMail, resetMail } from "#server/mail/messa
 import { configure } from "../support/configure";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
 
-const settings = { APP_URL: "https://latchkey.example", MAIL_FROM: "Latchkey ü <mail@latchkey.example>" };
+const settings = {
+  APP_URL: "https://latchkey.example",
+  MAIL_FROM: "Latchkey ü <mail@latchkey.example>",
+  SUPPORT_EMAIL: "help@latchkey.example",
+};
 const outgoing = recordOutgoingCalls();
 
 const email = "o'ada+x@example.com";
@@ -27,6 +31,9 @@ This link expires in 60 minutes.
 If you did not ask for this, you can ignore this mail.
 
 This mail was sent by Latchkey.
+
+--\u0020
+Help: help@latchkey.example
 `;
 
 const resetHtml = readFileSync("tests/contract/reset-mail.html", "utf8");
@@ -55,7 +62,8 @@ const services: Record<"resend" | "postmark", MailService> = {
       subject: "Reset your password",
       text: resetText,
       html: resetHtml,
-      headers: { "Auto-Submitted": "auto-generated" },
+      reply_to: "help@latchkey.example",
+      headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All", "Content-Language": "en" },
     },
     accepted: '{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}',
     refusals: [
@@ -78,10 +86,15 @@ const services: Record<"resend" | "postmark", MailService> = {
     message: {
       From: "Latchkey ü <mail@latchkey.example>",
       To: email,
+      ReplyTo: "help@latchkey.example",
       Subject: "Reset your password",
       TextBody: resetText,
       HtmlBody: resetHtml,
-      Headers: [{ Name: "Auto-Submitted", Value: "auto-generated" }],
+      Headers: [
+        { Name: "Auto-Submitted", Value: "auto-generated" },
+        { Name: "X-Auto-Response-Suppress", Value: "All" },
+        { Name: "Content-Language", Value: "en" },
+      ],
       MessageStream: "outbound",
       TrackOpens: false,
       TrackLinks: "None",

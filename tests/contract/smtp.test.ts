@@ -13,7 +13,7 @@ import { login, refuse, startScriptedServer, startSmtpServer } from "../support/
 const limits = { step: 20_000, whole: 20_000 };
 const email = "o'ada+x@example.com";
 const token = "0123456789abcdef".repeat(4);
-configure({});
+configure({ APP_URL: "https://login.example.com", SUPPORT_EMAIL: "help@example.com" });
 
 const mail = { to: email, ...resetMail("en", email, token) };
 const accepted = { from: "mail@latchkey.example", to: [email], secure: true, user: login.user };
@@ -75,6 +75,9 @@ describe.each([
       to: email,
       subject: "Reset your password",
       "auto-submitted": "auto-generated",
+      "x-auto-response-suppress": "All",
+      "content-language": "en",
+      "reply-to": "help@example.com",
       "message-id": expect.stringMatching(/^<[\w-]+@latchkey\.example>$/),
       date: expect.stringMatching(/ \+0000$/),
       "mime-version": "1.0",
@@ -121,7 +124,7 @@ test("without STARTTLS neither a login nor a mail is sent", { tags: "12.3.1" }, 
   const { port, lines } = await startServer({ EHLO: "250-mail.example\r\n250 AUTH PLAIN LOGIN", STARTTLS: "502" });
   const error = await rejection(mailerFor(startTls, port).send(mail));
   expect(error).toMatchObject({ name: "SmtpError", code: "ETLS 502" });
-  expect(lines).toEqual(["greeting", expect.stringMatching(/^EHLO /), "STARTTLS"]);
+  expect(lines).toEqual(["greeting", "EHLO login.example.com", "STARTTLS"]);
 });
 
 test("a server on a loopback address without a login receives the mail with any certificate", async () => {
@@ -216,7 +219,7 @@ describe("no field of a mail can add a header or a recipient", () => {
     const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
     await mailerFor(plain, server.port).send({ ...mail, ...change });
     expect(server.mails).toMatchObject([{ to: [email], headers: { to: email, subject } }]);
-    expect(Object.keys(server.mails[0]?.headers ?? {})).toHaveLength(8);
+    expect(Object.keys(server.mails[0]?.headers ?? {})).toHaveLength(11);
   });
 
   test.each([

@@ -77,12 +77,14 @@ test("the mail services' requests and answers have their documented types", () =
     subject: string;
     text: string;
     html: string;
+    reply_to?: string;
     headers: Record<string, string>;
   }>();
   expectTypeOf<ResendAnswer>().toEqualTypeOf<{ id: string }>();
   expectTypeOf<PostmarkEmail>().toEqualTypeOf<{
     From: string;
     To: string;
+    ReplyTo?: string;
     Subject: string;
     TextBody: string;
     HtmlBody: string;

@@ -288,6 +288,16 @@ testCases(
   withoutDatabase,
 );
 
+test("mail: a sender with another name than the pages is a warning", async () => {
+  const settings = { ...withoutDatabase(), MAIL_FROM: "Example <mail@latchkey.example>", NODE_ENV: "test" };
+  const sent = "ok log: mails are written to standard output";
+  expect(await named("mail", settings)).toEqual([
+    'warn mails come from "Example", and say that they are of "Latchkey" Mend: give MAIL_FROM and BRAND_NAME the same name',
+    sent,
+  ]);
+  expect(await named("mail", { ...settings, BRAND_NAME: "Example" })).toEqual([sent]);
+});
+
 test("test mail: its recipient is refused, or is no address", async () => {
   const { port } = await smtp({
     onRcptTo: (_address, _session, callback) => callback(Object.assign(new Error("No"), { responseCode: 550 })),

@@ -9,7 +9,10 @@ import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
-const mail = (subject: string) => ({ to: "ada@example.com", subject, text: `${subject}.`, html: `<p>${subject}</p>` });
+const mail = (subject: string) => ({
+  ...{ to: "ada@example.com", subject, text: `${subject}.`, html: `<p>${subject}</p>` },
+  ...{ language: "en" as const, replyTo: null },
+});
 
 const newestAsHtml = ({ request }: LoaderFunctionArgs) =>
   mailHtml.loader({ request, params: { position: "0" }, context: {} });

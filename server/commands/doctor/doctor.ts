@@ -9,7 +9,7 @@ import { checkAddress } from "./address";
 import { type Check, checksOf } from "./check";
 import { checkDatabase } from "./database";
 import { checkFolder } from "./folder";
-import { checkMail, checkTestMail } from "./mail";
+import { checkMail, checkSender, checkTestMail } from "./mail";
 import { checkProvider } from "./provider";
 import { checkWebhook } from "./webhook";
 
@@ -72,6 +72,7 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
   const { checks, installation } = await checkDatabase(config.databaseUrl, config.databaseDirectUrl);
   yield* checks;
   provideMailer(createMailer(config.mail));
+  yield* checkSender(config);
   yield await checkMail(config);
   if (testAddress !== undefined) yield await checkTestMail(config, testAddress);
   await closeMailer();

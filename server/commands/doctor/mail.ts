@@ -5,6 +5,7 @@ import { MailRefused } from "../../errors";
 import { errorFields } from "../../log";
 import { sendMail, verifyMailer } from "../../mail/mailer";
 import { testMail } from "../../mail/messages";
+import { parseSender } from "../../mail/smtp-mailer";
 import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("mail");
@@ -53,6 +54,14 @@ function mailTrouble(error: unknown, mail: SmtpConfig | MailServiceConfig): Trou
   const { reason, code } = error instanceof CallError ? error : { reason: errorFields(error).error, code: undefined };
   const cause = code === undefined ? reason : `${reason}, ${code}`;
   return troubleOf(serviceTroubles, reason, { ...services[mail.driver], cause });
+}
+
+/** Readers see both names. */
+export function checkSender({ mail, brand }: Config): Check[] {
+  const { name } = parseSender(mail.from);
+  if (name === "" || name === brand.name) return [];
+  const found = `mails come from "${name}", and say that they are of "${brand.name}"`;
+  return [warn(found, "give MAIL_FROM and BRAND_NAME the same name")];
 }
 
 export async function checkMail({ mail, production }: Config): Promise<Check> {
