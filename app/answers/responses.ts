@@ -12,6 +12,9 @@ export const pageHeaders: HeadersFunction = ({ loaderHeaders, actionHeaders }) =
   return headers;
 };
 
+/** @param wait seconds until the next attempt is allowed */
+export const tooManyRequests = (wait: number) => ({ status: 429, headers: { "Retry-After": String(wait) } });
+
 export const minutesIn = (seconds: number) => Math.ceil(seconds / 60);
 
 /** RFC 9110, section 15.5.6. Remix refuses for a route without an action, and the front door adds `Allow`. */

@@ -1,9 +1,10 @@
-import { Form, useNavigation, useSubmit } from "@remix-run/react";
+import { useFetcher, useNavigation } from "@remix-run/react";
 import { type FormEvent, startTransition, useCallback, useEffect, useState } from "react";
 import { withReturnTo } from "~/answers/return-to";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
 import { SubmitButton } from "./form-controls";
+import { Notice } from "./notice";
 
 /** Without the library, for which the first load has no room. A browser without these functions has the button alone. */
 async function suggestPasskey(signal: AbortSignal): Promise<string | null> {
@@ -20,15 +21,12 @@ const renewal = 240_000; // ms: before the challenge of a suggestion expires
 /** Below the other ways to sign in, and as the browser's suggestion in the email field. */
 export function PasskeySignIn({ returnTo, or }: { returnTo: string | null; or: boolean }) {
   const t = useTexts();
-  const submit = useSubmit();
+  const { submit, data: refused, state, Form } = useFetcher<{ message: string }>();
   const support = usePasskeySupport();
   const [isAsking, setIsAsking] = useState(false);
-  const isIdle = useNavigation().state === "idle" && !isAsking;
-  const action = withReturnTo("/login", returnTo);
-  const send = useCallback(
-    (passkey: string) => submit({ intent: "passkey", email: "", password: "", passkey }, { method: "post", action }),
-    [submit, action],
-  );
+  const isIdle = useNavigation().state === "idle" && state === "idle" && !isAsking;
+  const action = withReturnTo("/auth/passkey", returnTo);
+  const send = useCallback((passkey: string) => submit({ passkey }, { method: "post", action }), [submit, action]);
 
   useEffect(() => {
     if (support.hidden !== false || !isIdle) return;
@@ -56,16 +54,15 @@ export function PasskeySignIn({ returnTo, or }: { returnTo: string | null; or: b
       .then(({ askForPasskey }) => askForPasskey())
       .catch(() => "");
     if (passkey !== null) send(passkey);
-    startTransition(() => setIsAsking(false)); // with the navigation, which is a transition
+    startTransition(() => setIsAsking(false)); // with the state of the fetcher, which is a transition
   }
 
   return (
     <div {...support}>
       {or && <p className="or">{t("common.or")}</p>}
+      {refused && state === "idle" && <Notice role="alert">{refused.message}</Notice>}
       <Form method="post" action={action} onSubmit={signIn}>
-        <SubmitButton className="quiet" intent="passkey">
-          {t("passkeys.signIn")}
-        </SubmitButton>
+        <SubmitButton className="quiet">{t("passkeys.signIn")}</SubmitButton>
       </Form>
     </div>
   );

@@ -2,9 +2,8 @@ import { type ActionFunctionArgs, type LoaderFunctionArgs, redirectDocument } fr
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
 import { authenticate, countLogin, logIn } from "#server/features/visitor/login.server";
-import { signInWithPasskey } from "#server/features/visitor/passkey-sign-in.server";
 import { recentSignInMinutes } from "#server/rules";
-import { minutesIn, respond, unprocessable } from "~/answers/responses";
+import { minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField, SubmitButton } from "~/components/form-controls";
@@ -24,7 +23,6 @@ import {
   formTarget,
   hasPasskeys,
   languageOf,
-  passkeyBrowser,
   providerLabel,
   readForm,
   registrationMode,
@@ -61,29 +59,18 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const form = await readForm(request, z.object({ email: text, password: text, passkey: text.optional() }));
+    const form = await readForm(request, z.object({ email: text, password: text }));
     const { typed } = form;
     const t = textsFor(request);
     if (!form.ok) return unprocessable({ typed, errors: form.errors, wrongPassword: false, message: null });
 
-    const { email, password, passkey } = form.values;
+    const { email, password } = form.values;
     const origin = { client: clientOf(request), deviceToken: deviceToken(request) };
-    const throttled = (wait: number) => {
-      const message = t("login.tooMany", { count: minutesIn(wait) });
-      const headers = { "Retry-After": String(wait) };
-      return data({ typed, errors: {}, wrongPassword: false, message }, { status: 429, headers });
-    };
-
-    if (passkey !== undefined) {
-      const answer = { text: passkey, browser: passkeyBrowser(request) };
-      const done = await signInWithPasskey(answer, browserOf(request), origin);
-      if (done && "wait" in done) return throttled(done.wait);
-      if (!done) return unprocessable({ typed, errors: {}, wrongPassword: false, message: t("login.passkeyFailed") });
-      return withDevice(request, signIn(request, done.session, returnToOf(request)), done.deviceToken);
-    }
-
     const counted = await countLogin(email, origin);
-    if (counted.wait !== null) return throttled(counted.wait);
+    if (counted.wait !== null) {
+      const message = t("login.tooMany", { count: minutesIn(counted.wait) });
+      return data({ typed, errors: {}, wrongPassword: false, message }, tooManyRequests(counted.wait));
+    }
     const user = await authenticate(email, password, requesterOf(request), counted.counters);
     const done = user && (await logIn(user, counted.counters, browserOf(request), origin));
     if (!done) return unprocessable({ typed, errors: {}, wrongPassword: true, message: t("login.wrong") });

@@ -99,15 +99,18 @@ test("passkeys: added, succeeded, failed, removed", { tags: "16.3.1" }, async ()
     () => visitor.post("/dashboard", { intent: "add-passkey", passkey: add }),
     inRequest("passkey.added", { userId }),
   );
-  const answer = { email: "", password: "", passkey: authenticator.get(await options("sign-in"), { counter: 7 }) };
+  const answer = { passkey: authenticator.get(await options("sign-in"), { counter: 7 }) };
   await expectEvents(
-    () => visitor.post("/login", answer),
+    () => visitor.post("/auth/passkey", answer),
     inRequest("session.ended", { userId, reason: "replaced", count: 1 }),
     inRequest("passkey.succeeded", { userId }),
   );
-  await expectEvents(() => visitor.post("/login", answer), inRequest("passkey.failed", { reason: "challenge" }));
+  await expectEvents(() => visitor.post("/auth/passkey", answer), inRequest("passkey.failed", { reason: "challenge" }));
   const old = { ...answer, passkey: authenticator.get(await options("sign-in"), { counter: 6 }) };
-  await expectEvents(() => visitor.post("/login", old), inRequest("passkey.failed", { reason: "counter", userId }));
+  await expectEvents(
+    () => visitor.post("/auth/passkey", old),
+    inRequest("passkey.failed", { reason: "counter", userId }),
+  );
   const passkey = authenticator.credentials[0]?.id.toString("base64url") ?? "";
   await expectEvents(
     () => visitor.post("/dashboard", { intent: "remove-passkey", passkey }),

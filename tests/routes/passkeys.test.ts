@@ -46,12 +46,7 @@ afterEach(() => void vi.useRealTimers());
 const refusal = {
   status: 422,
   location: null,
-  data: {
-    typed: { email: "" },
-    errors: {},
-    wrongPassword: false,
-    message: "Signing in with the passkey did not work. Try again, or log in with your email.",
-  },
+  data: { message: "Signing in with the passkey did not work. Try again, or log in with your email." },
 };
 
 const challenges = () => latchkey.execute("select * from passkey_challenges");
@@ -316,9 +311,9 @@ describe("signing in", () => {
 
   test("carries return_to", async () => {
     const asked = await ask("sign-in");
-    const form = { email: "", password: "", passkey: authenticator.get(asked.options) };
-    const path = `/login?${new URLSearchParams({ return_to: "/healthz" })}`;
-    const signedIn = await call(login.action, post(path, form, { cookie: asked.cookie }));
+    const form = { passkey: authenticator.get(asked.options) };
+    const path = `/auth/passkey?${new URLSearchParams({ return_to: "/healthz" })}`;
+    const signedIn = await call(passkey.action, post(path, form, { cookie: asked.cookie }));
     expect(signedIn).toMatchObject({ status: 302, location: "/healthz" });
   });
 

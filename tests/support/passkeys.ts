@@ -1,5 +1,4 @@
 import * as passkey from "~/routes/auth.passkey";
-import * as login from "~/routes/login";
 import { act } from "./account-calls";
 import type { Authenticator, Changes } from "./authenticator";
 import { call, type Outcome, post, type RequestOptions } from "./route-calls";
@@ -23,9 +22,8 @@ export async function addPasskey(
   return act(asked.cookie, "add-passkey", { passkey: answer, name: changes.name ?? "" });
 }
 
-/** Posts an authenticator's answer to the login page. */
 export const answerWith = (answer: string, options: RequestOptions = {}): Promise<Outcome> =>
-  call(login.action, post("/login", { email: "", password: "", passkey: answer }, options));
+  call(passkey.action, post("/auth/passkey", { passkey: answer }, options));
 
 /** Signs in with the newest passkey. */
 export async function signInBy(authenticator: Authenticator, changes: Changes = {}, options: RequestOptions = {}) {
