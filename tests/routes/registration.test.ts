@@ -5,7 +5,7 @@ import * as register from "~/routes/register";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
 import { unknownBrowser } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { expectInvalidLink, type MailedLink, registrationLink } from "../support/mailed-links";
+import { expectInvalidLink, type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
@@ -28,6 +28,36 @@ describe("asking for a link", () => {
       },
     ]);
     expect(await latchkey.execute("select * from users")).toEqual([]);
+  });
+
+  // Chromium posts the domain of an address as ASCII, Firefox as it was typed.
+  test("with a domain outside ASCII reaches one account, in whatever browser it is typed", async () => {
+    const ascii = "grace@xn--bcher-kva.example";
+    const typed = "Grace@BÜcher.example";
+    const link = await registrationLink(latchkey, typed);
+    expect(latchkey.mails()).toMatchObject([{ to: ascii }]);
+    expect((await registerWith({ ...link, email: typed }, password)).status).toBe(302);
+    expect(await latchkey.execute("select email from users")).toEqual([{ email: ascii }]);
+    for (const email of [typed, ascii]) {
+      expect(await logIn(email, password)).toMatchObject({ status: 302, location: "/dashboard" });
+      expect(await resetLink(latchkey, email)).toMatchObject({ email: ascii });
+      expect(await logIn(email, "wrong")).toMatchObject({ status: 422 });
+    }
+    const counted = await latchkey.execute("select * from rate_limits where key like 'login:address:%'");
+    expect(counted).toMatchObject([{ points: 2 }]);
+  });
+
+  test.each([
+    "grace@b\u00fccher.example/x",
+    "grace@b\u00fccher.example:80",
+    "grace@b\u00fc%63her.example",
+    "grace@b\u00fccher.example\uff0fx",
+    "grace@xn--b\u00fccher.example",
+    "gr\u00e2ce@example.com",
+    "\u212a@example.com",
+  ])("%s is no address: no job", async (email) => {
+    const asked = await latchkey.unchanged(() => call(register.action, post("/register", { email })), "rate_limits");
+    expect(asked).toMatchObject({ status: 200, data: { status: "sent" } });
   });
 
   test("for an existing account sends a mail with the ways to sign in, and stores no token", async () => {

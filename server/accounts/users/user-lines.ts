@@ -2,7 +2,7 @@ import * as z from "zod";
 import { printable } from "../../printable";
 import { providerId } from "../../provider/providers";
 import { hashProblem } from "../passwords/imported-hashes";
-import { parseAddress } from "./email-address";
+import { parseAsciiAddress } from "./email-address";
 import { areGroups, sortedGroups } from "./groups";
 import { parseName } from "./users";
 
@@ -43,7 +43,7 @@ const userLine = z
   .strictObject(
     {
       id: z.uuid("is no UUID").toLowerCase().nullish(),
-      email: parsed(parseAddress, "is no email address"),
+      email: parsed(parseAsciiAddress, "is no email address"),
       name: parsed(parseName, "is empty, longer than 255 characters, or has control characters").nullish(),
       passwordHash: passwordHash.nullish(),
       idpId: idpId.optional(),

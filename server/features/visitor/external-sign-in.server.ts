@@ -6,7 +6,7 @@ import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../acc
 import { forgetDevices } from "../../accounts/sessions/devices";
 import { type Browser, logEndedSessions, type NewSession, startSession } from "../../accounts/sessions/sessions";
 import { announce } from "../../accounts/users/announce";
-import { parseAddress } from "../../accounts/users/email-address";
+import { parseAsciiAddress } from "../../accounts/users/email-address";
 import { mayRegister } from "../../accounts/users/registration-policy";
 import { createUser, lockUser, noticeLanguage } from "../../accounts/users/users";
 import { CallError } from "../../calls/json-client";
@@ -86,7 +86,7 @@ export const fetchProfile = (accessToken: string): Promise<Profile> => provider.
 /** The address that a user may be found or created by: the provider states that it is verified, or all of its are. */
 function verifiedAddress({ email, emailVerified }: Profile): string {
   if (email === null) throw new ExternalSignInError("no_email");
-  const address = emailVerified || configured().trustEmail ? parseAddress(email) : null;
+  const address = emailVerified || configured().trustEmail ? parseAsciiAddress(email) : null;
   if (address === null) throw new ExternalSignInError("no_verified_email");
   return address;
 }
