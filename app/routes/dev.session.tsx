@@ -18,8 +18,8 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     requireLoopbackHost(request);
-    const { fields, typed } = await readFields(request, ["email"]);
-    const session = await signInWithoutProof(fields.email ?? "", browserOf(request));
+    const { fields, typed } = await readFields(request, ["email", "groups"]);
+    const session = await signInWithoutProof(fields.email ?? "", fields.groups, browserOf(request));
     if (!session) return unprocessable({ email: typed.email ?? "" });
     return signIn(request, session, returnToOf(request));
   });
@@ -30,7 +30,9 @@ export default function DevelopmentSession() {
   const refused = useActionData<{ email: string }>();
   return (
     <Page title="Sign in without a mail">
-      {refused && <Notice role="alert">This is no email address, or its account is suspended.</Notice>}
+      {refused && (
+        <Notice role="alert">This is no email address, its account is suspended, or a name is no group.</Notice>
+      )}
       <EmailForm action="/dev/session" email={refused?.email ?? ""} submit="Sign in" />
     </Page>
   );

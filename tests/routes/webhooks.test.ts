@@ -185,6 +185,19 @@ test("POST /dev/session creates a user, signs in as any sign-in does, and ends t
   expect(await told()).toHaveLength(1);
 });
 
+test("POST /dev/session sets the groups where they are given, and leaves them where not", async () => {
+  const signIn = async (more: Record<string, string>) => {
+    const { cookies, status } = await call(devSession.action, post("/dev/session", { email, ...more }));
+    const [user] = await latchkey.execute<{ groups: string[] }>("select groups from users where id = ?", [id]);
+    return [status, cookies.session !== undefined, user?.groups];
+  };
+  expect(await signIn({ groups: "staff,admins" })).toEqual([302, true, ["admins", "staff"]]);
+  expect(await told()).toMatchObject([{ type: "user.groups_changed", data: { groups: ["admins", "staff"] } }]);
+  expect(await signIn({})).toEqual([302, true, ["admins", "staff"]]);
+  expect(await signIn({ groups: "Staff" })).toEqual([422, false, ["admins", "staff"]]);
+  expect(await signIn({ groups: "" })).toEqual([302, true, []]);
+});
+
 test("POST /dev/session refuses text that is no address, a suspended account, and a form of another site", async () => {
   await suspendUser(id);
   for (const address of ["ada", email]) {

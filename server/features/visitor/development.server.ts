@@ -1,6 +1,8 @@
 import { lockAddresses } from "../../accounts/links/mailed-links";
 import { type Browser, logEndedSessions, type NewSession, startSession } from "../../accounts/sessions/sessions";
+import { announce } from "../../accounts/users/announce";
 import { parseAddress } from "../../accounts/users/email-address";
+import { areGroups, sortedGroups } from "../../accounts/users/groups";
 import { createUser, lockUser } from "../../accounts/users/users";
 import { unitOfWork } from "../../database/unit-of-work";
 import { isLoopback } from "../../settings/forms";
@@ -10,15 +12,28 @@ export const isLoopbackHost = (host: string): boolean => isLoopback(host.replace
 
 /**
  * Signs in without a proof, for the tests of an application in development. An address without an account gets one.
- * @returns `null`, and nothing changed, for text that is no address, and for a suspended account
+ * @param typedGroups the user's groups from now on, separated by commas; without it they stay
+ * @returns `null`, and nothing changed, for text that is no address or no groups, and for a suspended account
  */
-export async function signInWithoutProof(typedEmail: string, browser: Browser): Promise<NewSession | null> {
+export async function signInWithoutProof(
+  typedEmail: string,
+  typedGroups: string | undefined,
+  browser: Browser,
+): Promise<NewSession | null> {
   const email = parseAddress(typedEmail);
-  if (email === null) return null;
+  const groups = typedGroups === undefined ? null : sortedGroups(typedGroups.split(",").filter(Boolean));
+  if (email === null || (groups && !areGroups(groups))) return null;
   const session = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
     const user = await lockUser(em, { email });
-    return user?.suspendedAt ? null : startSession(em, user?.id ?? (await createUser(em, { email })), browser);
+    if (user?.suspendedAt) return null;
+    const id = user?.id ?? (await createUser(em, { email }));
+    const changed = groups && (await lockUser(em, { id }));
+    if (changed) {
+      changed.groups = groups;
+      await announce(em, "user.groups_changed", changed);
+    }
+    return startSession(em, id, browser);
   });
   if (session) logEndedSessions(session);
   return session;
