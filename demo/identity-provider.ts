@@ -32,7 +32,7 @@ function configuration(callbackUrl: string): ConstructorParameters<typeof Provid
       accountId: sub,
       claims: () => ({
         sub,
-        email: sub.includes("@") ? sub : `${sub}@example.com`,
+        ...(!sub.startsWith("noaddress") && { email: sub.includes("@") ? sub : `${sub}@example.com` }),
         email_verified: !sub.startsWith("unverified"),
         name: sub.split("@", 1)[0] ?? sub,
       }),
@@ -62,8 +62,12 @@ async function createProvider(url: string, callbackUrl: string): Promise<Provide
 export async function startIdentityProvider(callbackUrl: string, port = 0): Promise<IdentityProvider> {
   const server = createServer();
   const url = `http://localhost:${await listen(server, port)}`;
-  const provider = await createProvider(url, callbackUrl);
-  server.on("request", provider.callback());
+  const answer = (await createProvider(url, callbackUrl)).callback();
+  server.on("request", (request, response) => {
+    // oidc-provider has no screen to choose an account: its login stands for it.
+    request.url = request.url?.replace("prompt=select_account", "prompt=login");
+    return answer(request, response);
+  });
   return {
     url,
     settings: {

@@ -4,11 +4,13 @@ import { type IdentityProvider, startIdentityProvider } from "../../demo/identit
 import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
 import { startBrowser } from "./chromium";
 
+type Settings = Record<string, string>;
+
 /**
  * The production build with a real identity provider, and a browser. A test fails on a console error on a page of the
  * site, a CSP violation or a request to a third party.
  */
-export function startSite(settings: Record<string, string> | (() => Record<string, string>) = {}, failures = /503/) {
+export function startSite(settings: Settings | ((provider: IdentityProvider) => Settings) = {}, failures = /503/) {
   // Chrome logs every answer of status 4xx and 5xx as an error.
   const refusal = new RegExp(`^Failed to load resource: .* with a status of (?:4\\d\\d|${failures.source}) `);
   let browser: Browser;
@@ -25,7 +27,7 @@ export function startSite(settings: Record<string, string> | (() => Record<strin
       createEmptyDatabase(),
       startIdentityProvider(`http://localhost:${port}/auth/idp/callback`),
     ]);
-    const given = typeof settings === "function" ? settings() : settings;
+    const given = typeof settings === "function" ? settings(provider) : settings;
     applications = given.RETURN_ORIGINS?.split(",") ?? [];
     server = await startServer({ PORT: String(port), DATABASE_URL: database.url, ...provider.settings, ...given });
   });
