@@ -25,6 +25,7 @@ export default defineConfig({
     tags,
     projects: [
       project("contract", ["contract"], {
+        globalSetup: [template],
         typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
       }),
       project("pages", ["pages"]),

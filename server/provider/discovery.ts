@@ -38,9 +38,11 @@ function isTrustworthy(metadata: ProviderMetadata, issuer: string): boolean {
   return metadata.issuer === issuer && (encrypted || !isHttps(issuer));
 }
 
+export const metadataUrl = (issuer: string) => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+
 async function discover(issuer: string): Promise<Discovered> {
   const metadata = await callJson(
-    `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
+    metadataUrl(issuer),
     { step: "discovery", method: "GET" },
     providerMetadata.refine((answer) => isTrustworthy(answer, issuer)),
   );

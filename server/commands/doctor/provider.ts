@@ -2,6 +2,7 @@ import * as z from "zod";
 import { CallError, callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
 import { endpointsOf, tokenErrorOf } from "../../provider/client";
+import { metadataUrl } from "../../provider/discovery";
 import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("provider");
@@ -30,6 +31,12 @@ const tokenTroubles: Troubles = [
   [silence, "the token endpoint does not answer ({answer})", "correct IDP_TOKEN_URL, or allow outgoing https"],
 ];
 
+const names = z.array(z.string()).optional().catch(undefined);
+const supported = z.object({ claims_supported: names, token_endpoint_auth_methods_supported: names });
+
+const basicAlone = "the provider takes client_secret_basic alone";
+const unverified = "the provider has no claim email_verified: nobody new can sign in";
+
 /** Whether the identity provider is reached and knows the client, as far as it tells. */
 export async function checkProvider({ identityProvider, appUrl }: Config): Promise<Check> {
   if (!identityProvider) return ok("off");
@@ -50,7 +57,19 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
     }
   }
   const answer = await answerOf(tokenErrorOf(identityProvider, redirectUri));
-  if (acceptance.test(answer)) return ok(`${name}: the client id and secret are accepted`);
+  const { issuer, provider, trustEmail } = identityProvider;
+  const metadata = provider === "oidc" && (await answerOf(callJson(metadataUrl(issuer), { method: "GET" }, supported)));
+  const known = typeof metadata === "object" ? metadata : {};
+  if (acceptance.test(answer)) {
+    if (trustEmail) return ok(`${name}: accepted; every address that it states counts as verified (IDP_TRUST_EMAIL)`);
+    if (known.claims_supported?.includes("email_verified") !== false) {
+      return ok(`${name}: the client id and secret are accepted`);
+    }
+    return warn(`${name}: ${unverified}`, "add the claim at the provider, or set IDP_TRUST_EMAIL if it is your own");
+  }
+  if (known.token_endpoint_auth_methods_supported?.join() === "client_secret_basic") {
+    return fail(`${name}: ${basicAlone} (${answer})`, "allow client_secret_post for this client");
+  }
   const [found, mend] = troubleOf(tokenTroubles, answer, { answer, redirectUri });
   if (mend) return fail(`${name}: ${found}`, mend);
   return warn(`${name}: the token endpoint answers ${answer}, which tells nothing of the secret`, "try a sign-in");

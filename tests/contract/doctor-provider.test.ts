@@ -1,0 +1,70 @@
+import nock from "nock";
+import { expect, test } from "vitest";
+import { checkProvider } from "#server/commands/doctor/provider";
+import type { Environment } from "#server/config";
+import { configure } from "../support/configure";
+
+type Answer = [status: number, body: object];
+
+/** What `doctor` finds at a provider with these members in its discovery document. */
+function check(members: object, token: Answer, settings: Environment = {}) {
+  const issuer = `https://${crypto.randomUUID()}.example`;
+  const endpoints = {
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/me`,
+  };
+  const provider = nock(issuer);
+  provider
+    .get("/.well-known/openid-configuration")
+    .times(2)
+    .reply(200, { issuer, ...endpoints, ...members });
+  provider.get("/authorize").reply(400);
+  provider.get("/me").reply(401);
+  provider.post("/token").reply(...token);
+  const client = { IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret", IDP_PROVIDER: "oidc", IDP_ISSUER: issuer };
+  return checkProvider(configure({ ...client, ...settings }));
+}
+
+const known: Answer = [400, { error: "invalid_grant" }];
+const unknown: Answer = [401, { error: "invalid_client" }];
+const accepted = { status: "ok", name: "provider", found: "oidc: the client id and secret are accepted" };
+
+test.each([
+  ["no claims", {}],
+  ["email_verified", { claims_supported: ["sub", "email", "email_verified"] }],
+  ["malformed lists", { claims_supported: "all", token_endpoint_auth_methods_supported: [1] }],
+])("a discovery document with %s is no cause", async (_what, members) => {
+  expect(await check(members, known)).toEqual(accepted);
+});
+
+const withoutClaim = { claims_supported: ["sub", "email", "name"] };
+
+test("a provider without the claim email_verified is named, and IDP_TRUST_EMAIL mends it", async () => {
+  expect(await check(withoutClaim, known)).toEqual({
+    status: "warn",
+    name: "provider",
+    found: "oidc: the provider has no claim email_verified: nobody new can sign in",
+    mend: "add the claim at the provider, or set IDP_TRUST_EMAIL if it is your own",
+  });
+  expect(await check(withoutClaim, known, { IDP_TRUST_EMAIL: "true" })).toEqual({
+    status: "ok",
+    name: "provider",
+    found: "oidc: accepted; every address that it states counts as verified (IDP_TRUST_EMAIL)",
+  });
+});
+
+test("a refused client of a provider that takes client_secret_basic alone has that cause", async () => {
+  const basic = { token_endpoint_auth_methods_supported: ["client_secret_basic"] };
+  expect(await check(basic, unknown)).toEqual({
+    status: "fail",
+    name: "provider",
+    found: "oidc: the provider takes client_secret_basic alone (invalid_client)",
+    mend: "allow client_secret_post for this client",
+  });
+  expect(await check(basic, known)).toEqual(accepted);
+  const both = { token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"] };
+  expect((await check(both, unknown)).found).toBe(
+    "oidc: the provider refuses the client's credentials (invalid_client)",
+  );
+});
