@@ -49,7 +49,7 @@ export const reasons: Record<string, string> = {
   "6.2.8": "In part: a password is normalised with NFKC. An imported bcrypt hash is of its first 72 bytes.",
   "6.2.10": "Met by design: no password expires.",
   "6.2.12":
-    "Not met: a new password is not checked against a set of breached ones. The 10,000 most common are refused.",
+    "With `BREACHED_PASSWORDS=on`; off by default, because it calls out. The 10,000 most common are refused always.",
   "6.3.3":
     "In part: a passkey is phishing-resistant and verifies the person, but an account may go on with a password alone.",
   "6.3.4": "In part: an external sign-in counts toward no limit here; the provider limits attempts.",
@@ -67,13 +67,12 @@ export const reasons: Record<string, string> = {
   "7.1.1": "Documented: SECURITY.md, promise 4.",
   "7.1.2": "Documented here: a user has at most 50 sessions; one more ends the one that was used least recently.",
   "7.1.3": "Documented: SECURITY.md. Besides, the provider's session and the session here are independent.",
-  "7.4.2": "In part: an account can be deleted, not disabled.",
-  "7.4.5": "For all users at once, `delete from sessions` in PostgreSQL (docs/operation.md).",
   "7.5.2": "In part: ending a session asks for no new sign-in.",
   "7.6.1": "Documented here: the provider's session and the session here are independent.",
   "7.6.2":
     "Not met: any link to `/auth/idp` starts a sign-in, which a provider may complete without a click. The GET was asked for.",
-  "8.1": "Documented here: a user reads and changes the own account and nothing else; there are no roles.",
+  "8.1":
+    "Documented here: a user reads and changes the own account and nothing else. An operator gives groups; the proxy asks `/auth/verify` for one, and applications read them (docs/applications.md).",
   "8.4": "Does not apply: there are no tenants.",
   "9.1": "A session token is a reference, and no self-contained token is accepted: applications verify `Remote-Token`.",
   "9.2.2": "Does not apply: there is one type of token, and Latchkey accepts none.",
@@ -104,7 +103,7 @@ export const reasons: Record<string, string> = {
   "12.3.3": "The operator's: Latchkey and the proxy are on one machine, or on a network that is theirs.",
   "12.3.4": "The operator's: `NODE_EXTRA_CA_CERTS` and `sslrootcert` name an authority of one's own.",
   "13.1":
-    "Documented here: the database, the mail service and the provider (with the endpoints of its discovery) are called, and nothing else.",
+    "Documented here: the database, the mail service, the provider (with the endpoints of its discovery), the application at `WEBHOOK_URL` and, with `BREACHED_PASSWORDS=on`, the range service are called, and nothing else.",
   "13.2.1": "Not met: database, mail service and provider get a static password or key. They support nothing else.",
   "13.2.2": "Not met: the database account may change the schema, because migrations run at start.",
   "13.2.5": "The operator's: a firewall may limit outgoing calls to the three services.",

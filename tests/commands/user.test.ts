@@ -244,7 +244,7 @@ test("`clear-limits` clears what was counted for the address and its known brows
   expect(await fixture.run("user", "clear-limits", email)).toEqual(succeeded("0 counts cleared.\n"));
 });
 
-test("`end-all-sessions` signs every account out, after `--yes` only", async () => {
+test("`end-all-sessions` signs every account out, after `--yes` only", { tags: "7.4.5" }, async () => {
   const fixture = await startFixture();
   await fixture.add({});
   const session = `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)

@@ -27,6 +27,14 @@ test.each([
   expect(versionOf([...importers, name].reduce(installed, process.cwd()))).toBe(version);
 });
 
+test("each package with an install script is allowed to run it: npm 11 warns of others", () => {
+  const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
+  const packages = Object.entries<{ hasInstallScript?: true; optional?: true }>(read("package-lock.json").packages);
+  const scripted = packages.filter(([, { hasInstallScript, optional }]) => hasInstallScript && !optional);
+  const names = new Set(scripted.map(([path]) => path.replace(/^.*node_modules\//, "")));
+  expect([...names]).toEqual(Object.keys(read("package.json").allowScripts));
+});
+
 test("passwords are hashed by the native code of @node-rs/argon2 2.2.1 and no other", async () => {
   await hashPassword("correct horse battery staple");
   const loaded = Object.keys(createRequire(import.meta.url).cache).filter((file) => /argon2[^/\\]*\.node$/.test(file));
