@@ -40,6 +40,8 @@ export type TokenResponse = z.infer<typeof tokenResponse>;
 /** RFC 6749, section 5.2. GitHub answers it with status 200. */
 const tokenError = z.object({ error: z.string().regex(/^[a-z_]{1,60}$/) }).transform(({ error }) => error);
 
+const tokenAnswer = z.union([tokenResponse, tokenError]);
+
 export interface AuthorizationCode {
   code: string;
   redirectUri: string;
@@ -129,7 +131,7 @@ async function requestToken<T>(
 
 /** Exchanges the authorization code for an access token. @throws CallError */
 export async function exchangeCode(config: IdentityProviderConfig, code: AuthorizationCode): Promise<string> {
-  const answer = await requestToken(config, code, z.union([tokenResponse, tokenError]), tokenError);
+  const answer = await requestToken(config, code, tokenAnswer, tokenError);
   if (typeof answer !== "string") return answer.access_token;
   throw Object.assign(new CallError("unexpected", answer), { step: "exchange" });
 }
