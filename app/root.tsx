@@ -6,7 +6,7 @@ import { Footer } from "./components/footer";
 import { useFocusOnArrival } from "./document/focus";
 import { useDocumentLanguage } from "./document/language";
 import { lowPriority, PageForBrowser, usePage } from "./document/page-context";
-import { PageScripts } from "./document/remix-internals";
+import { PageScripts, StorageFallback } from "./document/remix-internals";
 import { useHead } from "./document/title";
 import styles from "./styles/latchkey.css";
 
@@ -45,6 +45,7 @@ export function Layout({ children }: { children: ReactNode }) {
         {children}
         <Footer />
         <PageForBrowser />
+        <StorageFallback />
         <ScrollRestoration nonce={nonce} />
         <PageScripts />
         <LiveReload nonce={nonce} />

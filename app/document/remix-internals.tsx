@@ -47,6 +47,15 @@ export function renderedOnce(manifest: Manifest): (context: EntryContext) => Pro
 const withLowPriority = (child: ReactNode) =>
   isValidElement(child) && child.type === "link" ? cloneElement(child, lowPriority) : child;
 
+/** Where all cookies are blocked, reading `sessionStorage` throws: in the script of `ScrollRestoration`, and of lazy routes. */
+export const StorageFallback = () => (
+  <script nonce={usePage().nonce} suppressHydrationWarning>
+    {
+      "try{sessionStorage}catch{Object.defineProperty(window,`sessionStorage`,{value:{getItem(){},setItem(){},removeItem(){}}})}"
+    }
+  </script>
+);
+
 /** A page is shown without its scripts: at low priority, the first paint on a slow connection comes twice as early. */
 export function PageScripts() {
   const scripts = Scripts({ nonce: usePage().nonce });

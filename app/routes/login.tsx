@@ -5,6 +5,7 @@ import { authenticate, countLogin, logIn } from "#server/features/visitor/login.
 import { recentSignInMinutes } from "#server/rules";
 import { minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
+import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice } from "~/components/notice";
@@ -107,6 +108,7 @@ export default function Login() {
   };
   return (
     <Page title={t("common.logIn")}>
+      <CookiesBlocked />
       {!refused && <LoginNotice {...loaded} />}
       {refused?.message && (
         <Notice id="refusal" role="alert">

@@ -3,6 +3,7 @@ import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { isMailLogged } from "#server/features/visitor/mail-preview.server";
 import { respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
+import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailForm } from "~/components/form-controls";
 import { Page } from "~/components/page";
@@ -82,6 +83,7 @@ export default function Register() {
   }
   return (
     <Page title={t("register.title")}>
+      <CookiesBlocked />
       <p>
         {registration === "domains" && `${t("register.domains")} `}
         {t("register.lead")}

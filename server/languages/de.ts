@@ -6,6 +6,8 @@ export const de: Texts = {
       accountTitle: "Ihr Konto",
       backToLogin: "Zurück zur Anmeldung",
       continueWith: "Weiter mit {provider}",
+      cookiesBlocked:
+        "Ihr Browser blockiert Cookies, und ohne Cookie ist keine Anmeldung möglich. Erlauben Sie sie für diese Website, und laden Sie die Seite neu.",
       email: "E‑Mail-Adresse",
       forgotPassword: "Passwort vergessen?",
       help: "Hilfe",

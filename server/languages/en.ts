@@ -8,6 +8,8 @@ export const en = {
       accountTitle: "Your account",
       backToLogin: "Back to log in",
       continueWith: "Continue with {provider}",
+      cookiesBlocked:
+        "Your browser blocks cookies, and nobody can log in without one. Allow them for this site, then reload the page.",
       email: "Email",
       forgotPassword: "Forgot your password?",
       help: "Help",

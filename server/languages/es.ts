@@ -6,6 +6,8 @@ export const es: Texts = {
       accountTitle: "Tu cuenta",
       backToLogin: "Volver al inicio de sesión",
       continueWith: "Continuar con {provider}",
+      cookiesBlocked:
+        "Tu navegador bloquea las cookies, y sin ellas no se puede iniciar sesión. Permítelas en este sitio y vuelve a cargar la página.",
       email: "Correo electrónico",
       forgotPassword: "¿Olvidaste tu contraseña?",
       help: "Ayuda",

@@ -6,6 +6,8 @@ export const fr: Texts = {
       accountTitle: "Votre compte",
       backToLogin: "Retour à la connexion",
       continueWith: "Continuer avec {provider}",
+      cookiesBlocked:
+        "Votre navigateur bloque les cookies, et la connexion en nécessite un. Autorisez-les pour ce site, puis rechargez la page.",
       email: "Adresse e‑mail",
       forgotPassword: "Mot de passe oublié ?",
       help: "Aide",

@@ -6,6 +6,8 @@ export const ja: Texts = {
       accountTitle: "アカウント",
       backToLogin: "ログインに戻る",
       continueWith: "{provider}で続ける",
+      cookiesBlocked:
+        "ブラウザが Cookie をブロックしているため、ログインできません。このサイトの Cookie を許可してから、ページを再読み込みしてください。",
       email: "メールアドレス",
       forgotPassword: "パスワードをお忘れですか？",
       help: "ヘルプ",

@@ -1,5 +1,7 @@
 import { createHash, X509Certificate } from "node:crypto";
-import { type Browser, chromium } from "playwright-core";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium } from "playwright-core";
 
 const flags = [
   "--headless",
@@ -25,8 +27,17 @@ function keyOf(certificate: string): string {
   return createHash("sha256").update(key).digest("base64");
 }
 
+const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
+
+/** Blocks every cookie, as a visitor can in Chromium's settings; `sessionStorage` throws then. */
+export async function startWithoutCookies(folder: string): Promise<BrowserContext> {
+  const preferences = { profile: { default_content_setting_values: { cookies: 2 } } };
+  await mkdir(join(folder, "Default"), { recursive: true });
+  await writeFile(join(folder, "Default", "Preferences"), JSON.stringify(preferences));
+  return chromium.launchPersistentContext(folder, { executablePath, args: flags });
+}
+
 export function startBrowser({ hosts = {}, certificate, debuggingPort }: BrowserOptions = {}): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
   const mapped = Object.entries(hosts).map(([host, address]) => `MAP ${host} ${address}`);
   const rules = [...mapped, "MAP * ~NOTFOUND", "EXCLUDE localhost"].join(", ");
   const args = [...flags, `--host-resolver-rules=${rules}`];

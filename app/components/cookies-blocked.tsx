@@ -1,0 +1,17 @@
+import { useEffect, useState } from "react";
+import { useTexts } from "~/document/language";
+import { Notice } from "./notice";
+
+/** Tries one: in Chromium `navigator.cookieEnabled` stays true while all are blocked. */
+function areCookiesBlocked(): boolean {
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is for https alone, and answers later
+  document.cookie = "tried=1; Max-Age=1";
+  return !document.cookie.includes("tried=1");
+}
+
+export function CookiesBlocked() {
+  const t = useTexts();
+  const [blocked, setBlocked] = useState(false);
+  useEffect(() => setBlocked(areCookiesBlocked()), []);
+  return blocked && <Notice role="alert">{t("common.cookiesBlocked")}</Notice>;
+}
