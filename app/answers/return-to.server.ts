@@ -1,7 +1,7 @@
 import { redirect, redirectDocument } from "@remix-run/node";
 import { originOf } from "#server/door/request-facts.server";
 import { afterSignIn, allowedReturn } from "#server/features/visitor/return-to.server";
-import { returnToName } from "./return-to";
+import { returnToName, withReturnTo } from "./return-to";
 
 /** A header by which a route names the origin that a form of its page is redirected to. It is not sent. */
 export const formTargetHeader = "Latchkey-Form-Target";
@@ -27,6 +27,9 @@ export function redirectFromGuestPage(request: Request, returnTo: string | null)
   const isThisPage = origin === originOf(request) && pathname === new URL(request.url).pathname;
   return redirectTo(isThisPage ? accountPage : target, new Headers());
 }
+
+export const redirectToProvider = (returnTo: string | null): Response =>
+  redirectDocument(withReturnTo("/auth/idp", returnTo));
 
 export const redirectAfterLogout = (returnTo: string | null, headers: Headers): Response =>
   returnTo === null ? redirect("/login", { headers }) : redirectTo(returnTo, headers);

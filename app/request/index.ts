@@ -18,7 +18,7 @@ export {
   registrationMode,
   requestRegistration,
 } from "#server/features/visitor/registration.server";
-export { formTarget, formTargetHeader, returnToOf } from "~/answers/return-to.server";
+export { formTarget, formTargetHeader, redirectToProvider, returnToOf } from "~/answers/return-to.server";
 export { readFields, readForm, text } from "~/forms/form.server";
 export { type LinkRefusal, linkParameters, openedLink, readLinkForm } from "~/forms/mailed-link.server";
 export { deviceToken, withDevice } from "~/visitor/device.server";

@@ -1,4 +1,4 @@
-import { type ActionFunctionArgs, type LoaderFunctionArgs, redirectDocument } from "@remix-run/node";
+import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
 import { authenticate, countLogin, logIn } from "#server/features/visitor/login.server";
@@ -26,6 +26,7 @@ import {
   languageOf,
   providerLabel,
   readForm,
+  redirectToProvider,
   registrationMode,
   requesterOf,
   requireGuest,
@@ -46,7 +47,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const failure = failureShown(request);
     const returnTo = returnToOf(request) ?? failure?.returnTo ?? null;
     const provider = providerLabel(languageOf(request));
-    if (failure?.canRestart && provider !== null) throw redirectDocument(withReturnTo("/auth/idp", returnTo));
+    if (failure?.canRestart && provider !== null) throw redirectToProvider(returnTo);
     const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
     const registrationClosed = registrationMode() === "closed";
