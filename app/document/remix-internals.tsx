@@ -47,12 +47,13 @@ export function renderedOnce(manifest: Manifest): (context: EntryContext) => Pro
 const withLowPriority = (child: ReactNode) =>
   isValidElement(child) && child.type === "link" ? cloneElement(child, lowPriority) : child;
 
+const storageFallback =
+  "try{sessionStorage}catch{Object.defineProperty(window,`sessionStorage`,{value:{getItem(){},setItem(){},removeItem(){}}})}";
+
 /** Where all cookies are blocked, reading `sessionStorage` throws: in the script of `ScrollRestoration`, and of lazy routes. */
 export const StorageFallback = () => (
   <script nonce={usePage().nonce} suppressHydrationWarning>
-    {
-      "try{sessionStorage}catch{Object.defineProperty(window,`sessionStorage`,{value:{getItem(){},setItem(){},removeItem(){}}})}"
-    }
+    {storageFallback}
   </script>
 );
 
