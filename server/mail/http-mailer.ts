@@ -56,12 +56,10 @@ const services = {
     api: "https://api.resend.com",
     authorization: (key) => ({ authorization: `Bearer ${key}` }),
     path: "/emails",
-    body: (from, { to, subject, text, html, replyTo, language }): ResendEmail => ({
+    body: (from, { to, replyTo, language, ...message }): ResendEmail => ({
       from,
       to: [to],
-      subject,
-      text,
-      html,
+      ...message,
       ...(replyTo && { reply_to: replyTo }),
       headers: headersIn(language),
     }),
