@@ -14,9 +14,28 @@ export function orm(): MikroORM {
   return provided.current;
 }
 
+const whenCommitted = new WeakMap<EntityManager, (() => void)[]>();
+
 /** One transaction on a fresh identity map. @throws DatabaseUnavailable */
-export function unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
-  return namingUnavailability(() => orm().em.fork().transactional(work));
+export async function unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
+  const waiting: (() => void)[] = [];
+  const result = await namingUnavailability(() =>
+    orm()
+      .em.fork()
+      .transactional((em) => {
+        whenCommitted.set(em, waiting);
+        return work(em);
+      }),
+  );
+  for (const run of waiting) run();
+  return result;
+}
+
+/** Runs once the unit of work is committed, and never when it is not; at once for an `em` without one. */
+export function afterCommit(em: EntityManager, run: () => void): void {
+  const waiting = whenCommitted.get(em);
+  if (waiting) waiting.push(run);
+  else run();
 }
 
 /** Statements that need no transaction, on a fresh identity map. @throws DatabaseUnavailable */

@@ -57,6 +57,12 @@ export interface JobData {
 
 export type Job = { [Task in keyof JobData]: { task: Task } & JobData[Task] }[keyof JobData];
 
+/** The jobs that tell an owner of a change. */
+export type NoticeTask = Exclude<
+  keyof JobData,
+  "mail_password_reset" | "mail_registration" | "mail_email_change" | "purge_expired" | "log_event" | "webhook"
+>;
+
 export type WebhookJob = Extract<Job, { task: "webhook" }>;
 
 /** The second part of a job: its call to the mail service, or to the application. */

@@ -180,8 +180,8 @@ test("password: changed; email change: requested, refused, completed", async () 
   await expectEvents(confirm("0".repeat(64)), inRequest("email_change.refused", { reason: "invalid_link" }));
   await expectEvents(
     confirm(link?.searchParams.get("token") ?? ""),
-    inRequest("email_change.completed", { userId }),
     inRequest("session.ended", { userId, reason: "email_changed", count: 1 }),
+    inRequest("email_change.completed", { userId }),
   );
 });
 

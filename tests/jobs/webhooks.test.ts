@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { announce } from "#server/accounts/users/announce";
+import { announce } from "#server/accounts/users/changes";
 import { orm, unitOfWork } from "#server/database/unit-of-work";
 import { purgeExpired } from "#server/features/operator/purge.server";
 import { handleJob } from "#server/job-handlers";

@@ -154,8 +154,8 @@ describe("confirming", () => {
     expect((await logIn(newEmail)).status).toBe(302);
     expect(latchkey.events().slice(0, 3)).toEqual([
       { event: "email_change.requested" },
-      { event: "email_change.completed" },
       { event: "session.ended", reason: "email_changed" },
+      { event: "email_change.completed" },
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { announce } from "#server/accounts/users/announce";
+import { announce } from "#server/accounts/users/changes";
 import { unitOfWork } from "#server/database/unit-of-work";
 import { changeGroups } from "#server/features/operator/groups.server";
 import { restoreUser, suspendUser } from "#server/features/operator/suspension.server";

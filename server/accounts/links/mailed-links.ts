@@ -1,6 +1,6 @@
 import type { FilterQuery } from "@mikro-orm/core";
 import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
-import { EmailChange, type PasswordReset, type Registration } from "../../database/entities";
+import { EmailChange, PasswordReset, Registration } from "../../database/entities";
 import { prepared } from "../../database/unit-of-work";
 import { RESET_TOKEN_TTL_MS } from "../../rules";
 import { configuredIssuer } from "../provider/provider-identities";
@@ -67,14 +67,20 @@ export async function lockAddresses(em: EntityManager, ...emails: string[]): Pro
 }
 
 /**
- * Consumes the link and removes every other one of its address: true for exactly one of any number of simultaneous callers
- * with links of one address. The caller holds the user's row, or `lockAddresses`.
+ * Consumes the link: true for exactly one of any number of simultaneous callers, also with other links of the address, which
+ * the caller ends. The caller holds the user's row, or `lockAddresses`.
  */
 export async function consumeLink(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
   const match = unexpiredLink(link);
-  if (match === null || (await em.nativeDelete(table, match)) !== 1) return false;
-  await em.nativeDelete(table, { email: match.email });
-  return true;
+  return match !== null && (await em.nativeDelete(table, match)) === 1;
+}
+
+/** Ends every link that was mailed to the addresses, and every change of the user's address. */
+export async function endEveryLink(em: EntityManager, userId: string, ...emails: string[]): Promise<void> {
+  const email = { $in: emails };
+  await em.nativeDelete(Registration, { email });
+  await em.nativeDelete(PasswordReset, { email }); // before the changes, as a reset does
+  await endEmailChanges(em, { $or: [{ user: userId }, { email }] });
 }
 
 /**

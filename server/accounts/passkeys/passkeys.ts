@@ -17,8 +17,12 @@ export async function questionPasskeys(em: EntityManager, userId: string): Promi
   return countPasskeys(em, userId);
 }
 
-/** Whether the user signs in without a passkey, too. */
-export function hasOtherWayIn(user: User): boolean {
+/** What signs in to the account. */
+export async function waysIn(em: EntityManager, user: User) {
   const issuer = configuredIssuer();
-  return Boolean(user.passwordHash) || (issuer !== null && isLinked(user, issuer));
+  return {
+    password: Boolean(user.passwordHash),
+    provider: issuer !== null && isLinked(user, issuer),
+    passkeys: await countPasskeys(em, user.id),
+  };
 }

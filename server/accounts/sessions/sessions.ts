@@ -1,6 +1,6 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { Session, type User } from "../../database/entities";
-import { preparedWithin } from "../../database/unit-of-work";
+import { afterCommit, preparedWithin } from "../../database/unit-of-work";
 import type { SessionEnd } from "../../events";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
@@ -33,10 +33,6 @@ export interface EndedOthers {
 
 export interface NewSession extends SessionToken {
   userId: string;
-  /** The users of the sessions that the browser came with, one for each session. */
-  replacedUserIds: string[];
-  /** How many of the user's sessions ended because there were too many. */
-  endedCount: number;
 }
 
 /** A sign-in that leaves a device behind. Only the cookie holds the device's raw token. */
@@ -63,12 +59,16 @@ const endOthers = `
   delete from sessions where id in (select id from sessions where user_id = ? order by id for update)
   and id is distinct from ?::uuid returning id`;
 
-/** Ends the sessions of the tokens of cookies. @returns the user of each session that there was */
-export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): Promise<string[]> {
-  if (tokens.length === 0) return [];
+function logSessionEnd(em: EntityManager, userId: string, reason: SessionEnd, count: number): void {
+  if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", userId, reason, count }));
+}
+
+/** Ends the sessions of the tokens of cookies. */
+export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): Promise<void> {
+  if (tokens.length === 0) return;
   const hashes = tokens.map(sha256);
   const ended = await preparedWithin<{ user_id: string }>(em, "end-sessions-of-tokens", endOfTokens, [hashes]);
-  return ended.map(({ user_id }) => user_id);
+  for (const { user_id: userId } of ended) logSessionEnd(em, userId, "logout", 1);
 }
 
 // One statement in place of three: with the user's row and both ends of the transaction, a returning external sign-in is
@@ -87,6 +87,13 @@ const startOne = `
   select array(select user_id::text from replaced) as "replacedUserIds",
     (select count(*)::int from surplus) as "endedCount"`;
 
+interface EndedByStart {
+  /** The users of the sessions that the browser came with, one for each session. */
+  replacedUserIds: string[];
+  /** How many of the user's sessions ended because there were too many. */
+  endedCount: number;
+}
+
 /** Ends the browser's sessions (session fixation). The caller locks the user: two sign-ins at once count each other's sessions. */
 export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
   const replaced = browser.sessionTokens.map(sha256);
@@ -95,25 +102,12 @@ export async function startSession(em: EntityManager, userId: string, browser: B
   const expiresAt = new Date(now.getTime() + absoluteLifetime);
   const userAgent = browser.userAgent?.slice(0, 512) ?? null;
   const row = [crypto.randomUUID(), sha256(token), userId, userAgent, now, now, expiresAt];
-  const [ended] = await preparedWithin<Pick<NewSession, "replacedUserIds" | "endedCount">>(
-    em,
-    "start-session",
-    startOne,
-    [replaced, userId, replaced, ...row],
-  );
+  const values = [replaced, userId, replaced, ...row];
+  const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne, values);
   if (!ended) throw new Error("The statement has one row.");
-  return { token, expiresAt, userId, ...ended };
-}
-
-/** Called after the commit. */
-export function logSessionEnd(userId: string, reason: SessionEnd, count: number): void {
-  if (count > 0) logEvent({ event: "session.ended", userId, reason, count });
-}
-
-/** Called after the commit. */
-export function logEndedSessions({ userId, replacedUserIds, endedCount }: NewSession): void {
-  for (const replacedUserId of replacedUserIds) logSessionEnd(replacedUserId, "replaced", 1);
-  logSessionEnd(userId, "too_many", endedCount);
+  for (const replacedUserId of ended.replacedUserIds) logSessionEnd(em, replacedUserId, "replaced", 1);
+  logSessionEnd(em, userId, "too_many", ended.endedCount);
+  return { token, expiresAt, userId };
 }
 
 /**
@@ -126,9 +120,11 @@ export async function endSessionsExcept(
   em: EntityManager,
   userId: string,
   keptId: string | null,
+  reason: SessionEnd,
 ): Promise<EndedOthers> {
   await endEmailChanges(em, { user: userId });
   const ended = await preparedWithin(em, "end-sessions-of-user", endOthers, [userId, keptId]);
+  logSessionEnd(em, userId, reason, ended.length);
   return { count: ended.length, kept: keptId === null ? null : await renewSession(em, userId, keptId) };
 }
 
@@ -140,20 +136,23 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
   return { token, expiresAt: session.expiresAt };
 }
 
-export const endAllSessions = async (em: EntityManager, userId: string): Promise<number> =>
-  (await endSessionsExcept(em, userId, null)).count;
+export const endAllSessions = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
+  (await endSessionsExcept(em, userId, null, reason)).count;
 
 /** In the order of `endOthers`; the email changes go first, as everywhere. */
 export async function endSessionsOfAll(em: EntityManager): Promise<number> {
   await endEmailChanges(em, {});
   const sessions = "delete from sessions where id in (select id from sessions order by id for update)";
-  return (await em.execute<{ affectedRows: number }>(sessions, [], "run")).affectedRows;
+  const { affectedRows: count } = await em.execute<{ affectedRows: number }>(sessions, [], "run");
+  if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", reason: "ended_by_operator", count }));
+  return count;
 }
 
 /** Without such a session nothing changes. */
 export async function endOneSession(em: EntityManager, userId: string, sessionId: string): Promise<number> {
   const ended = await em.nativeDelete(Session, { id: sessionId, user: userId });
   if (ended > 0) await endEmailChanges(em, { user: userId });
+  logSessionEnd(em, userId, "ended_by_user", ended);
   return ended;
 }
 

@@ -1,10 +1,9 @@
 import type { FilterQuery } from "@mikro-orm/core";
 import { type EntityManager, LockMode, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { config } from "../../config";
-import { User } from "../../database/entities";
+import { Registration, User } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
-import { isLanguage, type Language } from "../../languages/languages";
-import { announce } from "./announce";
+import type { Language } from "../../languages/languages";
+import { announce } from "./changes";
 
 /** The name of a person, trimmed; `null` for text that is empty, too long or has control characters. */
 export function parseName(typed: string): string | null {
@@ -23,9 +22,14 @@ interface NewUser {
   language?: Language;
 }
 
-/** Creates a user. @throws UniqueConstraintViolationException when the address or the provider's id has one by now */
+/**
+ * Creates a user, and removes every registration of the address: a link that was mailed before must not set a password
+ * later. The caller holds `lockAddresses`. @throws UniqueConstraintViolationException when the address or the provider's id
+ * has a user by now
+ */
 export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
   const id = crypto.randomUUID();
+  await em.nativeDelete(Registration, { email: user.email });
   await em.insert(User, { ...user, id, createdAt: new Date() });
   await announce(em, "user.created", { ...user, id });
   return id;
@@ -61,10 +65,4 @@ export async function* usersByAddress(where: FilterQuery<User> = {}): AsyncGener
     last = users.at(-1)?.email ?? last;
     if (users.length < batch) return;
   }
-}
-
-/** Notices speak the language in which the owner acted last: `ownersLanguage` when the owner acts now. */
-export function noticeLanguage(user: User, ownersLanguage?: Language): Language {
-  if (ownersLanguage) user.language = ownersLanguage;
-  return user.language && isLanguage(user.language) ? user.language : config().defaultLanguage;
 }

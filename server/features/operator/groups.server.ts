@@ -1,8 +1,7 @@
-import { announce } from "../../accounts/users/announce";
+import { tell } from "../../accounts/users/changes";
 import { mostGroups, sortedGroups } from "../../accounts/users/groups";
 import { lockUser } from "../../accounts/users/users";
 import { unitOfWork } from "../../database/unit-of-work";
-import { logEvent } from "../../log";
 
 export { isGroup, mostGroups } from "../../accounts/users/groups";
 
@@ -11,17 +10,14 @@ export async function changeGroups(
   userId: string,
   { add, remove }: Record<"add" | "remove", string[]>,
 ): Promise<string[] | "too_many" | null> {
-  const changed = await unitOfWork(async (em) => {
+  return unitOfWork(async (em) => {
     const user = await lockUser(em, { id: userId });
     if (!user) return null;
     const groups = sortedGroups([...user.groups, ...add]).filter((name) => !remove.includes(name));
     if (groups.length > mostGroups) return "too_many";
     const isNew = groups.join() !== user.groups.join();
     user.groups = groups;
-    if (isNew) await announce(em, "user.groups_changed", user);
-    return { groups, isNew };
+    if (isNew) await tell(em, "groups_changed", user);
+    return groups;
   });
-  if (changed === null || changed === "too_many") return changed;
-  if (changed.isNew) logEvent({ event: "user.groups_changed", userId });
-  return changed.groups;
 }

@@ -3,7 +3,7 @@ import { issueLink, lockAddresses } from "../../accounts/links/mailed-links";
 import { kindOf } from "../../accounts/passwords/stored-hashes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { createUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
-import { Device, PasswordReset, Registration, User } from "../../database/entities";
+import { Device, PasswordReset, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 import { resetLink } from "../../mail/messages";
@@ -96,7 +96,6 @@ export async function createResetLink({ id, email }: Pick<User, "id" | "email">)
 export async function createUserWithoutPassword(email: string, name: string | null) {
   const id = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
-    await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
     return createUser(em, { email, name });
   }).catch(nullIfTaken);
   if (id === null) return null;

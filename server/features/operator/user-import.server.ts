@@ -2,7 +2,7 @@ import type { Knex } from "@mikro-orm/postgresql";
 import { kindInForce } from "../../accounts/passwords/password-hashing";
 import { kindOf } from "../../accounts/passwords/stored-hashes";
 import { configuredIssuer } from "../../accounts/provider/provider-identities";
-import { announce } from "../../accounts/users/announce";
+import { announce } from "../../accounts/users/changes";
 import { parseUserLine, type UserLine } from "../../accounts/users/user-lines";
 import { usersByAddress } from "../../accounts/users/users";
 import type { User } from "../../database/entities";

@@ -1,7 +1,7 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limits";
 import {
-  endEmailChanges,
+  endEveryLink,
   lockAddresses,
   type MailedLink,
   newLink,
@@ -9,18 +9,12 @@ import {
 } from "../../accounts/links/mailed-links";
 import { countPasskeys, questionPasskeys } from "../../accounts/passkeys/passkeys";
 import { forgetDevices } from "../../accounts/sessions/devices";
-import {
-  type EndedOthers,
-  endSessionsExcept,
-  lockOwner,
-  logSessionEnd,
-  type Owner,
-} from "../../accounts/sessions/sessions";
-import { announce } from "../../accounts/users/announce";
+import { type EndedOthers, endSessionsExcept, lockOwner, type Owner } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { mayHaveAddress } from "../../accounts/users/registration-policy";
-import { lockUser, noticeLanguage, nullIfTaken } from "../../accounts/users/users";
-import { EmailChange, PasswordReset, Registration, User } from "../../database/entities";
+import { lockUser, nullIfTaken } from "../../accounts/users/users";
+import { EmailChange, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
@@ -47,7 +41,7 @@ export async function requestEmailChange(
   const isOwner = await unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return false;
-    noticeLanguage(user, language);
+    user.language = language;
     await enqueue(em, { task: "mail_email_change", email, language, userId, sessionId, currentEmail });
     await enqueue(em, { task: "mail_email_changing", email: currentEmail, language, newEmail: email });
     return true;
@@ -103,25 +97,18 @@ async function consumeEmailChange(em: EntityManager, link: MailedLink, visitor: 
   const { id: userId, email: oldEmail } = change.user;
   if (visitor && visitor.userId !== userId) return "another_account";
   const { tokenHash, email: newEmail } = change;
-  const both = { $in: [oldEmail, newEmail] };
 
   await lockAddresses(em, oldEmail, newEmail);
   const user = await lockUser(em, { id: userId, email: oldEmail, suspendedAt: null });
   if (!user || !mayHaveAddress(newEmail) || (await em.count(User, { email: newEmail })) > 0) return "invalid_link";
   if ((await em.nativeDelete(EmailChange, { tokenHash })) !== 1) return "invalid_link";
-  await endEmailChanges(em, { $or: [{ user: userId }, { email: both }] });
-  await em.nativeDelete(PasswordReset, { email: both });
-  await em.nativeDelete(Registration, { email: both });
+  await endEveryLink(em, userId, oldEmail, newEmail);
   user.email = newEmail;
-  user.language = language;
-  const ended = await endSessionsExcept(em, userId, visitor?.sessionId ?? null);
+  const ended = await endSessionsExcept(em, userId, visitor?.sessionId ?? null, "email_changed");
   if (!ended.kept) await forgetDevices(em, userId);
   const passkeys = await (ended.kept ? countPasskeys : questionPasskeys)(em, userId);
-  for (const email of [oldEmail, newEmail]) {
-    await enqueue(em, { task: "mail_email_changed", email, language, oldEmail, newEmail, passkeys });
-  }
-  await announce(em, "user.email_changed", user, { previousEmail: oldEmail });
-  return { userId, ...ended };
+  await tell(em, "email_changed", user, { language, passkeys, previousEmail: oldEmail });
+  return ended;
 }
 
 /**
@@ -136,13 +123,7 @@ export async function changeEmail(
   language: Language,
 ): Promise<EndedOthers | "invalid_link" | "another_account"> {
   const changed = await unitOfWork((em) => consumeEmailChange(em, link, visitor, language)).catch(nullIfTaken);
-  if (changed === null || typeof changed === "string") {
-    const reason = changed ?? "invalid_link";
-    logEvent({ event: "email_change.refused", reason });
-    return reason;
-  }
-  const { userId, count } = changed;
-  logEvent({ event: "email_change.completed", userId });
-  logSessionEnd(userId, "email_changed", count);
-  return changed;
+  const outcome = changed ?? "invalid_link";
+  if (typeof outcome === "string") logEvent({ event: "email_change.refused", reason: outcome });
+  return outcome;
 }

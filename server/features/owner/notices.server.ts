@@ -5,7 +5,7 @@ import { momentIn } from "../../languages/translate";
 import type { Message } from "../../mail/mail";
 import { sendMail } from "../../mail/mailer";
 import { type Part, page, write } from "../../mail/messages";
-import type { JobData, MailCall } from "../../queue/jobs";
+import type { JobData, MailCall, NoticeTask } from "../../queue/jobs";
 import { providerLabel } from "../visitor/external-sign-in.server";
 
 type Texts = ReturnType<typeof mailTextsIn>;
@@ -24,10 +24,6 @@ interface Context {
 }
 
 type Notice = [subject: string, sentences: string[], then: Part[]];
-type NoticeTask = Exclude<
-  keyof JobData,
-  "mail_password_reset" | "mail_registration" | "mail_email_change" | "purge_expired" | "log_event" | "webhook"
->;
 
 /** What each notice says, and what to do when it was not you, in an order that works. */
 const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: Context) => Notice } = {

@@ -9,22 +9,16 @@ import {
   webAuthn,
 } from "../../accounts/passkeys/passkey-answers";
 import { type Ceremony, consumeChallenge, issueChallenge } from "../../accounts/passkeys/passkey-challenges";
-import { hasOtherWayIn } from "../../accounts/passkeys/passkeys";
+import { waysIn } from "../../accounts/passkeys/passkeys";
 import { findAnyDevice } from "../../accounts/sessions/devices";
-import {
-  type EndedOthers,
-  endSessionsExcept,
-  lockOwner,
-  logSessionEnd,
-  type Owner,
-} from "../../accounts/sessions/sessions";
-import { noticeLanguage, parseName } from "../../accounts/users/users";
+import { type EndedOthers, endSessionsExcept, lockOwner, type Owner } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
+import { parseName } from "../../accounts/users/users";
 import { config } from "../../config";
 import { Passkey } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { PasskeyFailure } from "../../events";
 import { logEvent } from "../../log";
-import { enqueue } from "../../queue/job-queue";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
 import type { LoginOrigin } from "../visitor/login.server";
 
@@ -97,20 +91,17 @@ export async function addPasskey(
   if (!verified) return refuse("not_verified");
   const { transports } = parsed.answer.response;
   const row = { ...verified, transports, name: parseName(name) ?? browserName, createdAt: new Date() };
-  const outcome = await unitOfWork(async (em) => {
+  return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return "session_ended";
     if ((await em.count(Passkey, { user: user.id })) >= mostPasskeys) return "too_many";
     await em.insert(Passkey, { ...row, user: user.id });
-    const language = noticeLanguage(user, owner.language);
-    await enqueue(em, { task: "mail_passkey_added", email: user.email, language });
+    await tell(em, "passkey_added", user, { language: owner.language });
     return "added";
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return refuse("known");
     throw error;
   });
-  if (outcome === "added") logEvent({ event: "passkey.added", userId: owner.userId });
-  return outcome;
 }
 
 /** Ends every session but the actor's, too: whoever used the passkey may have one. */
@@ -119,20 +110,16 @@ export async function removePasskey(
   credentialId: string,
 ): Promise<EndedOthers | "no_such_passkey" | "only_way_in" | "session_ended"> {
   const { userId, sessionId } = owner;
-  const ended = await unitOfWork(async (em) => {
+  return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return "session_ended";
     const passkeys = await em.find(Passkey, { user: userId });
     const passkey = passkeys.find((one) => one.credentialId === credentialId);
     if (!passkey) return "no_such_passkey";
-    if (passkeys.length === 1 && !hasOtherWayIn(user)) return "only_way_in";
+    const { password, provider } = await waysIn(em, user);
+    if (!password && !provider && passkeys.length === 1) return "only_way_in";
     em.remove(passkey);
-    const language = noticeLanguage(user, owner.language);
-    await enqueue(em, { task: "mail_passkey_removed", email: user.email, language });
-    return endSessionsExcept(em, userId, sessionId);
+    await tell(em, "passkey_removed", user, { language: owner.language });
+    return endSessionsExcept(em, userId, sessionId, "passkey_removed");
   });
-  if (typeof ended === "string") return ended;
-  logEvent({ event: "passkey.removed", userId });
-  logSessionEnd(userId, "passkey_removed", ended.count);
-  return ended;
 }

@@ -1,19 +1,10 @@
 import { takeBackCount } from "../../accounts/limits/rate-limits";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
-import {
-  type EndedOthers,
-  endSessionsExcept,
-  lockOwner,
-  logSessionEnd,
-  type Owner,
-} from "../../accounts/sessions/sessions";
-import { announce } from "../../accounts/users/announce";
-import { noticeLanguage } from "../../accounts/users/users";
+import { type EndedOthers, endSessionsExcept, lockOwner, type Owner } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
 import { PasswordReset } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
 import type { Requester } from "../../door/request-facts.server";
-import { logEvent } from "../../log";
-import { enqueue } from "../../queue/job-queue";
 import { type Authenticated, authenticate, countLogin } from "../visitor/login.server";
 
 /** The verified password, or the seconds until the next attempt is allowed. */
@@ -47,19 +38,13 @@ export async function changePassword(
 ): Promise<EndedOthers | "changed_meanwhile" | "session_ended"> {
   const { userId, sessionId } = owner;
   const passwordHash = await hashPassword(newPassword, requester);
-  const ended = await unitOfWork(async (em) => {
+  return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return "session_ended";
     if (user.passwordHash !== verified.passwordHash) return "changed_meanwhile";
     user.passwordHash = passwordHash;
     await em.nativeDelete(PasswordReset, { email: user.email });
-    const language = noticeLanguage(user, owner.language);
-    await enqueue(em, { task: "mail_password_changed_by_owner", email: user.email, language });
-    await announce(em, "user.password_changed", user);
-    return endSessionsExcept(em, userId, sessionId);
+    await tell(em, "password_changed", user, { language: owner.language });
+    return endSessionsExcept(em, userId, sessionId, "password_changed");
   });
-  if (typeof ended === "string") return ended;
-  logEvent({ event: "password.changed", userId });
-  logSessionEnd(userId, "password_changed", ended.count);
-  return ended;
 }

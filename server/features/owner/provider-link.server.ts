@@ -1,21 +1,17 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { sha256 } from "../../accounts/links/tokens";
-import { countPasskeys } from "../../accounts/passkeys/passkeys";
+import { countPasskeys, waysIn } from "../../accounts/passkeys/passkeys";
 import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
 import {
   type Actor,
   type EndedOthers,
   endSessionsExcept,
   lockOwner,
-  logSessionEnd,
   type Owner,
 } from "../../accounts/sessions/sessions";
-import { announce } from "../../accounts/users/announce";
-import { noticeLanguage } from "../../accounts/users/users";
+import { tell } from "../../accounts/users/changes";
 import { unitOfWork } from "../../database/unit-of-work";
-import { logEvent } from "../../log";
 import type { Profile } from "../../provider/providers";
-import { enqueue } from "../../queue/job-queue";
 import { ExternalSignInError } from "../visitor/external-sign-in.server";
 
 export type { Owner } from "../../accounts/sessions/sessions";
@@ -32,15 +28,12 @@ export async function connectProvider(owner: Owner, profile: Profile): Promise<v
     if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
     if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
     link(user, identity, profile);
-    const language = noticeLanguage(user, owner.language);
     const passkeys = await countPasskeys(em, user.id);
-    await enqueue(em, { task: "mail_provider_linked", email: user.email, language, passkeys });
-    await announce(em, "user.provider_linked", user);
+    await tell(em, "provider_linked", user, { language: owner.language, passkeys });
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
     throw error;
   });
-  logEvent({ event: "idp.linked", userId: owner.userId });
 }
 
 /**
@@ -49,21 +42,15 @@ export async function connectProvider(owner: Owner, profile: Profile): Promise<v
  */
 export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_way_in" | "session_ended"> {
   const { userId, sessionId } = actor;
-  const ended = await unitOfWork(async (em) => {
+  return unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
     if (!user) return "session_ended";
-    const hasOtherWayIn = user.passwordHash || (await countPasskeys(em, userId)) > 0;
-    if (!hasOtherWayIn || user.idpId === null) return "only_way_in";
+    const { password, passkeys } = await waysIn(em, user);
+    if ((!password && passkeys === 0) || user.idpId === null) return "only_way_in";
     user.idpId = null;
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();
-    const language = noticeLanguage(user, actor.language);
-    await enqueue(em, { task: "mail_provider_unlinked", email: user.email, language });
-    await announce(em, "user.provider_unlinked", user);
-    return endSessionsExcept(em, userId, sessionId);
+    await tell(em, "provider_unlinked", user, { language: actor.language });
+    return endSessionsExcept(em, userId, sessionId, "unlinked");
   });
-  if (typeof ended === "string") return ended;
-  logEvent({ event: "idp.unlinked", userId });
-  logSessionEnd(userId, "unlinked", ended.count);
-  return ended;
 }

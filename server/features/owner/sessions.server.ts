@@ -11,17 +11,14 @@ import {
   isLive,
   livenessAt,
   lockOwner,
-  logSessionEnd,
   mostSessions,
   type Owner,
 } from "../../accounts/sessions/sessions";
-import { shownPicture } from "../../accounts/users/announce";
-import { noticeLanguage } from "../../accounts/users/users";
+import { shownPicture } from "../../accounts/users/changes";
 import { config } from "../../config";
 import { Session, User } from "../../database/entities";
 import { prepared, query, unitOfWork } from "../../database/unit-of-work";
 import { isLanguage } from "../../languages/languages";
-import { logEvent } from "../../log";
 
 export { browserName } from "../../accounts/sessions/browser-name";
 export type { Browser, EndedOthers, NewSession, Owner, SessionToken } from "../../accounts/sessions/sessions";
@@ -107,38 +104,26 @@ export async function activeSessions(userId: string): Promise<ActiveSession[]> {
 }
 
 export async function logOut(tokens: string[]): Promise<void> {
-  const userIds = await query((em) => endSessionsOfTokens(em, tokens));
-  for (const userId of userIds) logSessionEnd(userId, "logout", 1);
+  await query((em) => endSessionsOfTokens(em, tokens));
 }
 
 /** Ends one session of the owner. @returns how many there were; `null`, and nothing changed, when the owner's has ended */
-export async function endSession(owner: Owner, sessionId: string): Promise<number | null> {
-  const ended = await unitOfWork(
-    async (em) => (await lockOwner(em, owner)) && endOneSession(em, owner.userId, sessionId),
-  );
-  logSessionEnd(owner.userId, "ended_by_user", ended ?? 0);
-  return ended;
-}
+export const endSession = (owner: Owner, sessionId: string): Promise<number | null> =>
+  unitOfWork(async (em) => (await lockOwner(em, owner)) && endOneSession(em, owner.userId, sessionId));
 
 /** Ends every session of the user but the actor's. @returns `null`, and nothing changed, when that one has ended */
-export async function endOtherSessions(actor: Actor): Promise<EndedOthers | null> {
-  const ended = await unitOfWork(async (em) => {
+export function endOtherSessions(actor: Actor): Promise<EndedOthers | null> {
+  return unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
     if (!user) return null;
-    noticeLanguage(user, actor.language);
-    return endSessionsExcept(em, user.id, actor.sessionId);
+    if (actor.language) user.language = actor.language;
+    const reason = actor.sessionId === null ? "ended_by_operator" : "ended_by_user";
+    return endSessionsExcept(em, user.id, actor.sessionId, reason);
   });
-  const reason = actor.sessionId === null ? "ended_by_operator" : "ended_by_user";
-  logSessionEnd(actor.userId, reason, ended?.count ?? 0);
-  return ended;
 }
 
 /** Of every account. @returns how many there were */
-export async function endEverySession(): Promise<number> {
-  const count = await unitOfWork(endSessionsOfAll);
-  if (count > 0) logEvent({ event: "session.ended", reason: "ended_by_operator", count });
-  return count;
-}
+export const endEverySession = (): Promise<number> => unitOfWork(endSessionsOfAll);
 
 /** The owner's notices speak this language from now on. */
 export async function setNoticeLanguage(userId: string, language: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { lockAddresses } from "../../accounts/links/mailed-links";
-import { type Browser, logEndedSessions, type NewSession, startSession } from "../../accounts/sessions/sessions";
-import { announce } from "../../accounts/users/announce";
+import { type Browser, type NewSession, startSession } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { areGroups, sortedGroups } from "../../accounts/users/groups";
 import { createUser, lockUser } from "../../accounts/users/users";
@@ -23,7 +23,7 @@ export async function signInWithoutProof(
   const email = parseAddress(typedEmail);
   const groups = typedGroups === undefined ? null : sortedGroups(typedGroups.split(",").filter(Boolean));
   if (email === null || (groups && !areGroups(groups))) return null;
-  const session = await unitOfWork(async (em) => {
+  return unitOfWork(async (em) => {
     await lockAddresses(em, email);
     const user = await lockUser(em, { email });
     if (user?.suspendedAt) return null;
@@ -31,10 +31,8 @@ export async function signInWithoutProof(
     const changed = groups && (await lockUser(em, { id }));
     if (changed) {
       changed.groups = groups;
-      await announce(em, "user.groups_changed", changed);
+      await tell(em, "groups_changed", changed);
     }
     return startSession(em, id, browser);
   });
-  if (session) logEndedSessions(session);
-  return session;
 }

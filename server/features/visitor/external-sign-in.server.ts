@@ -4,14 +4,14 @@ import { mintToken } from "../../accounts/links/tokens";
 import { questionPasskeys } from "../../accounts/passkeys/passkeys";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
 import { forgetDevices } from "../../accounts/sessions/devices";
-import { type Browser, logEndedSessions, type NewSession, startSession } from "../../accounts/sessions/sessions";
-import { announce } from "../../accounts/users/announce";
+import { type Browser, type NewSession, startSession } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
 import { mayRegister } from "../../accounts/users/registration-policy";
-import { createUser, lockUser, noticeLanguage } from "../../accounts/users/users";
+import { createUser, lockUser } from "../../accounts/users/users";
 import { CallError } from "../../calls/json-client";
 import { config, type IdentityProviderConfig } from "../../config";
-import { Registration, type User } from "../../database/entities";
+import type { User } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
 import { DatabaseUnavailable, ErrorWithReason } from "../../errors";
 import type { ExternalSignInFailure } from "../../events";
@@ -21,7 +21,6 @@ import { logEvent, logUnexpected } from "../../log";
 import type { AuthorizationCode } from "../../provider/client";
 import * as provider from "../../provider/client";
 import { type Profile, providers } from "../../provider/providers";
-import { enqueue } from "../../queue/job-queue";
 
 export class ExternalSignInError extends ErrorWithReason<ExternalSignInFailure> {
   override name = "ExternalSignInError";
@@ -95,42 +94,34 @@ function refuseSuspended({ suspendedAt }: User): void {
   if (suspendedAt) throw new ExternalSignInError("suspended");
 }
 
-interface Account {
-  userId: string;
-  isNewLink: boolean;
-}
-
 /** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
-async function linkByAddress(em: EntityManager, user: User, identity: Identity, profile: Profile): Promise<Account> {
+async function linkByAddress(em: EntityManager, user: User, identity: Identity, profile: Profile): Promise<string> {
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
   if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
   link(user, identity, profile);
   await forgetDevices(em, user.id); // whoever made the account may not be who owns the address
   const passkeys = await questionPasskeys(em, user.id);
-  await enqueue(em, { task: "mail_provider_linked", email: user.email, language: noticeLanguage(user), passkeys });
-  await announce(em, "user.provider_linked", user);
-  return { userId: user.id, isNewLink: true };
+  await tell(em, "provider_linked", user, { passkeys });
+  return user.id;
 }
 
-async function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<Account> {
+function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<string> {
   if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
   const { name, pictureUrl } = profile;
-  await em.nativeDelete(Registration, { email }); // a link that was mailed before must not set a password later
-  const userId = await createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
-  return { userId, isNewLink: false };
+  return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
 }
 
-async function returningAccount(em: EntityManager, profile: Profile): Promise<Account | null> {
+async function returningAccount(em: EntityManager, profile: Profile): Promise<string | null> {
   const identity = identityOf(profile);
   const user = await lockUserOf(em, identity);
   if (!user) return null;
   refuseSuspended(user);
   user.idpIssuer = identity.issuer;
   user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
-  return { userId: user.id, isNewLink: false };
+  return user.id;
 }
 
-async function accountByAddress(em: EntityManager, profile: Profile): Promise<Account> {
+async function accountByAddress(em: EntityManager, profile: Profile): Promise<string> {
   const identity = identityOf(profile);
   const email = verifiedAddress(profile);
   await lockAddresses(em, email);
@@ -138,7 +129,7 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<Ac
   if (!existing) return createAccount(em, email, identity, profile);
   refuseSuspended(existing);
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
-  if (linkedMeanwhile) return { userId: existing.id, isNewLink: false };
+  if (linkedMeanwhile) return existing.id;
   return linkByAddress(em, existing, identity, profile);
 }
 
@@ -148,22 +139,18 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<Ac
  * meanwhile, and to wait for the address with it would deadlock with a deletion. @throws ExternalSignInError
  */
 export async function signInToAccount(profile: Profile, browser: Browser): Promise<NewSession> {
-  const signIn = async (em: EntityManager, account: Account) => ({
-    ...account,
-    session: await startSession(em, account.userId, browser),
-  });
-  const attempt = async () =>
-    (await unitOfWork(async (em) => {
-      const account = await returningAccount(em, profile);
-      return account && signIn(em, account);
-    })) ?? unitOfWork(async (em) => signIn(em, await accountByAddress(em, profile)));
-  const { userId, isNewLink, session } = await attempt().catch((error: unknown) => {
+  const returning = () =>
+    unitOfWork(async (em) => {
+      const userId = await returningAccount(em, profile);
+      return userId === null ? null : startSession(em, userId, browser);
+    });
+  const byAddress = () => unitOfWork(async (em) => startSession(em, await accountByAddress(em, profile), browser));
+  const attempt = async () => (await returning()) ?? byAddress();
+  const session = await attempt().catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user
     throw error;
   });
-  if (isNewLink) logEvent({ event: "idp.linked", userId });
-  logEndedSessions(session);
-  logEvent({ event: "idp.succeeded", userId });
+  logEvent({ event: "idp.succeeded", userId: session.userId });
   return session;
 }
 

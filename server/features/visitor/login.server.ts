@@ -13,9 +13,10 @@ import { hashPassword, isOutdated, verifyPassword } from "../../accounts/passwor
 import { isSlowToNormalize } from "../../accounts/passwords/stored-hashes";
 import { browserName } from "../../accounts/sessions/browser-name";
 import { findAnyDevice, findDevice, rememberDevice } from "../../accounts/sessions/devices";
-import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../../accounts/sessions/sessions";
+import { type Browser, type DeviceSignIn, startSession } from "../../accounts/sessions/sessions";
+import { languageOf } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
-import { lockUser, noticeLanguage } from "../../accounts/users/users";
+import { lockUser } from "../../accounts/users/users";
 import { User } from "../../database/entities";
 import { passwordKinds } from "../../database/password-kinds";
 import { prepared, query, unitOfWork } from "../../database/unit-of-work";
@@ -106,7 +107,7 @@ export async function startKnownSession(
   const session = await startSession(em, user.id, browser);
   const device = await rememberDevice(em, user.id, deviceToken);
   if (!device.isKnown && (await count(signInMailCounters(user.id, client), em)) === null) {
-    const language = noticeLanguage(user);
+    const language = languageOf(user);
     const signIn = { by, browser: browserName(browser.userAgent, language), at: new Date().toISOString() };
     await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...signIn });
   }
@@ -129,7 +130,6 @@ export async function logIn(
     return null;
   }
   await takeBackCount(counters);
-  logEndedSessions(done.session);
   logEvent({ event: "login.succeeded", userId: id });
   return done;
 }

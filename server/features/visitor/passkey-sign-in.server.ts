@@ -1,7 +1,7 @@
 import { takeBackCount } from "../../accounts/limits/rate-limits";
 import { parseSignIn, verifySignIn } from "../../accounts/passkeys/passkey-answers";
 import { consumeChallenge } from "../../accounts/passkeys/passkey-challenges";
-import { type Browser, type DeviceSignIn, logEndedSessions } from "../../accounts/sessions/sessions";
+import type { Browser, DeviceSignIn } from "../../accounts/sessions/sessions";
 import { lockUser } from "../../accounts/users/users";
 import { Passkey } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
@@ -75,7 +75,6 @@ export async function signInWithPasskey(
   const done = await verifyAnswer(parsed, browser, origin);
   if ("reason" in done) return refuse(done);
   await takeBackCount(counted.counters);
-  logEndedSessions(done.session);
   logEvent({ event: "passkey.succeeded", userId: done.session.userId });
   return done;
 }

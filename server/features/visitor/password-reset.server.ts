@@ -3,8 +3,8 @@ import { consumeLink, isLinkValid, issueResetLink, type MailedLink } from "../..
 import { countPasskeys } from "../../accounts/passkeys/passkeys";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
 import { rememberOnlyDevice } from "../../accounts/sessions/devices";
-import { endAllSessions, logSessionEnd } from "../../accounts/sessions/sessions";
-import { announce } from "../../accounts/users/announce";
+import { endAllSessions } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { lockUser } from "../../accounts/users/users";
 import { PasswordReset } from "../../database/entities";
@@ -69,26 +69,19 @@ export async function resetPassword(
   const email = parseAddress(link.email);
   if (email === null) return null;
   const passwordHash = await hashPassword(newPassword, requester);
-  const done = await unitOfWork(async (em) => {
+  const deviceToken = await unitOfWork(async (em) => {
     // Locked before the sessions end: otherwise a login with the old hash could start one after them.
     const user = await lockUser(em, { email, suspendedAt: null });
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
     user.passwordHash = passwordHash;
-    user.language = language;
-    const ended = await endAllSessions(em, user.id);
+    await em.nativeDelete(PasswordReset, { email });
     const deviceToken = await rememberOnlyDevice(em, user.id);
     await clearAttempts(em, loginLimit, email);
     const passkeys = await countPasskeys(em, user.id);
-    await enqueue(em, { task: "mail_password_changed", email, language, passkeys });
-    await announce(em, "user.password_changed", user);
-    return { userId: user.id, ended, deviceToken };
+    await tell(em, "password_reset", user, { language, passkeys });
+    await endAllSessions(em, user.id, "password_reset");
+    return deviceToken;
   });
-  if (!done) {
-    logEvent({ event: "password_reset.refused", reason: "invalid_link" });
-    return null;
-  }
-  const { userId, ended, deviceToken } = done;
-  logEvent({ event: "password_reset.completed", userId });
-  logSessionEnd(userId, "password_reset", ended);
+  if (deviceToken === null) logEvent({ event: "password_reset.refused", reason: "invalid_link" });
   return deviceToken;
 }

@@ -2,7 +2,7 @@ import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limi
 import { consumeLink, isLinkValid, issueLink, lockAddresses, type MailedLink } from "../../accounts/links/mailed-links";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
 import { rememberDevice } from "../../accounts/sessions/devices";
-import { type Browser, type DeviceSignIn, logEndedSessions, startSession } from "../../accounts/sessions/sessions";
+import { type Browser, type DeviceSignIn, startSession } from "../../accounts/sessions/sessions";
 import { parseAddress } from "../../accounts/users/email-address";
 import { mayRegister } from "../../accounts/users/registration-policy";
 import { createUser, nullIfTaken } from "../../accounts/users/users";
@@ -93,7 +93,6 @@ export async function completeRegistration(
     logEvent({ event: "registration.refused", reason: "invalid_link" });
     return null;
   }
-  logEndedSessions(done.session);
   logEvent({ event: "registration.completed", userId: done.userId });
   return done;
 }

@@ -1,0 +1,93 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { config } from "../../config";
+import type { User } from "../../database/entities";
+import { afterCommit } from "../../database/unit-of-work";
+import type { AuthenticationEvent } from "../../events";
+import { isLanguage, type Language } from "../../languages/languages";
+import { logEvent } from "../../log";
+import { enqueue, enqueueWebhooks } from "../../queue/job-queue";
+import type { AccountChange, ChangedUser, Job, NoticeTask } from "../../queue/jobs";
+
+/** The provider chose the URL, and pages and applications show it: https or nothing. */
+export const shownPicture = (url: string | null | undefined): string | null =>
+  url?.startsWith("https://") ? url : null;
+
+type Announced = Pick<User, "id" | "email"> & Partial<Pick<User, "name" | "pictureUrl" | "groups">>;
+
+/** Tells the application once `em`'s transaction is committed, which holds each user's row. */
+export async function announce(
+  em: EntityManager,
+  type: AccountChange,
+  users: Announced | Announced[],
+  more: Pick<ChangedUser, "previousEmail"> = {},
+): Promise<void> {
+  if (!config().webhook) return;
+  const jobs = [users].flat().map(({ id, email, name = null, pictureUrl, groups = [] }) => {
+    const data = { id, email, name, pictureUrl: shownPicture(pictureUrl), groups, ...more };
+    return { task: "webhook" as const, type, data };
+  });
+  await enqueueWebhooks(em, jobs);
+}
+
+/** The language of the user's notices: the one in which the owner acted last. */
+export const languageOf = ({ language }: User): Language =>
+  language && isLanguage(language) ? language : config().defaultLanguage;
+
+/** Whom a change of an account is told: the log, the owner by mail, the application by webhook. */
+const changes = {
+  password_reset: {
+    event: "password_reset.completed",
+    mail: "mail_password_changed",
+    webhook: "user.password_changed",
+  },
+  password_changed: {
+    event: "password.changed",
+    mail: "mail_password_changed_by_owner",
+    webhook: "user.password_changed",
+  },
+  email_changed: { event: "email_change.completed", mail: "mail_email_changed", webhook: "user.email_changed" },
+  provider_linked: { event: "idp.linked", mail: "mail_provider_linked", webhook: "user.provider_linked" },
+  provider_unlinked: { event: "idp.unlinked", mail: "mail_provider_unlinked", webhook: "user.provider_unlinked" },
+  passkey_added: { event: "passkey.added", mail: "mail_passkey_added", webhook: null }, // no field of the webhook changes
+  passkey_removed: { event: "passkey.removed", mail: "mail_passkey_removed", webhook: null },
+  deleted: { event: "account.deleted", mail: "mail_account_deleted", webhook: "user.deleted" },
+  suspended: { event: "user.suspended", mail: null, webhook: "user.suspended" }, // an operator tells who it concerns
+  restored: { event: "user.restored", mail: null, webhook: "user.restored" },
+  groups_changed: { event: "user.groups_changed", mail: null, webhook: "user.groups_changed" },
+} as const satisfies Record<
+  string,
+  { event: AuthenticationEvent["event"]; mail: NoticeTask | null; webhook: AccountChange | null }
+>;
+
+interface Details {
+  /** Of the page on which the owner acts: notices speak it from now on. */
+  language?: Language | undefined;
+  /** How many passkeys stay in force. */
+  passkeys?: number;
+  /** The address before the change: it gets the notice, too. */
+  previousEmail?: string;
+}
+
+/** Tells a change, which takes effect with `em`'s transaction, which holds the user's row. */
+export async function tell(
+  em: EntityManager,
+  change: keyof typeof changes,
+  user: User,
+  { language, passkeys, previousEmail }: Details = {},
+): Promise<void> {
+  const { event, mail, webhook } = changes[change];
+  if (language) user.language = language;
+  const moved = previousEmail !== undefined && { oldEmail: previousEmail, newEmail: user.email };
+  for (const email of mail ? new Set([previousEmail ?? user.email, user.email]) : []) {
+    const notice = {
+      task: mail,
+      email,
+      language: languageOf(user),
+      ...moved,
+      ...(passkeys !== undefined && { passkeys }),
+    };
+    await enqueue(em, notice as Job);
+  }
+  if (webhook) await announce(em, webhook, user, previousEmail === undefined ? {} : { previousEmail });
+  afterCommit(em, () => logEvent({ event, userId: user.id }));
+}
