@@ -399,7 +399,10 @@ describe("during an uncommitted change of the address", () => {
     const id = await createUser(latchkey.em());
     const token = await linkOf(id);
     const other = await prepare({ id, token });
-    expect(await during(() => confirm(token), other)).toMatchObject({ first: { count: 0, kept: null }, second: refusal });
+    expect(await during(() => confirm(token), other)).toMatchObject({
+      first: { count: 0, kept: null },
+      second: refusal,
+    });
     const users = await latchkey.execute<{ email: string }>("select email from users order by email");
     expect(users.map(({ email }) => email)).toEqual(emails);
     expect(await authenticate(newEmail, goodPassword)).not.toBeNull();
