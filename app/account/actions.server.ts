@@ -18,6 +18,7 @@ import { minutesIn } from "~/answers/responses";
 import { passwordMessage } from "~/forms/password-messages";
 import { deviceToken } from "~/visitor/device.server";
 import { textsFor } from "~/visitor/language.server";
+import { forgottenWay } from "~/visitor/last-sign-in.server";
 import { connectCookies, redirectUri } from "~/visitor/oauth-attempt.server";
 import { passkeyBrowser } from "~/visitor/passkey-ceremony.server";
 import { ownerOf, requireRecentSignIn, signOut } from "~/visitor/session.server";
@@ -118,7 +119,7 @@ async function changeOwnEmail({ request, t, owner, signedIn: { user }, form }: A
 
 async function removeAccount({ request, t, owner, signedIn: { user }, form }: ActionContext) {
   const outcome = await deleteAccount(owner, user.email, form.email);
-  if (outcome === "deleted") return signOut(request, "/account-deleted");
+  if (outcome === "deleted") return signOut(request, "/account-deleted", forgottenWay(request));
   return outcome === "session_ended" ? outcome : refused(form, { email: t("account.typeYourEmail") });
 }
 

@@ -1,12 +1,19 @@
 import { withReturnTo } from "~/answers/return-to";
 import { useTexts } from "~/document/language";
+import { LastUsed } from "./form-controls";
 import marks from "./provider-marks.svg";
 
 /** The providers with a mark, in the colours of each one's guidelines. One without a colour of its own is black or white. */
 const marked = ["Google", "GitHub", "GitLab", "Discord"];
 
+interface ExternalSignInProps {
+  provider: string | null;
+  returnTo: string | null;
+  lastUsed?: boolean;
+}
+
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
-export function ExternalSignIn({ provider, returnTo }: { provider: string | null; returnTo: string | null }) {
+export function ExternalSignIn({ provider, returnTo, lastUsed = false }: ExternalSignInProps) {
   const t = useTexts();
   return (
     <>
@@ -19,6 +26,7 @@ export function ExternalSignIn({ provider, returnTo }: { provider: string | null
             </svg>
           )}
           {t("common.continueWith", { provider: provider ?? "" })}
+          {lastUsed && <LastUsed />}
         </a>
       </p>
     </>

@@ -63,8 +63,19 @@ export function EmailField(input: EmailFieldProps) {
   );
 }
 
+/** Marks the way in which this browser signed in last, in the name of its button. */
+export function LastUsed() {
+  const t = useTexts();
+  return (
+    <>
+      {" "}
+      <small className="mark-last">{t("login.lastUsed")}</small>
+    </>
+  );
+}
+
 interface SubmitButtonProps {
-  children: string;
+  children: ReactNode;
   className?: "quiet" | "danger";
   intent?: string;
   sessionId?: string | undefined;

@@ -3,7 +3,7 @@ import { type FormEvent, startTransition, useCallback, useEffect, useState } fro
 import { withReturnTo } from "~/answers/return-to";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
-import { SubmitButton } from "./form-controls";
+import { LastUsed, SubmitButton } from "./form-controls";
 import { Notice } from "./notice";
 
 /** Without the library, for which the first load has no room. A browser without these functions has the button alone. */
@@ -18,8 +18,14 @@ async function suggestPasskey(signal: AbortSignal): Promise<string | null> {
 
 const renewal = 240_000; // ms: before the challenge of a suggestion expires
 
+interface PasskeySignInProps {
+  returnTo: string | null;
+  or: boolean;
+  lastUsed: boolean;
+}
+
 /** Below the other ways to sign in, and as the browser's suggestion in the email field. */
-export function PasskeySignIn({ returnTo, or }: { returnTo: string | null; or: boolean }) {
+export function PasskeySignIn({ returnTo, or, lastUsed }: PasskeySignInProps) {
   const t = useTexts();
   const { submit, data: refused, state, Form } = useFetcher<{ message: string }>();
   const support = usePasskeySupport();
@@ -62,7 +68,10 @@ export function PasskeySignIn({ returnTo, or }: { returnTo: string | null; or: b
       {or && <p className="or">{t("common.or")}</p>}
       {refused && state === "idle" && <Notice role="alert">{refused.message}</Notice>}
       <Form method="post" action={action} onSubmit={signIn}>
-        <SubmitButton className="quiet">{t("passkeys.signIn")}</SubmitButton>
+        <SubmitButton className="quiet">
+          {t("passkeys.signIn")}
+          {lastUsed && <LastUsed />}
+        </SubmitButton>
       </Form>
     </div>
   );

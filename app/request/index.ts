@@ -23,6 +23,7 @@ export { readFields, readForm, text } from "~/forms/form.server";
 export { type LinkRefusal, linkParameters, openedLink, readLinkForm } from "~/forms/mailed-link.server";
 export { deviceToken, withDevice } from "~/visitor/device.server";
 export { languageOf, textsFor, withLanguage } from "~/visitor/language.server";
+export { lastWay } from "~/visitor/last-sign-in.server";
 export { passkeyBrowser, passkeyOffered, wasPasskeyOffered } from "~/visitor/passkey-ceremony.server";
 export {
   browserOf,

@@ -56,7 +56,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
       return redirect("/dashboard?notice=idp_connected", { headers });
     }
     const session = await signInToAccount(profile, browserOf(request));
-    return signIn(request, session, attempt?.returnTo ?? null, headers);
+    return signIn(request, { session, way: "provider", returnTo: attempt?.returnTo ?? null, headers });
   } catch (error) {
     const problem = logExternalSignInFailure(error);
     if (await isOwnerConnecting(request)) return redirect("/dashboard?notice=idp_failed", { headers });

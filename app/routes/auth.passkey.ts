@@ -49,7 +49,8 @@ async function signInBy(request: Request, text: string) {
     const message = t("login.tooMany", { count: minutesIn(done.wait) });
     return data({ message }, tooManyRequests(done.wait));
   }
-  return withDevice(request, signIn(request, done.session, returnToOf(request)), done.deviceToken);
+  const end = { session: done.session, way: "passkey", returnTo: returnToOf(request) } as const;
+  return withDevice(request, signIn(request, end), done.deviceToken);
 }
 
 /** With the field `passkey` a sign-in, otherwise the options of a ceremony with the `purpose`. */

@@ -21,7 +21,7 @@ export function action({ request }: ActionFunctionArgs) {
     const { fields, typed } = await readFields(request, ["email", "groups"]);
     const session = await signInWithoutProof(fields.email ?? "", fields.groups, browserOf(request));
     if (!session) return unprocessable({ email: typed.email ?? "" });
-    return signIn(request, session, returnToOf(request));
+    return signIn(request, { session, way: "password", returnTo: returnToOf(request) });
   });
 }
 

@@ -7,7 +7,7 @@ import { minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/re
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
-import { EmailField, SubmitButton } from "~/components/form-controls";
+import { EmailField, LastUsed, SubmitButton } from "~/components/form-controls";
 import { Notice } from "~/components/notice";
 import { Page } from "~/components/page";
 import { PasskeySignIn } from "~/components/passkey-sign-in";
@@ -24,6 +24,7 @@ import {
   formTarget,
   hasPasskeys,
   languageOf,
+  lastWay,
   providerLabel,
   readForm,
   redirectToProvider,
@@ -52,8 +53,11 @@ export function loader({ request }: LoaderFunctionArgs) {
     const notice = new URL(request.url).searchParams.get("notice");
     const registrationClosed = registrationMode() === "closed";
     const passkeys = hasPasskeys(factsOf(request).origin);
+    const isOn = { password: true, provider: provider !== null, passkey: passkeys };
+    const last = isOn.provider || isOn.passkey ? lastWay(request) : null;
+    const lastUsed = last && isOn[last] ? last : null;
     return data(
-      { idpEnabled: provider !== null, provider, passkeys, notice, problem, returnTo, registrationClosed },
+      { idpEnabled: provider !== null, provider, passkeys, notice, problem, returnTo, registrationClosed, lastUsed },
       { headers: formTarget(request, returnTo) },
     );
   });
@@ -76,7 +80,8 @@ export function action({ request }: ActionFunctionArgs) {
     const user = await authenticate(email, password, requesterOf(request), counted.counters);
     const done = user && (await logIn(user, counted.counters, browserOf(request), origin));
     if (!done) return unprocessable({ typed, errors: {}, wrongPassword: true, message: t("login.wrong") });
-    return withDevice(request, signIn(request, done.session, returnToOf(request)), done.deviceToken);
+    const end = { session: done.session, way: "password", returnTo: returnToOf(request) } as const;
+    return withDevice(request, signIn(request, end), done.deviceToken);
   });
 }
 
@@ -99,7 +104,7 @@ function LoginNotice(loaded: Loaded) {
 export default function Login() {
   const t = useTexts();
   const loaded = useLoaderData<typeof loader>();
-  const { idpEnabled, provider, passkeys, notice, returnTo, registrationClosed } = loaded;
+  const { idpEnabled, provider, passkeys, notice, returnTo, registrationClosed, lastUsed } = loaded;
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -132,20 +137,23 @@ export default function Login() {
           error={refused?.errors.password}
           {...wrongPassword}
         />
-        <SubmitButton>{t("common.logIn")}</SubmitButton>
+        <SubmitButton>
+          {t("common.logIn")}
+          {lastUsed === "password" && <LastUsed />}
+        </SubmitButton>
       </Form>
       <p className="aside">
         <Link to={email ? `/forgot-password?${new URLSearchParams({ email })}` : "/forgot-password"}>
           {t("common.forgotPassword")}
         </Link>
       </p>
-      {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
+      {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} lastUsed={lastUsed === "provider"} />}
       {idpEnabled && notice === "idp_failed" && (
         <p className="aside">
           <a href={withReturnTo("/auth/idp?prompt=select_account", returnTo)}>{t("failure.otherAccount")}</a>
         </p>
       )}
-      {passkeys && <PasskeySignIn returnTo={returnTo} or={!idpEnabled} />}
+      {passkeys && <PasskeySignIn returnTo={returnTo} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />}
       {!registrationClosed && (
         <p className="aside">
           <Text

@@ -56,7 +56,8 @@ export function action({ request }: ActionFunctionArgs) {
     const language = languageOf(request);
     const done = await completeRegistration(link, password, browserOf(request), language, requesterOf(request));
     if (!done) return refuse({ invalidLink });
-    return withDevice(request, signIn(request, done.session, returnTo), done.deviceToken);
+    const end = { session: done.session, way: "password", returnTo } as const;
+    return withDevice(request, signIn(request, end), done.deviceToken);
   });
 }
 

@@ -16,6 +16,7 @@ import { withReturnTo } from "~/answers/return-to";
 import { redirectAfterLogout, redirectFromGuestPage, redirectSignedIn, returnToOf } from "~/answers/return-to.server";
 import { isHttps, readCookie, readCookies, writeCookie } from "./cookies.server";
 import { languageOf } from "./language.server";
+import { rememberedWay, type Way } from "./last-sign-in.server";
 import { failureShown, settleFailure } from "./sign-in-attempt.server";
 
 export const recentSignIn = recentSignInMinutes * 60_000; // ms
@@ -82,8 +83,18 @@ export const browserOf = (request: Request): Browser => ({
   sessionTokens: everyToken(request),
 });
 
-export const signIn = (request: Request, session: NewSession, returnTo: string | null, headers = new Headers()) =>
-  redirectSignedIn(returnTo, withSession(request, session, settleFailure(request, headers, returnTo)));
+interface SignIn {
+  session: NewSession;
+  way: Way;
+  returnTo: string | null;
+  headers?: Headers;
+}
+
+export function signIn(request: Request, { session, way, returnTo, headers = new Headers() }: SignIn): Response {
+  withSession(request, session, settleFailure(request, headers, returnTo));
+  headers.append("Set-Cookie", rememberedWay(request, way));
+  return redirectSignedIn(returnTo, headers);
+}
 
 export const keepSession = (request: Request, session: SessionToken, location: string): Response =>
   redirect(location, { headers: withSession(request, session) });
@@ -93,8 +104,11 @@ async function endSession(request: Request): Promise<Headers> {
   return withSession(request, { token: "", expiresAt: new Date(0) });
 }
 
-export async function signOut(request: Request, location: string): Promise<Response> {
-  return redirect(location, { headers: await endSession(request) });
+/** @param cookies to set besides */
+export async function signOut(request: Request, location: string, ...cookies: string[]): Promise<Response> {
+  const headers = await endSession(request);
+  for (const cookie of cookies) headers.append("Set-Cookie", cookie);
+  return redirect(location, { headers });
 }
 
 /** Where `return_to` leads, which may be another application, or to the login page. */

@@ -24,6 +24,7 @@ export const de: Texts = {
       createAccount: "Noch kein Konto? <register>Konto erstellen</register>",
       emailChanged: "Ihre E‑Mail-Adresse wurde geändert. Melden Sie sich mit der neuen an.",
       idpFailed: "Die Anmeldung mit {provider} hat nicht funktioniert.",
+      lastUsed: "Zuletzt verwendet",
       passwordReset: "Ihr Passwort wurde geändert. Melden Sie sich mit dem neuen an.",
       signInAgain: {
         one: "Ihre Anmeldung ist länger als {count} Minute her. Melden Sie sich noch einmal an, um fortzufahren.",

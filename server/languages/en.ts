@@ -26,6 +26,7 @@ export const en = {
       createAccount: "No account yet? <register>Create one</register>",
       emailChanged: "Your email address was changed. Log in with the new one.",
       idpFailed: "Signing in with {provider} did not work.",
+      lastUsed: "Last used",
       passwordReset: "Your password was changed. Log in with the new one.",
       signInAgain: {
         one: "You logged in more than {count} minute ago. Log in again to go on.",

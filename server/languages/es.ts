@@ -24,6 +24,7 @@ export const es: Texts = {
       createAccount: "¿Aún no tienes cuenta? <register>Crear una cuenta</register>",
       emailChanged: "Tu correo electrónico se ha cambiado. Inicia sesión con el nuevo.",
       idpFailed: "No se pudo iniciar sesión con {provider}.",
+      lastUsed: "Usado la última vez",
       passwordReset: "Tu contraseña se ha cambiado. Inicia sesión con la nueva.",
       signInAgain: {
         one: "Iniciaste sesión hace más de {count} minuto. Vuelve a iniciar sesión para continuar.",

@@ -24,6 +24,7 @@ export const fr: Texts = {
       createAccount: "Pas encore de compte ? <register>Créez-en un</register>",
       emailChanged: "Votre adresse e‑mail a été modifiée. Connectez-vous avec la nouvelle.",
       idpFailed: "La connexion avec {provider} n’a pas abouti.",
+      lastUsed: "Dernière utilisation",
       passwordReset: "Votre mot de passe a été modifié. Connectez-vous avec le nouveau.",
       signInAgain: {
         one: "Votre connexion date de plus de {count} minute. Connectez-vous à nouveau pour continuer.",

@@ -24,6 +24,7 @@ export const ja: Texts = {
       createAccount: "アカウントをお持ちでない場合は、<register>アカウントを作成</register>",
       emailChanged: "メールアドレスを変更しました。新しいメールアドレスでログインしてください。",
       idpFailed: "{provider}でログインできませんでした。",
+      lastUsed: "前回使用",
       passwordReset: "パスワードを変更しました。新しいパスワードでログインしてください。",
       signInAgain: {
         other: "ログインしてから {count} 分以上経過しました。続けるには、もう一度ログインしてください。",

@@ -51,7 +51,7 @@ describe.each(providerNames)("%s", (name) => {
 
     const done = await comeBack([], {}, "https://shop.example:8443");
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(done.cookies).toEqual({ oauth_state: "", "__Host-session": sessionToken });
+    expect(done.cookies).toEqual({ oauth_state: "", "__Host-session": sessionToken, last_sign_in: "provider" });
     expect(outgoing.addresses()).toEqual(addresses(provider));
     for (const [index, step] of provider.steps.entries()) {
       const isToken = step.name === "token";
@@ -180,7 +180,12 @@ test.each(providerNames)("%s with PKCE (RFC 7636): the challenge is the SHA-256 
 
   const done = await comeBack([], { oauth_verifier: verifier });
   expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-  expect(done.cookies).toEqual({ oauth_state: "", oauth_verifier: "", session: sessionToken });
+  expect(done.cookies).toEqual({
+    oauth_state: "",
+    oauth_verifier: "",
+    session: sessionToken,
+    last_sign_in: "provider",
+  });
   expect(outgoing.addresses()).toEqual(addresses(provider));
   expect(sorted(new URLSearchParams(outgoing.calls().find(({ method }) => method === "POST")?.body))).toEqual([
     ["client_id", clientId],

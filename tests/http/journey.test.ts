@@ -49,6 +49,7 @@ test("register, log out, forget the password, reset it, log in: neither the data
   expect(registration.done).toMatchObject({ status: 302, location: "/dashboard" });
   expect(registration.done.setCookies).toEqual([
     expect.stringMatching(sessionCookie),
+    expect.stringMatching(/^last_sign_in=password; /),
     expect.stringMatching(/^device=/),
   ]);
   const registered = cookieOf(registration.done);

@@ -18,6 +18,7 @@ describe("behind a trusted proxy", () => {
       expect.stringMatching(
         /^oauth_state=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
       ),
+      expect.stringMatching(/^oauth_attempt_[0-9a-f]{32}=/),
     ]);
     expect(new URL(sent.location ?? "").searchParams.get("state")).toBe(sent.setCookies[0]?.slice(12, 76));
   });
@@ -68,6 +69,7 @@ describe("without a trusted proxy", () => {
     expect(redirectUri(sent.location)).toBe(`${latchkey.url()}/auth/idp/callback`);
     expect(sent.setCookies).toEqual([
       expect.stringMatching(/^oauth_state=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax$/),
+      expect.stringMatching(/^oauth_attempt_[0-9a-f]{32}=/),
     ]);
     expect(sent.headers.has("Strict-Transport-Security")).toBe(false);
     const form = { email: "ada@example.com", password: "wrong" };

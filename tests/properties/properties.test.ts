@@ -405,7 +405,11 @@ describe("any answer of the provider", () => {
         const outcome = await signIn([200, JSON.stringify(profile)]);
         if (outcome.location === "/dashboard") {
           outcomes.accepted++;
-          expect(outcome.cookies).toEqual({ oauth_state: "", session: expect.stringMatching(/^[0-9a-f]{64}$/) });
+          expect(outcome.cookies).toEqual({
+            oauth_state: "",
+            session: expect.stringMatching(/^[0-9a-f]{64}$/),
+            last_sign_in: "provider",
+          });
         } else {
           outcomes.refused++;
           expect(outcome).toEqual(refused);

@@ -20,7 +20,14 @@ async function failTimes(count: number, email: (index: number) => string, header
 
 test("the login page: says whether external sign-in is on", async () => {
   const page = async () => (await call(login.loader, get("/login"))).data;
-  const others = { passkeys: true, notice: null, problem: null, returnTo: null, registrationClosed: false };
+  const others = {
+    passkeys: true,
+    notice: null,
+    problem: null,
+    returnTo: null,
+    registrationClosed: false,
+    lastUsed: null,
+  };
   expect(await page()).toEqual({ idpEnabled: false, provider: null, ...others });
   latchkey.configure({ ...google, IDP_PROVIDER: "github" });
   expect(await page()).toEqual({ idpEnabled: true, provider: "GitHub", ...others });

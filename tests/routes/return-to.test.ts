@@ -37,7 +37,7 @@ describe("a password login", () => {
     const done = await logInTo(`?${query(returnTo)}`);
     expect(done).toMatchObject({ status: 302, location });
     expect(done.headers.get("X-Remix-Reload-Document")).toBe("true");
-    expect(Object.keys(done.cookies)).toEqual(["session", "device"]);
+    expect(Object.keys(done.cookies)).toEqual(["session", "last_sign_in", "device"]);
   });
 
   test.each([
@@ -185,7 +185,7 @@ describe("a registration", () => {
 
     const done = await finish({ ...fieldsOf(link), ...twice("a brand new password") });
     expect(done).toMatchObject({ status: 302, location: app });
-    expect(Object.keys(done.cookies)).toEqual(["session", "device"]);
+    expect(Object.keys(done.cookies)).toEqual(["session", "last_sign_in", "device"]);
   });
 
   test.each([
@@ -246,6 +246,7 @@ describe("an external sign-in", () => {
       cleared("oauth_state"),
       kept(state, app, 0),
       expect.stringMatching(/^session=[0-9a-f]{64}; /),
+      expect.stringMatching(/^last_sign_in=provider; /),
     ]);
   });
 

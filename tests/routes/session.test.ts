@@ -57,6 +57,7 @@ describe("a new session", () => {
         expect.stringMatching(
           new RegExp(`^${prefix}session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=/; SameSite=Lax${secure}$`),
         ),
+        expect.stringMatching(/^last_sign_in=password; /),
         expect.stringContaining(`${prefix}device=`),
       ]);
     },
