@@ -20,6 +20,11 @@ export function Field({ label, error, hint, end, "aria-describedby": describedBy
     <div className="field">
       <label htmlFor={id}>{label}</label>
       <div className={end === undefined ? undefined : "reveal"}>
+        {input.readOnly && (
+          <p className="value" dir={input.dir} aria-hidden="true">
+            {input.value}
+          </p>
+        )}
         <input
           id={id}
           {...input}

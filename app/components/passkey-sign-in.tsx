@@ -68,7 +68,7 @@ export function PasskeySignIn({ returnTo, or, lastUsed }: PasskeySignInProps) {
       {or && <p className="or">{t("common.or")}</p>}
       {refused && state === "idle" && <Notice role="alert">{refused.message}</Notice>}
       <Form method="post" action={action} onSubmit={signIn}>
-        <SubmitButton className="quiet">
+        <SubmitButton className="quiet" intent="passkey">
           {t("passkeys.signIn")}
           {lastUsed && <LastUsed />}
         </SubmitButton>

@@ -20,7 +20,7 @@ export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPage
   const address = sent.email || t("sent.thatAddress");
   return (
     <Page title={t("sent.title")}>
-      <Notice role="status">
+      <Notice role="status" calm>
         {askedAgain && `${t("sent.askedAgain")} `}
         <Text
           of={outcome}
@@ -40,16 +40,18 @@ export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPage
           )}
         </p>
       )}
-      <h2>{t("sent.nothing")}</h2>
-      <p>
-        {t("sent.help")} {t("sent.limit", { count: mailsPerQuarterHour })}
-      </p>
-      <EmailForm
-        action={`${again}${again.includes("?") ? "&" : "?"}again`}
-        email={sent.email}
-        submit={t("sent.sendAgain")}
-        quiet
-      />
+      <details open={askedAgain}>
+        <summary>{t("sent.nothing")}</summary>
+        <p>
+          {t("sent.help")} {t("sent.limit", { count: mailsPerQuarterHour })}
+        </p>
+        <EmailForm
+          action={`${again}${again.includes("?") ? "&" : "?"}again`}
+          email={sent.email}
+          submit={t("sent.sendAgain")}
+          quiet
+        />
+      </details>
       <p className="aside">
         <Link to={login}>{t("common.backToLogin")}</Link>
       </p>

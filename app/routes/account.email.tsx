@@ -68,11 +68,27 @@ function Confirmation({ email, token, account }: { email: string; token: string;
   const t = useTexts();
   return (
     <>
-      <p>{account === undefined ? t("confirmEmail.which") : t("confirmEmail.lead", { account })}</p>
+      {account === undefined ? (
+        <p>{t("confirmEmail.which")}</p>
+      ) : (
+        <>
+          <dl className="addresses">
+            <dt>{t("confirmEmail.oldAddress")}</dt>
+            <dd dir="ltr">{account}</dd>
+            <dt>{t("confirmEmail.newAddress")}</dt>
+            <dd dir="ltr">{email}</dd>
+          </dl>
+          <p>{t("confirmEmail.lead")}</p>
+        </>
+      )}
       <Form method="post" action="/account/email">
         <input type="hidden" name="token" value={token} />
         {account === undefined && <input type="hidden" name="intent" value="show" />}
-        <EmailField value={email} readOnly />
+        {account === undefined ? (
+          <EmailField value={email} readOnly />
+        ) : (
+          <input type="hidden" name="email" value={email} />
+        )}
         <SubmitButton>{account === undefined ? t("confirmEmail.show") : t("confirmEmail.submit")}</SubmitButton>
       </Form>
       <Form method="post" action="/account/email">

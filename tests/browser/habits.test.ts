@@ -135,6 +135,7 @@ test("after a navigation the heading has the focus, and after an action its stat
   await arrive(page, "Check your mail");
   const focused = page.locator("[role=status]:focus");
   await focused.getByText("nobody@example.com").waitFor();
+  await page.getByText("Nothing there after a few minutes?").click();
   await page.getByRole("button", { name: "Send it again" }).click();
   await focused.filter({ hasText: /^Asked again\. If there is an account/ }).waitFor();
 });

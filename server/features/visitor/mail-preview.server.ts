@@ -1,8 +1,12 @@
 import { config } from "../../config";
 import { previewedMails } from "../../mail/log-mailer";
 import type { Mail } from "../../mail/mail";
+import { isLoopback } from "../../settings/forms";
 
-export const isMailLogged = (): boolean => config().mail.driver === "log";
+const hasLogDriver = () => config().mail.driver === "log";
+
+/** Whether pages say that no mail leaves the server: to its developer, not to a service's visitors. */
+export const isMailLogged = (): boolean => hasLogDriver() && isLoopback(new URL(config().appUrl).hostname);
 
 /** The mails of the `log` driver in development, the last first; `null` with another driver. */
-export const mailPreview = (): readonly Mail[] | null => (isMailLogged() ? previewedMails() : null);
+export const mailPreview = (): readonly Mail[] | null => (hasLogDriver() ? previewedMails() : null);
