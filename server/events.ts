@@ -49,7 +49,11 @@ export type SessionEnd =
   | "account_suspended"
   | "unlinked"
   | "passkey_removed"
+  | "provider_logout"
   | "expired";
+
+/** Why a logout token of the provider ended nothing. `no_sub`: it names a session of the provider alone. */
+export type LogoutTokenFailure = "invalid" | "used" | "no_sub" | "key_set";
 
 /** Why the mail service refused a mail for good. */
 export type MailRefusal = "recipient_refused" | "message_refused";
@@ -74,6 +78,7 @@ export type AuthenticationEvent =
   | { event: "idp.started" }
   | { event: "idp.succeeded" | "idp.linked" | "idp.unlinked"; userId: string }
   | { event: "idp.failed"; reason: ExternalSignInFailure }
+  | { event: "idp.logout_refused"; reason: LogoutTokenFailure }
   | { event: "passkey.added" | "passkey.removed" | "passkey.succeeded"; userId: string }
   | { event: "passkey.failed"; reason: PasskeyFailure; userId?: string }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }

@@ -119,6 +119,16 @@ export const PasskeyChallenge = defineEntity({
   },
 });
 
+/** A logout token of the provider that was used (OpenID Connect Back-Channel Logout 1.0). */
+export const LogoutToken = defineEntity({
+  name: "LogoutToken",
+  tableName: "logout_tokens",
+  properties: {
+    jtiHash: p.text().primary(),
+    expiresAt: p.datetime().index("logout_tokens_expires_at_index"),
+  },
+});
+
 /** How many attempts were counted under a key, and when the count ends (ms since 1970). */
 export const RateLimit = defineEntity({
   name: "RateLimit",
@@ -159,6 +169,7 @@ export const entities = [
   EmailChange,
   Passkey,
   PasskeyChallenge,
+  LogoutToken,
   RateLimit,
   Installation,
   SigningKey,

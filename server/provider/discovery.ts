@@ -3,6 +3,7 @@ import { callJson } from "../calls/json-client";
 import type { Endpoints } from "./providers";
 
 const httpUrl = z.url({ protocol: /^https?$/ });
+const optionalUrl = httpUrl.optional().catch(undefined).optional(); // a sign-in does without
 
 /** The members of OpenID Connect Discovery 1.0, section 3, that are used. */
 export const providerMetadata = z.object({
@@ -10,6 +11,7 @@ export const providerMetadata = z.object({
   authorization_endpoint: httpUrl,
   token_endpoint: httpUrl,
   userinfo_endpoint: httpUrl,
+  jwks_uri: optionalUrl,
   authorization_response_iss_parameter_supported: z.boolean().optional(), // RFC 9207, section 3
 });
 export type ProviderMetadata = z.infer<typeof providerMetadata>;
@@ -17,6 +19,8 @@ export type ProviderMetadata = z.infer<typeof providerMetadata>;
 export interface Discovered extends Endpoints {
   /** Whether every authorization response has an `iss` parameter (RFC 9207). */
   namesIssuer: boolean;
+  /** Where its public keys are; `null` when it names none, or one that an https issuer must not have. */
+  keySetUrl: string | null;
 }
 
 const lifetime = 24 * 3_600_000; // ms
@@ -30,12 +34,16 @@ interface Found {
 const found = new Map<string, Found>();
 const running = new Map<string, Promise<Discovered>>();
 
-/** Section 4.3; and an https issuer sends neither a secret nor a token over http. */
+const isHttps = (url: string) => /^https:/i.test(url);
+
+/** An https issuer sends neither a secret nor a token over http. */
+const isEncrypted = (url: string, issuer: string) => isHttps(url) || !isHttps(issuer);
+
+/** Section 4.3. */
 function isTrustworthy(metadata: ProviderMetadata, issuer: string): boolean {
-  const isHttps = (url: string) => /^https:/i.test(url);
   const { authorization_endpoint, token_endpoint, userinfo_endpoint } = metadata;
-  const encrypted = [authorization_endpoint, token_endpoint, userinfo_endpoint].every(isHttps);
-  return metadata.issuer === issuer && (encrypted || !isHttps(issuer));
+  const endpoints = [authorization_endpoint, token_endpoint, userinfo_endpoint];
+  return metadata.issuer === issuer && endpoints.every((url) => isEncrypted(url, issuer));
 }
 
 export const metadataUrl = (issuer: string) => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
@@ -46,10 +54,12 @@ async function discover(issuer: string): Promise<Discovered> {
     { step: "discovery", method: "GET" },
     providerMetadata.refine((answer) => isTrustworthy(answer, issuer)),
   );
+  const optional = (url = "") => (url && isEncrypted(url, issuer) ? url : null);
   return {
     authorizeUrl: metadata.authorization_endpoint,
     tokenUrl: metadata.token_endpoint,
     profileUrl: metadata.userinfo_endpoint,
+    keySetUrl: optional(metadata.jwks_uri),
     namesIssuer: metadata.authorization_response_iss_parameter_supported ?? false,
   };
 }

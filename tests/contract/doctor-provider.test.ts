@@ -13,6 +13,7 @@ function check(members: object, token: Answer, settings: Environment = {}) {
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
     userinfo_endpoint: `${issuer}/me`,
+    jwks_uri: `${issuer}/keys`,
   };
   const provider = nock(issuer);
   provider
@@ -51,6 +52,15 @@ test("a provider without the claim email_verified is named, and IDP_TRUST_EMAIL 
     status: "ok",
     name: "provider",
     found: "oidc: accepted; every address that it states counts as verified (IDP_TRUST_EMAIL)",
+  });
+});
+
+test("a provider without a key set is named: nobody can verify its back-channel logout", async () => {
+  expect(await check({ jwks_uri: undefined }, known)).toEqual({
+    status: "warn",
+    name: "provider",
+    found: "oidc: the provider has no jwks_uri: its back-channel logout cannot be verified",
+    mend: "end the sessions of people who leave with `latchkey user suspend`",
   });
 });
 

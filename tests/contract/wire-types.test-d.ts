@@ -37,6 +37,7 @@ test("a provider's answers have the types that they are parsed to", () => {
     authorization_endpoint: string;
     token_endpoint: string;
     userinfo_endpoint: string;
+    jwks_uri?: string | undefined;
     authorization_response_iss_parameter_supported?: boolean | undefined;
   }>();
   expectTypeOf<Claims>().toEqualTypeOf<{

@@ -32,9 +32,15 @@ const tokenTroubles: Troubles = [
 ];
 
 const names = z.array(z.string()).optional().catch(undefined);
-const supported = z.object({ claims_supported: names, token_endpoint_auth_methods_supported: names });
+const text = z.string().optional().catch(undefined);
+const supported = z.object({
+  claims_supported: names,
+  token_endpoint_auth_methods_supported: names,
+  jwks_uri: text,
+});
 
 const basicAlone = "the provider takes client_secret_basic alone";
+const noKeySet = "the provider has no jwks_uri: its back-channel logout cannot be verified";
 const unverified = "the provider has no claim email_verified: nobody new can sign in";
 
 /** Whether the identity provider is reached and knows the client, as far as it tells. */
@@ -61,11 +67,14 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
   const metadata = provider === "oidc" && (await answerOf(callJson(metadataUrl(issuer), { method: "GET" }, supported)));
   const known = typeof metadata === "object" ? metadata : {};
   if (acceptance.test(answer)) {
-    if (trustEmail) return ok(`${name}: accepted; every address that it states counts as verified (IDP_TRUST_EMAIL)`);
-    if (known.claims_supported?.includes("email_verified") !== false) {
-      return ok(`${name}: the client id and secret are accepted`);
+    if (!trustEmail && known.claims_supported?.includes("email_verified") === false) {
+      return warn(`${name}: ${unverified}`, "add the claim at the provider, or set IDP_TRUST_EMAIL if it is your own");
     }
-    return warn(`${name}: ${unverified}`, "add the claim at the provider, or set IDP_TRUST_EMAIL if it is your own");
+    if (typeof metadata === "object" && !known.jwks_uri) {
+      return warn(`${name}: ${noKeySet}`, "end the sessions of people who leave with `latchkey user suspend`");
+    }
+    if (trustEmail) return ok(`${name}: accepted; every address that it states counts as verified (IDP_TRUST_EMAIL)`);
+    return ok(`${name}: the client id and secret are accepted`);
   }
   if (known.token_endpoint_auth_methods_supported?.join() === "client_secret_basic") {
     return fail(`${name}: ${basicAlone} (${answer})`, "allow client_secret_post for this client");

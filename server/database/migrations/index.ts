@@ -14,6 +14,7 @@ const migrations: MigrationClasses = {
   Migration20261124010000: async () => (await import("./Migration20261124010000")).Migration20261124010000,
   Migration20261124030000: async () => (await import("./Migration20261124030000")).Migration20261124030000,
   Migration20261125000000: async () => (await import("./Migration20261125000000")).Migration20261125000000,
+  Migration20261125100000: async () => (await import("./Migration20261125100000")).Migration20261125100000,
   ...ownMigrations,
 };
 

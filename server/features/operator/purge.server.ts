@@ -5,6 +5,7 @@ import { notLive } from "../../accounts/sessions/sessions";
 import {
   Device,
   EmailChange,
+  LogoutToken,
   PasskeyChallenge,
   PasswordReset,
   RateLimit,
@@ -47,6 +48,7 @@ export async function purgeExpired(): Promise<void> {
     await remove(Registration, "tokenHash", expired),
     await remove(EmailChange, "tokenHash", expired),
     await remove(PasskeyChallenge, "challengeHash", expired),
+    await remove(LogoutToken, "jtiHash", expired),
     await remove(Device, "tokenHash", unusedDevices(now)),
     await remove(SigningKey, "id", retired(now)),
     await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),

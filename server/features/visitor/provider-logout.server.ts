@@ -1,0 +1,77 @@
+import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import type { JWTPayload } from "jose";
+import * as z from "zod";
+import { sha256 } from "../../accounts/links/tokens";
+import { lockUserOf } from "../../accounts/provider/provider-identities";
+import { endAllSessions } from "../../accounts/sessions/sessions";
+import { CallError } from "../../calls/json-client";
+import { config } from "../../config";
+import { LogoutToken } from "../../database/entities";
+import { unitOfWork } from "../../database/unit-of-work";
+import type { LogoutTokenFailure } from "../../events";
+import { logEvent } from "../../log";
+import { keyFinder } from "../../provider/key-set";
+import { providerId } from "../../provider/providers";
+
+const asymmetric = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
+
+const longestUse = 600; // s after `iat`, whatever `exp` says: so long are used tokens remembered
+const clockTolerance = 5; // s
+
+/** OpenID Connect Back-Channel Logout 1.0, section 2.4. `nonce`: an ID token must not pass as a logout token. */
+const logoutClaims = z.object({
+  jti: z.string().min(1),
+  sub: providerId.optional(),
+  events: z.object({ "http://schemas.openid.net/event/backchannel-logout": z.looseObject({}) }),
+  nonce: z.undefined().optional(),
+});
+type LogoutClaims = z.infer<typeof logoutClaims>;
+
+/** Section 2.6. @returns `null` for an invalid token @throws CallError without the issuer's keys */
+async function verify(token: string, issuer: string, audience: string): Promise<LogoutClaims | null> {
+  const { jwtVerify } = await import("jose");
+  const requiredClaims = ["iat", "exp"] satisfies (keyof JWTPayload)[];
+  const options = { issuer, audience, algorithms: asymmetric, requiredClaims, maxTokenAge: longestUse, clockTolerance };
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keyFinder(issuer), options);
+    if (!/^(?:jwt|logout\+jwt)$/i.test(protectedHeader.typ ?? "jwt")) return null;
+    return logoutClaims.safeParse(payload).data ?? null;
+  } catch (error) {
+    if (error instanceof CallError) throw error;
+    return null;
+  }
+}
+
+/** The same token ends nothing twice: a copy of it must not end the sessions of a later sign-in. */
+function endSessionsOf(sub: string, issuer: string, jti: string): Promise<number> {
+  return unitOfWork(async (em) => {
+    const expiresAt = new Date(Date.now() + (longestUse + 2 * clockTolerance) * 1000);
+    await em.insert(LogoutToken, { jtiHash: sha256(`${issuer} ${jti}`), expiresAt });
+    const user = await lockUserOf(em, { id: sub, issuer });
+    return user ? endAllSessions(em, user.id, "provider_logout") : 0;
+  });
+}
+
+async function failureOf(token: string | undefined): Promise<LogoutTokenFailure | null> {
+  const { identityProvider } = config();
+  if (identityProvider?.provider !== "oidc" || token === undefined) return "invalid";
+  const { issuer, clientId } = identityProvider;
+  try {
+    const claims = await verify(token, issuer, clientId);
+    if (!claims) return "invalid";
+    if (claims.sub === undefined) return "no_sub";
+    await endSessionsOf(claims.sub, issuer, claims.jti);
+    return null;
+  } catch (error) {
+    if (error instanceof UniqueConstraintViolationException) return "used";
+    if (error instanceof CallError) return "key_set";
+    throw error;
+  }
+}
+
+/** Ends every session of the account that a logout token of the provider names. @returns why it ended none; `null`: done */
+export async function endSessionsByProvider(token: string | undefined): Promise<LogoutTokenFailure | null> {
+  const reason = await failureOf(token);
+  if (reason !== null) logEvent({ event: "idp.logout_refused", reason });
+  return reason;
+}

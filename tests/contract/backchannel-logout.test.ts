@@ -1,0 +1,295 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { SignJWT } from "jose";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { findVisitor } from "#server/features/application/identity.server";
+import { purgeExpired } from "#server/features/operator/purge.server";
+import * as route from "~/routes/auth.idp_.backchannel-logout";
+import { startLatchkey } from "../support/latchkey";
+import { recordOutgoingCalls } from "../support/outgoing-calls";
+import { call, get } from "../support/route-calls";
+
+const outgoing = recordOutgoingCalls();
+const latchkey = startLatchkey();
+
+const event = "http://schemas.openid.net/event/backchannel-logout";
+const path = "/auth/idp/backchannel-logout";
+const now = () => Math.floor(Date.now() / 1000);
+
+const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const { privateKey: newKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const jwk = (key: KeyObject, kid: string) => ({ ...createPublicKey(key).export({ format: "jwk" }), kid, use: "sig" });
+
+let issuer = "";
+
+const discovery = () => ({
+  issuer,
+  authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
+  userinfo_endpoint: `${issuer}/me`,
+  jwks_uri: `${issuer}/keys`,
+});
+const answerDiscovery = (members = {}) =>
+  outgoing.answer("GET", `${issuer}/.well-known/openid-configuration`, {
+    body: JSON.stringify({ ...discovery(), ...members }),
+  });
+const answerKeys = (...keys: object[]) => outgoing.answer("GET", `${issuer}/keys`, { body: JSON.stringify({ keys }) });
+
+beforeEach(() => {
+  issuer = `https://${crypto.randomUUID()}.example`; // discovery and key sets are cached for a day
+  latchkey.configure({
+    IDP_CLIENT_ID: "latchkey",
+    IDP_CLIENT_SECRET: "secret",
+    IDP_PROVIDER: "oidc",
+    IDP_ISSUER: issuer,
+  });
+});
+
+const claims = () => ({
+  iss: issuer,
+  aud: "latchkey",
+  sub: "ada",
+  iat: now(),
+  exp: now() + 120,
+  jti: crypto.randomUUID(),
+  events: { [event]: {} },
+});
+
+interface Signing {
+  alg?: string;
+  kid?: string;
+  typ?: string;
+  key?: KeyObject | Uint8Array;
+}
+
+function sign(
+  changes: object = {},
+  { alg = "ES256", kid = "one", typ = "logout+jwt", key = privateKey }: Signing = {},
+) {
+  const header = { alg, kid, ...(typ && { typ }) };
+  return new SignJWT({ ...claims(), ...changes }).setProtectedHeader(header).sign(key);
+}
+
+const formType = "application/x-www-form-urlencoded";
+
+function postBody(body: string, type = formType) {
+  const headers = { "Content-Type": type };
+  return call(route.action, new Request(`http://localhost:3000${path}`, { method: "POST", headers, body }));
+}
+const send = async (token: string | Promise<string>) =>
+  postBody(new URLSearchParams({ logout_token: await token }).toString());
+
+const isSignedIn = async (cookie: string) => (await findVisitor(cookie.replace("session=", ""), () => issuer)) !== null;
+const ada = () => latchkey.createUser({ idpId: "ada", idpIssuer: issuer });
+const signedInAda = async () => latchkey.signedIn(await ada());
+const lastEvent = () => latchkey.events().at(-1);
+
+function passSeconds(seconds: number): void {
+  const real = Date.now.bind(Date);
+  vi.spyOn(Date, "now").mockImplementation(() => real() + seconds * 1000);
+}
+
+describe("a logout token of the provider", () => {
+  test("ends every session of the account with its sub, and of no other", async () => {
+    const id = await ada();
+    const cookies = [await latchkey.signedIn(id), await latchkey.signedIn(id)];
+    const bob = await latchkey.signedIn({ email: "bob@example.com", idpId: "bob", idpIssuer: issuer });
+    const other = await latchkey.signedIn({
+      email: "ada@other.example",
+      idpId: "ada",
+      idpIssuer: "https://other.example",
+    });
+    answerDiscovery();
+    answerKeys(jwk(privateKey, "one"));
+
+    const answer = await send(sign());
+
+    expect([answer.status, answer.data, answer.headers.get("Cache-Control")]).toEqual([200, "", "no-store"]);
+    expect(await Promise.all([...cookies, bob, other].map(isSignedIn))).toEqual([false, false, true, true]);
+    expect(lastEvent()).toEqual({ event: "session.ended", reason: "provider_logout" });
+    expect(latchkey.logLines().join()).not.toContain("eyJ");
+  });
+
+  test.each([undefined, "JWT", "logout+jwt"])("may have the type %s", async (typ = "") => {
+    const cookie = await signedInAda();
+    answerDiscovery();
+    answerKeys(jwk(privateKey, "one"));
+    expect((await send(sign({}, { typ }))).status).toBe(200);
+    expect(await isSignedIn(cookie)).toBe(false);
+  });
+
+  test("with a sub that nobody has is 200, and ends nothing", async () => {
+    const cookie = await signedInAda();
+    answerDiscovery();
+    answerKeys(jwk(privateKey, "one"));
+    expect((await send(sign({ sub: "nobody" }))).status).toBe(200);
+    expect(await isSignedIn(cookie)).toBe(true);
+  });
+
+  test("is used once, by however many requests at the same time, and remembered as long as it could be valid", async () => {
+    const id = await ada();
+    answerDiscovery();
+    answerKeys(jwk(privateKey, "one"));
+    const token = await sign();
+    const answers = await Promise.all([send(token), send(token), send(token)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+
+    const cookie = await latchkey.signedIn(id);
+    expect((await latchkey.unchanged(() => send(token))).status).toBe(400);
+    expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "used" });
+    expect(await isSignedIn(cookie)).toBe(true);
+
+    await purgeExpired();
+    expect(await latchkey.execute("select * from logout_tokens")).toHaveLength(1);
+    await latchkey.execute("update logout_tokens set expires_at = now()");
+    await purgeExpired();
+    expect(await latchkey.execute("select * from logout_tokens")).toEqual([]);
+  });
+});
+
+const hour = 3_600;
+const refused: [string, () => Promise<string> | string][] = [
+  ["no token", () => "abc"],
+  ["of another issuer", () => sign({ iss: "https://other.example" })],
+  ["for another client", () => sign({ aud: "another" })],
+  ["without aud", () => sign({ aud: undefined })],
+  ["without iat", () => sign({ iat: undefined })],
+  ["of the future", () => sign({ iat: now() + hour, exp: now() + 2 * hour })],
+  ["of long ago", () => sign({ iat: now() - hour })],
+  ["without exp", () => sign({ exp: undefined })],
+  ["expired", () => sign({ iat: now() - 240, exp: now() - 60 })],
+  ["without jti", () => sign({ jti: undefined })],
+  ["with a jti that is no string", () => sign({ jti: 1 })],
+  ["with a nonce", () => sign({ nonce: "n" })],
+  ["with an empty nonce", () => sign({ nonce: null })],
+  ["without events", () => sign({ events: undefined })],
+  ["of another event", () => sign({ events: { "http://schemas.openid.net/event/other": {} } })],
+  ["with an event that is no object", () => sign({ events: { [event]: true } })],
+  ["with a sub that is no id", () => sign({ sub: " " })],
+  ["of another type", () => sign({}, { typ: "at+jwt" })],
+  ["signed with a key of another", () => sign({}, { alg: "RS256", key: newKey })],
+  ["with a secret that is the client's", () => sign({}, { alg: "HS256", key: Buffer.from("secret".repeat(6)) })],
+  [
+    "unsigned",
+    () =>
+      `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from(JSON.stringify(claims())).toString("base64url")}.`,
+  ],
+  [
+    "whose claims were changed",
+    async () => (await sign()).replace(/\.[^.]+\./, `.${Buffer.from(JSON.stringify(claims())).toString("base64url")}.`),
+  ],
+];
+
+test.each(refused)("a token %s is 400 and ends nothing", async (_what, token) => {
+  const cookie = await signedInAda();
+  answerDiscovery();
+  answerKeys(jwk(privateKey, "one"));
+  expect((await send(sign({ sub: "nobody" }))).status).toBe(200);
+
+  const answer = await latchkey.unchanged(async () => send(token()));
+
+  expect([answer.status, answer.data, answer.headers.get("Cache-Control")]).toEqual([400, "", "no-store"]);
+  expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "invalid" });
+  expect(await isSignedIn(cookie)).toBe(true);
+});
+
+test("a token with a sid alone is 400, and the log says so", async () => {
+  answerDiscovery();
+  answerKeys(jwk(privateKey, "one"));
+  expect((await latchkey.unchanged(() => send(sign({ sub: undefined, sid: "a session there" })))).status).toBe(400);
+  expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "no_sub" });
+});
+
+test("two tokens, and none, are 400 without a call", async () => {
+  const token = await sign();
+  for (const body of ["", `logout_token=${token}&logout_token=${token}`])
+    expect((await postBody(body)).status).toBe(400);
+  expect(outgoing.calls()).toEqual([]);
+});
+
+test.each([{ IDP_PROVIDER: "google" }, { IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" }])(
+  "with %o every token is 400",
+  async (settings) => {
+    latchkey.configure({ IDP_CLIENT_ID: "latchkey", IDP_CLIENT_SECRET: "secret", IDP_ISSUER: issuer, ...settings });
+    expect((await send(sign())).status).toBe(400);
+    expect(outgoing.calls()).toEqual([]);
+  },
+);
+
+test("another method is 405, another content type 415, a large body 413", async () => {
+  const read = await call(route.loader, get(path));
+  const put = await call(route.action, new Request(`http://localhost:3000${path}`, { method: "PUT", body: "" }));
+  for (const { status, headers } of [read, put]) expect([status, headers.get("Allow")]).toEqual([405, "POST"]);
+  for (const type of ["application/json", "application/jwt", "multipart/form-data; boundary=x"])
+    expect((await postBody("{}", type)).status).toBe(415);
+  expect((await postBody(`logout_token=${"a".repeat(16_384)}`)).status).toBe(413);
+});
+
+describe("the key set", () => {
+  const discoveryCalls = 1;
+
+  test("is fetched once, and again for a key that it does not have", async () => {
+    const id = await ada();
+    answerDiscovery();
+    answerKeys(jwk(privateKey, "one"));
+    expect((await send(sign())).status).toBe(200);
+    expect((await send(sign())).status).toBe(200);
+    expect(outgoing.calls()).toHaveLength(discoveryCalls + 1);
+
+    const cookie = await latchkey.signedIn(id);
+    const token = await sign({}, { alg: "RS256", kid: "two", key: newKey });
+    passSeconds(60);
+    answerKeys(jwk(privateKey, "one"), jwk(newKey, "two"));
+    expect((await send(token)).status).toBe(200);
+    expect(await isSignedIn(cookie)).toBe(false);
+    expect(outgoing.calls()).toHaveLength(discoveryCalls + 2);
+  });
+
+  test("is not fetched for each token with a key that nobody has", async () => {
+    answerDiscovery();
+    answerKeys(jwk(privateKey, "one"));
+    expect((await send(sign())).status).toBe(200);
+    const unknown = await Promise.all(["x", "y", "z"].map((kid) => sign({}, { kid })));
+    passSeconds(60);
+    answerKeys(jwk(privateKey, "one"));
+    for (const token of unknown) expect((await send(token)).status).toBe(400);
+    expect(outgoing.calls()).toHaveLength(discoveryCalls + 2);
+  });
+
+  test("that cannot be replaced stays, and a token with a new key is 503 without a call for each", async () => {
+    answerDiscovery();
+    answerKeys(jwk(privateKey, "one"));
+    expect((await send(sign())).status).toBe(200);
+    const [token, ...unknown] = await Promise.all([sign(), sign({}, { kid: "x" }), sign({}, { kid: "y" })]);
+    passSeconds(25 * hour);
+    outgoing.answer("GET", `${issuer}/.well-known/openid-configuration`, { status: 500 });
+    outgoing.answer("GET", `${issuer}/keys`, { status: 500 });
+    expect((await send(token)).status).toBe(200);
+    const calls = outgoing.calls().length;
+    for (const other of unknown) expect((await send(other)).status).toBe(503);
+    expect(outgoing.calls()).toHaveLength(calls);
+  });
+
+  test.each([
+    ["fails", () => outgoing.answer("GET", `${issuer}/keys`, { status: 500 })],
+    ["is no key set", () => outgoing.answer("GET", `${issuer}/keys`, { body: "[]" })],
+    ["does not end", () => outgoing.answer("GET", `${issuer}/keys`, { stall: "before the headers" })],
+  ])("that %s is 503 within six seconds and ends nothing, and the next token is taken", async (_how, fail) => {
+    const cookie = await signedInAda();
+    answerDiscovery();
+    fail();
+    const token = await sign();
+    const answer = await latchkey.unchanged(() => send(token));
+    expect([answer.status, answer.headers.get("Cache-Control")]).toEqual([503, "no-store"]);
+    expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "key_set" });
+    expect(outgoing.deadlines()[1]).toBeLessThanOrEqual(5_500);
+    answerKeys(jwk(privateKey, "one"));
+    expect((await send(token)).status).toBe(200);
+    expect(await isSignedIn(cookie)).toBe(false);
+  });
+
+  test.each([undefined, "http://plain.example/keys", "no url"])("at %s cannot be had: 503", async (jwks_uri) => {
+    answerDiscovery({ jwks_uri });
+    expect((await send(sign())).status).toBe(503);
+    expect(outgoing.calls()).toHaveLength(discoveryCalls);
+  });
+});
