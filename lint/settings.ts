@@ -13,6 +13,7 @@ const titles: Record<keyof typeof settings, string> = {
   identityProvider: "External sign-in",
   registration: "Registration",
   passwords: "Passwords",
+  sessions: "Sessions",
   applications: "Applications",
   brand: "Branding",
   language: "Language",

@@ -47,6 +47,14 @@ function identityProviderConfig({ identityProvider: v }: Values) {
   return provider === "oidc" ? { ...client, provider, issuer: given(issuer) } : { ...client, provider, issuer };
 }
 
+const hour = 3_600_000; // ms
+const defaultIdle = 336; // hours
+
+/** In ms. */
+function sessionsConfig({ sessions: { SESSION_IDLE: idle, SESSION_MAX: max } }: Values) {
+  return { idle: (idle ?? Math.min(defaultIdle, max)) * hour, max: max * hour };
+}
+
 /** The relying party's id for browsers: a host, which is no address, of a secure context. `null`: passkeys are off. */
 function relyingPartyId(appUrl: string): string | null {
   const { protocol, hostname } = new URL(appUrl);
@@ -94,6 +102,8 @@ function configOf(values: Values, production: boolean) {
     defaultLanguage: language.DEFAULT_LOCALE,
     registration: mode === "domains" ? { mode, domains: given(domains) } : { mode },
     passwords: { minimumLength, breachesUrl: breaches ? url.replace(/\/+$/, "") : null },
+    sessions: sessionsConfig(values),
+    signInRedirect: values.identityProvider.SIGN_IN_REDIRECT,
     identityProvider: identityProviderConfig(values),
   };
 }

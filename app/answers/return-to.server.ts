@@ -1,5 +1,6 @@
 import { redirect, redirectDocument } from "@remix-run/node";
 import { originOf } from "#server/door/request-facts.server";
+import { redirectsToProvider } from "#server/features/visitor/external-sign-in.server";
 import { afterSignIn, allowedReturn } from "#server/features/visitor/return-to.server";
 import { returnToName, withReturnTo } from "./return-to";
 
@@ -31,8 +32,11 @@ export function redirectFromGuestPage(request: Request, returnTo: string | null)
 export const redirectToProvider = (returnTo: string | null): Response =>
   redirectDocument(withReturnTo("/auth/idp", returnTo));
 
+/** Where `/login` leads to the provider, whoever has logged out would be signed in again at once. */
 export const redirectAfterLogout = (returnTo: string | null, headers: Headers): Response =>
-  returnTo === null ? redirect("/login", { headers }) : redirectTo(returnTo, headers);
+  returnTo === null
+    ? redirect(redirectsToProvider() ? "/login?notice=signed_out" : "/login", { headers })
+    : redirectTo(returnTo, headers);
 
 /** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */
 export function formTarget(

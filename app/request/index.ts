@@ -4,7 +4,7 @@
 
 export { clientOf, factsOf, requesterOf } from "#server/door/request-facts.server";
 export { hasPasskeys, isQuestioned, mostPasskeys, passkeysOf } from "#server/features/owner/passkeys.server";
-export { providerLabel } from "#server/features/visitor/external-sign-in.server";
+export { providerLabel, redirectsToProvider } from "#server/features/visitor/external-sign-in.server";
 export {
   isResetLinkLive,
   isResetLinkValid,
@@ -27,6 +27,7 @@ export { lastWay } from "~/visitor/last-sign-in.server";
 export { passkeyBrowser, passkeyOffered, wasPasskeyOffered } from "~/visitor/passkey-ceremony.server";
 export {
   browserOf,
+  followsForm,
   getUser,
   keepSession,
   leave,

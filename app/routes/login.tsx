@@ -21,12 +21,14 @@ import {
   deviceToken,
   factsOf,
   failureShown,
+  followsForm,
   formTarget,
   hasPasskeys,
   languageOf,
   lastWay,
   providerLabel,
   readForm,
+  redirectsToProvider,
   redirectToProvider,
   registrationMode,
   requesterOf,
@@ -51,6 +53,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     if (failure?.canRestart && provider !== null) throw redirectToProvider(returnTo);
     const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
+    if (notice === null && redirectsToProvider() && !followsForm(request)) throw redirectToProvider(returnTo);
     const registrationClosed = registrationMode() === "closed";
     const passkeys = hasPasskeys(factsOf(request).origin);
     const isOn = { password: true, provider: provider !== null, passkey: passkeys };
@@ -93,6 +96,7 @@ function LoginNotice(loaded: Loaded) {
   const done = {
     password_reset: t("login.passwordReset"),
     email_changed: t("login.emailChanged"),
+    signed_out: t("login.signedOut"),
     sign_in_again: t("login.signInAgain", { count: recentSignInMinutes }),
   };
   if (notice && Object.hasOwn(done, notice)) return <Notice role="status">{done[notice as keyof typeof done]}</Notice>;

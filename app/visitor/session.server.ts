@@ -56,7 +56,7 @@ export async function requireUser(request: Request, login = loginFor(request)): 
 }
 
 /** Whether the loader runs for the page of a refused form: Remix keeps the form's headers. */
-const followsForm = (request: Request) => request.headers.has("Content-Type");
+export const followsForm = (request: Request) => request.headers.has("Content-Type");
 
 /** @throws Response for a signed-in user: to where a sign-in ends, or to the account page, where one failed */
 export async function requireGuest(request: Request, returnTo: string | null = null): Promise<void> {

@@ -4,13 +4,7 @@ import type { TLSSocket } from "node:tls";
 import ipaddr from "ipaddr.js";
 import type { Config } from "../config";
 import type { RequestFacts } from "../context";
-
-/** The value of the outermost trusted proxy: each adds one at the right. Of fewer values it is the first. */
-function forwardedValue({ headers }: IncomingMessage, name: string, proxies: number): string | undefined {
-  if (proxies === 0) return undefined;
-  const values = headers[name]?.toString().split(",") ?? [];
-  return values.slice(-proxies)[0]?.trim();
-}
+import type { Network } from "../settings/forms";
 
 /** Some proxies add the client's port: `203.0.113.5:5555`, `[2001:db8::1]:443`. */
 function withoutPort(address: string): string {
@@ -19,6 +13,36 @@ function withoutPort(address: string): string {
 
 /** RFC 4007, section 11: `fe80::1%eth0`. */
 const withoutZone = (address: string) => address.replace(/%.*$/, "");
+
+const addressOf = (value: string) => withoutZone(withoutPort(value.trim()));
+
+const forwardedValues = ({ headers }: IncomingMessage, name: string) => headers[name]?.toString().split(",") ?? [];
+
+function isIn(networks: Network[], address = ""): boolean {
+  if (!isIP(withoutZone(address))) return false;
+  const parsed = ipaddr.process(withoutZone(address)); // an IPv4 address that is mapped to IPv6 becomes IPv4
+  return networks.some(
+    ([network, prefix]) => network.kind() === parsed.kind() && parsed.match(network as never, prefix),
+  );
+}
+
+/** How many proxies have added a value at the right, the peer first: the networks end at the first address in none of them. */
+function trustedHops(request: IncomingMessage, networks: Network[]): number {
+  if (!isIn(networks, request.socket.remoteAddress)) return 0;
+  let hops = 0;
+  for (const address of forwardedValues(request, "x-forwarded-for").map(addressOf).reverse()) {
+    if (!isIP(address)) break;
+    hops += 1;
+    if (!isIn(networks, address)) break;
+  }
+  return Math.max(hops, 1);
+}
+
+/** The value of the outermost trusted proxy: each adds one at the right. Of fewer values it is the first. */
+function forwardedValue(request: IncomingMessage, name: string, proxies: Config["trustedProxies"]): string | undefined {
+  const hops = typeof proxies === "number" ? proxies : trustedHops(request, proxies);
+  return hops === 0 ? undefined : forwardedValues(request, name).slice(-hops)[0]?.trim();
+}
 
 /** A name of 253 characters (RFC 1035) and a port at most: a longer one would make a token of 16 kB, and each is kept. */
 const isAuthority = (host = "") => /^[\w.\-:[\]]{1,259}$/.test(host) && URL.canParse(`http://${host}`);
@@ -47,7 +71,7 @@ export function clientOf(
   request: IncomingMessage,
   { trustedProxies }: Config,
 ): Pick<RequestFacts, "client" | "clientForwarded"> {
-  const named = withoutZone(withoutPort(forwardedValue(request, "x-forwarded-for", trustedProxies) ?? ""));
+  const named = addressOf(forwardedValue(request, "x-forwarded-for", trustedProxies) ?? "");
   if (isIP(named)) return { client: subscriberOf(named), clientForwarded: true };
   const own = withoutZone(request.socket.remoteAddress ?? "");
   return { client: isIP(own) ? subscriberOf(own) : "unknown", clientForwarded: false };

@@ -28,6 +28,7 @@ export const en = {
       idpFailed: "Signing in with {provider} did not work.",
       lastUsed: "Last used",
       passwordReset: "Your password was changed. Log in with the new one.",
+      signedOut: "You are signed out.",
       signInAgain: {
         one: "You logged in more than {count} minute ago. Log in again to go on.",
         other: "You logged in more than {count} minutes ago. Log in again to go on.",

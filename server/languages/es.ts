@@ -26,6 +26,7 @@ export const es: Texts = {
       idpFailed: "No se pudo iniciar sesión con {provider}.",
       lastUsed: "Usado la última vez",
       passwordReset: "Tu contraseña se ha cambiado. Inicia sesión con la nueva.",
+      signedOut: "Has cerrado la sesión.",
       signInAgain: {
         one: "Iniciaste sesión hace más de {count} minuto. Vuelve a iniciar sesión para continuar.",
         other: "Iniciaste sesión hace más de {count} minutos. Vuelve a iniciar sesión para continuar.",

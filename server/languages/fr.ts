@@ -26,6 +26,7 @@ export const fr: Texts = {
       idpFailed: "La connexion avec {provider} n’a pas abouti.",
       lastUsed: "Dernière utilisation",
       passwordReset: "Votre mot de passe a été modifié. Connectez-vous avec le nouveau.",
+      signedOut: "Vous êtes déconnecté.",
       signInAgain: {
         one: "Votre connexion date de plus de {count} minute. Connectez-vous à nouveau pour continuer.",
         other: "Votre connexion date de plus de {count} minutes. Connectez-vous à nouveau pour continuer.",

@@ -26,6 +26,7 @@ export const ja: Texts = {
       idpFailed: "{provider}でログインできませんでした。",
       lastUsed: "前回使用",
       passwordReset: "パスワードを変更しました。新しいパスワードでログインしてください。",
+      signedOut: "ログアウトしました。",
       signInAgain: {
         other: "ログインしてから {count} 分以上経過しました。続けるには、もう一度ログインしてください。",
       },

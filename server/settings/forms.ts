@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
+import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { plainHost } from "./return-to";
 
@@ -49,10 +50,38 @@ export const processes = matching(/^(?:auto|[1-9]\d?)$/, "must be auto, or a num
   value === "auto" ? availableParallelism() : Number(value),
 );
 
-export const proxies = matching(
-  /^(?:true|false|\d)$/,
-  "must be true, false or the number of proxies, at most 9",
-).transform((value) => (value === "true" ? 1 : Number(value) || 0));
+/** Whole hours, at most a year. */
+export const hours = z
+  .string()
+  .refine((text) => /^[1-9]\d{0,3}$/.test(text) && Number(text) <= 8_760, "must be a number of hours from 1 to 8760")
+  .transform(Number);
+
+/** Of peers whose forwarded headers count. */
+export type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
+
+/** An address is a network of its own. `null` also for one with host bits, such as 10.0.0.1/8. */
+function parseNetwork(text: string): Network | null {
+  const [, address = "", prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  if (isIP(address) === 0) return null;
+  const parsed = prefix === undefined ? ipaddr.process(address) : ipaddr.parse(address);
+  const bits = parsed.toByteArray().length * 8;
+  const network: Network = [parsed, Number(prefix ?? bits)];
+  if (network[1] > bits) return null;
+  const kind = parsed.kind() === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6;
+  const first = prefix === undefined ? parsed : kind.networkAddressFromCIDR(`${address}/${prefix}`);
+  return first.toString() === parsed.toString() ? network : null;
+}
+
+function parseProxies(text: string): number | Network[] | null {
+  if (/^(?:true|false|\d)$/.test(text)) return text === "true" ? 1 : Number(text) || 0;
+  const networks = text.split(",").map((part) => parseNetwork(part.trim()));
+  return networks.includes(null) ? null : networks.filter((network) => network !== null);
+}
+
+export const proxies = parsed(
+  parseProxies,
+  "must be true, false or the number of proxies, at most 9, or their addresses and networks without host bits, e.g. 127.0.0.1, 10.0.0.0/8",
+);
 
 const isMinimumLength = (text: string) => /^[1-9]\d?$/.test(text) && Number(text) >= 8 && Number(text) <= 64;
 

@@ -14,7 +14,7 @@ export const appUrlOf = ({ address: { APP_URL, PORT } }: KnownValues): string | 
 
 /** The problems of the rules between settings. A setting with a problem of its own breaks none. */
 export function brokenRules(values: KnownValues, production: boolean): string[] {
-  const { address, database, mail, identityProvider, registration, applications, metrics } = values;
+  const { address, database, mail, identityProvider, registration, sessions, applications, metrics } = values;
   const problems: string[] = [];
   const report = (problem: string) => void problems.push(problem);
 
@@ -49,6 +49,15 @@ export function brokenRules(values: KnownValues, production: boolean): string[] 
     [IDP_ISSUER, IDP_AUTHORIZE_URL, IDP_TOKEN_URL].some((url) => publicIssuer.test(url ?? ""))
   ) {
     report("IDP_TRUST_EMAIL must be false: anybody can have an account with any address at this provider");
+  }
+
+  if (identityProvider.SIGN_IN_REDIRECT && !externalSignIn) {
+    report("SIGN_IN_REDIRECT must be off: no provider is configured (IDP_CLIENT_ID)");
+  }
+
+  const { SESSION_IDLE, SESSION_MAX } = sessions;
+  if (SESSION_IDLE && SESSION_MAX && SESSION_IDLE > SESSION_MAX) {
+    report("SESSION_IDLE must not be more than SESSION_MAX");
   }
 
   // Domains that are not in force would look like a limit.

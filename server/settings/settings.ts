@@ -33,7 +33,8 @@ export const settings = {
     TRUST_PROXY: {
       form: forms.proxies,
       default: "false",
-      help: "How many proxies in front set `X-Forwarded-Proto`, `-Host` and `-For`; `true` is 1.",
+      help: "How many proxies in front set `X-Forwarded-Proto`, `-Host` and `-For` (`true` is 1), or their addresses and networks.",
+      example: "127.0.0.1, 10.0.0.0/8",
     },
   },
   database: {
@@ -103,6 +104,11 @@ export const settings = {
     IDP_PROFILE_URL: { form: forms.webUrl, help: "Replaces where the profile is." },
     IDP_SCOPE: { form: forms.text, help: "Replaces the scopes, separated by spaces." },
     IDP_PKCE: { form: forms.flag, default: "false", help: "`true` adds PKCE (S256), for providers that require it." },
+    SIGN_IN_REDIRECT: {
+      form: forms.onOff,
+      default: "off",
+      help: "`on`: `/login` sends a visitor on to the provider. With a notice it stays, and has every way in.",
+    },
     IDP_TRUST_EMAIL: {
       form: forms.flag,
       default: "false",
@@ -137,6 +143,18 @@ export const settings = {
       form: forms.webUrl,
       default: "https://api.pwnedpasswords.com",
       help: "The base URL of the range service: a mirror's, or a mock server's.",
+    },
+  },
+  sessions: {
+    SESSION_IDLE: {
+      form: forms.hours,
+      help: "After how many hours without use a session ends. Without it 336 (14 days), or `SESSION_MAX` where that is less.",
+      example: "12",
+    },
+    SESSION_MAX: {
+      form: forms.hours,
+      default: "720",
+      help: "After how many hours from the sign-in a session ends, at most 8760. Holds for sessions that exist, too.",
     },
   },
   applications: {

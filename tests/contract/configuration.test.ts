@@ -50,6 +50,8 @@ function problems(environment: Environment): string[] {
   return [];
 }
 
+const day = 24 * 3_600_000; // ms
+
 test("a name in the environment that is almost a setting is named with it, and no name of others is", () => {
   const set = (...names: string[]) => Object.fromEntries(names.map((name) => [name, "x"]));
   const ofOthers = [
@@ -109,6 +111,8 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
     defaultLanguage: "en",
     registration: { mode: "open" },
     passwords: { minimumLength: 8, breachesUrl: null },
+    sessions: { idle: 14 * day, max: 30 * day },
+    signInRedirect: false,
     identityProvider: null,
   } satisfies Config);
 });
@@ -123,6 +127,9 @@ test("every setting is read", () => {
     HOST: "::1",
     PROCESSES: "4",
     TRUST_PROXY: "true",
+    SESSION_IDLE: "12",
+    SESSION_MAX: "24",
+    SIGN_IN_REDIRECT: "on",
     METRICS_PORT: "9464",
     METRICS_HOST: "::1",
     BRAND_NAME: " Example & Co. ",
@@ -184,6 +191,8 @@ test("every setting is read", () => {
     defaultLanguage: "ja",
     registration: { mode: "domains", domains: ["example.org", "example.net"] },
     passwords: { minimumLength: 15, breachesUrl: "https://mirror.example/pwned" },
+    sessions: { idle: day / 2, max: day },
+    signInRedirect: true,
     identityProvider: {
       provider: "oidc",
       clientId: "a-client",
@@ -221,6 +230,8 @@ describe("a setting is read", () => {
     ]),
     [{ TRUST_PROXY: "false" }, { trustedProxies: 0 }],
     [{ TRUST_PROXY: "2" }, { trustedProxies: 2 }],
+    [{ SESSION_MAX: "8" }, { sessions: { idle: day / 3, max: day / 3 } }],
+    [{ SESSION_MAX: "8760" }, { sessions: { idle: 14 * day, max: 365 * day } }],
     [{ PROCESSES: "1" }, { processes: 1 }],
     [{ ...postgres, PROCESSES: "auto" }, { processes: availableParallelism() }],
     [{ METRICS_PORT: "9464" }, { metrics: { host: "127.0.0.1", port: 9464 } }],
@@ -332,7 +343,12 @@ const malformed: Malformed[] = [
   ["METRICS_PORT must be another port than PORT", "3000"],
   ["METRICS_PORT must be another port than PORT", "8080", { PORT: "8080" }],
   ["METRICS_HOST must be an address or a host name", "http://localhost"],
-  ["TRUST_PROXY must be true, false or the number of proxies, at most 9", "yes -1 1.5 10"],
+  [
+    "TRUST_PROXY must be true, false or the number of proxies, at most 9, or their addresses and networks without host bits, e.g. 127.0.0.1, 10.0.0.0/8",
+    "yes -1 1.5 10 1,127.0.0.1 10.0.0.1/8 10.0.0.0/33 127.1 ::1/129 fe80::1%eth0 127.0.0.1, localhost",
+  ],
+  ["SESSION_IDLE must be a number of hours from 1 to 8760", "0 -1 1.5 8761 1h"],
+  ["SESSION_MAX must be a number of hours from 1 to 8760", "0 8761 x"],
   ["PROCESSES must be auto, or a number from 1 to 99", "0 -1 100 2.5 many 2,"],
   [oneProcess, "2"],
   [oneProcess, "99", { DATABASE_URL: "pglite:./data" }],

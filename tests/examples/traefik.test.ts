@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
+import { endpointOf } from "#server/endpoints";
 import { withPreflights } from "./example";
 
 // Traefik itself is in no Debian package. This knows the options that the file uses, by the names of Traefik 3's reference
@@ -78,14 +79,15 @@ function urlOf(file: string): string {
   return `/${name.replaceAll(".", "/").replaceAll("\0", ".")}`;
 }
 
-test("these paths are those of the pages", async () => {
+const endpoints = ["/.well-known/change-password", "/.well-known/jwks.json", "/__files/colors.css"];
+
+test("these paths are those of the pages and of the endpoints for browsers and applications", async () => {
   const [, list = ""] = /"\^\/(\(\?:login\S*)" /.exec(await read("nginx.conf")) ?? [];
   const isPassedOn = new RegExp(`^/${list}`);
   const urls = (await readdir("app/routes")).map(urlOf);
   expect(urls).toContain("/register/complete");
-  expect(urls).toContain("/.well-known/change-password");
-  expect(urls).toContain("/.well-known/jwks.json");
-  expect(urls).toContain("/__files/$name");
-  const own = ["/", "/$", "/healthz", "/readyz", "/dev/mails", "/dev/mails/$position", "/dev/session"];
+  for (const path of endpoints)
+    expect([path, endpointOf(path) !== undefined, isPassedOn.test(path)]).toEqual([path, true, true]);
+  const own = ["/", "/$", "/dev/mails", "/dev/mails/$position", "/dev/session"];
   expect(urls.filter((url) => !isPassedOn.test(url)).sort()).toEqual(own.sort());
 });

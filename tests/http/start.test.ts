@@ -54,7 +54,7 @@ test.each([
     { APP_URL: "latchkey.example", TRUST_PROXY: "yes", MAIL_DRIVER: "pigeon", IDP_PROVIDER: "mail" },
     [
       "APP_URL must be an origin such as https://login.example.com: no path, query or credentials",
-      "TRUST_PROXY must be true, false or the number of proxies, at most 9",
+      "TRUST_PROXY must be true, false or the number of proxies, at most 9, or their addresses and networks without host bits, e.g. 127.0.0.1, 10.0.0.0/8",
       "MAIL_DRIVER must be log, smtp, resend or postmark",
       "IDP_PROVIDER must be google, github, gitlab, discord or oidc",
     ],

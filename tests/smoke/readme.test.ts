@@ -44,7 +44,7 @@ test.each([
       await until(() => answers(url), `${command} answers ${url}`, 90_000);
     }
     await waitFor(says);
-    expect(output()).not.toMatch(/WARNING|deprecated/);
+    expect(output()).not.toMatch(/\bWARNING|deprecated/);
     expect(program.exitCode).toBeNull();
   } finally {
     process.kill(-(program.pid ?? 0), "SIGTERM");

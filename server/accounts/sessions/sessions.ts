@@ -1,4 +1,5 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
+import { config } from "../../config";
 import { Session, type User } from "../../database/entities";
 import { afterCommit, preparedWithin } from "../../database/unit-of-work";
 import type { SessionEnd } from "../../events";
@@ -8,9 +9,8 @@ import { endEmailChanges } from "../links/mailed-links";
 import { mintToken, sha256 } from "../links/tokens";
 import { lockUser } from "../users/users";
 
-const day = 24 * 3_600_000; // ms
-const absoluteLifetime = 30 * day; // from the sign-in
-export const idleLifetime = 14 * day; // from the last use
+/** From the last use, in ms. */
+export const idleLifetime = () => config().sessions.idle;
 
 export const mostSessions = 50; // of a user
 
@@ -44,7 +44,7 @@ export interface DeviceSignIn {
 /** The condition for a live session; its values are those of `livenessAt`. */
 export const isLive = "expires_at > ? and last_seen_at > ?";
 
-export const livenessAt = (now: Date): [Date, Date] => [now, new Date(now.getTime() - idleLifetime)];
+export const livenessAt = (now: Date): [Date, Date] => [now, new Date(now.getTime() - idleLifetime())];
 
 /** MikroORM's conditions for live sessions, and for all others. */
 const live = () => ({ [raw(isLive, livenessAt(new Date()))]: [] });
@@ -99,7 +99,7 @@ export async function startSession(em: EntityManager, userId: string, browser: B
   const replaced = browser.sessionTokens.map(sha256);
   const token = mintToken();
   const now = new Date();
-  const expiresAt = new Date(now.getTime() + absoluteLifetime);
+  const expiresAt = new Date(now.getTime() + config().sessions.max);
   const userAgent = browser.userAgent?.slice(0, 512) ?? null;
   const row = [crypto.randomUUID(), sha256(token), userId, userAgent, now, now, expiresAt];
   const values = [replaced, userId, replaced, ...row];
@@ -146,6 +146,14 @@ export async function endSessionsOfAll(em: EntityManager): Promise<number> {
   const { affectedRows: count } = await em.execute<{ affectedRows: number }>(sessions, [], "run");
   if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", reason: "ended_by_operator", count }));
   return count;
+}
+
+/** Sessions that began with a longer `SESSION_MAX` end as early as new ones do. */
+export async function capSessions(em: EntityManager): Promise<void> {
+  const { max } = config().sessions;
+  const longest =
+    "update sessions set expires_at = created_at + ? * interval '1 ms' where expires_at > created_at + ? * interval '1 ms'";
+  await em.execute(longest, [max, max]);
 }
 
 /** Without such a session nothing changes. */

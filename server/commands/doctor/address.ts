@@ -58,7 +58,7 @@ function proxyTroubles(seen: SelfReport, forged: SelfReport, { appUrl, trustedPr
       "let the proxy add the client's address; TRUST_PROXY must not exceed the number of proxies",
     ],
     [
-      trustedProxies > 0 && forged.client === "connection",
+      trustedProxies !== 0 && forged.client === "connection",
       "the proxy sends no X-Forwarded-For: all clients share one limit",
       "let the proxy send X-Forwarded-For with the client's address",
     ],
@@ -74,7 +74,7 @@ async function checkProxy(seen: SelfReport, config: Config): Promise<Check> {
   });
   const wrong = proxyTroubles(seen, forged, config).find(([isWrong]) => isWrong);
   if (wrong) return proxy.fail(wrong[1], wrong[2]);
-  return proxy.ok(trustedProxies > 0 ? "sends what TRUST_PROXY expects" : "none trusted; the service sees APP_URL");
+  return proxy.ok(trustedProxies !== 0 ? "sends what TRUST_PROXY expects" : "none trusted; the service sees APP_URL");
 }
 
 export async function checkAddress(config: Config, installation: InstallationId): Promise<Check[]> {

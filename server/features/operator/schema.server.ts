@@ -1,4 +1,5 @@
 import { fillMissingIssuers } from "../../accounts/provider/provider-identities";
+import { capSessions } from "../../accounts/sessions/sessions";
 import { hasEveryMigration, migrate, withStartLock } from "../../database/migrate";
 import type { Database } from "../../database/orm";
 import type { JobQueue } from "../../queue/job-queue";
@@ -9,6 +10,7 @@ export function prepareSchema(database: Database, queue: JobQueue): Promise<void
   return withStartLock(database, async (orm) => {
     await migrate(orm);
     await fillMissingIssuers(orm.em.fork());
+    await capSessions(orm.em.fork());
     await queue.open();
     await prepareSigningKeys(orm.em.fork());
   });

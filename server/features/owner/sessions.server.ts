@@ -26,7 +26,7 @@ export type { Browser, EndedOthers, NewSession, Owner, SessionToken } from "../.
 /** The domain of the session cookie; `null`: it belongs to this host alone. */
 export const sessionDomain = (): string | null => config().sessionDomain;
 
-const seenInterval = 3_600_000; // ms between two writes of `last_seen_at`
+const longestSeenInterval = 3_600_000; // ms between two writes of `last_seen_at`, or a twelfth of the idle lifetime
 
 interface SignedInUser {
   id: string;
@@ -72,14 +72,14 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
   if (!row) return null;
   const { sessionId, createdAt, lastSeenAt, expiresAt, ...user } = row;
   let lastSeen = Date.parse(lastSeenAt);
-  if (lastSeen < now.getTime() - seenInterval) {
+  if (lastSeen < now.getTime() - Math.min(longestSeenInterval, idleLifetime() / 12)) {
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
     lastSeen = now.getTime();
   }
   return {
     sessionId,
     signedInAt: new Date(createdAt),
-    expiresAt: new Date(Math.min(Date.parse(expiresAt), lastSeen + idleLifetime)),
+    expiresAt: new Date(Math.min(Date.parse(expiresAt), lastSeen + idleLifetime())),
     user: { ...user, pictureUrl: shownPicture(user.pictureUrl) },
   };
 }

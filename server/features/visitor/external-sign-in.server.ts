@@ -34,6 +34,9 @@ function configured(): IdentityProviderConfig {
 
 export const isExternalSignInOn = (): boolean => config().identityProvider !== null;
 
+/** Whether `/login` sends a visitor on to the provider. */
+export const redirectsToProvider = (): boolean => config().signInRedirect;
+
 export function providerLabel(language: Language): string | null {
   const { identityProvider } = config();
   return (
