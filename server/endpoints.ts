@@ -1,6 +1,7 @@
 import { type Answer, type Endpoint, type EndpointOf, plainText } from "./door/endpoints";
 import { publicKeys } from "./features/application/signing-keys.server";
 import { isReady } from "./features/operator/health.server";
+import { passkeyEndpoints } from "./features/owner/passkeys.server";
 import { findFile } from "./features/visitor/branding.server";
 
 /** A JSON Web Key Set (RFC 7517): the public keys of the tokens of `/auth/verify`. */
@@ -10,10 +11,16 @@ async function keySet(): Promise<Answer | null> {
   return keys && { status: 200, headers, body: JSON.stringify({ keys }) };
 }
 
+function passkeyPages(): Answer | null {
+  const pages = passkeyEndpoints();
+  return pages && { status: 200, headers: { "Content-Type": "application/json" }, body: JSON.stringify(pages) };
+}
+
 const answers: Record<string, Endpoint["answer"]> = {
   "/healthz": () => plainText("ok\n"),
   "/readyz": async () => ((await isReady()) ? plainText("ready\n") : plainText("not ready\n", 503)),
   "/.well-known/jwks.json": keySet,
+  "/.well-known/passkey-endpoints": passkeyPages,
   /** https://www.w3.org/TR/change-password-url/ */
   "/.well-known/change-password": () => ({ status: 302, headers: { Location: "/forgot-password" }, body: "" }),
 };

@@ -1,5 +1,5 @@
 import { useSubmit } from "@remix-run/react";
-import type { FormEvent } from "react";
+import { type FormEvent, useEffect } from "react";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
 import { ActionForm, ProtectedAction } from "./account-action";
@@ -43,12 +43,42 @@ export interface PasskeysOfAccount {
   newName: string | null;
   /** Whether the page offers to add one. */
   offered: boolean;
+  account: { rpId: string; userId: string };
+}
+
+/** The Signal API (WebAuthn Level 3, section 5.1.10), which TypeScript's library does not have. */
+interface Signals {
+  signalAllAcceptedCredentials?(options: object): Promise<void>;
+  signalCurrentUserDetails?(options: object): Promise<void>;
+}
+
+/** A removed passkey is suggested no more, and the browser's list shows today's address. */
+function usePasskeySignals({ items, account }: PasskeysOfAccount, name: string, displayName: string) {
+  const accepted = items.map(({ id }) => id).join();
+  const { rpId, userId } = account;
+  useEffect(() => {
+    if (!("PublicKeyCredential" in window)) return;
+    const browser: typeof PublicKeyCredential & Signals = PublicKeyCredential;
+    const allAcceptedCredentialIds = accepted.split(",").filter(Boolean);
+    const sent = [
+      browser.signalAllAcceptedCredentials?.({ rpId, userId, allAcceptedCredentialIds }),
+      browser.signalCurrentUserDetails?.({ rpId, userId, name, displayName }),
+    ];
+    for (const signal of sent) signal?.catch(() => {}); // a browser may decline
+  }, [accepted, rpId, userId, name, displayName]);
+}
+
+interface PasskeysProps extends PasskeysOfAccount {
+  email: string;
+  userName: string | null;
 }
 
 /** Rows of the ways in. */
-export function Passkeys({ items, newName, offered }: PasskeysOfAccount) {
+export function Passkeys({ email, userName, ...passkeys }: PasskeysProps) {
+  const { items, newName, offered } = passkeys;
   const t = useTexts();
   const support = usePasskeySupport();
+  usePasskeySignals(passkeys, email, userName ?? email);
   return (
     <>
       {items.map(({ id, name, added, lastUsed, questioned }) => (

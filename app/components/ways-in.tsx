@@ -36,6 +36,7 @@ function ChangePassword({ email }: { email: string }) {
 
 interface WaysInProps {
   email: string;
+  name: string | null;
   password: boolean;
   linked: boolean;
   canConnect: boolean;
@@ -44,7 +45,7 @@ interface WaysInProps {
   passkeys: PasskeysOfAccount | null;
 }
 
-export function WaysIn({ email, password, linked, canConnect, provider, passkeys }: WaysInProps) {
+export function WaysIn({ email, name, password, linked, canConnect, provider, passkeys }: WaysInProps) {
   const t = useTexts();
   const hasPasskeys = Boolean(passkeys?.items.length);
   return (
@@ -83,7 +84,7 @@ export function WaysIn({ email, password, linked, canConnect, provider, passkeys
             <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
           </li>
         )}
-        {passkeys && <Passkeys {...passkeys} />}
+        {passkeys && <Passkeys {...passkeys} email={email} userName={name} />}
       </ul>
       {!password && (
         <>

@@ -3,7 +3,13 @@
 // This file has no side effect, so it is dropped with all that it imports.
 
 export { clientOf, factsOf, requesterOf } from "#server/door/request-facts.server";
-export { hasPasskeys, isQuestioned, mostPasskeys, passkeysOf } from "#server/features/owner/passkeys.server";
+export {
+  hasPasskeys,
+  isQuestioned,
+  mostPasskeys,
+  passkeysOf,
+  signalledAccount,
+} from "#server/features/owner/passkeys.server";
 export { providerLabel, redirectsToProvider } from "#server/features/visitor/external-sign-in.server";
 export {
   isResetLinkLive,

@@ -28,6 +28,7 @@ import {
   passkeysOf,
   readForm,
   requireUser,
+  signalledAccount,
   wasPasskeyOffered,
 } from "~/request";
 
@@ -67,6 +68,7 @@ export function loader({ request }: LoaderFunctionArgs) {
           })),
           newName: passkeys.length < mostPasskeys ? browserName(request.headers.get("User-Agent"), language) : null,
           offered,
+          account: signalledAccount(user.id),
         },
         canConnect: provider !== null && !user.isLinked,
         signInAgain: mustSignInAgain(signedIn),

@@ -79,7 +79,12 @@ function urlOf(file: string): string {
   return `/${name.replaceAll(".", "/").replaceAll("\0", ".")}`;
 }
 
-const endpoints = ["/.well-known/change-password", "/.well-known/jwks.json", "/__files/colors.css"];
+const endpoints = [
+  "/.well-known/change-password",
+  "/.well-known/jwks.json",
+  "/.well-known/passkey-endpoints",
+  "/__files/colors.css",
+];
 
 test("these paths are those of the pages and of the endpoints for browsers and applications", async () => {
   const [, list = ""] = /"\^\/(\(\?:login\S*)" /.exec(await read("nginx.conf")) ?? [];

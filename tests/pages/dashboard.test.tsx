@@ -211,3 +211,30 @@ test("while an action is being sent only its button is busy, and no other action
   }
   expect(posted).toHaveBeenCalledTimes(1);
 });
+
+test("tells the browser which passkeys the account accepts, and how it is called", async () => {
+  const signals = {
+    signalAllAcceptedCredentials: vi.fn(async () => {}),
+    signalCurrentUserDetails: vi.fn(async () => {}),
+  };
+  vi.stubGlobal("PublicKeyCredential", signals);
+  const account = { rpId: "localhost", userId: "AAECAw" };
+  const passkey = { id: "kept", name: "Phone", added: own.since, lastUsed: null, questioned: false };
+  const passkeys = { items: [passkey], newName: null, offered: false, account };
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, passkeys } });
+  expect(signals.signalAllAcceptedCredentials.mock.calls).toEqual([
+    [{ ...account, allAcceptedCredentialIds: ["kept"] }],
+  ]);
+  expect(signals.signalCurrentUserDetails.mock.calls).toEqual([
+    [{ ...account, name: "ada@example.com", displayName: "Ada" }],
+  ]);
+  vi.unstubAllGlobals();
+});
+
+test("signals nothing where the browser has no such function", async () => {
+  vi.stubGlobal("PublicKeyCredential", {});
+  const passkeys = { items: [], newName: null, offered: false, account: { rpId: "localhost", userId: "AAECAw" } };
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, passkeys } });
+  expect(screen.getByRole("heading", { level: 1, name: "Your account" })).toBeTruthy();
+  vi.unstubAllGlobals();
+});

@@ -46,6 +46,7 @@ const account = {
   passkeys: {
     items: [{ id: "id", name: "⟦My key⟧", added: moment, lastUsed: moment }],
     newName: "⟦Firefox⟧",
+    account: { rpId: "localhost", userId: "AAAA" },
     offered: true,
   },
   canConnect: false,

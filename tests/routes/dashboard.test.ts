@@ -54,7 +54,12 @@ describe("the page", () => {
         linked: true,
       },
       provider: null,
-      passkeys: { items: [], newName: "An unknown browser", offered: false },
+      passkeys: {
+        items: [],
+        newName: "An unknown browser",
+        offered: false,
+        account: { rpId: "localhost", userId: expect.stringMatching(/^[\w-]{22}$/) },
+      },
       canConnect: false,
       signInAgain: false,
       notice: null,
@@ -246,7 +251,7 @@ describe("delete-account", () => {
 
     const deleted = await act(cookie, "delete-account", { email: " ADA@example.com " });
     expect(deleted).toMatchObject({ status: 302, location: "/account-deleted" });
-    expect(deleted.cookies).toEqual({ session: "" });
+    expect(deleted.cookies).toEqual({ session: "", last_sign_in: "" });
     expect(await latchkey.execute("select email from users")).toEqual([{ email: "bob@example.com" }]);
     expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: bob }]);
     expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);

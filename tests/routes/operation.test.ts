@@ -31,6 +31,16 @@ test("/healthz is 200 while the process runs, and /readyz while all migrations a
   await latchkey.execute("update mikro_orm_migrations set name = replace(name, '_of_another_time', '')");
 });
 
+test("/.well-known/passkey-endpoints leads password managers to the account page, where passkeys are on", async () => {
+  const page = "http://localhost:3000/dashboard";
+  expect(JSON.parse(String((await callEndpoint("/.well-known/passkey-endpoints"))?.body))).toEqual({
+    enroll: page,
+    manage: page,
+  });
+  latchkey.configure({ APP_URL: "http://login.example" });
+  expect(await callEndpoint("/.well-known/passkey-endpoints")).toBeNull();
+});
+
 test("without a database pages and /readyz are 503, and /healthz is 200", { tags: "16.5.2" }, async () => {
   vi.spyOn(log, "warn").mockImplementation(() => {});
   await withoutDatabase(async () => {

@@ -301,7 +301,11 @@ describe("signing in", () => {
     authenticator.counter = 7;
     const signedIn = await signInBy(authenticator);
     expect(signedIn).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(signedIn.cookies).toEqual({ session: expect.stringMatching(/./), device: expect.stringMatching(/./) });
+    expect(signedIn.cookies).toEqual({
+      session: expect.stringMatching(/./),
+      last_sign_in: "passkey",
+      device: expect.stringMatching(/./),
+    });
     expect(await rows()).toMatchObject([{ counter: "7", last_used_at: expect.anything() }]);
     expect(latchkey.events().at(-1)).toEqual({ event: "passkey.succeeded" });
     expect(await openAccount(`session=${signedIn.cookies.session}`)).toMatchObject({
@@ -658,6 +662,7 @@ describe("the account page", () => {
       items: [{ id: item?.credential_id, name: "My key", added: moment, lastUsed: moment, questioned: false }],
       newName: "An unknown browser",
       offered: false,
+      account: { rpId: "localhost", userId: expect.stringMatching(/^[\w-]{22}$/) },
     });
   });
 
