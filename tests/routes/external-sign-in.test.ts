@@ -30,6 +30,7 @@ function expectSignedIn(outcome: Outcome) {
   expect(outcome.headers.getSetCookie()).toEqual([
     cleared,
     expect.stringMatching(/^session=[0-9a-f]{64}; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax$/),
+    expect.stringMatching(/^last_sign_in=provider; /),
   ]);
 }
 

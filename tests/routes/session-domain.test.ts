@@ -36,6 +36,7 @@ test("the session cookie is for the domain, the device's for this host", { tags:
     expect.stringMatching(
       /^__Secure-session=[0-9a-f]{64}; Domain=example\.org; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax; Secure$/,
     ),
+    "last_sign_in=password; HttpOnly; Max-Age=31536000; Path=/; SameSite=Lax; Secure",
     expect.stringMatching(/^__Host-device=[0-9a-f]{64}; HttpOnly; Max-Age=34560000; Path=\/; SameSite=Lax; Secure$/),
   ]);
   const cookie = `__Secure-session=${done.cookies["__Secure-session"]}`;
