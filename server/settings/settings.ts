@@ -90,7 +90,7 @@ export const settings = {
     },
     IDP_CLIENT_SECRET: { form: forms.text, help: "The client's secret.", secret: true, requiredWith: "IDP_CLIENT_ID" },
     IDP_PROVIDER: {
-      form: forms.oneOf("google", "github", "gitlab", "discord", "oidc"), // as in `identity-provider/providers.ts`
+      form: forms.oneOf("google", "github", "gitlab", "discord", "oidc"), // as in `provider/providers.ts`
       default: "google",
       help: "`google`, `github`, `gitlab`, `discord`, or `oidc` for any OpenID Connect provider.",
     },
