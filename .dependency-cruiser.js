@@ -90,7 +90,7 @@ export default {
       from: { path: "^app/components/" },
       to: { path: "^app/.+\\.server\\.tsx?$", dependencyTypesNot: ["type-only"] },
     },
-    { name: "no-test-code", severity: "error", from: { path: "^(app|server)/" }, to: { path: "^(demo|tests)/" } },
+    { name: "no-test-code", severity: "error", from: { path: "^(app|server)/" }, to: { path: "^(bench|demo|tests)/" } },
   ],
   options: {
     doNotFollow: { path: "node_modules" },

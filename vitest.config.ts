@@ -1,42 +1,38 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
-import { tags } from "./lint/evidence/tags";
-import { alias, onPostgres } from "./tests/support/vitest-options.js";
+import { tags } from "./lint/evidence/tags.ts";
+import { alias, onPostgres, startsProcesses } from "./tests/support/vitest-options.js";
 
 const template = "tests/support/template-database.ts";
 const freshBuild = "tests/support/fresh-build.ts";
 
-/** In ms. A test here starts processes, which takes seconds, and longer on a busy machine. */
-const startsProcesses = { testTimeout: 120_000, hookTimeout: 120_000 };
-
 const project = (
   name: string,
-  folders: string[],
+  include: string[],
   options: TestProjectInlineConfiguration["test"] = {},
-): TestProjectInlineConfiguration => ({
-  extends: true,
-  test: { name, include: folders.map((name) => `tests/${name}/**/*.test.{ts,tsx}`), ...options },
-});
+): TestProjectInlineConfiguration => ({ extends: true, test: { name, include, ...options } });
 
+/** The tests that `npm test` runs, by what the suffix of their file says. Those of other programs: vitest.machine.config.ts. */
 export default defineConfig({
   resolve: { alias },
   test: {
     tags,
     projects: [
-      project("contract", ["contract"], {
-        globalSetup: [template],
-        typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
-      }),
-      project("pages", ["pages"]),
-      project("routes", ["routes", "jobs", "properties"], {
+      project("in-process", ["tests/**/*.test.{ts,tsx}"], {
+        exclude: ["tests/**/*.{built,postgres,browser,machine}.test.ts"],
         globalSetup: [template],
         setupFiles: ["tests/support/cheap-argon2.ts"],
+        typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
       }),
-      project("http", ["http"], { globalSetup: [freshBuild, template], ...startsProcesses }),
-      project("commands", ["commands"], { globalSetup: [freshBuild, template], ...startsProcesses }),
+      project("built", ["tests/**/*.built.test.ts"], { globalSetup: [freshBuild, template], ...startsProcesses }),
       ...(onPostgres
-        ? [project("postgres", ["postgres"], { globalSetup: [freshBuild, template], ...startsProcesses })]
+        ? [
+            project("postgres", ["tests/**/*.postgres.test.ts"], {
+              globalSetup: [freshBuild, template],
+              ...startsProcesses,
+            }),
+          ]
         : []),
     ],
     setupFiles: ["tests/support/setup.ts"],
@@ -50,7 +46,7 @@ export default defineConfig({
     onConsoleLog: (log) => !log.includes("v7_startTransition"),
     coverage: {
       provider: "custom",
-      customProviderModule: fileURLToPath(new URL("tests/coverage/provider.ts", import.meta.url)),
+      customProviderModule: fileURLToPath(new URL("tests/support/coverage/provider.ts", import.meta.url)),
       include: ["app/**/*.{ts,tsx}", "server/**/*.ts"],
       exclude: ["app/entry.client.tsx", "server/database/migrations/**"],
       thresholds: { lines: 90 },

@@ -4,7 +4,7 @@ import { Children, cloneElement, isValidElement, type ReactNode } from "react";
 import { lowPriority, usePage } from "./page-context";
 
 // What this application knows of Remix besides its documented interface, as read in version 2.17.5.
-// tests/http/loading.test.ts fails when it changes.
+// tests/document/loading.built.test.ts fails when it changes.
 
 type Manifest = EntryContext["manifest"];
 

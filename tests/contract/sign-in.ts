@@ -7,7 +7,7 @@ export const code = "4/0A&b=c+d e%20f é𝄞";
 export const state = "5".repeat(64);
 export const sessionToken = "e".repeat(64);
 
-// These tests need no database: the sign-in to the account is a mock. tests/routes tests it with a database.
+// These tests need no database: the sign-in to the account is a mock. tests/external-sign-in tests it with a database.
 const signInToAccount = vi.hoisted(() => vi.fn());
 vi.mock("#server/features/visitor/external-sign-in.server", async (original) => ({
   ...(await original<object>()),

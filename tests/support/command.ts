@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { recordedCoverage } from "../coverage/processes";
+import { recordedCoverage } from "./coverage/processes";
 
 export interface Finished {
   status: number | null;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { killSignal, recordedCoverage } from "../coverage/processes";
+import { killSignal, recordedCoverage } from "./coverage/processes";
 import { administer, databaseUrlOf } from "./postgres";
 import { mailsIn, type SentMail } from "./printed-mails";
 

@@ -12,3 +12,6 @@ export const alias = [
 
 /** Two transactions at once need two connections, and the embedded database is one. */
 export const onPostgres = /^postgres/.test(process.env.DATABASE_URL ?? "");
+
+/** In ms. A test that starts processes takes seconds, and longer on a busy machine. */
+export const startsProcesses = { testTimeout: 120_000, hookTimeout: 120_000 };

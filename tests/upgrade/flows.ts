@@ -1,5 +1,5 @@
 import type { IdentityProvider } from "../../demo/identity-provider";
-import { newPassword, oldPassword } from "../faults/fixture";
+import { newPassword, oldPassword } from "../support/fixture";
 import { twice } from "../support/twice";
 import { consent } from "./consent";
 import type { Flow, Visit } from "./load";

@@ -1,0 +1,134 @@
+import { parseArgs } from "node:util";
+import { identityTokens } from "../tests/support/identity-key";
+import { type Environment, type EnvironmentOptions, openEnvironment } from "./environment";
+import { type Figures, type Medians, measure, medians } from "./measure";
+import { residentMegabytes } from "./processes";
+import { measureStarts } from "./start";
+import { type Workload, workloads } from "./workloads";
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: "string" },
+    rounds: { type: "string", default: "3" },
+    against: { type: "string", multiple: true },
+    processes: { type: "string" },
+    pgbouncer: { type: "boolean" },
+  },
+});
+
+interface Contender {
+  name: string;
+  environment: Environment;
+  program: "latchkey" | "limit" | "bare";
+}
+
+interface Row {
+  workload: string;
+  figures: Record<string, Medians>;
+}
+
+const isChosen = (name: string) => options.only?.split(",").includes(name) ?? true;
+
+const chosen = (names?: string[]) => workloads.filter(({ name }) => (names?.includes(name) ?? true) && isChosen(name));
+
+async function compare(contenders: Contender[], some: Workload[]): Promise<Row[]> {
+  const sides = some.flatMap((workload) =>
+    contenders
+      .filter(({ program }) => program !== "bare" || workload.bare)
+      .map((contender) => ({ ...contender, workload, rounds: [] as Figures[] })),
+  );
+  for (let round = 0; round <= Number(options.rounds); round++) {
+    for (const { environment, program, workload, rounds } of sides) {
+      await workload.prepare(environment.database, workload.requestCount);
+      const figures = await measure(environment[program], workload, environment.idle);
+      if (round > 0) rounds.push(figures);
+    }
+  }
+  return some.map(({ name }) => {
+    const own = sides.filter(({ workload }) => workload.name === name);
+    return { workload: name, figures: Object.fromEntries(own.map(({ name, rounds }) => [name, medians(rounds)])) };
+  });
+}
+
+const printLine = (line: string) => process.stdout.write(`${line}\n`);
+
+const fixed = (value: number) => (Number.isNaN(value) ? "" : value.toFixed(2));
+
+const range = ([least, most]: [number, number]) => `${fixed(least)}–${fixed(most)}`;
+
+function print(rows: Row[]): void {
+  printLine("| Workload | | requests/s | p50 ms | p99 ms | CPU ms | of all rounds | requests/s, ratio | CPU, ratio |");
+  printLine(`|${" --- |".repeat(9)}`);
+  for (const { workload, figures } of rows) {
+    const what = workloads.find(({ name }) => name === workload)?.what;
+    const [own] = Object.values(figures);
+    for (const [name, { requestsPerSecond, p50, p99, cpu, spread }] of Object.entries(figures)) {
+      const ratios = own && [own.requestsPerSecond / requestsPerSecond, own.cpu / cpu].map(fixed).join(" | ");
+      const cells = [requestsPerSecond.toFixed(0), p50, p99, fixed(cpu), range(spread)].join(" | ");
+      printLine(`| ${workload} ${what} | ${name} | ${cells} | ${ratios} |`);
+    }
+  }
+}
+
+async function againstLimit(): Promise<void> {
+  const environment = await openEnvironment();
+  const contenders: Contender[] = [
+    { name: "Latchkey", environment, program: "latchkey" },
+    { name: "limit", environment, program: "limit" },
+    { name: "bare Remix", environment, program: "bare" },
+  ];
+  const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5", "W9"]));
+  const resident = residentMegabytes(environment.latchkey);
+  rows.push(...(await compare(contenders, chosen(["W8", "W10"]))));
+  print(rows);
+  printLine("");
+  printLine(`W7: ${resident.toFixed(0)} MB resident after W1 to W5.`);
+  await environment.close();
+}
+
+async function compareEnvironments(environments: Record<string, EnvironmentOptions>, some: Workload[]): Promise<void> {
+  const contenders: Contender[] = [];
+  try {
+    for (const [name, options] of Object.entries(environments)) {
+      contenders.push({ name, environment: await openEnvironment(options), program: "latchkey" });
+    }
+    print(await compare(contenders, some));
+  } finally {
+    await Promise.all(contenders.map(({ environment }) => environment.close()));
+  }
+}
+
+const againstFolders = (folders: string[]) =>
+  compareEnvironments(
+    { "this folder": {}, ...Object.fromEntries(folders.map((folder) => [folder, { folder }])) },
+    chosen(),
+  );
+
+/** A round asks some eight times for each of 2,500 sessions: nearly the least use of the tokens in memory. */
+const withIdentityTokens = () =>
+  compareEnvironments({ "with identity tokens": { more: identityTokens() }, without: {} }, chosen(["W9"]));
+
+const inProcesses = (processes: number) =>
+  compareEnvironments({ [`PROCESSES=${processes}`]: { processes }, "PROCESSES=1": {} }, chosen(["W5", "W8"]));
+
+const throughPgBouncer = () => compareEnvironments({ "through PgBouncer": { pooled: true }, without: {} }, chosen());
+
+async function start(): Promise<void> {
+  const starts = await measureStarts();
+  const [least = Number.NaN] = Object.values(starts);
+  printLine("");
+  printLine("| W6: start to the first 200 of /login | ms | to the empty route |");
+  printLine("| --- | --- | --- |");
+  for (const [what, milliseconds] of Object.entries(starts)) {
+    printLine(`| ${what} | ${milliseconds.toFixed(0)} | ${(milliseconds / least).toFixed(2)} |`);
+  }
+}
+
+if (options.against) await againstFolders(options.against);
+else if (options.processes) await inProcesses(Number(options.processes));
+else if (options.pgbouncer) await throughPgBouncer();
+else {
+  if (chosen().length > 0) await againstLimit();
+  if (isChosen("W9")) await withIdentityTokens();
+  if (isChosen("W6")) await start();
+}

@@ -1,0 +1,26 @@
+import { defineConfig } from "vitest/config";
+import { tags } from "../../lint/evidence/tags.ts";
+import { alias, onPostgres, root } from "../../tests/support/vitest-options.js";
+
+// Stryker runs tests in threads, in which start.test.ts cannot change the folder. The outcome of races.test.ts depends on
+// time, so a mutant may survive it once and not again. The contract tests of settings and mail drivers reach no mutant.
+export default defineConfig({
+  root,
+  resolve: { alias },
+  test: {
+    tags,
+    include: ["tests/**/*.test.ts"],
+    exclude: [
+      "tests/**/*.{built,browser,machine}.test.ts",
+      onPostgres ? "tests/**/!(interleavings).postgres.test.ts" : "tests/**/*.postgres.test.ts",
+      "tests/{branding/contrast,configuration/start,front-door/properties,passkeys/malformed-answers,reset/races}.test.ts",
+      "tests/contract/{configuration,dependencies,mail,smtp}.test.ts",
+    ],
+    globalSetup: ["tests/support/template-database.ts"],
+    setupFiles: ["tests/support/setup.ts", "tests/support/cheap-argon2.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    restoreMocks: true,
+    unstubEnvs: true,
+  },
+});

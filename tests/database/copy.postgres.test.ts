@@ -1,0 +1,225 @@
+import { randomUUID } from "node:crypto";
+import { cp } from "node:fs/promises";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { entityTables } from "#server/database/copy-rows";
+import { openDatabase } from "#server/database/orm";
+import { latchkey } from "../support/command";
+import { createDatabases } from "../support/databases";
+import { signInExternally } from "../support/external-sign-in";
+import { type MailService, startMailService } from "../support/mail-service";
+import { connect } from "../support/postgres-cluster";
+import { ada, startScriptedProvider } from "../support/scripted-provider";
+import { createEmptyDatabase, freePort, startServer, type TestDatabase } from "../support/server";
+import { twice } from "../support/twice";
+import { Visitor } from "../support/visitor";
+
+const cluster = createDatabases();
+let migrated: TestDatabase;
+
+beforeAll(async () => {
+  migrated = await createEmptyDatabase("embedded");
+  const service = await startServer({ DATABASE_URL: migrated.url });
+  await service.stop();
+});
+
+afterAll(() => migrated.drop());
+
+type Rows = Record<string, unknown[]>;
+
+/** Runs statements on a database that no process has open. */
+async function query<Row>(url: string, sql: string): Promise<Row[]> {
+  const { orm, close } = await openDatabase(url);
+  try {
+    return await orm.em.fork().execute<Row[]>(sql);
+  } finally {
+    await close();
+  }
+}
+
+async function rowsOf(url: string): Promise<Rows> {
+  const rows: Rows = {};
+  for (const { table } of entityTables()) rows[table] = await query(url, `select t::text from ${table} t order by 1`);
+  rows["pgboss.job"] = await query(url, "select t::text from pgboss.job t where state <> 'completed' order by 1");
+  return rows;
+}
+
+/** The relations of a database that is not a service's yet. */
+async function relations(url: string): Promise<unknown[]> {
+  const client = await connect(url);
+  try {
+    return (await client.query("select relname from pg_class where relnamespace > 16384 or relnamespace = 2200")).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function sourceDatabase(): Promise<string> {
+  const { url, drop } = await createEmptyDatabase("embedded");
+  onTestFinished(drop);
+  await cp(migrated.url.slice("pglite:".length), url.slice("pglite:".length), { recursive: true });
+  return url;
+}
+
+async function mailTo(mailService: MailService, email: string, subject: string) {
+  const find = () => mailService.mails.find((mail) => mail.to === email && mail.subject === subject);
+  await mailService.when(() => find() !== undefined);
+  return find()!;
+}
+
+test("a service moves to PostgreSQL: sessions, links, logins, external sign-in and the waiting mail go on", async () => {
+  const source = await sourceDatabase();
+  const target = await cluster.createDatabase();
+  const mailService = await startMailService();
+  const provider = await startScriptedProvider();
+  onTestFinished(async () => {
+    await Promise.all([mailService.stop(), provider.stop()]);
+  });
+  const PORT = String(await freePort());
+  const settings = { ...mailService.settings, ...provider.settings.oidc, TRUST_PROXY: "1", PORT };
+  const password = "correct horse battery staple";
+
+  const embedded = await startServer({ ...settings, DATABASE_URL: source });
+  const browser = new Visitor(embedded.url);
+  await browser.post("/register", { email: ada.email });
+  const registration = await mailTo(mailService, ada.email, "Finish creating your account");
+  await browser.post("/register/complete", { email: ada.email, token: registration.token, ...twice(password) });
+  expect(await signInExternally(new Visitor(embedded.url))).toMatchObject({ status: 302, location: "/dashboard" });
+  await new Visitor(embedded.url).post("/forgot-password", { email: ada.email });
+  const reset = await mailTo(mailService, ada.email, "Reset your password");
+  for (let n = 0; n < 3; n++) await new Visitor(embedded.url).post("/login", { email: ada.email, password: "wrong" });
+  mailService.setBehaviour({ kind: "answer", status: 500, body: "Down" });
+  await browser.post("/register", { email: "waiting@example.com" });
+  await browser.post("/logout");
+  await browser.post("/login", { email: ada.email, password });
+  await new Visitor(embedded.url).post("/register", { email: "waiting@example.com" });
+  await embedded.waitFor(/A job failed and will be retried/);
+  expect(await embedded.stop()).toBe(0);
+
+  const before = await rowsOf(source);
+  const copied = await latchkey(["database", "copy", target], { ...settings, DATABASE_URL: source });
+  expect(copied).toMatchObject({ status: 0, stderr: "" });
+  const counts = Object.entries(before).map(([table, rows]) => `${table} ${rows.length}\n`);
+  expect(copied.stdout.replaceAll(/ +/g, " ")).toBe(counts.join(""));
+  for (const table of ["users", "sessions", "password_resets", "devices", "rate_limits", "pgboss.job"]) {
+    expect(before[table]?.length).toBeGreaterThan(0);
+  }
+  expect(await rowsOf(target)).toEqual(before);
+  expect(await rowsOf(source)).toEqual(before);
+
+  mailService.setBehaviour({ kind: "accept" });
+  await query(target, "update pgboss.job set start_after = now() where state = 'retry'");
+  const moved = await startServer({ ...settings, DATABASE_URL: target });
+  onTestFinished(() => moved.kill());
+  expect(await browser.get("/dashboard")).toMatchObject({ status: 200 });
+  expect((await mailService.to("waiting@example.com")).subject).toBe("Finish creating your account");
+  expect(await signInExternally(new Visitor(moved.url))).toMatchObject({ status: 302, location: "/dashboard" });
+  const visitor = new Visitor(moved.url);
+  expect((await visitor.post("/login", { email: ada.email, password })).location).toBe("/dashboard");
+  const claim = { email: ada.email, token: reset.token, ...twice("another good password") };
+  expect((await visitor.post("/reset-password", claim)).location).toBe("/login?notice=password_reset");
+  await mailTo(mailService, ada.email, "Your password was changed");
+  expect(await query(target, "select count(*)::int as users from users")).toEqual([{ users: 1 }]);
+}, 120_000);
+
+test("the queue's finished jobs stay behind; jobs that wait, run or were given up arrive", async () => {
+  const source = await sourceDatabase();
+  const target = await cluster.createDatabase();
+  const states = ["created", "retry", "active", "completed", "cancelled", "failed"];
+  for (const state of states) {
+    const data = JSON.stringify({ task: "mail_registration", email: `${state}@example.com` });
+    await query(source, `insert into pgboss.job (name, state, data) values ('latchkey', '${state}', '${data}')`);
+  }
+  const { status, stdout } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^pgboss\.job +5$/m);
+  expect(await query(target, "select state::text from pgboss.job order by state::text")).toEqual(
+    ["active", "cancelled", "created", "failed", "retry"].map((state) => ({ state })),
+  );
+});
+
+test("more rows than one batch arrive as they are: microseconds, large integers, quotes and every language's letters", async () => {
+  const source = await sourceDatabase();
+  const target = await cluster.createDatabase();
+  await query(
+    source,
+    `insert into users (id, email, name, picture_url, created_at)
+     select gen_random_uuid(), 'user' || n || '@example.com', e'a "quote", a \\\\ and 你好 \\u0627 \\n' || n, null,
+       now() - n * interval '1 microsecond' from generate_series(1, 2500) n`,
+  );
+  await query(source, "insert into rate_limits values ('key', 3, 9007199254740993)");
+  const before = await rowsOf(source);
+  const { status, stdout } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^users +2500$/m);
+  expect(await rowsOf(target)).toEqual(before);
+});
+
+test("a table that is no entity's would be left behind: there is none", async () => {
+  const tables = await query<{ name: string }>(
+    await sourceDatabase(),
+    "select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'mikro_orm_migrations'",
+  );
+  const ofEntities = entityTables().map(({ table }) => table);
+  expect(tables.map(({ name }) => name).sort()).toEqual(ofEntities.sort());
+});
+
+test("a target that is not empty is refused and unchanged", async () => {
+  const source = await sourceDatabase();
+  const target = await cluster.createDatabase();
+  await query(target, "create table notes (id int)");
+  const before = await relations(target);
+  expect(await latchkey(["database", "copy", target], { DATABASE_URL: source })).toMatchObject({
+    status: 1,
+    stdout: "",
+    stderr: "Nothing was copied: the database TO is not empty.\n",
+  });
+  expect(await relations(target)).toEqual(before);
+});
+
+test("a row that the target refuses: the target stays empty, and the source as it was", async () => {
+  const source = await sourceDatabase();
+  const target = await cluster.createDatabase();
+  await query(source, "alter table users drop constraint users_email_normalized");
+  await query(source, `insert into users (id, email, created_at) values ('${randomUUID()}', 'Not@Normal', now())`);
+  const { status, stdout, stderr } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/^Nothing was copied: .*"users_email_normalized"\.$/m);
+  expect(stderr).not.toContain("Not@Normal");
+  expect(await relations(target)).toEqual([]);
+  expect(await query(source, "select email from users")).toEqual([{ email: "Not@Normal" }]);
+});
+
+test("a source without every migration, and one of a newer version, are refused", async () => {
+  const target = await cluster.createDatabase();
+  const older = await cluster.createDatabase();
+  expect(await latchkey(["database", "copy", target], { DATABASE_URL: older })).toMatchObject({
+    status: 1,
+    stderr: "The database is not up to date: `latchkey database migrate` runs the migrations.\n",
+  });
+  const newer = await sourceDatabase();
+  await query(newer, "insert into mikro_orm_migrations (name) values ('Migration99991231000000')");
+  expect(await latchkey(["database", "copy", target], { DATABASE_URL: newer })).toMatchObject({
+    status: 1,
+    stderr: "A newer version has migrated the database: use its command line.\n",
+  });
+  expect(await relations(target)).toEqual([]);
+});
+
+test("a target that is no PostgreSQL is wrong usage; one that is not reached is status 1, without its password", async () => {
+  const source = await sourceDatabase();
+  for (const [to, problem] of [
+    ["pglite:./data", "TO must be a postgresql:// URL."],
+    ["postgresql://u@h", "TO must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded."],
+  ] as const) {
+    const { status, stdout, stderr } = await latchkey(["database", "copy", to], { DATABASE_URL: source });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toContain(`${problem}\n\nUsage: latchkey database copy TO\n`);
+  }
+  const port = await freePort();
+  const to = `postgresql://postgres:a-secret@127.0.0.1:${port}/latchkey`;
+  expect(await latchkey(["database", "copy", to], { DATABASE_URL: source })).toMatchObject({
+    status: 1,
+    stdout: "",
+    stderr: `The database at 127.0.0.1:${port}/latchkey cannot be used: connect ECONNREFUSED 127.0.0.1:${port}.\n`,
+  });
+});

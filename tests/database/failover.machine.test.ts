@@ -1,0 +1,156 @@
+import { expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "#server/database/orm";
+import { Fixture, forgetPassword, logIn, newPassword, oldPassword, resetPassword } from "../support/fixture";
+import type { Answer } from "../support/http";
+import type { MailService } from "../support/mail-service";
+import { PostgresCluster } from "../support/postgres-cluster";
+import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
+import { flowsOf, watch } from "./flows";
+
+const rounds = 100;
+const simultaneous = 10;
+const longestWait = 150_000; // ms for a mail: a job that ran at the kill runs again within two minutes
+
+async function startPair() {
+  const primary = await PostgresCluster.start();
+  onTestFinished(() => primary.remove());
+  const replica = await primary.startReplica();
+  onTestFinished(() => replica.remove());
+  return { primary, replica };
+}
+
+const urlOf = (clusters: PostgresCluster[], database = "postgres") =>
+  `postgresql://postgres@${clusters.map(({ port }) => `127.0.0.1:${port}`).join(",")}/${database}?target_session_attrs=read-write`;
+
+async function setSynchronousCommit(primary: PostgresCluster, value: "on" | "off"): Promise<void> {
+  await primary.execute(`alter system set synchronous_commit = ${value}`);
+  if (value === "on") await primary.execute("alter system set synchronous_standby_names = '*'");
+  await primary.execute("select pg_reload_conf()");
+  const state = "select sync_state from pg_stat_replication";
+  const expected = value === "on" ? "sync" : "async";
+  await until(async () => (await primary.execute(state))[0]?.sync_state === expected, `the replica is ${expected}`);
+}
+
+async function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await send();
+    if (answer.status !== 503) return answer;
+  }
+}
+
+/** A reset and a login, each request sent again after a 503. Returns the session, or what was confirmed and is missing. */
+async function resetRound(
+  url: string,
+  mails: MailService,
+  email: string,
+  isMissing: (email: string) => Promise<boolean>,
+): Promise<Visitor | "mail" | "reset"> {
+  expect(await untilAnswered(() => forgetPassword(url, email))).toMatchObject({ status: 200 });
+  const mail = () => mails.mails.find(({ to, subject }) => to === email && subject === "Reset your password");
+  await until(async () => mail() !== undefined || (await isMissing(email)), `a mail to ${email}`, longestWait);
+  if (!mail()) return "mail";
+  const reset = await untilAnswered(() => resetPassword(url, email, mail()?.token ?? ""));
+  expect([302, 422]).toContain(reset.status); // 422 after a 503 whose reset was done, or where the link is missing
+  const visitor = new Visitor(url);
+  const login = await untilAnswered(() => visitor.post("/login", { email, password: newPassword }));
+  expect([302, 422]).toContain(login.status);
+  return login.status === 302 ? visitor : "reset";
+}
+
+async function inParallel<Result>(items: string[], work: (item: string) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  const waiting = items.values();
+  const next = async () => {
+    for (const item of waiting) results.push(await work(item));
+  };
+  await Promise.all(Array.from({ length: simultaneous }, next));
+  return results;
+}
+
+test.each([
+  ["on", "nothing that was confirmed is missing"],
+  ["off", "only the last moments before it may be missing"],
+] as const)(
+  "synchronous_commit=%s: a primary is killed and its replica promoted: every flow works again without a restart, and %s",
+  async (synchronous, _missing) => {
+    const { primary, replica } = await startPair();
+    const url = await primary.createDatabase();
+    await using fixture = new Fixture(url);
+    const mails = await fixture.mailService();
+    const provider = await fixture.provider();
+    const database = url.split("/").at(-1) ?? "";
+    const DATABASE_URL = urlOf([replica, primary], database);
+    const server = await fixture.server({ ...mails.settings, ...provider.settings.google, DATABASE_URL });
+    const emails = Array.from({ length: rounds }, (_, n) => `user${n}@example.com`);
+    for (const email of ["grace@example.com", "eve@example.com", ...emails]) await fixture.addAccount(email);
+    await setSynchronousCommit(primary, synchronous);
+
+    const grace = new Visitor(server.url);
+    await grace.post("/login", { email: "grace@example.com", password: oldPassword });
+    const flows = Object.entries(flowsOf(server.url, grace, "eve@example.com"));
+    const watched = flows.map(([name, flow]) => ({ name, ...watch(flow) }));
+    let finished = 0;
+    let promoted: Fixture | undefined;
+    const isMissing = async (email: string) =>
+      (await promoted?.query("select from pgboss.job where data->>'email' = $1", [email]))?.length === 0;
+    const outcomes = inParallel(emails, async (email) => {
+      const outcome = await resetRound(server.url, mails, email, isMissing);
+      finished++;
+      return outcome;
+    });
+    await until(() => finished >= rounds / 3, "a third of the rounds is finished", 60_000);
+
+    const killed = performance.now();
+    await primary.stop("kill");
+    await until(() => watched.every(({ fails }) => fails()), "every flow fails");
+    const outage = performance.now() - killed;
+    const promotion = performance.now();
+    await replica.promote();
+    await using afterwards = new Fixture(replica.url(database));
+    promoted = afterwards;
+    await until(() => watched.every(({ worksAgain }) => worksAgain()), "every flow works again");
+
+    const missing: string[] = [];
+    for (const outcome of await outcomes) {
+      if (typeof outcome === "string") missing.push(outcome);
+      else if ((await outcome.get("/dashboard")).status !== 200) missing.push("session");
+    }
+    const report = [`| ${Math.round(outage)} ms without a primary | answers | works again after the promotion |`];
+    for (const { name, stop } of watched) {
+      const { failures, worksSince } = await stop();
+      report.push(`| ${name} | ${failures.join(", ")} | ${Math.round(worksSince - promotion)} ms |`);
+      for (const failure of failures) expect(["503", "302 /login?notice=idp_failed"]).toContain(failure);
+    }
+    process.stdout.write(`${report.join("\n")}\nmissing: ${missing.join(", ") || "nothing"}\n`);
+    if (synchronous === "on") expect(missing).toEqual([]);
+    expect(missing.length).toBeLessThan(rounds);
+    expect(await server.stop()).toBe(0);
+  },
+  360_000,
+);
+
+test("no host that accepts writes is one message: what each host says", async () => {
+  const { primary, replica } = await startPair();
+  await primary.stop("kill");
+  await expect(openDatabase(urlOf([primary, replica]))).rejects.toThrow(
+    `The database at 127.0.0.1:${primary.port},127.0.0.1:${replica.port}/postgres cannot be used: connect ECONNREFUSED 127.0.0.1:${primary.port}; the server is read-only.`,
+  );
+});
+
+test("a connection whose server has become read-only is not used again: its request is 503, the next one works", async () => {
+  const cluster = await PostgresCluster.start();
+  onTestFinished(() => cluster.remove());
+  await using fixture = new Fixture(await cluster.createDatabase());
+  const server = await fixture.server();
+  await fixture.addAccount("ada@example.com");
+  const database = new URL(fixture.databaseUrl).pathname.slice(1);
+  await cluster.execute(`alter database ${database} set default_transaction_read_only = on`);
+  const others =
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname is not null and pid <> pg_backend_pid()";
+  await cluster.execute(others);
+  const login = () => logIn(server.url, "ada@example.com", oldPassword);
+  await until(async () => (await login()).status === 503, "logins are refused");
+  await cluster.execute(`alter database ${database} reset default_transaction_read_only`);
+  await until(async () => (await login()).status === 302, "a login works");
+});

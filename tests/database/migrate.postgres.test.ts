@@ -1,0 +1,48 @@
+import { Migrator } from "@mikro-orm/migrations";
+import { expect, test } from "vitest";
+import { hasEveryMigration, migrate } from "#server/database/migrate";
+import { migrationOptions } from "#server/database/migrations";
+import { openDatabase } from "#server/database/orm";
+import { createDatabases } from "../support/databases";
+import { connect } from "../support/postgres-cluster";
+import { until } from "../support/until";
+
+const { createDatabase } = createDatabases();
+
+test("a migration that is not recorded is undone, and runs at the next start", async () => {
+  const { orm, close } = await openDatabase(await createDatabase());
+  const execute = (sql: string) => orm.em.getConnection().execute<object[]>(sql);
+  await execute(
+    "create table mikro_orm_migrations (id serial primary key, name text, executed_at timestamptz default now())",
+  );
+  await execute("alter table mikro_orm_migrations add constraint refused check (name <> 'Migration20261124010000')");
+  await expect(migrate(orm)).rejects.toThrow(/violates check constraint "refused"/);
+  expect(await execute("select to_regclass('signing_keys') as made, to_regclass('devices') as before")).toEqual([
+    { made: null, before: "devices" },
+  ]);
+  await execute("alter table mikro_orm_migrations drop constraint refused");
+  await migrate(orm);
+  expect(await hasEveryMigration(orm.em.fork())).toBe(true);
+  await close();
+});
+
+// One transaction for all migrations would keep the lock of an index on `users` and wait for a stronger one.
+test("migrations do not deadlock with a transaction that has locked a user and goes on to change it", async () => {
+  const url = await createDatabase();
+  const { orm, close } = await openDatabase(url);
+  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });
+  await new Migrator(orm.em).up({ to: "Migration20261122000000" }); // the last one of 1.0.0
+  const request = await connect(url);
+  await request.query("insert into users (id, email, created_at) values (gen_random_uuid(), 'ada@example.com', now())");
+  await request.query("begin");
+  await request.query("select id from users for update");
+  const migrated = migrate(orm);
+  const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await until(async () => (await request.query(waiting)).rows.length === 1, "a migration waits");
+  await request.query("update users set name = 'Ada'");
+  await request.query("commit");
+  await migrated;
+  expect(await hasEveryMigration(orm.em.fork())).toBe(true);
+  await request.end();
+  await close();
+});

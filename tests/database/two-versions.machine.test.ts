@@ -1,0 +1,93 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import net, { type AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { createFixtures, forgetPassword, logIn, newPassword, oldPassword, resetPassword } from "../support/fixture";
+import type { RunningServer } from "../support/server";
+import { Visitor } from "../support/visitor";
+
+const { createFixture } = createFixtures();
+
+function buildNextVersion(): string {
+  const build = readFileSync("build/index.js", "utf8");
+  const next = build.replace(
+    /(?=\.\.\.ownMigrations\n\})/,
+    `Migration99991231000000: async () => {
+        const { Migration } = await import("@mikro-orm/migrations");
+        return class extends Migration {
+          up() { this.addSql('alter table "users" add column "nickname" text null'); }
+        };
+      },
+      `,
+  );
+  expect(next).not.toBe(build);
+  mkdirSync("build/next", { recursive: true });
+  writeFileSync("build/next/index.js", next);
+  return "build/next/index.js";
+}
+
+async function startRoundRobin(servers: RunningServer[]) {
+  let turn = 0;
+  const balancer = net.createServer((socket) => {
+    const server = servers[turn++ % servers.length];
+    const upstream = net.connect(server?.port ?? 0, "localhost");
+    socket.pipe(upstream).pipe(socket);
+    socket.on("error", () => upstream.destroy());
+    upstream.on("error", () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => balancer.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
+  return { url, stop: () => new Promise((resolve) => balancer.close(resolve)) };
+}
+
+test("two versions on one database work as one service after the newer one's migration", async () => {
+  await using fixture = await createFixture();
+  const mails = await fixture.mailService();
+  const older = await fixture.server(mails.settings);
+  const newer = await fixture.server(mails.settings, buildNextVersion());
+  const columns = "select count(*)::int from information_schema.columns where column_name = 'nickname'";
+  expect(await fixture.query(columns)).toEqual([{ count: 1 }]);
+  for (const { url } of [older, newer]) expect(await new Visitor(url).get("/readyz")).toMatchObject({ status: 200 });
+  const { url, stop } = await startRoundRobin([older, newer]);
+
+  const emails = Array.from({ length: 20 }, (_, n) => `user${n}@example.com`);
+  for (const email of emails) await fixture.addAccount(email);
+  await Promise.all(emails.map((email) => forgetPassword(url, email)));
+  await mails.when(() => mails.mails.length >= emails.length);
+  expect(mails.mails.map(({ to }) => to).sort()).toEqual([...emails].sort());
+
+  const ada = new Visitor(url);
+  await fixture.addAccount("ada@example.com");
+  expect(await ada.post("/login", { email: "ada@example.com", password: oldPassword })).toMatchObject({ status: 302 });
+  for (let n = 0; n < 4; n++) expect(await ada.get("/dashboard")).toMatchObject({ status: 200 });
+
+  const token = await fixture.addResetToken("ada@example.com");
+  const resets = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => resetPassword(url, "ada@example.com", token, `${newPassword} ${n}`)),
+  );
+  expect(resets.map(({ status }) => status).sort()).toEqual([302, ...Array(19).fill(422)]);
+  for (let n = 0; n < 2; n++) {
+    expect(await ada.get("/dashboard")).toMatchObject({ status: 302, location: "/login" });
+  }
+
+  for (let n = 0; n < 10; n++) {
+    expect(await logIn(url, "ada@example.com", "not the password")).toMatchObject({ status: 422 });
+  }
+  for (const server of [older, newer]) {
+    expect(await logIn(server.url, "ada@example.com", "not the password")).toMatchObject({ status: 429 });
+  }
+
+  expect(await newer.stop()).toBe(0);
+  expect(await older.stop()).toBe(0);
+  const restarted = await fixture.server(mails.settings);
+  expect(await new Visitor(restarted.url).get("/readyz")).toMatchObject({ status: 200 });
+  await stop();
+});
+
+test("processes that start simultaneously on an empty database migrate it once and are all ready", async () => {
+  await using fixture = await createFixture();
+  const servers = await Promise.all([fixture.server(), fixture.server(), fixture.server()]);
+  for (const { url } of servers) expect(await new Visitor(url).get("/readyz")).toMatchObject({ status: 200 });
+  expect(await fixture.query("select name from mikro_orm_migrations group by name having count(*) > 1")).toEqual([]);
+  expect(await Promise.all(servers.map((server) => server.stop()))).toEqual([0, 0, 0]);
+  expect(servers.map((server) => server.output()).join("")).not.toMatch(/error/i);
+});

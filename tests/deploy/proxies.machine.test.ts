@@ -1,0 +1,264 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
+import { startBrowser } from "../support/browser/chromium";
+import { choosePassword, logIn, register } from "../support/browser/registration";
+import { arrive, linkIn, signInAtProvider } from "../support/browser/site";
+import { latchkey as runCommand } from "../support/command";
+import { listen } from "../support/listen";
+import { exchange } from "../support/raw-http";
+import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { until } from "../support/until";
+import { publicHost, publicHostOn, visitOverTls } from "./https-visitor";
+import { type ProxyName, type RunningProxy, startProxy } from "./proxies";
+
+const origin = `https://${publicHost}`;
+const callback = `${origin}/auth/idp/callback`;
+const token = "0123456789abcdef".repeat(4);
+const unavailable = "The service is restarting. Please try again in a few seconds.";
+
+const forged = {
+  "X-Forwarded-For": "203.0.113.7",
+  "X-Forwarded-Host": "evil.example",
+  "X-Forwarded-Proto": "http",
+  "X-Real-IP": "203.0.113.7",
+  Forwarded: "for=203.0.113.7;host=evil.example;proto=http",
+};
+
+/** What nobody may find in a log: the address and the token of a link, encoded or not. */
+const leaksIn = (logs: string) => [token.slice(0, 32), "ada%40", "ada@"].filter((text) => logs.includes(text));
+
+/** A server in the place of Latchkey that keeps the headers of every request and counts connections. */
+async function startRecorder() {
+  const received: IncomingHttpHeaders[] = [];
+  let connections = 0;
+  const server = createServer((request, response) => {
+    received.push(request.headers);
+    response.end("recorded");
+  });
+  server.on("connection", () => {
+    connections++;
+  });
+  return { ...(await listen(server)), received, connections: () => connections };
+}
+
+describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) => {
+  let database: TestDatabase;
+  let provider: IdentityProvider;
+  let latchkey: RunningServer;
+  let proxy: RunningProxy;
+
+  beforeAll(async () => {
+    database = await createEmptyDatabase("embedded");
+    provider = await startIdentityProvider(callback);
+    latchkey = await startServer(settings());
+    proxy = await startProxy(name, latchkey.port);
+  });
+
+  afterAll(async () => {
+    await proxy.stop();
+    await latchkey.stop();
+    await provider.stop();
+    await database.drop();
+  });
+
+  const settings = () => ({
+    HOST: "127.0.0.1",
+    APP_URL: origin,
+    TRUST_PROXY: "1",
+    DATABASE_URL: database.url,
+    ...provider.settings,
+  });
+
+  const visit = (address?: string) => visitOverTls(proxy.port, proxy.ca, address);
+
+  const mailTo = async (to: string, subject: string) => (await latchkey.mail(to, subject)).text;
+
+  const countEvents = (event: string, reason?: string) =>
+    latchkey
+      .output()
+      .split("\n")
+      .filter((line) => line.includes(`"event":"${event}"`) && (!reason || line.includes(`"reason":"${reason}"`)))
+      .length;
+
+  test("the doctor finds nothing wrong, beside the running service", async () => {
+    const { status, stdout } = await runCommand(["doctor"], {
+      ...settings(),
+      PORT: String(latchkey.port),
+      NODE_EXTRA_CA_CERTS: join(proxy.folder, "ca.pem"),
+      NODE_OPTIONS: publicHostOn(proxy.port),
+    });
+    expect(stdout).toContain(`ok    APP_URL       ${origin} leads to this service\n`);
+    expect(stdout).toContain("ok    proxy         sends what TRUST_PROXY expects\n");
+    expect(status).toBe(0);
+  });
+
+  test("http is redirected to https", async () => {
+    const request = ["GET /login?notice=idp_failed HTTP/1.1", `Host: ${publicHost}`, "Connection: close"];
+    const { status, headers } = await exchange(proxy.httpPort, request);
+    expect({ status, location: headers.location }).toEqual({
+      status: name === "nginx" ? 301 : 308,
+      location: `${origin}/login?notice=idp_failed`,
+    });
+  });
+
+  test("a browser registers, resets its password by mail, logs in, and signs in with the provider", async () => {
+    const hosts = { [`${publicHost}:443`]: `127.0.0.1:${proxy.port}` };
+    const browser = await startBrowser({ hosts, certificate: proxy.cert });
+    const page = await browser.newPage({ baseURL: origin });
+    page.setDefaultTimeout(15_000);
+    const email = "ada@example.com";
+
+    await register({ mail: mailTo }, page, email);
+    await page.getByRole("button", { name: "Log out" }).click();
+    await arrive(page, "Log in");
+
+    await page.goto("/forgot-password");
+    await page.getByLabel("Email").fill(email);
+    await page.getByRole("button", { name: "Send the link" }).click();
+    await arrive(page, "Check your mail");
+    const link = linkIn(await mailTo(email, "Reset your password"));
+    expect(link).toMatch(/^https:\/\/login\.example\.com\/reset-password\?/);
+    await page.goto(link);
+    await choosePassword(page, "another quiet evening");
+    await page.getByRole("button", { name: "Change the password" }).click();
+    await arrive(page, "Log in");
+
+    await logIn(page, email, "another quiet evening");
+    await arrive(page, "Your account");
+    const cookies = (await page.context().cookies()).filter(({ name }) => name !== "tried"); // ends after a second
+    const attributes = { domain: publicHost, path: "/", httpOnly: true, secure: true, sameSite: "Lax" };
+    expect(cookies.toSorted((a, b) => a.name.localeCompare(b.name))).toMatchObject([
+      { name: "__Host-device", ...attributes },
+      { name: "__Host-passkey", ...attributes },
+      { name: "__Host-passkey-offered", ...attributes },
+      { name: "__Host-session", ...attributes },
+      { name: "last_sign_in", ...attributes },
+    ]);
+    await page.getByRole("button", { name: "Log out" }).click();
+    await arrive(page, "Log in");
+
+    await page.getByRole("link", { name: /^Continue with/ }).click();
+    await signInAtProvider(page, "grace");
+    await arrive(page, "Your account");
+    expect(page.url()).toBe(`${origin}/dashboard`);
+    await browser.close();
+  });
+
+  test("the redirect URI is https and the public host, and HSTS is sent, whatever the client forwards", async () => {
+    for (const headers of [{}, forged]) {
+      const answer = await visit().get("/auth/idp", headers);
+      expect(answer.status).toBe(302);
+      const location = new URL(answer.location ?? "");
+      expect(`${location.origin}${location.pathname}`).toBe(`${provider.url}/auth`);
+      expect(location.searchParams.get("redirect_uri")).toBe(callback);
+      expect(answer.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
+      const cookie = /^oauth_state=[^;]+; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax; Secure$/;
+      expect(answer.setCookies).toEqual([
+        expect.stringMatching(cookie),
+        expect.stringMatching(/^oauth_attempt_[0-9a-f]{32}=/),
+      ]);
+    }
+  });
+
+  test("limits count the clients, and not the addresses that they claim", async () => {
+    const [requests, refusals] = [
+      countEvents("registration.requested"),
+      countEvents("registration.refused", "throttled"),
+    ];
+    for (let at = 0; at < 52; at++) {
+      const claimed = { "X-Forwarded-For": `203.0.113.${at}` };
+      const { status } = await visit("127.0.0.7").post("/register", { email: `one-${at}@example.com` }, claimed);
+      expect(status).toBe(200);
+    }
+    await visit("127.0.0.8").post("/register", { email: "another@example.com" });
+    await mailTo("another@example.com", "Finish creating your account");
+    expect(countEvents("registration.requested") - requests).toBe(51);
+    expect(countEvents("registration.refused", "throttled") - refusals).toBe(2);
+  });
+
+  test.each([20_000, 80_000])("a form of %d bytes is refused with 413", async (length) => {
+    const answer = await visit().post("/login", { email: "ada@example.com", password: "x".repeat(length) });
+    expect(answer.status).toBe(413);
+    const byLatchkey = answer.headers.has("Content-Security-Policy");
+    expect(byLatchkey).toBe(name === "Caddy" || length < 65_536);
+  });
+
+  test("a form of another site is refused with a page", async () => {
+    const form = { email: "ada@example.com", password: "not the right one" };
+    const answer = await visit().post("/login", form, { Origin: "https://evil.example" });
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get("Content-Security-Policy")).toContain("default-src 'self'");
+  });
+
+  test("another host's name does not reach Latchkey", async () => {
+    const { status, headers, body } = await visit().get("/login", { Host: "evil.example" });
+    expect({ status, policy: headers.get("Content-Security-Policy"), body }).toEqual(
+      name === "nginx"
+        ? { status: 421, policy: null, body: expect.stringContaining("421 Misdirected Request") }
+        : { status: 200, policy: null, body: "" },
+    );
+  });
+
+  test("the proxy logs no token", async () => {
+    const query = `email=ada%40example.com&token=${token}`;
+    const referrer = { Referer: `${origin}/reset-password?${query}` };
+    for (const path of [`/reset-password?${query}`, `/reset-password%3F${query}`, `/reset-password/${token}`]) {
+      expect((await visit().get(path, referrer)).status).toBeLessThan(500);
+    }
+    await visit().get("/the-last-one");
+    await until(async () => (await proxy.logs()).includes("/the-last-one"), "the log has the last request");
+    const logs = await proxy.logs();
+    expect(logs.includes("/reset-password")).toBe(true);
+    expect(leaksIn(logs)).toEqual([]);
+  });
+});
+
+describe.each<ProxyName>(["nginx", "Caddy"])("%s and what Latchkey gets", (name) => {
+  test("of what a client claims about itself, nothing arrives; a connection is used again", {
+    tags: ["4.1.3", "15.3.4"],
+  }, async () => {
+    const recorder = await startRecorder();
+    const proxy = await startProxy(name, recorder.port);
+    const visitor = visitOverTls(proxy.port, proxy.ca, "127.0.0.5");
+    for (let at = 0; at < 10; at++) expect((await visitor.get("/login", forged)).body).toBe("recorded");
+    for (const headers of recorder.received) {
+      expect(headers).toMatchObject({
+        host: publicHost,
+        "x-forwarded-for": "127.0.0.5",
+        "x-forwarded-host": publicHost,
+        "x-forwarded-proto": "https",
+      });
+    }
+    expect(recorder.received).toHaveLength(10);
+    expect(recorder.connections()).toBe(1);
+    await proxy.stop();
+    await recorder.stop();
+  });
+
+  test("while Latchkey is down: 503 with Retry-After, no token in a log, and it recovers by itself", async () => {
+    const port = await freePort();
+    const proxy = await startProxy(name, port);
+    const visitor = visitOverTls(proxy.port, proxy.ca);
+    const query = `email=ada%40example.com&token=${token}`;
+    const referrer = { Referer: `${origin}/reset-password?${query}` };
+    const { status, headers, body } = await visitor.get(`/reset-password?${query}`, referrer);
+    expect({ status, body: body.trim() }).toEqual({ status: 503, body: unavailable });
+    expect([headers.get("Retry-After"), headers.get("Cache-Control")]).toEqual(["5", "no-store"]);
+    await until(async () => (await proxy.logs()).includes("/reset-password"), "the log has the request");
+    expect(leaksIn(await proxy.logs())).toEqual([]);
+
+    const database = await createEmptyDatabase("embedded");
+    const latchkey = await startServer({
+      PORT: String(port),
+      HOST: "127.0.0.1",
+      TRUST_PROXY: "1",
+      DATABASE_URL: database.url,
+    });
+    expect((await visitor.get("/login")).status).toBe(200);
+    await latchkey.stop();
+    await proxy.stop();
+    await database.drop();
+  });
+});

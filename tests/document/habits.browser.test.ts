@@ -1,0 +1,242 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { register } from "../support/browser/registration";
+import { arrive, startSite } from "../support/browser/site";
+import { cutTexts, overflow, survey, surveyed } from "../support/browser/survey";
+
+const site = startSite();
+
+const resetPage = `/reset-password?${new URLSearchParams({ email: "ada@example.com", token: "0".repeat(64) })}`;
+
+const passwordOf = (page: Page) => page.getByLabel("Password", { exact: true });
+
+test("password managers find the username and the current and new password fields", { tags: "6.2.7" }, async () => {
+  const fields = (page: Page) =>
+    page.evaluate(() =>
+      [...document.querySelectorAll("form input:not([type=hidden])")].map((input) =>
+        ["name", "type", "autocomplete"].map((name) => input.getAttribute(name)).join(" "),
+      ),
+    );
+  const page = await site.open("/login");
+  expect(await fields(page)).toEqual(["email email username webauthn", "password password current-password"]);
+  for (const path of ["/forgot-password", "/register"]) {
+    await page.goto(path);
+    expect(await fields(page)).toEqual(["email email username"]);
+  }
+  for (const path of [resetPage, resetPage.replace("reset-password", "register/complete")]) {
+    await page.goto(path);
+    expect(await fields(page)).toEqual([
+      "email email username",
+      "password password new-password",
+      "passwordConfirmation password new-password",
+    ]);
+    expect(await page.getByLabel("Email").inputValue()).toBe("ada@example.com");
+  }
+});
+
+test("the fields select the right on-screen keyboard", async () => {
+  const page = await site.open("/login");
+  const keyboard = (name: string) =>
+    page.evaluate((field) => {
+      const { inputMode, enterKeyHint, autocapitalize, spellcheck } = document.querySelector<HTMLInputElement>(
+        `input[name=${field}]`,
+      )!;
+      return { inputMode, enterKeyHint, autocapitalize, spellcheck };
+    }, name);
+  const plain = { autocapitalize: "none", spellcheck: false };
+  expect(await keyboard("email")).toEqual({ ...plain, inputMode: "email", enterKeyHint: "next" });
+  expect(await keyboard("password")).toEqual({ ...plain, inputMode: "", enterKeyHint: "go" });
+});
+
+test("a password can be shown, and is hidden again on submit", { tags: "6.2.6" }, async () => {
+  const page = await site.open("/login");
+  const type = () => passwordOf(page).getAttribute("type");
+  await page.getByLabel("Email").fill("ada@example.com");
+  await passwordOf(page).fill("not the password");
+  await page.getByRole("button", { name: "Show password" }).click();
+  expect(await type()).toBe("text");
+  await page.getByRole("button", { name: "Hide password" }).click();
+  expect(await type()).toBe("password");
+  await page.getByRole("button", { name: "Show password" }).click();
+
+  await page.route("**/login.data*", () => {}); // no answer
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.locator("button[aria-busy=true]").waitFor();
+  expect(await type()).toBe("password");
+});
+
+test("without JavaScript there is no button that needs it", async () => {
+  const page = await site.open(resetPage, { javaScriptEnabled: false });
+  expect(await page.getByRole("main").getByRole("button").allTextContents()).toEqual(["Change the password"]);
+});
+
+test("the Caps Lock warning is shown only while a password field has the focus", async () => {
+  const page = await site.open("/login", surveyed);
+  const warning = page.getByText("Caps Lock is on.");
+  const press = (capsLock: boolean) =>
+    passwordOf(page).evaluate((input, on) => {
+      input.dispatchEvent(new KeyboardEvent("keydown", { key: "A", bubbles: true, modifierCapsLock: on }));
+    }, capsLock);
+  await passwordOf(page).focus();
+  expect(await warning.count()).toBe(0);
+  await press(true);
+  await warning.waitFor();
+  await survey(page, "login-caps-lock");
+  await press(false);
+  await warning.waitFor({ state: "detached" });
+  await press(true);
+  await warning.waitFor();
+  await page.getByLabel("Email").focus();
+  await warning.waitFor({ state: "detached" });
+});
+
+test("the strength of a new password is shown as text, and its script is loaded on first input", async () => {
+  const page = await site.visit(surveyed);
+  const scripts: string[] = [];
+  page.on("request", (request) => scripts.push(new URL(request.url()).pathname));
+  await page.goto(resetPage, { waitUntil: "networkidle" });
+  const strengthScript = /password-strength/;
+  expect(scripts.filter((path) => strengthScript.test(path))).toEqual([]);
+
+  const hint = page.getByRole("status").first();
+  expect(await hint.textContent()).toBe("Use at least 8 characters.");
+  const hints: [string, string][] = [
+    ["pass", "Too short: use at least 8 characters."],
+    ["password", "Very easy to guess: add words."],
+    ["ada@example.com", "Very easy to guess: add words."],
+    ["quiet lamps over the harbour", "Very strong."],
+  ];
+  for (const [password, words] of hints) {
+    await page.getByLabel("New password", { exact: true }).fill(password);
+    await hint.getByText(words, { exact: true }).waitFor();
+    await survey(page, `reset-${words.split(":", 1)}`);
+  }
+  expect(scripts.filter((path) => strengthScript.test(path))).toHaveLength(1);
+});
+
+test("a password can be pasted into every field", { tags: "6.2.7" }, async () => {
+  const page = await site.open(resetPage);
+  for (const label of ["New password", "New password, again"]) {
+    const prevented = await page.getByLabel(label, { exact: true }).evaluate((input) => {
+      const paste = new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData: new DataTransfer() });
+      return !input.dispatchEvent(paste);
+    });
+    expect(prevented).toBe(false);
+  }
+});
+
+test("after a navigation the heading has the focus, and after an action its status message", async () => {
+  const page = await site.open("/login");
+  await page.getByRole("link", { name: "Forgot your password?" }).click();
+  await arrive(page, "Forgot your password?");
+  await page.locator("h1:focus").waitFor();
+  await page.getByLabel("Email").fill("nobody@example.com");
+  await page.getByRole("button", { name: "Send the link" }).click();
+  await arrive(page, "Check your mail");
+  const focused = page.locator("[role=status]:focus");
+  await focused.getByText("nobody@example.com").waitFor();
+  await page.getByText("Nothing there after a few minutes?").click();
+  await page.getByRole("button", { name: "Send it again" }).click();
+  await focused.filter({ hasText: /^Asked again\. If there is an account/ }).waitFor();
+});
+
+test.each(["/login", "/forgot-password", "/register", resetPage, "/nowhere"])(
+  "every link, button and field on %s has a touch target of at least 44 px",
+  async (path) => {
+    const page = await site.open(path, { viewport: { width: 375, height: 740 }, hasTouch: true, isMobile: true });
+    const missed = await page.evaluate(() =>
+      [...document.querySelectorAll("a, button, input:not([type=hidden])")]
+        .filter((target) => {
+          const { left, top, width, height } = target.getBoundingClientRect();
+          return [-21.9, 21.9].some((y) => {
+            const met = document.elementFromPoint(left + width / 2, top + height / 2 + y);
+            return !target.contains(met);
+          });
+        })
+        .map((target) => target.textContent || target.getAttribute("name")),
+    );
+    expect(missed).toEqual([]);
+  },
+);
+
+test("Tab reaches every control of the login page in order, with a visible focus", async () => {
+  const page = await site.open("/login");
+  const names: string[] = [];
+  const withoutFocusStyle: string[] = [];
+  for (let stop = 0; stop < 9; stop++) {
+    await page.keyboard.press("Tab");
+    const { name, marked } = await page.evaluate(() => {
+      const element = document.activeElement as HTMLElement;
+      const { outlineStyle, boxShadow } = getComputedStyle(element.closest(".reveal:has(input:focus)") ?? element);
+      return {
+        name: element.getAttribute("aria-label") ?? element.getAttribute("name") ?? element.textContent ?? "",
+        marked: outlineStyle !== "none" || boxShadow !== "none",
+      };
+    });
+    names.push(name);
+    if (!marked) withoutFocusStyle.push(name);
+  }
+  expect(withoutFocusStyle).toEqual([]);
+  expect(names).toEqual([
+    "Latchkey",
+    "email",
+    "password",
+    "Show password",
+    "Log in",
+    "Forgot your password?",
+    "Continue with single sign-on",
+    "Sign in with a passkey",
+    "Create one",
+  ]);
+});
+
+test.each([
+  [true, /^\d+ \w+ \d{4} at \d\d:\d\d GMT\+9$/],
+  [false, /^\d+ \w+ \d{4} at \d\d:\d\d UTC$/],
+])(
+  "with scripts (%s) the account page says how long ago, and the exact time in a known zone",
+  async (scripts, exact) => {
+    const page = await site.visit({ javaScriptEnabled: scripts, timezoneId: "Asia/Tokyo" });
+    await register(site, page, `${crypto.randomUUID()}@example.com`);
+    const time = page.getByText("Signed in").locator("time").first();
+    expect(await time.textContent()).toMatch(/^(?:now|1 minute ago)$/);
+    if (scripts) await page.locator("time[title$='GMT+9']").first().waitFor();
+    expect(await time.getAttribute("title")).toMatch(exact);
+  },
+);
+
+test("the link to delete the account has the danger colour, in both themes", async () => {
+  const page = await site.visit({ reducedMotion: "reduce" });
+  await register(site, page, `${crypto.randomUUID()}@example.com`);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const [link, button] = await page.evaluate(() =>
+      ["#delete-account ~ details summary", "#delete-account ~ details button"].map(
+        (selector) => getComputedStyle(document.querySelector(selector) as Element).color,
+      ),
+    );
+    expect(link).toBe(button);
+  }
+});
+
+test("the login page has the same layout without JavaScript as without passkeys", async () => {
+  const shapes = [];
+  for (const javaScriptEnabled of [true, false]) {
+    const page = await site.visit({ ...surveyed, javaScriptEnabled });
+    await page.addInitScript("delete window.PublicKeyCredential");
+    await page.goto("/login", { waitUntil: "networkidle" });
+    const boxes = page.locator("main :is(h1, input, [type=submit], a)");
+    shapes.push(await boxes.evaluateAll((all) => all.map((box) => box.getBoundingClientRect().top)));
+  }
+  expect(shapes[1]).toEqual(shapes[0]);
+});
+
+test.each(["/login", "/register", "/reset-password", "/nowhere"])(
+  "%s at 200 % zoom and with text twice as large does not overflow",
+  async (path) => {
+    const page = await site.open(path, { ...surveyed, viewport: { width: 640, height: 400 } });
+    await page.addStyleTag({ content: ":root { font-size: 200% !important }" });
+    expect(await overflow(page)).toBe(0);
+    expect(await cutTexts(page)).toEqual([]);
+  },
+);

@@ -1,0 +1,69 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Request } from "playwright-core";
+import { expect, test } from "vitest";
+import { logIn, register } from "../support/browser/registration";
+import { arrive, startSite } from "../support/browser/site";
+
+const site = startSite();
+
+const mostScript = 100 * 1024; // bytes, as transferred, headers included
+
+const pages = ["/login", "/forgot-password", "/register", "/reset-password", "/register/complete", "/nowhere"];
+
+test.each(pages)("the first load of %s stays under 100 KiB of JavaScript", async (path) => {
+  const page = await site.visit();
+  const scripts: Request[] = [];
+  page.on("requestfinished", (request) => {
+    if (/\.js$/.test(new URL(request.url()).pathname)) scripts.push(request);
+  });
+  await page.goto(path, { waitUntil: "networkidle" });
+  const sizes = await Promise.all(scripts.map((script) => script.sizes()));
+  const total = sizes.reduce((sum, size) => sum + size.responseBodySize + size.responseHeadersSize, 0);
+  expect(total).toBeGreaterThan(0);
+  expect(total).toBeLessThan(mostScript);
+});
+
+test.each(pages)("%s has no layout shift while it loads", async (path) => {
+  const page = await site.open(path, { viewport: { width: 375, height: 740 } });
+  const shifts = await page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let seen = 0;
+        new PerformanceObserver((list) => {
+          seen += list.getEntries().length;
+        }).observe({ type: "layout-shift", buffered: true });
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(seen)));
+      }),
+  );
+  expect(shifts).toBe(0);
+});
+
+test("without the file of the texts the login page is shown, and a login works as without scripts", async () => {
+  const email = "ada@example.com";
+  await register(site, await site.visit(), email);
+  const page = await site.visit();
+  await page.route("**/__files/texts-*", (route) => route.abort());
+  const failed = () => page.waitForEvent("pageerror", ({ message }) => message === "Failed to fetch");
+  await Promise.all([page.goto("/login"), failed()]);
+  await arrive(page, "Log in");
+  await Promise.all([logIn(page, email), failed()]); // The answer is a document, which loads the scripts again.
+  await arrive(page, "Your account");
+  const problems = site.takeProblems().map((problem) => problem.replace(/ \(.*\)$/, ""));
+  const expected = ["console: Failed to load resource: net::ERR_FAILED", "uncaught: Failed to fetch"];
+  expect(problems).toEqual([...expected, ...expected]);
+});
+
+test("the production build answers /dev/mails 404 and contains no code of it", {
+  tags: ["13.4.2", "15.2.3"],
+}, async () => {
+  const page = await site.visit();
+  const answer = await page.goto("/dev/mails");
+  expect(answer?.status()).toBe(404);
+  for (const folder of ["build", "public/build"]) {
+    for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      if (!file.name.endsWith(".js")) continue;
+      expect(await readFile(join(file.parentPath, file.name), "utf8")).not.toMatch(/dev[/.](?:mails|session)|outbox/i);
+    }
+  }
+});

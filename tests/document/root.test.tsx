@@ -1,0 +1,62 @@
+// @vitest-environment happy-dom
+import type { LoaderFunction } from "@remix-run/node";
+import { useParams } from "@remix-run/react";
+import { createRemixStub } from "@remix-run/testing";
+import { cleanup, render, screen } from "@testing-library/react";
+import { afterEach, expect, test, vi } from "vitest";
+import { usePage } from "~/document/page-context";
+import { titled, useHead } from "~/document/title";
+import App, { ErrorBoundary, headers, links } from "~/root";
+import { English } from "../support/render-page";
+
+afterEach(cleanup);
+
+function NonceText() {
+  return <h1>{`nonce: ${usePage().nonce}.`}</h1>;
+}
+
+function renderApp(loader: LoaderFunction) {
+  const Stub = createRemixStub([
+    { path: "/", Component: App, ErrorBoundary, children: [{ index: true, Component: NonceText, loader }] },
+  ]);
+  render(<Stub />, { wrapper: English });
+}
+
+test("a page is rendered without a nonce in the browser", async () => {
+  renderApp(() => null);
+  expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe("nonce: .");
+});
+
+test("a response that a route throws is rendered as the error page of its status", async () => {
+  vi.spyOn(console, "warn").mockImplementation(() => {});
+  renderApp(() => {
+    throw new Response(null, { status: 503 });
+  });
+  expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe("Back in a moment");
+});
+
+function Title() {
+  const { status } = useParams();
+  return <h1>{useHead(status === "null" ? null : Number(status)).title}</h1>;
+}
+
+test.each([
+  [null, titled("common.logIn"), "Log in · Latchkey"],
+  [null, undefined, "Latchkey"],
+  [404, titled("common.logIn"), "Page not found · Latchkey"],
+  [418, undefined, "Something went wrong · Latchkey"],
+])("the title of status %j with the handle %j is %j", async (status, handle, title) => {
+  const Stub = createRemixStub([{ path: "/:status", Component: Title, handle }]);
+  render(<Stub initialEntries={[`/${status}`]} />, { wrapper: English });
+  expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe(title);
+});
+
+test("an error's headers are kept, and every stylesheet is same-origin", () => {
+  const answer = (errorHeaders?: Headers) => headers({ errorHeaders } as Parameters<typeof headers>[0]);
+  const allow = new Headers({ Allow: "POST" });
+  expect(answer(allow)).toBe(allow);
+  expect(answer()).toEqual({});
+
+  const addresses = links().flatMap((link) => ("href" in link && link.href ? [link.href] : []));
+  for (const address of addresses) expect(address).toMatch(/^\/(?!\/)/);
+});

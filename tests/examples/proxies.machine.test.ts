@@ -1,0 +1,162 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startBrowser } from "../support/browser/chromium";
+import { createAccount, logIn } from "../support/browser/registration";
+import { arrive, signInAtProvider } from "../support/browser/site";
+import { until } from "../support/until";
+import type { Visitor } from "../support/visitor";
+import { type Example, onOneHost, type ProxyName, register, sendAsBrowser, startExample } from "./example";
+
+const path = "/notes?page=2&tag=a%26b";
+const navigation = { Accept: "text/html" };
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+
+afterAll(() => browser.close());
+
+describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
+  let example: Example;
+
+  beforeAll(async () => {
+    example = await startExample(await onOneHost(proxy));
+  });
+
+  afterAll(() => example.stop());
+
+  async function openPrivatePage(javaScriptEnabled: boolean): Promise<Page> {
+    const page = await browser.newPage({ baseURL: example.url, javaScriptEnabled });
+    page.setDefaultTimeout(15_000);
+    await page.goto(path);
+    await arrive(page, "Log in");
+    return page;
+  }
+
+  async function expectPrivatePage(page: Page, email: string): Promise<void> {
+    await arrive(page, `Notes of ${email}`);
+    expect(page.url()).toBe(`${example.url}${path}`);
+    expect(await page.getByRole("code").textContent()).toBe(path);
+  }
+
+  describe.each([
+    ["with JavaScript", true],
+    ["without JavaScript", false],
+  ])("%s", (_with, javaScript) => {
+    const address = (name: string) => `${name}-${javaScript ? "script" : "plain"}@example.com`;
+
+    test("a private page leads through a registration by mail back to itself, and a logout ends it", async () => {
+      const page = await openPrivatePage(javaScript);
+      const email = address("grace");
+      await page.getByRole("link", { name: "Create one" }).click();
+      await createAccount(example, page, email);
+      await expectPrivatePage(page, email);
+      const cookies = await page.context().cookies();
+      const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+      expect((await sendAsBrowser(example.url, path, { cookie, headers: navigation })).status).toBe(200);
+
+      await page.getByRole("button", { name: "Log out" }).click();
+      await arrive(page, "Log in");
+      expect((await sendAsBrowser(example.url, path, { cookie })).status).toBe(401);
+      await page.goto("/dashboard");
+      await arrive(page, "Log in");
+      await page.goto(path);
+      await arrive(page, "Log in");
+
+      await logIn(page, email);
+      await expectPrivatePage(page, email);
+    });
+
+    test("a private page leads through the external sign-in back to itself", async () => {
+      const page = await openPrivatePage(javaScript);
+      await page.getByRole("link", { name: /^Continue with/ }).click();
+      await signInAtProvider(page, `ada-${javaScript}`);
+      await page.getByRole("heading", { level: 1, name: /^Notes of / }).waitFor();
+      expect(page.url()).toBe(`${example.url}${path}`);
+    });
+  });
+
+  test("the page shows the group, by a token that was verified, and forgets who deletes the account", async () => {
+    const [member, leaver] = ["member@example.com", "leaver@example.com"];
+    const pages = new Map<string, Visitor>();
+    for (const email of [member, leaver]) pages.set(email, await register(example, email));
+    const page = async (email: string) => (await pages.get(email)?.get(path))?.body ?? "";
+    const { stdout } = await example.command("user", "groups", member, "--add", "staff", "--add", "admins");
+    expect(stdout).toBe("admins\nstaff\n");
+
+    await page(leaver);
+    expect(await page(member)).toContain("<dt>Groups<dd>admins,staff<dt>Verified<dd>yes");
+    expect(await page(member)).toContain(`<li>${leaver}<li>${member}`);
+
+    const deleted = await pages.get(leaver)?.post("/dashboard", { intent: "delete-account", email: leaver });
+    expect(deleted).toMatchObject({ status: 302, location: "/account-deleted" });
+    await until(async () => !(await page(member)).includes(leaver), "the application forgets the deleted user");
+    expect(await page(member)).toContain(`<li>${member}`);
+  });
+
+  test("the doctor finds nothing wrong, beside the running service", async () => {
+    const { status, stdout } = await example.commandBeside("doctor");
+    expect(stdout).toContain(`ok    APP_URL       ${example.url} leads to this service\n`);
+    expect(stdout).toContain("ok    proxy         sends what TRUST_PROXY expects\n");
+    expect(status).toBe(0);
+  });
+
+  describe("for other clients", () => {
+    let visitor: Visitor;
+
+    beforeAll(async () => {
+      visitor = await register(example, "client@example.com");
+    });
+
+    test.each([
+      ["X-Forwarded-Uri", "https://evil.example/"],
+      ["X-Forwarded-Host", "evil.example"],
+      ["X-Forwarded-Proto", "https"],
+      ["X-Forwarded-Method", "POST"],
+      ["X-Forwarded-For", "203.0.113.9"],
+    ])("a forged %s changes nothing", { tags: "CVE-2026-40575" }, async (name, value) => {
+      const headers = { ...navigation, [name]: value };
+      expect((await visitor.get(path, headers)).status).toBe(200);
+      const location = `${example.url}/login?${new URLSearchParams({ return_to: `${example.url}${path}` })}`;
+      expect(await sendAsBrowser(example.url, path, { headers })).toMatchObject({ status: 302, location });
+      expect((await sendAsBrowser(example.url, path, { headers: { [name]: value } })).status).toBe(401);
+    });
+
+    test("without a session, a script, a form and a preflight get 401, and no login page", async () => {
+      expect((await sendAsBrowser(example.url, path, { headers: { Accept: "application/json" } })).status).toBe(401);
+      expect((await sendAsBrowser(example.url, path, { headers: navigation, form: { note: "x" } })).status).toBe(401);
+      expect((await sendAsBrowser(example.url, path, { method: "OPTIONS" })).status).toBe(401);
+    });
+
+    test.each([
+      "/login",
+      "/register",
+      "/register/complete",
+      "/forgot-password",
+      "/reset-password",
+      "/account-deleted",
+      "/favicon.svg",
+      "/auth/session",
+      "/.well-known/change-password",
+      "/.well-known/jwks.json",
+      "/no-access",
+      "/login.data",
+      "/__manifest?version=x",
+    ])("%s is Latchkey's", async (own) => {
+      const { headers } = await visitor.get(own); // the application has no such header
+      expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
+    });
+
+    test.each(["/", "/loginx", "/notes/login", "/healthz", "/favicon.ico"])(
+      "%s is the application's",
+      async (other) => {
+        expect((await visitor.get(other)).body).toContain("<h1>Notes of client@example.com</h1>");
+        expect((await sendAsBrowser(example.url, other)).status).toBe(401);
+      },
+    );
+  });
+});

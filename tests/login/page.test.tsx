@@ -1,0 +1,150 @@
+// @vitest-environment happy-dom
+import { readFileSync } from "node:fs";
+import { screen } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import { providers } from "#server/provider/providers";
+import Login from "~/routes/login";
+import { english, renderPage } from "../support/render-page";
+
+const loaded = { idpEnabled: true, provider: "Google", notice: null as string | null };
+
+test("the page has fields for address and password, and links to the provider, the reset and the registration", async () => {
+  const { posted, user } = await renderPage("/login", Login, { loaded });
+  await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
+  await user.type(screen.getByLabelText("Password"), "a secret of mine");
+  await user.click(screen.getByRole("button", { name: "Log in" }));
+  expect(posted.mock.calls).toEqual([["/login", { email: "ada@example.com", password: "a secret of mine" }]]);
+  expect(screen.getByRole("link", { name: "Forgot your password?" }).getAttribute("href")).toBe("/forgot-password");
+  expect(screen.getByRole("link", { name: "Create one" }).getAttribute("href")).toBe("/register");
+});
+
+test.each([
+  ["the provider's button is a plain link", {}, "Continue with Google", "/auth/idp"],
+  ["without external sign-in there is no such button", { idpEnabled: false, provider: null }, /Continue/, undefined],
+  ["a closed registration is not offered", { registrationClosed: true }, "Create one", undefined],
+])("%s", async (_what, changed, name, to) => {
+  await renderPage("/login", Login, { loaded: { ...loaded, ...changed } });
+  expect(screen.queryByRole("link", { name })?.getAttribute("href")).toBe(to);
+  const leading = [...document.links].map((link) => link.getAttribute("href"));
+  expect(leading.includes("/auth/idp")).toBe(!("idpEnabled" in changed));
+  expect(leading.includes("/register")).toBe(!("registrationClosed" in changed));
+});
+
+const drawn = readFileSync("app/components/provider-marks.svg", "utf8");
+const labels = [...Object.values(providers).flatMap(({ label }) => label ?? []), "single sign-on"];
+test.each(labels)("the button of %s has the provider's mark, if any, hidden from screen readers", async (provider) => {
+  await renderPage("/login", Login, { loaded: { ...loaded, provider } });
+  const marks = screen.getByRole("link", { name: `Continue with ${provider}` }).querySelectorAll("svg");
+  const hidden = [...marks].map((mark) => mark.getAttribute("aria-hidden"));
+  expect(hidden).toEqual(provider === "single sign-on" ? [] : ["true"]);
+  if (marks.length > 0) expect(drawn).toContain(`<symbol id="${provider}" `);
+});
+
+const written = ["<register>Neu</register>", "Neu? <register>Neu</register>Neu? <register>Neu</register>Neu? "];
+test.each(written)("a language may write %s: an element alone, or the same words twice", async (createAccount) => {
+  const login = { ...english.texts.login, createAccount };
+  await renderPage("/login", Login, { loaded, content: { ...english, texts: { ...english.texts, login } } });
+  const links = screen.getAllByRole("link", { name: "Neu" });
+  expect(links[0]?.closest("p")?.textContent).toBe(createAccount.replaceAll(/<[^>]+>/g, ""));
+  for (const link of links) expect(link.getAttribute("href")).toBe("/register");
+});
+
+describe("a notice", () => {
+  test("says that the password was changed", async () => {
+    await renderPage("/login", Login, { loaded: { ...loaded, notice: "password_reset" } });
+    expect(screen.getByText("Your password was changed. Log in with the new one.").getAttribute("role")).toBe("status");
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  test("says that the external sign-in failed, and links to a new attempt", async () => {
+    await renderPage("/login", Login, { loaded: { ...loaded, notice: "idp_failed" } });
+    const failed = "Signing in with Google did not work. Try again, or log in with your email.";
+    expect(screen.getByRole("alert").textContent).toBe(failed);
+    expect(screen.getByRole("link", { name: "Try again" }).getAttribute("href")).toBe("/auth/idp");
+  });
+
+  const lead = "Signing in with Google did not work.";
+  const again = "Try again, or log in with your email.";
+  const connect = "Log in, then connect Google on your account page.";
+  const create = `${connect} No account yet? Create one`;
+  const another = "Your account is connected to another account of Google. Use that one, or log in with your email.";
+
+  test.each([
+    ["cancelled", `It was cancelled. ${again}`],
+    ["stale", `It took too long. ${again}`],
+    ["noAnswer", `There was no answer from Google. ${again}`],
+    [null, again],
+    ["unverified", `Your email address is not confirmed by Google. ${create}`],
+    ["noEmail", `There was no email address in what Google sent. ${create}`],
+    ["closed", "Accounts are for addresses of certain domains."],
+    ["disconnected", `It is disconnected from your account. ${connect}`],
+    ["otherIdentity", another],
+  ])("of a failure (%s) says what helps, and every way keeps the target", async (problem, sentence) => {
+    const failed = { ...loaded, notice: "idp_failed", problem, returnTo: "/notes" };
+    await renderPage("/login", Login, { loaded: failed });
+    expect(screen.getByRole("alert").textContent?.trim()).toBe(`${lead} ${sentence}`);
+    const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+    expect(hrefs.filter((href) => href === "/auth/idp?return_to=%2Fnotes")).toHaveLength(
+      sentence.includes("Try again") ? 2 : 1,
+    );
+    const other = screen.getByRole("link", { name: "Use another account" });
+    expect(other.getAttribute("href")).toBe("/auth/idp?prompt=select_account&return_to=%2Fnotes");
+    expect(document.querySelector("form")?.getAttribute("action")).toBe("/login?return_to=%2Fnotes");
+  });
+
+  test.each([
+    ["unverified", `Your email address is not confirmed by Google. ${connect}`],
+    ["closed", "New accounts cannot be created here."],
+  ])("of a failure (%s) offers no new account where there is none", async (problem, sentence) => {
+    const failed = { ...loaded, notice: "idp_failed", problem, registrationClosed: true };
+    await renderPage("/login", Login, { loaded: failed });
+    expect(screen.getByRole("alert").textContent?.trim()).toBe(`${lead} ${sentence}`);
+  });
+
+  test("without a failure, there is no link to another account", async () => {
+    await renderPage("/login", Login, { loaded: { ...loaded, notice: "password_reset" } });
+    expect(screen.queryByRole("link", { name: "Use another account" })).toBeNull();
+  });
+
+  test("has no link to a new attempt when external sign-in is off", async () => {
+    await renderPage("/login", Login, { loaded: { idpEnabled: false, provider: null, notice: "idp_failed" } });
+    expect(screen.getByRole("alert").textContent).toBe("Signing in with the other service did not work.");
+    expect(screen.queryByRole("link", { name: "Try again" })).toBeNull();
+  });
+
+  test.each(["", "anything", "toString"])("with an unknown name (%j) is ignored", async (notice) => {
+    await renderPage("/login", Login, { loaded: { ...loaded, notice } });
+    expect(screen.queryByRole("alert")).toBeNull();
+    expect(screen.queryByText(/did not work|was changed/)).toBeNull();
+  });
+});
+
+test("a refused login keeps the address, shows the error, and focuses the password", async () => {
+  const message = "Email or password is incorrect.";
+  const refused = { typed: { email: "ada@example.com" }, errors: {}, wrongPassword: true, message };
+  const answers = { loaded: { ...loaded, notice: "password_reset" }, refused };
+  const { user } = await renderPage("/login?notice=password_reset", Login, answers);
+  await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
+  await user.type(screen.getByLabelText("Password"), "wrong{Enter}");
+  expect((await screen.findByRole("alert")).textContent).toBe(message);
+  expect(screen.queryByText(/was changed/)).toBeNull();
+  const password = screen.getByLabelText<HTMLInputElement>("Password");
+  expect(document.activeElement).toBe(password);
+  expect(password.getAttribute("aria-invalid")).toBe("true");
+  expect(password.getAttribute("aria-describedby")).toContain(screen.getByRole("alert").id);
+  expect(screen.getByRole<HTMLInputElement>("textbox", { name: "Email" }).value).toBe("ada@example.com");
+  const forgot = screen.getByRole("link", { name: "Forgot your password?" });
+  expect(forgot.getAttribute("href")).toBe("/forgot-password?email=ada%40example.com");
+});
+
+test("the error of a missing field is its accessible description", async () => {
+  const refused = { typed: {}, errors: { email: "This field is missing, or was sent twice." }, message: null };
+  const { user } = await renderPage("/login", Login, { loaded, refused });
+  await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
+  await user.type(screen.getByLabelText("Password"), "secret{Enter}");
+  const error = await screen.findByText("This field is missing, or was sent twice.");
+  const email = screen.getByRole("textbox", { name: "Email" });
+  expect(email.getAttribute("aria-invalid")).toBe("true");
+  expect(email.getAttribute("aria-describedby")).toBe(error.id);
+  expect(document.activeElement).toBe(email);
+});

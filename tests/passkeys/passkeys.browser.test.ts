@@ -1,0 +1,341 @@
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { texts } from "#server/languages/texts";
+import { look } from "../support/browser/look";
+import { choosePassword, logIn, register } from "../support/browser/registration";
+import { arrive, linkIn, signInAtProvider, startSite } from "../support/browser/site";
+import { photograph, survey, surveyed, themes } from "../support/browser/survey";
+import { VirtualAuthenticator } from "../support/browser/virtual-authenticator";
+import { pageTexts } from "../support/browser/visits";
+import { latchkey } from "../support/command";
+import { connect, PostgresCluster } from "../support/postgres-cluster";
+import { until } from "../support/until";
+
+let cluster: PostgresCluster;
+let databaseUrl: string;
+
+beforeAll(async () => {
+  cluster = await PostgresCluster.start();
+  databaseUrl = await cluster.createDatabase();
+});
+
+const site = startSite(() => ({ DATABASE_URL: databaseUrl }));
+
+afterAll(() => cluster.remove());
+
+let addresses = 0;
+const newAddress = () => `guest${++addresses}@example.com`;
+
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+const signInButton = (page: Page) => page.getByRole("button", { name: /^Sign in with a passkey(?: Last used)?$/ });
+
+async function addPasskey(page: Page, authenticator: VirtualAuthenticator): Promise<void> {
+  if (!(await button(page, "Add a passkey").isVisible()))
+    await page.locator("summary", { hasText: "Add a passkey" }).click();
+  await authenticator.setPresent(true);
+  await button(page, "Add a passkey").click();
+  await page.getByText("The passkey was added.").waitFor();
+  await authenticator.setPresent(false);
+}
+
+async function logOut(page: Page): Promise<void> {
+  await button(page, "Log out").click();
+  await arrive(page, "Log in");
+}
+
+async function signIn(page: Page, authenticator: VirtualAuthenticator): Promise<void> {
+  await authenticator.setPresent(true);
+  await signInButton(page).click();
+}
+
+/** A page of a browser that suggests no passkeys in fields: a user who is there would be signed in at once. */
+async function visitWithoutSuggestions(options?: BrowserContextOptions): Promise<Page> {
+  const page = await site.visit(options);
+  await page.addInitScript("PublicKeyCredential.isConditionalMediationAvailable = async () => false");
+  return page;
+}
+
+/** A new account with a passkey, in a browser of its own that is signed in to it. */
+async function withPasskey(visit = () => visitWithoutSuggestions()) {
+  const page = await visit();
+  const authenticator = await VirtualAuthenticator.of(page);
+  const email = newAddress();
+  await register(site, page, email);
+  await addPasskey(page, authenticator);
+  return { page, authenticator, email };
+}
+
+test("a passkey is added, signs in by the button without an address, and is removed", { tags: "6.3.3" }, async () => {
+  const { page, authenticator } = await withPasskey();
+  await logOut(page);
+  await signIn(page, authenticator);
+  await arrive(page, "Your account");
+  await page.getByText("Last used").waitFor();
+  await button(page, "Remove the passkey").click();
+  await page.getByText("Every other session was ended.").waitFor();
+  expect(await button(page, "Remove the passkey").count()).toBe(0);
+  await until(async () => (await authenticator.credentials()).length === 0, "the browser has removed it, too");
+});
+
+test("the email field suggests the passkey, from the start and again after a refusal", async () => {
+  const { page, authenticator } = await withPasskey(site.visit);
+  await logOut(page);
+  expect(await page.getByLabel("Email").getAttribute("autocomplete")).toBe("username webauthn");
+  await authenticator.setPresent(true);
+  await page.reload();
+  await arrive(page, "Your account");
+
+  await authenticator.setPresent(false);
+  const suggested = page.waitForResponse("**/auth/passkey");
+  await logOut(page);
+  await suggested;
+  await page.route("**/auth/passkey", async (route) => {
+    await authenticator.setPresent(true);
+    await route.continue();
+  });
+  await logIn(page, newAddress(), "not the right one");
+  await arrive(page, "Your account");
+});
+
+test("who closes the browser's dialog can go on, and the field suggests the passkey again", async () => {
+  const { page, authenticator } = await withPasskey(site.visit);
+  await authenticator.setVerified(false);
+  const suggested = page.waitForResponse("**/auth/passkey");
+  await logOut(page);
+  await suggested;
+  let requests = 0;
+  await page.route("**/auth/passkey", async (route) => {
+    await authenticator.setVerified(++requests > 1);
+    await route.continue();
+  });
+  await signIn(page, authenticator);
+  await arrive(page, "Your account");
+  expect(requests).toBe(2);
+});
+
+test("an authenticator that has one already adds none, and the page says so", async () => {
+  const { page, authenticator } = await withPasskey();
+  await page.locator("summary", { hasText: "Add a passkey" }).click();
+  await authenticator.setPresent(true);
+  await button(page, "Add a passkey").click();
+  await page.getByText("Nothing was changed. If this device has a passkey").waitFor();
+  expect(await authenticator.credentials()).toHaveLength(1);
+});
+
+test("the last way in cannot be removed; a password by mail comes first", async () => {
+  const page = await visitWithoutSuggestions();
+  const authenticator = await VirtualAuthenticator.of(page);
+  await page.goto("/login");
+  await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+  await signInAtProvider(page, newAddress().split("@")[0] ?? "");
+  await arrive(page, "Your account");
+  await addPasskey(page, authenticator);
+  await page.locator("summary", { hasText: "Disconnect" }).click();
+  await button(page, "Disconnect single sign-on").click();
+  await page.getByText("The external sign-in was disconnected").waitFor();
+  await button(page, "Remove the passkey").click();
+  await page.getByText("Set a password first: this is the only way into your account.").waitFor();
+  expect(await button(page, "Set a password by mail").isVisible()).toBe(true);
+  await logOut(page);
+  await signIn(page, authenticator);
+  await arrive(page, "Your account");
+});
+
+test("the library's script is loaded where a passkey is used, and not before", async () => {
+  const { page, authenticator } = await withPasskey();
+  await logOut(page);
+  const scripts: string[] = [];
+  page.on("request", (request) => scripts.push(new URL(request.url()).pathname));
+  const library = () => scripts.filter((path) => /passkey\.client/.test(path)).length;
+  await page.reload({ waitUntil: "networkidle" });
+  expect(library()).toBe(0);
+  await signIn(page, authenticator);
+  await arrive(page, "Your account");
+  expect(library()).toBe(1);
+});
+
+test("a sign-in ends at return_to, also after a refusal", async () => {
+  const { page, authenticator } = await withPasskey();
+  await logOut(page);
+  await page.goto("/login?return_to=/healthz");
+  await page.route("**/auth/passkey", (route) => route.abort());
+  await signInButton(page).click();
+  await page.getByText("Signing in with the passkey did not work.").waitFor();
+  await page.unrouteAll();
+  await signIn(page, authenticator);
+  await page.waitForURL(`${site.url()}/healthz`);
+  expect(site.takeProblems().map((problem) => problem.replace(/ \(.*\)$/, ""))).toContain(
+    "console: Failed to load resource: net::ERR_FAILED",
+  );
+});
+
+test("in a second browser a synchronised passkey signs in, and the owner is told; removing it ends that session", async () => {
+  const { page, authenticator, email } = await withPasskey();
+  const other = await visitWithoutSuggestions();
+  const synchronised = await VirtualAuthenticator.of(other);
+  await synchronised.receive(await authenticator.credentials());
+  await other.goto("/login");
+  await signIn(other, synchronised);
+  await arrive(other, "Your account");
+  expect(await site.mail(email, "New sign-in to your account")).toContain("signed in to your account with a passkey");
+  await page.reload();
+  await button(page, "Remove the passkey").click();
+  await page.getByText("Every other session was ended.").waitFor();
+  await other.reload();
+  await arrive(other, "Log in");
+});
+
+test("a passkey of a suspended account is refused as one that was removed, and works after the restoration", async () => {
+  const { page, authenticator, email } = await withPasskey();
+  const run = (command: string) => latchkey(["user", command, email], { DATABASE_URL: databaseUrl });
+  expect(await run("suspend")).toMatchObject({ status: 0 });
+  await page.goto("/login");
+  await signIn(page, authenticator);
+  await page.getByText("Signing in with the passkey did not work.").waitFor();
+  await authenticator.setPresent(false);
+  expect(await run("restore")).toMatchObject({ status: 0 });
+  await signIn(page, authenticator);
+  await arrive(page, "Your account");
+});
+
+test("a passkey works after a reset, whose mail names it, and after a change of the address", async () => {
+  const { page, authenticator, email } = await withPasskey();
+  await logOut(page);
+  await page.goto("/forgot-password");
+  await page.getByLabel("Email").fill(email);
+  await button(page, "Send the link").click();
+  const mail = await site.mail(email, "Reset your password");
+  expect(mail).toContain("Your account has passkeys (1).");
+  await page.goto(linkIn(mail));
+  await choosePassword(page, "an entirely new password");
+  await button(page, "Change the password").click();
+  await page.getByText("Your password was changed. Log in with the new one.").waitFor();
+  await signIn(page, authenticator);
+  await arrive(page, "Your account");
+  await authenticator.setPresent(false);
+
+  await page.locator("summary", { hasText: "Change the email address" }).click();
+  await page.getByLabel("New email address").fill(`new-${email}`);
+  await button(page, "Send the link").click();
+  await page.goto(linkIn(await site.mail(`new-${email}`, "Confirm your new email address")));
+  await button(page, "Show the account").click();
+  await button(page, "Confirm the address").click();
+  await arrive(page, "Your account");
+  await logOut(page);
+  await signIn(page, authenticator);
+  await arrive(page, "Your account");
+  await page.getByText(`new-${email}`).waitFor();
+});
+
+test("after 15 minutes adding one asks for a new sign-in first, and makes no passkey on the device", async () => {
+  const { page, authenticator } = await withPasskey();
+  const client = await connect(databaseUrl);
+  await client.query("update sessions set created_at = now() - interval '16 minutes'");
+  await client.end();
+  await page.reload();
+  await page.locator("summary", { hasText: "Add a passkey" }).click();
+  await page.getByText("so we will ask you to log in again first").filter({ visible: true }).waitFor();
+  await button(page, "Add a passkey").click();
+  await page.getByText("Log in again to go on.").waitFor();
+  expect(await authenticator.credentials()).toHaveLength(1);
+});
+
+test("after a login with a password the account page offers one, once", async () => {
+  const email = newAddress();
+  await register(site, await site.visit(), email);
+  const page = await site.open("/login");
+  await logIn(page, email);
+  await arrive(page, "Your account");
+  await button(page, "Add a passkey").waitFor();
+  await page.reload();
+  await arrive(page, "Your account");
+  await page.locator("summary", { hasText: "Add a passkey" }).waitFor();
+  expect(await button(page, "Add a passkey").isVisible()).toBe(false);
+});
+
+test("the name is the browser's and can be edited", async () => {
+  const page = await site.visit();
+  const authenticator = await VirtualAuthenticator.of(page);
+  await register(site, page, newAddress());
+  expect(await page.getByLabel("Name").inputValue()).toBe("Chrome on Linux");
+  await page.getByLabel("Name").fill("My laptop");
+  await addPasskey(page, authenticator);
+  await page.getByText("My laptop").waitFor();
+});
+
+test("by keyboard alone, a passkey is added and signs in", async () => {
+  const page = await visitWithoutSuggestions();
+  const authenticator = await VirtualAuthenticator.of(page);
+  await register(site, page, newAddress());
+  const reach = async (text: string) => {
+    for (let presses = 0; presses < 40; presses++) {
+      await page.keyboard.press("Tab");
+      if ((await page.locator(":focus").textContent()) === text) return;
+    }
+    throw new Error(`No focus on ${text}`);
+  };
+  await page.reload();
+  await reach("Add a passkey");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await authenticator.setPresent(true);
+  await page.keyboard.press("Enter");
+  await page.getByText("The passkey was added.").waitFor();
+  await authenticator.setPresent(false);
+  await logOut(page);
+  await reach("Sign in with a passkey");
+  await authenticator.setPresent(true);
+  await page.keyboard.press("Enter");
+  await arrive(page, "Your account");
+});
+
+test("in Arabic and on a phone, each page with a passkey is accessible and fits", { timeout: 300_000 }, async () => {
+  const { page, authenticator } = await withPasskey(() =>
+    visitWithoutSuggestions({ ...surveyed, viewport: { width: 375, height: 740 } }),
+  );
+  await survey(page, "account-passkey");
+  await page.locator("summary", { hasText: "Add a passkey" }).click();
+  await survey(page, "account-add-passkey");
+  await logOut(page);
+  await survey(page, "login-passkey");
+
+  const t = pageTexts("ar");
+  await button(page, "العربية").click();
+  await arrive(page, t("common.logIn"));
+  const problems = await look(page, "ar", "login-passkey");
+  await authenticator.setPresent(true);
+  await button(page, t("passkeys.signIn")).click();
+  await arrive(page, t("common.accountTitle"));
+  await button(page, t("passkeys.remove")).click();
+  await page.getByText(t("account.otherSessionsEnded")).waitFor();
+  await page.locator("summary", { hasText: t("passkeys.add") }).click();
+  await button(page, t("passkeys.add")).click();
+  await page.getByText(texts.ar.answers.account.passkeyAdded).waitFor();
+  problems.push(...(await look(page, "ar", "account-passkey")));
+  expect(problems).toEqual([]);
+});
+
+test("without JavaScript, and where the browser has no passkeys, nothing of it is shown", async () => {
+  const email = newAddress();
+  await register(site, await site.visit(), email);
+  for (const javaScriptEnabled of [true, false]) {
+    const page = await site.visit({ javaScriptEnabled });
+    if (javaScriptEnabled) await page.addInitScript("delete window.PublicKeyCredential");
+    const shown = page.getByText(/passkey/i).filter({ visible: true });
+    const scripts: string[] = [];
+    page.on("request", (request) => scripts.push(new URL(request.url()).pathname));
+    await page.goto("/login", { waitUntil: "networkidle" });
+    expect(await shown.count()).toBe(0);
+    const height = await page.locator("main").evaluate((main) => main.getBoundingClientRect().height);
+    await logIn(page, email);
+    await arrive(page, "Your account");
+    expect(await shown.count()).toBe(0);
+    expect(scripts.filter((path) => /passkey/.test(path))).toEqual([]);
+    expect(height).toBeLessThan(540);
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme });
+      await photograph(page, `account-no-passkeys-${javaScriptEnabled}-${colorScheme}`);
+    }
+  }
+});

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { signInExternally } from "../support/external-sign-in";
+import {
+  createFixtures,
+  type Fixture,
+  forgetPassword,
+  logIn,
+  newPassword,
+  oldPassword,
+  resetPassword,
+} from "../support/fixture";
+import type { RunningServer } from "../support/server";
+import { Visitor } from "../support/visitor";
+
+const { createFixture } = createFixtures();
+
+/** Kills the server while the request waits for a lock of `statement`, and expects no change. */
+async function killDuring(fixture: Fixture, server: RunningServer, statement: string, request: () => Promise<unknown>) {
+  const before = await fixture.snapshot();
+  const lock = await fixture.transaction(statement);
+  const answer = request().catch((error: Error) => error);
+  await fixture.blocked();
+  await server.kill();
+  expect(await answer).toBeInstanceOf(Error);
+  await lock.query("rollback");
+  await fixture.rolledBack();
+  expect(await fixture.snapshot()).toEqual(before);
+}
+
+test("a mail that was queued or in flight at kill -9 is sent within two minutes of the next start", async () => {
+  await using fixture = await createFixture();
+  const mails = await fixture.mailService({ kind: "no_answer" });
+  const emails = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}@example.com`);
+  const first = await fixture.server(mails.settings);
+  for (const email of emails) await fixture.addAccount(email);
+  for (const email of emails) expect(await forgetPassword(first.url, email)).toMatchObject({ status: 200 });
+  await mails.when(() => mails.attempts() === 4);
+  await first.kill();
+  // The four whose mail call was in flight are active. The others wait, or were in the database when the process died.
+  const states = await fixture.query<{ state: string }>(
+    "select state::text from pgboss.job where data->>'email' is not null order by 1",
+  );
+  expect(states.slice(0, 4)).toEqual(Array(4).fill({ state: "active" }));
+  expect(states.slice(4).map(({ state }) => state)).toSatisfy(
+    (rest: string[]) => rest.length === 2 && rest.every((state) => state === "active" || state === "created"),
+  );
+
+  mails.setBehaviour({ kind: "accept" });
+  const before = mails.mails.length;
+  const second = await fixture.server(mails.settings);
+  await mails.when(() => new Set(mails.mails.slice(before).map(({ to }) => to)).size === emails.length);
+  const last = mails.mails.findLast(({ to }) => to === "a@example.com");
+  const reset = await resetPassword(second.url, "a@example.com", last?.token ?? "");
+  expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
+}, 150_000);
+
+test("kill -9 in the middle of a reset changes nothing, and the link still works", { tags: "2.3.3" }, async () => {
+  await using fixture = await createFixture();
+  const first = await fixture.server();
+  await fixture.addAccount("ada@example.com");
+  const token = await fixture.addResetToken("ada@example.com");
+  expect(await logIn(first.url, "ada@example.com", oldPassword)).toMatchObject({ status: 302 });
+
+  const reset = () => resetPassword(first.url, "ada@example.com", token);
+  await killDuring(fixture, first, "select from users for update", reset);
+  const second = await fixture.server();
+  expect(await logIn(second.url, "ada@example.com", newPassword)).toMatchObject({ status: 422 });
+  expect(await resetPassword(second.url, "ada@example.com", token)).toMatchObject({ status: 302 });
+  expect(await logIn(second.url, "ada@example.com", newPassword)).toMatchObject({ status: 302 });
+});
+
+test("kill -9 during simultaneous resets leaves each one complete or without effect", async () => {
+  await using fixture = await createFixture();
+  const server = await fixture.server();
+  const emails = Array.from({ length: 40 }, (_, n) => `user${n}@example.com`);
+  const resets: (() => Promise<unknown>)[] = [];
+  for (const email of emails) {
+    const id = await fixture.addAccount(email);
+    const token = await fixture.addResetToken(email);
+    await fixture.query("insert into sessions values ($1, $2, $3, null, now(), now(), now() + interval '1 day')", [
+      crypto.randomUUID(),
+      token,
+      id,
+    ]);
+    resets.push(() => resetPassword(server.url, email, token));
+  }
+  const [old] = await fixture.query<{ password_hash: string }>("select password_hash from users limit 1");
+
+  const all = resets.map((reset) => reset());
+  const settled = Promise.allSettled(all);
+  await Promise.race(all);
+  await server.kill();
+  await settled;
+  await fixture.rolledBack();
+
+  const states = await fixture.query<{ changed: boolean; tokens: number; sessions: number }>(
+    `select password_hash <> $1 as changed,
+       (select count(*)::int from password_resets r where r.email = u.email) as tokens,
+       (select count(*)::int from sessions s where s.user_id = u.id) as sessions
+     from users u`,
+    [old?.password_hash],
+  );
+  const done = { changed: true, tokens: 0, sessions: 0 };
+  const notBegun = { changed: false, tokens: 1, sessions: 1 };
+  for (const state of states) expect([done, notBegun]).toContainEqual(state);
+  expect(states).toContainEqual(done);
+  expect(states).toContainEqual(notBegun);
+});
+
+test("kill -9 in the middle of a link changes nothing, and the next sign-in links", async () => {
+  await using fixture = await createFixture();
+  const provider = await fixture.provider();
+  const first = await fixture.server(provider.settings.google);
+  await fixture.addAccount("ada@example.com");
+
+  // An uncommitted user with the same id at the provider stalls the link at its last statement.
+  const sameId =
+    "insert into users (id, email, idp_id, idp_issuer, created_at) values (gen_random_uuid(), 'eve@example.com', 'ada-at-the-provider', 'google', now())";
+  await killDuring(fixture, first, sameId, () => signInExternally(new Visitor(first.url)));
+
+  const second = await fixture.server(provider.settings.google);
+  expect(await signInExternally(new Visitor(second.url))).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await fixture.query("select email, idp_id from users")).toEqual([
+    { email: "ada@example.com", idp_id: "ada-at-the-provider" },
+  ]);
+});

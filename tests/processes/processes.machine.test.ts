@@ -1,0 +1,168 @@
+import { expect, onTestFinished, test } from "vitest";
+import { childrenOf } from "../support/child-processes";
+import { isRefused } from "../support/connections";
+import { createFixtures, forgetPassword, oldPassword } from "../support/fixture";
+import type { MailServiceBehaviour } from "../support/mail-service";
+import { scrape } from "../support/scrape";
+import { freePort, type RunningServer, remixServeListens, spawnServer } from "../support/server";
+import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
+
+const { createFixture } = createFixtures();
+
+const send = (pid: number | undefined, signal: NodeJS.Signals | 0) => {
+  try {
+    return process.kill(pid as number, signal);
+  } catch {
+    return false;
+  }
+};
+
+const exists = (pid: number) => send(pid, 0);
+
+function signalAll({ process: { pid } }: RunningServer, signal: NodeJS.Signals): void {
+  for (const one of [pid, ...childrenOf(pid)]) send(one, signal);
+}
+
+async function spawn(settings: Record<string, string>): Promise<RunningServer> {
+  const server = await spawnServer(settings);
+  onTestFinished(() => server.kill());
+  return server;
+}
+
+async function startThree(behaviour?: MailServiceBehaviour) {
+  const fixture = await createFixture();
+  const metricsPort = await freePort();
+  const mails = await fixture.mailService(behaviour);
+  const settings = { PROCESSES: "3", METRICS_PORT: String(metricsPort), METRICS_HOST: "127.0.0.1" };
+  const server = await fixture.server({ ...mails.settings, ...settings });
+  const lines = () => [...server.output().matchAll(new RegExp(remixServeListens, "g"))].length;
+  const started = async (count: number) => {
+    while (lines() < count) await server.nextOutput();
+  };
+  await started(3);
+  return { fixture, server, mails, started, scrape: () => scrape(metricsPort) };
+}
+
+test("three processes are one service: limits and sessions shared, each mail once, metrics added up", async () => {
+  const { fixture, server, mails, scrape } = await startThree();
+  await using _ = fixture;
+  expect(childrenOf(server.process.pid)).toHaveLength(3);
+  await fixture.addAccount("ada@example.com");
+
+  const wrong = Array.from({ length: 12 }, () =>
+    new Visitor(server.url).post("/login", { email: "ada@example.com", password: "a wrong password" }),
+  );
+  expect((await Promise.all(wrong)).map(({ status }) => status).sort()).toEqual([...Array(10).fill(422), 429, 429]);
+
+  const emails = Array.from({ length: 12 }, (_, n) => `user${n}@example.com`);
+  for (const email of emails) await fixture.addAccount(email);
+  await Promise.all(emails.map((email) => forgetPassword(server.url, email)));
+  await mails.when(() => mails.mails.length >= emails.length);
+
+  await until(async () => (await scrape()).get('latchkey_mails_total{outcome="sent"}') === 12, "12 mails are counted");
+  const metrics = await scrape();
+  expect(metrics.get('latchkey_events_total{event="login.failed",reason="wrong_credentials"}')).toBe(10);
+  expect(metrics.get('latchkey_events_total{event="password_reset.requested"}')).toBe(12);
+  expect(metrics.get("latchkey_database_up")).toBe(1);
+  const connections = [...metrics].filter(([series]) => series.startsWith("latchkey_database_connections"));
+  expect(connections.reduce((sum, [, value]) => sum + value, 0)).toBeGreaterThanOrEqual(3);
+  expect(mails.mails.map(({ to }) => to).sort()).toEqual([...emails].sort());
+
+  // Last: the login is told to the owner, which is a thirteenth mail.
+  const visitor = new Visitor(server.url);
+  expect(await visitor.post("/login", { email: "user1@example.com", password: oldPassword })).toMatchObject({
+    status: 302,
+  });
+  const pages = await Promise.all(Array.from({ length: 12 }, () => visitor.get("/dashboard")));
+  expect(pages.map(({ status }) => status)).toEqual(Array(12).fill(200));
+});
+
+test("a process that ends is replaced, the others answer meanwhile, and the metrics are those of the processes there are", async () => {
+  const { fixture, server, started, scrape } = await startThree();
+  await using _ = fixture;
+  const ofThree = (await scrape()).get("process_max_fds") ?? Number.NaN; // a gauge, the same in each process
+  const [first = Number.NaN] = childrenOf(server.process.pid); // no process has this id; 0 would be every process
+  process.kill(first, "SIGKILL");
+  await server.waitFor(
+    new RegExp(`"pid":${first},"status":null,"signal":"SIGKILL","msg":"A process ended and is replaced."`),
+  );
+  expect((await scrape()).get("process_max_fds")).toBe((ofThree / 3) * 2);
+  let replaced = false;
+  const replacement = started(4).then(() => {
+    replaced = true;
+  });
+  while (!replaced) expect((await new Visitor(server.url).get("/healthz")).status).toBe(200);
+  await replacement;
+  const now = childrenOf(server.process.pid);
+  expect(now).toHaveLength(3);
+  expect(now).not.toContain(first);
+  expect((await scrape()).get("process_max_fds")).toBe(ofThree);
+});
+
+test("simultaneous scrapes are all answered; one whose statement fails is an error that ends no process", async () => {
+  const { fixture, server, scrape } = await startThree();
+  await using _ = fixture;
+  const processes = childrenOf(server.process.pid);
+  const values = await Promise.all(Array.from({ length: 20 }, scrape));
+  expect(values.map((metrics) => metrics.get("latchkey_database_up"))).toEqual(Array(20).fill(1));
+  await fixture.query("alter table pgboss.job rename to renamed");
+  await expect(scrape()).rejects.toThrow("500");
+  await server.waitFor(/"msg":"Unexpected error\."/);
+  expect(childrenOf(server.process.pid)).toEqual(processes);
+  expect(server.output()).not.toContain("MaxListenersExceededWarning");
+});
+
+test.each<[NodeJS.Signals, string, (server: RunningServer, signal: NodeJS.Signals) => void]>([
+  ["SIGTERM", "to the primary process", (server, signal) => server.process.kill(signal)],
+  ["SIGTERM", "to every process", signalAll],
+  ["SIGINT", "to every process", signalAll],
+])("%s %s: the request and the job in flight finish, every process ends, status 0", async (signal, _to, signalThem) => {
+  const { fixture, server, mails } = await startThree({ kind: "no_answer" });
+  await using _ = fixture;
+  const processes = childrenOf(server.process.pid);
+  await fixture.addAccount("ada@example.com");
+  await forgetPassword(server.url, "ada@example.com");
+  await mails.when(() => mails.attempts() === 1);
+  const transaction = await fixture.transaction("select from users for update");
+  const login = new Visitor(server.url).post("/login", { email: "ada@example.com", password: oldPassword });
+  await fixture.blocked();
+  signalThem(server, signal);
+  await until(() => isRefused(server.port), "new connections are refused");
+  signalThem(server, signal);
+  await transaction.query("rollback");
+  mails.setBehaviour({ kind: "accept" });
+  expect((await login).status).toBe(302);
+  expect(await server.ended).toBe(0);
+  expect(processes.filter(exists)).toEqual([]);
+  expect(mails.mails).toMatchObject([{ to: "ada@example.com", subject: "Reset your password" }]);
+  expect(server.output()).not.toMatch(/error/i);
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "%s to every process while they start ends them with status 0",
+  async (signal) => {
+    const { databaseSettings } = await createFixture();
+    const server = await spawn({ PROCESSES: "3", ...databaseSettings });
+    await server.waitFor(remixServeListens);
+    await until(() => childrenOf(server.process.pid).length === 3, "the others are forked");
+    const processes = childrenOf(server.process.pid);
+    signalAll(server, signal);
+    expect(await server.ended).toBe(0);
+    expect(processes.filter(exists)).toEqual([]);
+  },
+);
+
+test("no database is one message and status 1", async () => {
+  const server = await spawn({ PROCESSES: "2", DATABASE_URL: "postgresql://127.0.0.1:1/none" });
+  expect(await server.ended).toBe(1);
+  expect(server.output()).toMatch(/^The database at 127\.0\.0\.1:1\/none cannot be used: .+\n$/);
+});
+
+test("a port in use is one message and status 1", async () => {
+  const { fixture, server } = await startThree();
+  await using _ = fixture;
+  const other = await spawn({ PROCESSES: "2", ...fixture.databaseSettings, PORT: String(server.port) });
+  expect(await other.ended).toBe(1);
+  expect(other.output()).toBe(`Port ${server.port} cannot be used: EADDRINUSE.\n`);
+});

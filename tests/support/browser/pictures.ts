@@ -1,0 +1,110 @@
+// Makes the pictures of README.md and docs/branding.md from today's pages: npm run pictures. A font for Japanese and one for
+// Arabic must be installed, e.g. Debian's fonts-noto-cjk and fonts-noto-core.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { createEmptyDatabase, startServer } from "../server";
+import { startBrowser } from "./chromium";
+import { choosePassword, createAccount, password } from "./registration";
+import { linkIn } from "./site";
+
+const small = { width: 640, height: 800 };
+const phone = { width: 375, height: 740 };
+
+const pictureOf = (name: string) => `docs/pages/${name}.png`;
+
+interface Kind {
+  /** Before each file's name. */
+  prefix: string;
+  settings: Record<string, string>;
+  login: typeof small;
+}
+
+async function photograph(page: Page, name: string): Promise<void> {
+  await page.evaluate(() => document.fonts.ready);
+  await page.screenshot({ path: pictureOf(name) });
+}
+
+async function takePictures(browser: Browser, { prefix, settings, login }: Kind): Promise<void> {
+  const database = await createEmptyDatabase("embedded");
+  const server = await startServer({
+    DATABASE_URL: database.url,
+    IDP_CLIENT_ID: "a",
+    IDP_CLIENT_SECRET: "b",
+    ...settings,
+  });
+  const page = await browser.newPage({ baseURL: server.url, viewport: login });
+  const mail = async (to: string, subject: string) => (await server.mail(to, subject)).text;
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.goto("/login", { waitUntil: "networkidle" });
+    await photograph(page, `${prefix}login-${colorScheme}`);
+  }
+
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(small);
+  await page.goto("/register", { waitUntil: "networkidle" });
+  await createAccount({ mail }, page, "ada@example.com");
+  await page.waitForURL("**/dashboard");
+  await page.goto("/dashboard", { waitUntil: "networkidle" });
+  await photograph(page, `${prefix}dashboard`);
+
+  await page.request.post("/forgot-password", { headers: { Origin: server.url }, form: { email: "ada@example.com" } });
+  await page.goto(linkIn(await mail("ada@example.com", "Reset your password")), { waitUntil: "networkidle" });
+  await choosePassword(page, `${password}, and a boat`);
+  await page.getByText("Very strong.").waitFor();
+  await photograph(page, `${prefix}reset`);
+
+  await page.close();
+  await server.stop();
+  await database.drop();
+}
+
+/** The HTML of the reset mail, as `/dev/mails` shows it. */
+async function photographMail(browser: Browser, settings: Record<string, string>, names: Record<string, typeof phone>) {
+  const { configure } = await import("../configure");
+  const { resetMail } = await import("#server/mail/messages");
+  configure({ APP_URL: "https://login.example.com", ...settings });
+  const { html } = resetMail("en", "ada@example.com", "0".repeat(64));
+  const page = await browser.newPage();
+  for (const [name, viewport] of Object.entries(names)) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme: name.endsWith("dark") ? "dark" : "light" });
+    await page.setContent(html);
+    await photograph(page, name);
+  }
+  await page.close();
+}
+
+const folder = await mkdtemp(join(tmpdir(), "latchkey-pictures-"));
+const logo = join(folder, "logo.svg");
+await writeFile(
+  logo,
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="16" fill="#f2a900"/><path d="M9 20a7 7 0 0 1 14 0z" fill="#3b2600"/></svg>`,
+);
+const brand = {
+  BRAND_NAME: "Morning Post",
+  BRAND_LOGO: logo,
+  BRAND_COLOR: "#f2a900",
+  TERMS_URL: "https://morning.example/terms",
+  PRIVACY_URL: "https://morning.example/privacy",
+  SUPPORT_EMAIL: "help@morning.example",
+};
+
+const browser = await startBrowser();
+try {
+  await takePictures(browser, { prefix: "", settings: {}, login: small });
+  await photographMail(browser, {}, { mail: small });
+  await takePictures(browser, { prefix: "brand-", settings: brand, login: phone });
+  await photographMail(browser, brand, {
+    "brand-mail-phone": phone,
+    "brand-mail-dark": phone,
+    "brand-mail-desktop": { width: 800, height: 740 },
+  });
+} finally {
+  await browser.close();
+  await rm(folder, { recursive: true });
+}
+process.exit(0); // the configuration of the mails has opened nothing that would end by itself

@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import axe from "axe-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { expect } from "vitest";
+
+const folder = fileURLToPath(new URL("../../../screenshots", import.meta.url));
+const everyWidth = [320, 375, 1280];
+export const themes = ["light", "dark"] as const;
+/** Without axe's best practices, which are for pages: landmarks, a heading. */
+export const wcag = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+/** The CSP would block axe. The tests of the flows run with the CSP. */
+export const surveyed: BrowserContextOptions = { bypassCSP: true, reducedMotion: "reduce" };
+
+export async function violations(page: Page, standards: string[]): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async (values) => {
+    const { violations, incomplete } = await (window as unknown as { axe: typeof axe }).axe.run({
+      runOnly: { type: "tag", values },
+    });
+    const undecided = incomplete.filter(({ id }) => id === "color-contrast");
+    return [...violations, ...undecided].flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+  }, standards);
+}
+
+/** The texts that do not fit into their element. */
+export const cutTexts = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("h1, h2, label, button, a, p, summary, small, dd, time")]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1 && clientWidth > 0)
+      .map(({ textContent }) => textContent),
+  );
+
+export const overflow = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** Takes a screenshot. Playwright ends transitions first, which axe needs too. */
+export async function photograph(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: "disabled" });
+}
+
+/** Takes a screenshot of a state at every width and theme, and expects no axe violation and no overflow. */
+export async function survey(
+  page: Page,
+  state: string,
+  { widths = everyWidth, standards = [...wcag, "best-practice"] } = {},
+): Promise<void> {
+  const problems: string[] = [];
+  await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });
+  for (const width of widths) {
+    for (const colorScheme of themes) {
+      await page.setViewportSize({ width, height: width < 1000 ? 740 : 800 });
+      await page.emulateMedia({ colorScheme });
+      const name = `${state}-${width}-${colorScheme}`;
+      await photograph(page, name);
+      problems.push(...(await violations(page, standards)).map((violation) => `${name}: ${violation}`));
+      if ((await overflow(page)) > 0) problems.push(`${name}: horizontal overflow`);
+    }
+  }
+  expect(problems).toEqual([]);
+}

@@ -1,0 +1,69 @@
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { tags } from "./lint/evidence/tags.ts";
+import { alias, startsProcesses } from "./tests/support/vitest-options.js";
+
+const freshBuild = "tests/support/fresh-build.ts";
+const programs = "tests/support/programs.ts";
+
+const project = (
+  name: string,
+  include: string,
+  options: TestProjectInlineConfiguration["test"],
+): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, include: [`tests/${include}.test.ts`], globalSetup: [programs, freshBuild], ...options },
+});
+
+/** The folders whose tests need more than the programs of the others. */
+const apart = ["tests/{deploy,examples,smoke,upgrade}/**"];
+
+const faults: TestProjectInlineConfiguration["test"] = {
+  exclude: apart,
+  provide: { programs: ["initdb", "pgbouncer", "script"], pgbouncer: false },
+  fileParallelism: false,
+};
+
+/** The tests that need programs of the machine, or minutes: `npm run test:browser`, `test:faults` and so on. */
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    tags,
+    ...startsProcesses,
+    projects: [
+      project("browser", "**/*.browser", { provide: { programs: ["chromium", "initdb"] }, maxWorkers: 1 }),
+      project("faults", "**/*.machine", faults),
+      // With PgBouncer between the service and PostgreSQL; without the files that it could not concern.
+      project("pgbouncer", "**/*.machine", {
+        ...faults,
+        exclude: [
+          ...apart,
+          "tests/database/{failover,folder-lock,pgbouncer,tls}.machine.test.ts",
+          "tests/processes/output.machine.test.ts",
+        ],
+        provide: { ...faults.provide, pgbouncer: true },
+      }),
+      project("examples", "examples/*.machine", {
+        provide: { programs: ["caddy", "chromium", "dist-packages/jwt", "nginx", "python3"] },
+        maxWorkers: 1,
+      }),
+      project("deploy", "deploy/*.machine", {
+        provide: {
+          programs: ["caddy", "chromium", "curl", "initdb", "nginx", "pgbouncer", "postfix", "systemd-analyze"],
+        },
+        globalSetup: [programs, freshBuild, "tests/deploy/production-dependencies.ts"],
+        maxWorkers: 2,
+      }),
+      project("upgrade", "upgrade/*.machine", {
+        provide: { programs: ["initdb", "nginx"] },
+        globalSetup: [programs, freshBuild, "tests/upgrade/releases.ts"],
+        testTimeout: 600_000,
+        fileParallelism: false,
+      }),
+      project("smoke", "smoke/*.machine", {
+        globalSetup: ["tests/smoke/build.ts"],
+        setupFiles: ["tests/support/setup.ts"],
+        fileParallelism: false,
+      }),
+    ],
+  },
+});
