@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
+import { settings } from "#server/settings/settings";
 import { advisories } from "./advisories";
-import { reasons } from "./reasons";
+import { type Denied, type Reason, reasons } from "./reasons";
 import { chapters, requirements, sections } from "./requirements";
 
 /**
@@ -61,11 +62,45 @@ const tests = testFiles.sort().flatMap((file) => namedTests(join("tests", file))
 const problems: string[] = [];
 const testLines = (found: NamedTest[]) => found.map(({ file, name }) => `  - ${file}: ${name}`);
 
+/** What a reason may deny, by kind: the names of what there is, one a line. */
+function existing(): Record<keyof Denied, string> {
+  const sources = ["app", "server"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
+  );
+  const code = sources.filter((file) => /\.[jt]sx?$/.test(file) && !file.startsWith("server/languages"));
+  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+  return {
+    settings: Object.values(settings).flatMap(Object.keys).join("\n"),
+    events: [...readFileSync("server/events.ts", "utf8").matchAll(/"(\w+\.\w+)"/g)].map(([, name]) => name).join("\n"),
+    routes: readdirSync("app/routes")
+      .map((file) => file.replace(/\.tsx?$/, ""))
+      .join("\n"),
+    packages: Object.keys(dependencies).join("\n"),
+    code: code.map((file) => readFileSync(file, "utf8")).join("\n"),
+  };
+}
+const there = existing();
+
+/** The text of a reason, after the check that what it denies does not exist. */
+function textOf(id: string, reason: Reason | undefined): string | undefined {
+  if (reason === undefined || typeof reason === "string") {
+    if (reason?.startsWith("Does not apply")) problems.push(`${id}: the reason does not name what must not exist`);
+    return reason;
+  }
+  const [text, denied] = reason;
+  for (const [kind, pattern] of Object.entries(denied)) {
+    const [found] = new RegExp(pattern, "im").exec(there[kind as keyof Denied]) ?? [];
+    if (found !== undefined) problems.push(`${id}: there is \`${found}\` (${kind}), which the reason denies: ${text}`);
+  }
+  return text;
+}
+
+const texts = Object.fromEntries(Object.entries(reasons).map(([id, reason]) => [id, textOf(id, reason)]));
+
 const isExclusive = (reason: string) => /^(?:Does not apply|Documented)\b/.test(reason);
 
 const shownBy = (id: string) => tests.filter(({ tags }) => tags.includes(id));
-const reasonFor = (id: string, section: string) =>
-  reasons[id] ?? reasons[section] ?? reasons[section.split(".", 1)[0] ?? ""];
+const reasonFor = (id: string, section: string) => texts[id] ?? texts[section] ?? texts[section.split(".", 1)[0] ?? ""];
 
 /** The requirements of a section. Those that have one reason and no test are one item. */
 function sectionLines(section: string): string[] {
@@ -85,10 +120,11 @@ function sectionLines(section: string): string[] {
   return lines;
 }
 
-function advisoryLines([id, what]: [string, string]): string[] {
+function advisoryLines([id, advisory]: [string, string | [string, Reason]]): string[] {
+  const [what, why] = typeof advisory === "string" ? [advisory] : advisory;
   const shown = shownBy(id);
-  if (shown.length === 0) problems.push(`${id} has no test`);
-  return [`- **${id}**, ${what}`, ...testLines(shown)];
+  if (shown.length === 0 && !why) problems.push(`${id} has neither a test nor the reason why it cannot happen here`);
+  return [`- **${id}**, ${what}${why ? ` ${textOf(id, why)}` : ""}`, ...testLines(shown)];
 }
 
 const chapterLines = Object.entries(chapters).flatMap(([chapter, name]) => [
@@ -110,7 +146,8 @@ const page = [
   "For whoever audits Latchkey, or compares it to a checklist: every requirement of",
   "[OWASP ASVS 5.0.0](https://github.com/OWASP/ASVS), levels 1 and 2, with the tests below `tests/` that show it. A",
   "requirement that is met in part, by somebody else, or not at all says so. At the end: advisories of other products, and",
-  "the tests that hold the same attack off here. `npx vitest run --tags-filter 6.2.4` runs the tests of one of them, and",
+  "the tests that hold the same attack off here, or why it cannot happen. A reason that denies a feature names what must not",
+  "exist, and `npm run check` fails when it does. `npx vitest run --tags-filter 6.2.4` runs the tests of one requirement, and",
   "`npm run evidence` writes this page; `npm run check` compares it.",
   "",
   `Of ${requirements.length} requirements, ${count("shown")} are shown by tests, ${count("In part")} are met in part, ${count("Not met")} are not met, and`,

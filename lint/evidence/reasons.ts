@@ -1,26 +1,55 @@
+/** What a reason denies: it is wrong as soon as one of them exists. Patterns, not case-sensitive. */
+export interface Denied {
+  /** Names of settings. */
+  settings?: string;
+  /** Names of the events in `server/events.ts`. */
+  events?: string;
+  /** Files in `app/routes/`, without the extension. */
+  routes?: string;
+  /** Dependencies of `package.json`. */
+  packages?: string;
+  /** Text in `app/` and `server/`, without the languages. */
+  code?: string;
+}
+
+export type Reason = string | [text: string, denied: Denied];
+
 /**
  * Why a requirement does not apply, is not met, is met by a document, or is met in part beside the tests that show the
- * rest. The key is a requirement, a section or a chapter of OWASP ASVS 5.0.0.
+ * rest. The key is a requirement, a section or a chapter of OWASP ASVS 5.0.0. A reason of "Does not apply" names what must
+ * not exist.
  */
-export const reasons: Record<string, string> = {
-  "1.2.5": "Does not apply: the service runs no other program.",
-  "1.2.6": "Does not apply: no LDAP.",
-  "1.2.7": "Does not apply: no XPath.",
-  "1.2.8": "Does not apply: no LaTeX.",
-  "1.2.9": "Does not apply: no regular expression is made from input.",
-  "1.3.1": "Does not apply: nobody can type HTML.",
-  "1.3.2": "Does not apply: no code is made from data.",
+export const reasons: Record<string, Reason> = {
+  "1.2.5": ["Does not apply: the service runs no other program.", { code: "child_process" }],
+  "1.2.6": ["Does not apply: no LDAP.", { packages: "ldap" }],
+  "1.2.7": ["Does not apply: no XPath.", { packages: "xpath|xmldom|libxml" }],
+  "1.2.8": ["Does not apply: no LaTeX.", { packages: "tex" }],
+  "1.2.9": ["Does not apply: no regular expression is made from input.", { code: String.raw`new RegExp\((?!\`)` }],
+  "1.3.1": [
+    "Does not apply: nobody can type HTML.",
+    { packages: "sanitize|purify|markdown|marked|tiptap|quill", code: "dangerouslySetInnerHTML" },
+  ],
+  "1.3.2": ["Does not apply: no code is made from data.", { code: String.raw`\beval\(|new Function\(|node:vm` }],
   "1.3.4":
     "Only the operator can name an SVG, as `BRAND_LOGO`. It is served with a policy that lets it run and load nothing.",
-  "1.3.5": "Does not apply: nobody can type a template, Markdown or a style sheet.",
+  "1.3.5": [
+    "Does not apply: nobody can type a template, Markdown or a style sheet.",
+    { packages: "handlebars|mustache|liquid|ejs|markdown|marked|sass" },
+  ],
   "1.3.6":
     "The addresses that are called come from the settings and from discovery. A user's picture is never fetched.",
-  "1.3.7": "Does not apply: every template is a part of the code.",
-  "1.3.8": "Does not apply: no JNDI.",
-  "1.3.9": "Does not apply: no memcache.",
-  "1.3.10": "Does not apply: no format string is made from input.",
-  "1.4": "Does not apply: the code is JavaScript, which manages memory and has no integer overflow.",
-  "1.5.1": "Does not apply: no XML is parsed.",
+  "1.3.7": [
+    "Does not apply: every template is a part of the code.",
+    { packages: "handlebars|mustache|liquid|ejs|nunjucks" },
+  ],
+  "1.3.8": ["Does not apply: no JNDI.", { packages: "java|jndi" }],
+  "1.3.9": ["Does not apply: no memcache.", { packages: "memcache|memjs" }],
+  "1.3.10": ["Does not apply: no format string is made from input.", { code: String.raw`util\.format|printf` }],
+  "1.4": [
+    "Does not apply: the code is JavaScript, which manages memory and has no integer overflow.",
+    { packages: "ffi|koffi" },
+  ],
+  "1.5.1": ["Does not apply: no XML is parsed.", { packages: "xml|saml" }],
   "2.1": "Documented: docs/threat-model.md, docs/decisions.md, and the contract tests of each field.",
   "3.3.1":
     "In part: the cookies of an external sign-in, `oauth_…`, are Secure but have no prefix. The name was asked for.",
@@ -30,17 +59,26 @@ export const reasons: Record<string, string> = {
   "3.4.4": "In part: the status alone of a request that Node's parser refuses has no such header.",
   "3.4.5": "In part: the status alone of a request that Node's parser refuses has no such header.",
   "3.4.6": "In part: the status alone of a request that Node's parser refuses has no such header.",
-  "3.5.2": "Does not apply: no function relies on a preflight; a form of another origin is refused by its `Origin`.",
+  "3.5.2": [
+    "Does not apply: no function relies on a preflight; a form of another origin is refused by its `Origin`.",
+    { code: "Access-Control-Allow" },
+  ],
   "3.5.3": "In part: a GET of `/auth/idp` starts a sign-in. It was asked for.",
   "3.5.4": "The operator's: give Latchkey a host name of its own. SECURITY.md says what sharing one means.",
-  "3.5.5": "Does not apply: no page listens to postMessage.",
+  "3.5.5": [
+    "Does not apply: no page listens to postMessage.",
+    { code: String.raw`postMessage|addEventListener\("message"` },
+  ],
   "4.1.1": "In part: an SVG has no charset.",
   "4.1.2":
     "The proxy's: `deploy/nginx.conf` and Caddy redirect http to https. Latchkey itself redirects nothing for its scheme.",
   "4.2.1": "Node's HTTP parser and the proxy decide where a message ends. Latchkey parses none.",
-  "4.3": "Does not apply: no GraphQL.",
-  "4.4": "Does not apply: no WebSocket.",
-  "5": "Does not apply: no file is uploaded. A form with a file counts as a form without that field.",
+  "4.3": ["Does not apply: no GraphQL.", { packages: "graphql" }],
+  "4.4": ["Does not apply: no WebSocket.", { packages: "^ws$|websocket|socket\\.io", code: "WebSocket" }],
+  "5": [
+    "Does not apply: no file is uploaded. A form with a file counts as a form without that field.",
+    { packages: "multer|busboy|formidable", code: 'type="file"|parseMultipart' },
+  ],
   "6.1.1": "Documented: SECURITY.md, docs/threat-model.md and docs/decisions.md.",
   "6.1.2": "Documented: docs/branding.md. Besides, the address and its local part are refused.",
   "6.1.3":
@@ -53,17 +91,23 @@ export const reasons: Record<string, string> = {
   "6.3.3":
     "In part: a passkey is phishing-resistant and verifies the person, but an account may go on with a password alone.",
   "6.3.4": "In part: an external sign-in counts toward no limit here; the provider limits attempts.",
-  "6.4.2": "Does not apply: there are no hints and no secret questions.",
+  "6.4.2": ["Does not apply: there are no hints and no secret questions.", { code: "secret.?question|password.?hint" }],
   "6.4.4": "A lost passkey needs no recovery: a password, the provider or the mailbox leads into the account.",
-  "6.5.2": "Does not apply: a token has 256 random bits.",
+  "6.5.2": ["Does not apply: a token has 256 random bits.", { code: "backup.?code|recovery.?code" }],
   "6.5.3": "`node:crypto` makes them.",
   "6.5.5": "Not met: a mailed link works for 60 minutes, not 10. The lifetime was asked for; mail can be slow.",
-  "6.6.1": "Does not apply: no telephone.",
+  "6.6.1": ["Does not apply: no telephone.", { packages: "twilio|vonage|sms" }],
   "6.6.2": "Not met: a link works in any browser, because mail may be read on another device.",
   "6.6.3": "Met by length: a token has 256 random bits; a wrong one costs one query and no hash.",
-  "6.8.2": "Does not apply: no assertion is used. The profile is fetched from the provider over TLS.",
-  "6.8.3": "Does not apply: no SAML.",
-  "6.8.4": "Not met: without an ID token, the provider does not say when and how it authenticated the user.",
+  "6.8.2": [
+    "Does not apply: no assertion is used. The profile is fetched from the provider over TLS.",
+    { packages: "saml", code: String.raw`\bid_token\b` },
+  ],
+  "6.8.3": ["Does not apply: no SAML.", { packages: "saml" }],
+  "6.8.4": [
+    "Not met: without an ID token, the provider does not say when and how it authenticated the user.",
+    { code: String.raw`\bid_token\b` },
+  ],
   "7.1.1": "Documented: SECURITY.md, promise 4.",
   "7.1.2": "Documented here: a user has at most 50 sessions; one more ends the one that was used least recently.",
   "7.1.3": "Documented: SECURITY.md. Besides, the provider's session and the session here are independent.",
@@ -73,30 +117,30 @@ export const reasons: Record<string, string> = {
     "Not met: any link to `/auth/idp` starts a sign-in, which a provider may complete without a click. The GET was asked for.",
   "8.1":
     "Documented here: a user reads and changes the own account and nothing else. An operator gives groups; the proxy asks `/auth/verify` for one, and applications read them (docs/applications.md).",
-  "8.4": "Does not apply: there are no tenants.",
-  "9.1": "A session token is a reference, and no self-contained token is accepted: applications verify `Remote-Token`.",
-  "9.2.2": "Does not apply: there is one type of token, and Latchkey accepts none.",
+  "8.4": ["Does not apply: there are no tenants.", { settings: "TENANT" }],
   "10.2.1": "PKCE is off unless `IDP_PKCE=true`.",
-  "10.3": "Does not apply: Latchkey is a client, not a resource server.",
-  "10.4": "Does not apply: Latchkey is a client, not an authorization server.",
-  "10.5.1": "Does not apply: no ID token is used.",
-  "10.5.2": "There is no ID token: the id is the profile's, stored with its issuer.",
-  "10.5.4": "Does not apply: no ID token is used.",
-  "10.5.5": "Does not apply: no back-channel logout.",
-  "10.6": "Does not apply: Latchkey is a client, not a provider.",
-  "10.7": "Does not apply: the provider asks for consent.",
+  "10.3": ["Does not apply: Latchkey is a client, not a resource server.", { code: "introspect" }],
+  "10.4": ["Does not apply: Latchkey is a client, not an authorization server.", { routes: "authorize|token" }],
+  "10.5.1": ["Does not apply: no ID token is used.", { code: String.raw`\bid_token\b` }],
+  "10.5.2": [
+    "There is no ID token: the id is the profile's, stored with its issuer.",
+    { code: String.raw`\bid_token\b` },
+  ],
+  "10.5.4": ["Does not apply: no ID token is used.", { code: String.raw`\bid_token\b` }],
+  "10.6": ["Does not apply: Latchkey is a client, not a provider.", { routes: "authorize|token" }],
+  "10.7": ["Does not apply: the provider asks for consent.", { routes: "consent" }],
   "11.1.1": "Documented in docs/commands.md: the life of the signing keys and of `IDENTITY_KEY`.",
   "11.1.2":
-    "Documented here: SHA-256, Argon2id (19 MiB, t=2, p=1), bcrypt for imported hashes, 256 random bits; ES256, A256GCM (`jose`); TLS is Node's and the proxy's.",
+    "Documented here: SHA-256, Argon2id (19 MiB, t=2, p=1), bcrypt for imported hashes, 256 random bits; ES256, A256GCM and the asymmetric algorithms of a logout token (`jose`); TLS is Node's and the proxy's.",
   "11.2.1": "Met by choice: oslo, jose, @node-rs/argon2 and node:crypto compute everything (docs/dependencies.md).",
   "11.2.3": "Met by choice: SHA-256 and 256 random bits.",
   "11.4.2": "In part: an imported bcrypt hash may be weaker, until its owner's first login replaces it.",
   "11.4.3": "Met by choice: ES256 signs a SHA-256. `@simplewebauthn/server` verifies a passkey's signature.",
-  "11.4.4": "Does not apply: no key is derived from a password.",
+  "11.4.4": ["Does not apply: no key is derived from a password.", { code: "pbkdf2|scrypt|hkdf" }],
   "11.5.1": "`node:crypto` makes them: 256 bits for a token, 128 for a nonce.",
   "12.1.1": "The proxy's for visitors (`deploy/nginx.conf`, Caddy). Outgoing calls use Node's: TLS 1.2 and 1.3.",
   "12.1.2": "The proxy's for visitors. Outgoing calls use Node's.",
-  "12.1.3": "Does not apply: no client certificate.",
+  "12.1.3": ["Does not apply: no client certificate.", { settings: "CLIENT_CERT", code: "requestCert" }],
   "12.2": "The proxy's: it ends TLS. SECURITY.md says that Latchkey is served over https.",
   "12.3.1":
     "In part: the proxy's for visitors. A PostgreSQL without `sslmode=verify-full` and SMTP to a loopback address are not encrypted.",
@@ -106,7 +150,7 @@ export const reasons: Record<string, string> = {
     "Documented here: the database, the mail service, the provider (with the endpoints of its discovery), the application at `WEBHOOK_URL` and, with `BREACHED_PASSWORDS=on`, the range service are called, and nothing else.",
   "13.2.1": "Not met: database, mail service and provider get a static password or key. They support nothing else.",
   "13.2.2": "Not met: the database account may change the schema, because migrations run at start.",
-  "13.2.5": "The operator's: a firewall may limit outgoing calls to the three services.",
+  "13.2.5": "The operator's: a firewall may limit outgoing calls to the services of 13.1.1.",
   "13.3": "The operator's: secrets come from the environment or from files, which a vault can write.",
   "13.4.1": "The operator's: docs/operation.md installs without `.git`, and only `public/` is served.",
   "13.4.5": "`/healthz` and `/readyz` are public on purpose.",
@@ -131,9 +175,12 @@ export const reasons: Record<string, string> = {
   "16.2.2": "The operator's: the machine's clock. Events are in UTC; `latchkey doctor` compares it to the database's.",
   "16.2.3": "Met by design: standard output is the only destination.",
   "16.2.4": "Not met for the access line, which is the text of `remix-serve`. Events are JSON.",
-  "16.3.2": "Not met: a form from another site and another user's session id are no events. They change nothing.",
+  "16.3.2": [
+    "Not met: a form from another site and another user's session id are no events. They change nothing.",
+    { events: "cross|forged|csrf" },
+  ],
   "16.3.3": "In part: a malformed field and a form from another site are no events. The access line has the status.",
   "16.4.2": "The operator's: logs go to standard output.",
   "16.4.3": "The operator's: logs go to standard output.",
-  "17": "Does not apply: no WebRTC.",
+  "17": ["Does not apply: no WebRTC.", { packages: "webrtc|mediasoup|turn" }],
 };

@@ -22,7 +22,7 @@ const suspended = async (account = {}) => {
 
 describe("suspending an account", () => {
   test("ends its sessions, links and unconfirmed changes, those of others stay, and nobody gets a mail", {
-    tags: "7.4.2",
+    tags: ["7.4.2", "CVE-2026-43983"],
   }, async () => {
     const id = await latchkey.createUser();
     const cookie = await latchkey.signedIn(id);

@@ -117,14 +117,19 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       ["X-Forwarded-Host", "evil.example"],
       ["X-Forwarded-Proto", "https"],
       ["X-Forwarded-Method", "POST"],
+      ["X-Forwarded-Prefix", "/auth"],
       ["X-Forwarded-For", "203.0.113.9"],
-    ])("a forged %s changes nothing", { tags: "CVE-2026-40575" }, async (name, value) => {
-      const headers = { ...navigation, [name]: value };
-      expect((await visitor.get(path, headers)).status).toBe(200);
-      const location = `${example.url}/login?${new URLSearchParams({ return_to: `${example.url}${path}` })}`;
-      expect(await sendAsBrowser(example.url, path, { headers })).toMatchObject({ status: 302, location });
-      expect((await sendAsBrowser(example.url, path, { headers: { [name]: value } })).status).toBe(401);
-    });
+    ])(
+      "a forged %s changes nothing",
+      { tags: ["CVE-2026-35051", "CVE-2026-40575", "CVE-2026-76835"] },
+      async (name, value) => {
+        const headers = { ...navigation, [name]: value };
+        expect((await visitor.get(path, headers)).status).toBe(200);
+        const location = `${example.url}/login?${new URLSearchParams({ return_to: `${example.url}${path}` })}`;
+        expect(await sendAsBrowser(example.url, path, { headers })).toMatchObject({ status: 302, location });
+        expect((await sendAsBrowser(example.url, path, { headers: { [name]: value } })).status).toBe(401);
+      },
+    );
 
     test("without a session, a script, a form and a preflight get 401, and no login page", async () => {
       expect((await sendAsBrowser(example.url, path, { headers: { Accept: "application/json" } })).status).toBe(401);

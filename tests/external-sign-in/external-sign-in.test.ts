@@ -214,7 +214,9 @@ describe("a refused callback", () => {
     ["an empty code", { code: "", state }, own, ""],
   ])(
     "login CSRF: %s sends no request and changes nothing",
-    { tags: ["2.3.1", "10.1.2", "10.2.1", "CVE-2025-68158"] },
+    {
+      tags: ["2.3.1", "10.1.2", "10.2.1", "CVE-2025-68158", "CVE-2026-49448", "CVE-2026-81888", "GHSA-wxw3-q3m9-c3jr"],
+    },
     async (_why, query, cookie, problem = "stale") => {
       await latchkey.createUser();
       googleAnswers(ada);
@@ -297,6 +299,34 @@ describe("simultaneous callbacks", () => {
       { status: "rejected", reason: { reason: "no_verified_email" } },
       { status: "fulfilled", value: { userId: expect.any(String) } },
     ]);
+  });
+
+  test("of forty people sign each in to the own account", { tags: "CVE-2026-33544" }, async () => {
+    const people = Array.from({ length: 40 }, (_, index) => `person-${index}`);
+    nock("https://oauth2.googleapis.com")
+      .post("/token")
+      .times(people.length)
+      .reply(200, (_uri, form) => ({
+        access_token: new URLSearchParams(String(form)).get("code"),
+        token_type: "Bearer",
+      }));
+    nock("https://openidconnect.googleapis.com")
+      .get("/v1/userinfo")
+      .times(people.length)
+      .reply(200, function () {
+        const sub = String(this.req.headers.authorization).replace("Bearer ", "");
+        return { sub, email: `${sub}@example.com`, email_verified: true };
+      });
+    const answers = await Promise.all(
+      people.map((code, index) => {
+        const own = index.toString(16).padStart(64, "0");
+        return comeBack({ code, state: own }, `oauth_state=${own}`);
+      }),
+    );
+    for (const [index, { cookies }] of answers.entries()) {
+      const { data } = await openAccount(`session=${cookies.session}`);
+      expect(data.user).toMatchObject({ email: `${people[index]}@example.com` });
+    }
   });
 
   const rounds = [1, 2, 3, 4, 5];

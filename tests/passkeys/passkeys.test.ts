@@ -356,11 +356,27 @@ describe("signing in", () => {
     ["an unknown credential", { id: Buffer.alloc(32, 1) }, "unknown"],
   ];
 
-  test.each(refusals)("with %s is refused, and its challenge is used up", async (_, changes, reason) => {
-    const asked = await ask("sign-in");
-    await expectRefused(() => answerWith(authenticator.get(asked.options, changes), { cookie: asked.cookie }), reason);
-    expect(await challenges()).toEqual([]);
+  test("in the session of another account is a session of its own account", { tags: "CVE-2026-82466" }, async () => {
+    const cookie = await latchkey.signedIn({ email: "bob@example.com" });
+    const { cookies } = await signInBy(authenticator, {}, { cookie });
+    expect(await openAccount(`session=${cookies.session}`)).toMatchObject({
+      data: { user: { email: "ada@example.com" } },
+    });
+    expect(await openAccount(cookie)).toMatchObject({ location: "/login" });
   });
+
+  test.each(refusals)(
+    "with %s is refused, and its challenge is used up",
+    { tags: "GHSA-h4fw-6r7f-w494" },
+    async (_, changes, reason) => {
+      const asked = await ask("sign-in");
+      await expectRefused(
+        () => answerWith(authenticator.get(asked.options, changes), { cookie: asked.cookie }),
+        reason,
+      );
+      expect(await challenges()).toEqual([]);
+    },
+  );
 
   test("with a wrong signature is answered as an unknown credential is, in every header and byte", async () => {
     const asked = await ask("sign-in");
@@ -549,7 +565,7 @@ describe("removing", () => {
     });
   });
 
-  test("needs a sign-in of the last 15 minutes", async () => {
+  test("needs a sign-in of the last 15 minutes", { tags: "CVE-2026-3429" }, async () => {
     await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
     expect(await remove()).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
     expect(await rows()).toHaveLength(1);

@@ -63,7 +63,9 @@ describe("a new session", () => {
     },
   );
 
-  test("replaces a planted token (session fixation) and another's session", { tags: "7.2.4" }, async () => {
+  test("replaces a planted token (session fixation) and another's session", {
+    tags: ["7.2.4", "CVE-2026-7507"],
+  }, async () => {
     await latchkey.createUser();
     const bobs = await latchkey.signedIn({ email: "bob@example.com" });
     for (const before of [`session=${"ab".repeat(32)}`, bobs]) {
