@@ -3,11 +3,12 @@ import { isRouteErrorResponse, Links, LiveReload, Outlet, ScrollRestoration, use
 import type { ReactNode } from "react";
 import { ErrorPage } from "./components/error-page";
 import { Footer } from "./components/footer";
+import { NoPasswords } from "./components/no-passwords";
 import { useFocusOnArrival } from "./document/focus";
 import { useDocumentLanguage } from "./document/language";
 import { lowPriority, PageForBrowser, usePage } from "./document/page-context";
 import { PageScripts, StorageFallback } from "./document/remix-internals";
-import { useHead } from "./document/title";
+import { noPasswords, useHead, usePageHandle } from "./document/title";
 import styles from "./styles/latchkey.css";
 
 export const links: LinksFunction = () => [{ rel: "stylesheet", href: styles }];
@@ -56,7 +57,7 @@ export function Layout({ children }: { children: ReactNode }) {
 
 export default function App() {
   useFocusOnArrival();
-  return <Outlet />;
+  return usePageHandle() === noPasswords ? <NoPasswords /> : <Outlet />;
 }
 
 export function ErrorBoundary() {

@@ -67,6 +67,7 @@ function configOf(values: Values, production: boolean) {
   const { address, database, applications, brand, language } = values;
   const { REGISTRATION: mode, REGISTRATION_DOMAINS: domains } = values.registration;
   const {
+    PASSWORDS: on,
     PASSWORD_MIN_LENGTH: minimumLength,
     BREACHED_PASSWORDS: breaches,
     BREACHED_PASSWORDS_URL: url,
@@ -101,7 +102,7 @@ function configOf(values: Values, production: boolean) {
     metrics: port === null ? null : { host, port },
     defaultLanguage: language.DEFAULT_LOCALE,
     registration: mode === "domains" ? { mode, domains: given(domains) } : { mode },
-    passwords: { minimumLength, breachesUrl: breaches ? url.replace(/\/+$/, "") : null },
+    passwords: { on, minimumLength, breachesUrl: breaches ? url.replace(/\/+$/, "") : null },
     sessions: sessionsConfig(values),
     signInRedirect: values.identityProvider.SIGN_IN_REDIRECT,
     identityProvider: identityProviderConfig(values),

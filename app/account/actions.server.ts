@@ -11,7 +11,7 @@ import {
   logExternalSignInFailure,
   startExternalSignIn,
 } from "#server/features/visitor/external-sign-in.server";
-import { passwordProblem } from "#server/features/visitor/password-policy.server";
+import { hasPasswords, passwordProblem } from "#server/features/visitor/password-policy.server";
 import { requestPasswordReset } from "#server/features/visitor/password-reset.server";
 import { linkLifetimeMinutes } from "#server/rules";
 import { minutesIn } from "~/answers/responses";
@@ -124,6 +124,8 @@ async function removeAccount({ request, t, owner, signedIn: { user }, form }: Ac
 }
 
 interface AccountAction {
+  /** Whether it is about a password: it is refused where there are none. */
+  password?: true;
   /** Whether it asks for a sign-in not older than 15 minutes: it changes who can sign in, or cannot be undone. */
   recent?: true;
   run(context: ActionContext): Promise<Response | ReturnType<typeof done | typeof refused> | "session_ended">;
@@ -132,8 +134,8 @@ interface AccountAction {
 const actions: Record<Intent, AccountAction> = {
   "end-session": { run: endOneSession },
   "end-other-sessions": { run: endEveryOtherSession },
-  "send-password-link": { run: sendPasswordLink },
-  "change-password": { recent: true, run: changeOwnPassword },
+  "send-password-link": { password: true, run: sendPasswordLink },
+  "change-password": { password: true, recent: true, run: changeOwnPassword },
   "connect-provider": { recent: true, run: connect },
   "unlink-provider": { recent: true, run: disconnect },
   "add-passkey": { recent: true, run: addOwnPasskey },
@@ -144,8 +146,10 @@ const actions: Record<Intent, AccountAction> = {
 
 /** Does what the owner asked for on the account page. A session that ended meanwhile leads to the login page. */
 export async function runAccountAction(request: Request, signedIn: SignedIn, form: AccountForm) {
-  const { recent, run } = actions[form.intent];
+  const { password, recent, run } = actions[form.intent];
+  const t = textsFor(request);
+  if (password && !hasPasswords()) return refused(form, { passwordLink: t("account.passwordsOff") });
   if (recent) await requireRecentSignIn(request, signedIn);
-  const answer = await run({ request, t: textsFor(request), signedIn, owner: ownerOf(request, signedIn), form });
+  const answer = await run({ request, t, signedIn, owner: ownerOf(request, signedIn), form });
   return answer === "session_ended" ? redirect("/login") : answer;
 }

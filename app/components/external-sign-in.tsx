@@ -9,15 +9,16 @@ const marked = ["Google", "GitHub", "GitLab", "Discord"];
 interface ExternalSignInProps {
   provider: string | null;
   returnTo: string | null;
+  or?: boolean;
   lastUsed?: boolean;
 }
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
-export function ExternalSignIn({ provider, returnTo, lastUsed = false }: ExternalSignInProps) {
+export function ExternalSignIn({ provider, returnTo, or = true, lastUsed = false }: ExternalSignInProps) {
   const t = useTexts();
   return (
     <>
-      <p className="or">{t("common.or")}</p>
+      {or && <p className="or">{t("common.or")}</p>}
       <p>
         <a href={withReturnTo("/auth/idp", returnTo)} className="button quiet">
           {provider !== null && marked.includes(provider) && (

@@ -1,4 +1,5 @@
 import { Text, useTexts } from "~/document/language";
+import { usePage } from "~/document/page-context";
 import { ActionForm, ProtectedAction, useRefusal } from "./account-action";
 import { NewPasswordFields } from "./new-password-fields";
 import { Passkeys, type PasskeysOfAccount } from "./passkeys";
@@ -46,7 +47,7 @@ interface WaysInProps {
 }
 
 export function WaysIn({ email, name, password, linked, canConnect, provider, passkeys }: WaysInProps) {
-  const t = useTexts();
+  const { t, passwordless } = usePage();
   const hasPasskeys = Boolean(passkeys?.items.length);
   return (
     <section aria-labelledby="ways-in">
@@ -86,7 +87,7 @@ export function WaysIn({ email, name, password, linked, canConnect, provider, pa
         )}
         {passkeys && <Passkeys {...passkeys} email={email} userName={name} />}
       </ul>
-      {!password && (
+      {!password && passwordless === null && (
         <>
           {!hasPasskeys && <p className="muted">{t("account.onlyProvider", { provider })}</p>}
           <ActionForm intent="send-password-link" submit={t("account.setPassword")} />

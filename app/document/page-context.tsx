@@ -12,6 +12,8 @@ export interface PageContent {
   brand: PageBrand;
   /** In Unicode code points. */
   shortestPassword: number;
+  /** The provider that accounts come from, where there are no passwords; `null` where there are. */
+  passwordless: string | null;
   /** The nonce of the page's policy. Empty in a browser, which hides it from scripts. */
   nonce: string;
 }
@@ -37,8 +39,8 @@ const elementId = "page-content";
 
 /** What hydration needs: everything but the texts, in an attribute, which React escapes. */
 export function PageForBrowser() {
-  const { language, textsPath, brand, shortestPassword } = usePage();
-  return <data id={elementId} value={JSON.stringify({ language, textsPath, brand, shortestPassword })} hidden />;
+  const { texts: _texts, nonce: _nonce, ...content } = usePage();
+  return <data id={elementId} value={JSON.stringify(content)} hidden />;
 }
 
 export async function pageOfDocument(): Promise<PageContent> {

@@ -1,6 +1,7 @@
 import { pageBrand } from "#server/features/visitor/branding.server";
+import { providerLabel } from "#server/features/visitor/external-sign-in.server";
 import { pageTextsIn, textsPath } from "#server/features/visitor/language.server";
-import { shortestPassword } from "#server/features/visitor/password-policy.server";
+import { hasPasswords, shortestPassword } from "#server/features/visitor/password-policy.server";
 import type { Language } from "#server/languages/languages";
 import type { PageContent } from "./page-context";
 
@@ -11,6 +12,7 @@ export function pageOf(language: Language, nonce: string): PageContent {
     texts: pageTextsIn(language),
     brand: pageBrand(),
     shortestPassword: shortestPassword(),
+    passwordless: hasPasswords() ? null : providerLabel(language),
     nonce,
   };
 }

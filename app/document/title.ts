@@ -6,20 +6,32 @@ import { usePage } from "./page-context";
 interface Search {
   description?: Extract<PageText, `${string}.description`>;
   listed?: boolean;
+  /** It sets a password, or leads to one. */
+  password?: boolean;
 }
 
-export const titled = (title: PlainPageText, { description, listed = false }: Search = {}) => ({
+export const titled = (title: PlainPageText, { description, listed = false, password = false }: Search = {}) => ({
   title,
   description,
   listed,
+  password,
 });
+
+export const noPasswords = titled("noPasswords.title");
+
+/** With `PASSWORDS=off`, one page stands in for those about passwords. */
+export function usePageHandle() {
+  const { passwordless } = usePage();
+  const handles = useMatches().map(({ handle }) => handle as ReturnType<typeof titled> | undefined);
+  const handle = handles.find(Boolean);
+  return passwordless !== null && handle?.password ? noPasswords : handle;
+}
 
 /** A page is listed only without a query, which can hold an address, a token or a notice. */
 export function useHead(errorStatus: number | null) {
   const { t, brand } = usePage();
   const { search } = useLocation();
-  const handles = useMatches().map(({ handle }) => handle as ReturnType<typeof titled> | undefined);
-  const handle = handles.find(Boolean);
+  const handle = usePageHandle();
   if (errorStatus !== null) return { title: `${t(errorTexts(errorStatus).title)} · ${brand.name}`, listed: false };
   if (!handle) return { title: brand.name, listed: false };
   const { title, description, listed } = handle;

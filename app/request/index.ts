@@ -21,6 +21,7 @@ export {
   completeRegistration,
   isRegistrationLinkLive,
   isRegistrationLinkValid,
+  offersRegistration,
   registrationMode,
   requestRegistration,
 } from "#server/features/visitor/registration.server";

@@ -2,12 +2,12 @@ import { Link, useLoaderData } from "@remix-run/react";
 import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { registrationMode } from "~/request";
+import { offersRegistration } from "~/request";
 
 export const handle = titled("deleted.title");
 
 export function loader() {
-  return { registrationClosed: registrationMode() === "closed" };
+  return { registrationClosed: !offersRegistration() };
 }
 
 export default function AccountDeleted() {

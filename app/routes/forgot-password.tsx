@@ -9,7 +9,11 @@ import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { clientOf, languageOf, readFields, requestPasswordReset } from "~/request";
 
-export const handle = titled("common.forgotPassword", { description: "forgot.description", listed: true });
+export const handle = titled("common.forgotPassword", {
+  description: "forgot.description",
+  listed: true,
+  password: true,
+});
 
 export function loader({ request }: LoaderFunctionArgs) {
   return {

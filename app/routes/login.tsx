@@ -2,6 +2,7 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
 import { authenticate, countLogin, logIn } from "#server/features/visitor/login.server";
+import { hasPasswords } from "#server/features/visitor/password-policy.server";
 import { recentSignInMinutes } from "#server/rules";
 import { minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
@@ -14,6 +15,7 @@ import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
 import { SignInFailed } from "~/components/sign-in-failed";
 import { Text, useTexts } from "~/document/language";
+import { usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
 import {
   browserOf,
@@ -26,11 +28,11 @@ import {
   hasPasskeys,
   languageOf,
   lastWay,
+  offersRegistration,
   providerLabel,
   readForm,
   redirectsToProvider,
   redirectToProvider,
-  registrationMode,
   requesterOf,
   requireGuest,
   returnToOf,
@@ -54,10 +56,10 @@ export function loader({ request }: LoaderFunctionArgs) {
     const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
     if (notice === null && redirectsToProvider() && !followsForm(request)) throw redirectToProvider(returnTo);
-    const registrationClosed = registrationMode() === "closed";
+    const registrationClosed = !offersRegistration();
     const passkeys = hasPasskeys(factsOf(request).origin);
-    const isOn = { password: true, provider: provider !== null, passkey: passkeys };
-    const last = isOn.provider || isOn.passkey ? lastWay(request) : null;
+    const isOn = { password: hasPasswords(), provider: provider !== null, passkey: passkeys };
+    const last = Object.values(isOn).filter(Boolean).length > 1 ? lastWay(request) : null;
     const lastUsed = last && isOn[last] ? last : null;
     return data(
       { idpEnabled: provider !== null, provider, passkeys, notice, problem, returnTo, registrationClosed, lastUsed },
@@ -106,7 +108,7 @@ function LoginNotice(loaded: Loaded) {
 }
 
 export default function Login() {
-  const t = useTexts();
+  const { t, passwordless } = usePage();
   const loaded = useLoaderData<typeof loader>();
   const { idpEnabled, provider, passkeys, notice, returnTo, registrationClosed, lastUsed } = loaded;
   const refused = useActionData<typeof action>();
@@ -125,33 +127,44 @@ export default function Login() {
           {refused.message}
         </Notice>
       )}
-      <Form method="post" action={withReturnTo("/login", returnTo)}>
-        <EmailField
-          required
-          autoComplete={passkeys ? "username webauthn" : "username"}
-          defaultValue={email}
-          enterKeyHint="next"
-          error={refused?.errors.email}
+      {passwordless === null && (
+        <>
+          <Form method="post" action={withReturnTo("/login", returnTo)}>
+            <EmailField
+              required
+              autoComplete={passkeys ? "username webauthn" : "username"}
+              defaultValue={email}
+              enterKeyHint="next"
+              error={refused?.errors.email}
+            />
+            <PasswordField
+              of="Password"
+              name="password"
+              autoComplete="current-password"
+              enterKeyHint="go"
+              error={refused?.errors.password}
+              {...wrongPassword}
+            />
+            <SubmitButton>
+              {t("common.logIn")}
+              {lastUsed === "password" && <LastUsed />}
+            </SubmitButton>
+          </Form>
+          <p className="aside">
+            <Link to={email ? `/forgot-password?${new URLSearchParams({ email })}` : "/forgot-password"}>
+              {t("common.forgotPassword")}
+            </Link>
+          </p>
+        </>
+      )}
+      {idpEnabled && (
+        <ExternalSignIn
+          or={passwordless === null}
+          provider={provider}
+          returnTo={returnTo}
+          lastUsed={lastUsed === "provider"}
         />
-        <PasswordField
-          of="Password"
-          name="password"
-          autoComplete="current-password"
-          enterKeyHint="go"
-          error={refused?.errors.password}
-          {...wrongPassword}
-        />
-        <SubmitButton>
-          {t("common.logIn")}
-          {lastUsed === "password" && <LastUsed />}
-        </SubmitButton>
-      </Form>
-      <p className="aside">
-        <Link to={email ? `/forgot-password?${new URLSearchParams({ email })}` : "/forgot-password"}>
-          {t("common.forgotPassword")}
-        </Link>
-      </p>
-      {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} lastUsed={lastUsed === "provider"} />}
+      )}
       {idpEnabled && notice === "idp_failed" && (
         <p className="aside">
           <a href={withReturnTo("/auth/idp?prompt=select_account", returnTo)}>{t("failure.otherAccount")}</a>

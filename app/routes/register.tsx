@@ -21,7 +21,7 @@ import {
   returnToOf,
 } from "~/request";
 
-export const handle = titled("register.title", { description: "register.description", listed: true });
+export const handle = titled("register.title", { description: "register.description", listed: true, password: true });
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {

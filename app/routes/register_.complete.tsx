@@ -27,7 +27,7 @@ import {
 
 export { pageHeaders as headers } from "~/answers/responses";
 
-export const handle = titled("complete.title");
+export const handle = titled("complete.title", { password: true });
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {

@@ -19,7 +19,7 @@ import {
   withDevice,
 } from "~/request";
 
-export const handle = titled("reset.title", { description: "forgot.description" });
+export const handle = titled("reset.title", { description: "forgot.description", password: true });
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(() => openedLink(request, isResetLinkLive));

@@ -76,14 +76,18 @@ async function create(typedEmail: string, { name: typedName }: { name?: string }
     const user = await createUserWithoutPassword(email, name);
     if (!user) throw new CommandError(`The address ${email} has an account already.`);
     print(`User id: ${user.id}`);
-    print(await createResetLink(user));
+    const link = await createResetLink(user);
+    if (link !== null) print(link);
   });
 }
 
 const printLink = (email: string) =>
   withUser(email, async (user) => {
     if (user.suspendedAt) throw new CommandError(`The account ${email} is suspended: no link would work.`);
-    print(await createResetLink(user));
+    const link = await createResetLink(user);
+    if (link === null)
+      throw new CommandError("There are no passwords: PASSWORDS is off. Accounts come from the provider.");
+    print(link);
   });
 
 const endSessions = (email: string) =>
@@ -99,9 +103,7 @@ const unlink = (email: string) =>
     const outcome = await unlinkProvider({ userId: id, sessionId: null });
     if (outcome === "session_ended") throw noAccount(email);
     if (outcome === "only_way_in") {
-      throw new CommandError(
-        `The provider is the only way to sign in to ${email}. A reset link sets a password first.`,
-      );
+      throw new CommandError(`The provider is the only way to sign in to ${email}. Nothing was changed.`);
     }
     print("The provider is disconnected.");
   });
@@ -129,8 +131,8 @@ export function addUserCommands(user: Command): void {
   add(
     "create",
     "create an account and print its id and a reset link",
-    "Creates an account without a password, and prints its id and a link with which its owner chooses one. Nothing is " +
-      `mailed. ${linkNote} Latchkey does not check that the address is the owner's: you do.`,
+    "Creates an account without a password, and prints its id and, unless PASSWORDS is off, a link with which its owner " +
+      `chooses one. Nothing is mailed. ${linkNote} Latchkey does not check that the address is the owner's: you do.`,
   )
     .option("--name <NAME>", "the name that pages show")
     .action(create);

@@ -33,7 +33,7 @@ export const de: Texts = {
       },
     },
     failure: {
-      again: "<again>Versuchen Sie es noch einmal</again>, oder melden Sie sich mit Ihrer E‑Mail-Adresse an.",
+      again: "<again>Versuchen Sie es noch einmal</again>, oder melden Sie sich auf anderem Weg an.",
       cancelled: "Der Vorgang wurde abgebrochen.",
       connect: "Melden Sie sich an, und verbinden Sie {provider} dann auf Ihrer Kontoseite.",
       disconnected: "Die Verbindung mit Ihrem Konto ist getrennt.",
@@ -41,7 +41,7 @@ export const de: Texts = {
       noEmail: "Von {provider} kam keine E‑Mail-Adresse.",
       otherAccount: "Ein anderes Konto verwenden",
       otherIdentity:
-        "Ihr Konto ist mit einem anderen Konto von {provider} verbunden: Melden Sie sich damit oder mit E‑Mail an.",
+        "Ihr Konto ist mit einem anderen Konto von {provider} verbunden: Melden Sie sich damit oder auf anderem Weg an.",
       stale: "Es hat zu lange gedauert.",
       unverified: "Ihre E‑Mail-Adresse ist von {provider} nicht bestätigt.",
     },
@@ -217,6 +217,10 @@ export const de: Texts = {
       text: "Sie sind als {account} angemeldet. Dieses Konto hat keinen Zugang zu der Seite, die Sie geöffnet haben. Zugang gibt, wer die Anwendung betreibt.",
       title: "Sie haben keinen Zugang",
     },
+    noPasswords: {
+      text: "Konten kommen von {provider}, und damit melden Sie sich an. Passwörter werden hier weder festgelegt noch zurückgesetzt.",
+      title: "Hier gibt es keine Passwörter",
+    },
     deleted: {
       createNew: "Neues Konto erstellen",
       text: "Alles, was dazugehörte, ist gelöscht, und Sie sind überall abgemeldet.",
@@ -258,11 +262,10 @@ export const de: Texts = {
     },
     login: {
       passkeyFailed:
-        "Die Anmeldung mit dem Passkey hat nicht geklappt. Versuchen Sie es noch einmal, oder melden Sie sich mit Ihrer E‑Mail-Adresse an.",
+        "Die Anmeldung mit dem Passkey hat nicht geklappt. Versuchen Sie es noch einmal, oder melden Sie sich auf anderem Weg an.",
       tooMany: {
-        one: "Zu viele Versuche. Versuchen Sie es in {count} Minute noch einmal, oder setzen Sie Ihr Passwort zurück.",
-        other:
-          "Zu viele Versuche. Versuchen Sie es in {count} Minuten noch einmal, oder setzen Sie Ihr Passwort zurück.",
+        one: "Zu viele Versuche. Versuchen Sie es in {count} Minute noch einmal.",
+        other: "Zu viele Versuche. Versuchen Sie es in {count} Minuten noch einmal.",
       },
       wrong: "E‑Mail-Adresse oder Passwort ist falsch.",
     },
@@ -292,12 +295,13 @@ export const de: Texts = {
       },
       enterEmail: "Geben Sie eine E‑Mail-Adresse ein.",
       noPassword: "Dieses Konto hat noch kein Passwort. Wählen Sie unten „Passwort per E‑Mail festlegen“.",
-      onlyWayIn: "Legen Sie zuerst ein Passwort fest: Sonst können Sie sich nicht mehr anmelden.",
+      onlyWayIn: "Das ist der einzige Weg in Ihr Konto: Fügen Sie zuerst einen anderen hinzu.",
       ownEmail: "Das ist bereits die Adresse Ihres Kontos.",
       passkeyAdded: "Der Passkey wurde hinzugefügt. Sie können sich ab jetzt damit anmelden.",
       passkeyFailed:
         "Es wurde nichts geändert. Hat dieses Gerät schon einen Passkey für Ihr Konto, verwenden Sie diesen.",
       passwordLinkSent: "Ein Link zum Festlegen des Passworts ist unterwegs an {email}.",
+      passwordsOff: "Passwörter sind abgeschaltet.",
       sessionAlreadyEnded: "Diese Sitzung ist bereits beendet.",
       sessionEnded: "Die Sitzung wurde beendet.",
       signInOff: "Die externe Anmeldung ist abgeschaltet.",
@@ -401,7 +405,7 @@ export const de: Texts = {
     },
     passkey: {
       added: "Ein Passkey wurde hinzugefügt",
-      addedWhat: "Mit einem neuen Passkey kann man sich jetzt ohne Passwort bei Ihrem Konto anmelden.",
+      addedWhat: "Mit einem neuen Passkey kann man sich jetzt bei Ihrem Konto anmelden.",
       removed: "Ein Passkey wurde entfernt",
       removedWhat:
         "Mit einem Passkey Ihres Kontos ist keine Anmeldung mehr möglich, und alle anderen Browser wurden abgemeldet.",
@@ -418,6 +422,11 @@ export const de: Texts = {
       again: "Melden Sie sich dann an. Auf Ihrer Kontoseite können Sie {provider} wieder verbinden:",
       subject: "Anmeldung mit {provider} wurde entfernt",
       what: "Die Anmeldung bei Ihrem Konto mit {provider} ist nicht mehr möglich, und alle anderen Browser wurden abgemeldet.",
+    },
+    noPasswords: {
+      secure:
+        "Wenn Sie das nicht waren, sichern Sie Ihr Konto von {provider}: Wer es benutzen kann, kann sich hier anmelden.",
+      undo: "Melden Sie sich dann an, machen Sie auf Ihrer Kontoseite rückgängig, was nicht von Ihnen ist, und beenden Sie alle anderen Sitzungen:",
     },
     accountDeleted: {
       act: "Wenn Sie das nicht waren, konnte sich jemand bei Ihrem Konto anmelden: Ändern Sie das Passwort Ihres Postfachs und aller Konten mit demselben Passwort.",

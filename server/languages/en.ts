@@ -35,15 +35,14 @@ export const en = {
       },
     },
     failure: {
-      again: "<again>Try again</again>, or log in with your email.",
+      again: "<again>Try again</again>, or log in another way.",
       cancelled: "It was cancelled.",
       connect: "Log in, then connect {provider} on your account page.",
       disconnected: "It is disconnected from your account.",
       noAnswer: "There was no answer from {provider}.",
       noEmail: "There was no email address in what {provider} sent.",
       otherAccount: "Use another account",
-      otherIdentity:
-        "Your account is connected to another account of {provider}. Use that one, or log in with your email.",
+      otherIdentity: "Your account is connected to another account of {provider}. Use that one, or log in another way.",
       stale: "It took too long.",
       unverified: "Your email address is not confirmed by {provider}.",
     },
@@ -214,6 +213,10 @@ export const en = {
       text: "You are signed in as {account}. This account has no access to the page that you opened. Whoever runs the application can give it access.",
       title: "You have no access",
     },
+    noPasswords: {
+      text: "Accounts come from {provider}, and you sign in with it. Passwords are neither chosen nor reset here.",
+      title: "No passwords here",
+    },
     deleted: {
       createNew: "Create a new account",
       text: "Everything in it is gone, and it is logged out everywhere.",
@@ -256,10 +259,10 @@ export const en = {
       invalidReset: "This reset link is invalid or has expired.",
     },
     login: {
-      passkeyFailed: "Signing in with the passkey did not work. Try again, or log in with your email.",
+      passkeyFailed: "Signing in with the passkey did not work. Try again, or log in another way.",
       tooMany: {
-        one: "Too many attempts. Try again in {count} minute, or reset your password.",
-        other: "Too many attempts. Try again in {count} minutes, or reset your password.",
+        one: "Too many attempts. Try again in {count} minute.",
+        other: "Too many attempts. Try again in {count} minutes.",
       },
       wrong: "Email or password is incorrect.",
     },
@@ -289,11 +292,12 @@ export const en = {
       },
       enterEmail: "Enter an email address.",
       noPassword: "This account has no password yet. Choose “Set a password by mail” below.",
-      onlyWayIn: "Set a password first: this is the only way into your account.",
+      onlyWayIn: "This is the only way into your account: add another one first.",
       ownEmail: "This is the address of your account already.",
       passkeyAdded: "The passkey was added. You can sign in with it from now on.",
       passkeyFailed: "Nothing was changed. If this device has a passkey for your account already, use that one.",
       passwordLinkSent: "A link to set the password is on its way to {email}.",
+      passwordsOff: "Passwords are switched off.",
       sessionAlreadyEnded: "This session has already ended.",
       sessionEnded: "The session was ended.",
       signInOff: "External sign-in is switched off.",
@@ -399,7 +403,7 @@ export const en = {
     },
     passkey: {
       added: "A passkey was added",
-      addedWhat: "A passkey can now be used to sign in to your account, without its password.",
+      addedWhat: "A passkey can now be used to sign in to your account.",
       removed: "A passkey was removed",
       removedWhat:
         "A passkey can no longer be used to sign in to your account, and every other browser was signed out.",
@@ -416,6 +420,10 @@ export const en = {
       again: "Then log in. You can connect {provider} again on your account page:",
       subject: "Sign-in with {provider} was removed",
       what: "{provider} can no longer be used to sign in to your account, and every other browser was signed out.",
+    },
+    noPasswords: {
+      secure: "If it was not you, secure your account of {provider}: whoever can use it can sign in here.",
+      undo: "Then log in, undo on your account page what was not you, and end every other session:",
     },
     accountDeleted: {
       act: "If it was not you, somebody could sign in to your account: change the password of your mailbox and of every account that shared its password.",

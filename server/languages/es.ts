@@ -33,14 +33,14 @@ export const es: Texts = {
       },
     },
     failure: {
-      again: "<again>Inténtalo de nuevo</again> o inicia sesión con tu correo electrónico.",
+      again: "<again>Inténtalo de nuevo</again> o inicia sesión de otra forma.",
       cancelled: "Se canceló.",
       connect: "Inicia sesión y vincula {provider} en la página de tu cuenta.",
       disconnected: "Está desvinculado de tu cuenta.",
       noAnswer: "No hubo respuesta de {provider}.",
       noEmail: "No se recibió ningún correo electrónico de {provider}.",
       otherAccount: "Usar otra cuenta",
-      otherIdentity: "Tu cuenta está vinculada a otra cuenta de {provider}: usa esa o tu correo electrónico.",
+      otherIdentity: "Tu cuenta está vinculada a otra cuenta de {provider}: usa esa u otra forma de iniciar sesión.",
       stale: "Tardó demasiado.",
       unverified: "Tu correo electrónico no está confirmado por {provider}.",
     },
@@ -215,6 +215,10 @@ export const es: Texts = {
       text: "Ha iniciado sesión como {account}. Esta cuenta no tiene acceso a la página que ha abierto. Quien administra la aplicación puede darle acceso.",
       title: "No tiene acceso",
     },
+    noPasswords: {
+      text: "Las cuentas vienen de {provider}, que también sirve para iniciar sesión. Aquí no se establecen ni se restablecen contraseñas.",
+      title: "Aquí no hay contraseñas",
+    },
     deleted: {
       createNew: "Crear una cuenta nueva",
       text: "Todo su contenido se ha borrado y se han cerrado todas sus sesiones.",
@@ -256,10 +260,10 @@ export const es: Texts = {
     },
     login: {
       passkeyFailed:
-        "No se pudo iniciar sesión con la llave de acceso. Inténtalo de nuevo o inicia sesión con tu correo electrónico.",
+        "No se pudo iniciar sesión con la llave de acceso. Inténtalo de nuevo o inicia sesión de otra forma.",
       tooMany: {
-        one: "Demasiados intentos. Inténtalo de nuevo en {count} minuto o restablece tu contraseña.",
-        other: "Demasiados intentos. Inténtalo de nuevo en {count} minutos o restablece tu contraseña.",
+        one: "Demasiados intentos. Inténtalo de nuevo en {count} minuto.",
+        other: "Demasiados intentos. Inténtalo de nuevo en {count} minutos.",
       },
       wrong: "El correo electrónico o la contraseña son incorrectos.",
     },
@@ -289,11 +293,12 @@ export const es: Texts = {
       },
       enterEmail: "Introduce un correo electrónico.",
       noPassword: "Esta cuenta aún no tiene contraseña. Elige «Establecer una contraseña por correo» más abajo.",
-      onlyWayIn: "Establece antes una contraseña: es tu única forma de iniciar sesión.",
+      onlyWayIn: "Es tu única forma de iniciar sesión: añade antes otra.",
       ownEmail: "Esta ya es la dirección de tu cuenta.",
       passkeyAdded: "La llave de acceso se ha añadido. A partir de ahora puedes iniciar sesión con ella.",
       passkeyFailed: "No se ha cambiado nada. Si este dispositivo ya tiene una llave de acceso para tu cuenta, úsala.",
       passwordLinkSent: "Un enlace para establecer la contraseña está en camino a {email}.",
+      passwordsOff: "Las contraseñas están desactivadas.",
       sessionAlreadyEnded: "Esta sesión ya está cerrada.",
       sessionEnded: "La sesión se ha cerrado.",
       signInOff: "El inicio de sesión externo está desactivado.",
@@ -397,7 +402,7 @@ export const es: Texts = {
     },
     passkey: {
       added: "Se ha añadido una llave de acceso",
-      addedWhat: "Ahora se puede iniciar sesión en tu cuenta con una nueva llave de acceso, sin contraseña.",
+      addedWhat: "Ahora se puede iniciar sesión en tu cuenta con una nueva llave de acceso.",
       removed: "Se ha quitado una llave de acceso",
       removedWhat:
         "Ya no se puede iniciar sesión en tu cuenta con una de las llaves de acceso, y se ha cerrado la sesión en todos los demás navegadores.",
@@ -414,6 +419,10 @@ export const es: Texts = {
       again: "Después inicia sesión. Puedes volver a vincular {provider} en la página de tu cuenta:",
       subject: "Se ha quitado el inicio de sesión con {provider}",
       what: "Ya no se puede iniciar sesión en tu cuenta con {provider}, y se ha cerrado la sesión en todos los demás navegadores.",
+    },
+    noPasswords: {
+      secure: "Si no fuiste tú, protege tu cuenta de {provider}: quien pueda usarla puede iniciar sesión aquí.",
+      undo: "Después inicia sesión, deshaz en la página de tu cuenta lo que no hiciste tú y cierra todas las demás sesiones:",
     },
     accountDeleted: {
       act: "Si no fuiste tú, alguien pudo iniciar sesión en tu cuenta: cambia la contraseña de tu correo y de todas las cuentas que usaban la misma.",

@@ -33,7 +33,7 @@ export const fr: Texts = {
       },
     },
     failure: {
-      again: "<again>Réessayez</again>, ou connectez-vous avec votre adresse e‑mail.",
+      again: "<again>Réessayez</again>, ou connectez-vous d’une autre façon.",
       cancelled: "Elle a été annulée.",
       connect: "Connectez-vous, puis associez {provider} depuis la page de votre compte.",
       disconnected: "Ce mode de connexion est dissocié de votre compte.",
@@ -41,7 +41,7 @@ export const fr: Texts = {
       noEmail: "Aucune adresse e‑mail n’a été transmise par {provider}.",
       otherAccount: "Utiliser un autre compte",
       otherIdentity:
-        "Votre compte est associé à un autre compte {provider} : utilisez celui-ci ou votre adresse e‑mail.",
+        "Votre compte est associé à un autre compte {provider} : utilisez celui-ci ou un autre moyen de connexion.",
       stale: "Elle a pris trop de temps.",
       unverified: "Votre adresse e‑mail n’est pas confirmée par {provider}.",
     },
@@ -218,6 +218,10 @@ export const fr: Texts = {
       text: "Vous êtes connecté en tant que {account}. Ce compte n’a pas accès à la page que vous avez ouverte. Le responsable de l’application peut lui donner accès.",
       title: "Vous n’avez pas accès",
     },
+    noPasswords: {
+      text: "Les comptes viennent de {provider}, qui sert aussi à se connecter. Les mots de passe ne sont ni définis ni réinitialisés ici.",
+      title: "Pas de mots de passe ici",
+    },
     deleted: {
       createNew: "Créer un nouveau compte",
       text: "Tout son contenu a disparu, et toutes ses sessions sont fermées.",
@@ -259,10 +263,10 @@ export const fr: Texts = {
     },
     login: {
       passkeyFailed:
-        "La connexion avec la clé d’accès n’a pas fonctionné. Réessayez, ou connectez-vous avec votre adresse e‑mail.",
+        "La connexion avec la clé d’accès n’a pas fonctionné. Réessayez, ou connectez-vous d’une autre façon.",
       tooMany: {
-        one: "Trop de tentatives. Réessayez dans {count} minute, ou réinitialisez votre mot de passe.",
-        other: "Trop de tentatives. Réessayez dans {count} minutes, ou réinitialisez votre mot de passe.",
+        one: "Trop de tentatives. Réessayez dans {count} minute.",
+        other: "Trop de tentatives. Réessayez dans {count} minutes.",
       },
       wrong: "L’adresse e‑mail ou le mot de passe est incorrect.",
     },
@@ -293,11 +297,12 @@ export const fr: Texts = {
       enterEmail: "Saisissez une adresse e‑mail.",
       noPassword:
         "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e‑mail » ci-dessous.",
-      onlyWayIn: "Définissez d’abord un mot de passe : c’est votre seul moyen de connexion.",
+      onlyWayIn: "C’est votre seul moyen de connexion : ajoutez-en d’abord un autre.",
       ownEmail: "C’est déjà l’adresse de votre compte.",
       passkeyAdded: "La clé d’accès a été ajoutée. Vous pouvez désormais vous connecter avec elle.",
       passkeyFailed: "Rien n’a été modifié. Si cet appareil a déjà une clé d’accès pour votre compte, utilisez-la.",
       passwordLinkSent: "Un lien pour définir le mot de passe est en route vers {email}.",
+      passwordsOff: "Les mots de passe sont désactivés.",
       sessionAlreadyEnded: "Cette session est déjà fermée.",
       sessionEnded: "La session a été fermée.",
       signInOff: "La connexion externe est désactivée.",
@@ -402,7 +407,7 @@ export const fr: Texts = {
     },
     passkey: {
       added: "Une clé d’accès a été ajoutée",
-      addedWhat: "Une nouvelle clé d’accès permet maintenant de se connecter à votre compte sans mot de passe.",
+      addedWhat: "Une nouvelle clé d’accès permet maintenant de se connecter à votre compte.",
       removed: "Une clé d’accès a été supprimée",
       removedWhat:
         "Une clé d’accès ne permet plus de se connecter à votre compte, et tous les autres navigateurs ont été déconnectés.",
@@ -419,6 +424,11 @@ export const fr: Texts = {
       again: "Connectez-vous ensuite. Vous pouvez associer de nouveau {provider} sur la page de votre compte :",
       subject: "La connexion avec {provider} a été supprimée",
       what: "La connexion à votre compte avec {provider} n’est plus possible, et tous les autres navigateurs ont été déconnectés.",
+    },
+    noPasswords: {
+      secure:
+        "Si ce n’était pas vous, sécurisez votre compte {provider} : quiconque peut l’utiliser peut se connecter ici.",
+      undo: "Connectez-vous ensuite, annulez sur la page de votre compte ce qui ne vient pas de vous, et mettez fin à toutes les autres sessions :",
     },
     accountDeleted: {
       act: "Si ce n’était pas vous, quelqu’un a pu se connecter à votre compte : modifiez le mot de passe de votre messagerie et de tous les comptes qui utilisaient le même.",

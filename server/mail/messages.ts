@@ -84,14 +84,15 @@ export function registrationMail(language: Language, email: string, token: strin
   return write(language, t("registration.subject"), [{ say: t("registration.lead") }, button, expiry(t), ignore(t)]);
 }
 
+export const resetHere = (t: Texts): Part => ({ label: t("common.resetPassword"), url: page("/forgot-password") });
+
 function existing(language: Language, what: string, loginHere: string, returnTo?: string): Message {
   const t = mailTextsIn(language);
   return write(language, t("accountExists.subject"), [
     { say: what },
     { say: loginHere },
     { label: t("common.logIn"), url: page("/login", returnTo ? { return_to: returnTo } : {}) },
-    { say: t("accountExists.resetHere") },
-    { label: t("common.resetPassword"), url: page("/forgot-password") },
+    ...(config().passwords.on ? [{ say: t("accountExists.resetHere") }, resetHere(t)] : []),
     ignore(t),
   ]);
 }

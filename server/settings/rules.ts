@@ -14,7 +14,8 @@ export const appUrlOf = ({ address: { APP_URL, PORT } }: KnownValues): string | 
 
 /** The problems of the rules between settings. A setting with a problem of its own breaks none. */
 export function brokenRules(values: KnownValues, production: boolean): string[] {
-  const { address, database, mail, identityProvider, registration, sessions, applications, metrics } = values;
+  const { address, database, mail, identityProvider, registration, passwords, sessions, applications, metrics } =
+    values;
   const problems: string[] = [];
   const report = (problem: string) => void problems.push(problem);
 
@@ -51,9 +52,9 @@ export function brokenRules(values: KnownValues, production: boolean): string[] 
     report("IDP_TRUST_EMAIL must be false: anybody can have an account with any address at this provider");
   }
 
-  if (identityProvider.SIGN_IN_REDIRECT && !externalSignIn) {
-    report("SIGN_IN_REDIRECT must be off: no provider is configured (IDP_CLIENT_ID)");
-  }
+  const absent = "no provider is configured (IDP_CLIENT_ID)";
+  if (identityProvider.SIGN_IN_REDIRECT && !externalSignIn) report(`SIGN_IN_REDIRECT must be off: ${absent}`);
+  if (passwords.PASSWORDS === false && !externalSignIn) report(`PASSWORDS must be on: ${absent}`);
 
   const { SESSION_IDLE, SESSION_MAX } = sessions;
   if (SESSION_IDLE && SESSION_MAX && SESSION_IDLE > SESSION_MAX) {

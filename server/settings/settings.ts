@@ -129,6 +129,11 @@ export const settings = {
     },
   },
   passwords: {
+    PASSWORDS: {
+      form: forms.onOff,
+      default: "on",
+      help: "`off`: accounts come from the provider alone. Nobody signs in with a password, and nobody gets one.",
+    },
     PASSWORD_MIN_LENGTH: {
       form: forms.minimumLength,
       default: "8",

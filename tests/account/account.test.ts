@@ -230,7 +230,7 @@ describe("unlink-provider", () => {
 
   test("is refused when the account has no password", async () => {
     const cookie = await latchkey.signedIn({ password: null, idpId: "42" });
-    const provider = "Set a password first: this is the only way into your account.";
+    const provider = "This is the only way into your account: add another one first.";
     const refused = await latchkey.unchanged(() => act(cookie, "unlink-provider"));
     expect(refused).toMatchObject({ status: 422, data: { errors: { provider } } });
   });

@@ -2,7 +2,7 @@
 import { screen, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import Dashboard from "~/routes/dashboard";
-import { renderPage } from "../support/render-page";
+import { english, renderPage } from "../support/render-page";
 import { twice } from "../support/twice";
 
 const own = {
@@ -50,6 +50,15 @@ test("the account page shows the profile, the sign-in methods and the sessions w
   ]);
   const times = [own.since, own.lastSeen, other.since, other.lastSeen].map(({ at }) => at);
   expect([...document.querySelectorAll("time")].map(({ dateTime }) => dateTime)).toEqual(times);
+});
+
+test("without passwords no password is shown or offered", async () => {
+  const user = { ...ada, password: false };
+  const content = { ...english, passwordless: "Google" };
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user }, content });
+  const ways = section("How you sign in");
+  expect(ways.getAllByRole("listitem").map((way) => way.textContent)).toEqual(["Google"]);
+  expect(ways.queryAllByRole("button")).toEqual([]);
 });
 
 test.each([

@@ -13,7 +13,7 @@ const now = "2026-11-22T10:00:00.000Z";
 const logged = { actor: "cli", userId };
 
 /** A database and at most one server, until the end of the test. */
-async function startFixture(make = createDatabase) {
+async function startFixture(make = createDatabase, environment: Record<string, string> = {}) {
   const { url, drop } = await make();
   const DATABASE_URL = url;
   let server: RunningServer | undefined;
@@ -41,7 +41,7 @@ async function startFixture(make = createDatabase) {
     service: async () => (server ??= await startServer({ DATABASE_URL })),
     async run(...words: string[]) {
       await leaveDatabase();
-      return latchkey(words, { DATABASE_URL, APP_URL: "https://login.example.com" });
+      return latchkey(words, { DATABASE_URL, APP_URL: "https://login.example.com", ...environment });
     },
     execute,
     add: ({ password_hash = "", idp_id = "" }) =>
@@ -257,6 +257,16 @@ test("`end-all-sessions` signs every account out, after `--yes` only", { tags: "
   expect(await fixture.execute("select from sessions")).toEqual([]);
 });
 
+test("with PASSWORDS=off no link is printed: `create` makes the account, `reset-link` is refused", async () => {
+  const provider = { IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" };
+  const fixture = await startFixture(createDatabase, { PASSWORDS: "off", ...provider });
+  const { stdout, status } = await fixture.run("user", "create", email);
+  expect([stdout, status]).toEqual([expect.stringMatching(/^User id: [0-9a-f-]{36}\n$/), 0]);
+  const reason = "There are no passwords: PASSWORDS is off. Accounts come from the provider.\n";
+  expect(await fixture.run("user", "reset-link", email)).toEqual(failed(reason));
+  expect(await fixture.execute("select from password_resets")).toEqual([]);
+});
+
 test("what cannot be done is one line and status 1, and changes nothing", async () => {
   const fixture = await startFixture();
   await fixture.add({ idp_id: "42" });
@@ -265,7 +275,7 @@ test("what cannot be done is one line and status 1, and changes nothing", async 
     [["create", email], `The address ${email} has an account already.\n`],
     [["create", "ada"], "ada is no email address.\n"],
     [["show", "bob@example.com"], "There is no account with the address bob@example.com.\n"],
-    [["unlink", email], `The provider is the only way to sign in to ${email}. A reset link sets a password first.\n`],
+    [["unlink", email], `The provider is the only way to sign in to ${email}. Nothing was changed.\n`],
   ] as const) {
     expect(await fixture.run("user", ...words)).toEqual(failed(stderr));
   }

@@ -110,7 +110,7 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
     },
     defaultLanguage: "en",
     registration: { mode: "open" },
-    passwords: { minimumLength: 8, breachesUrl: null },
+    passwords: { on: true, minimumLength: 8, breachesUrl: null },
     sessions: { idle: 14 * day, max: 30 * day },
     signInRedirect: false,
     identityProvider: null,
@@ -158,6 +158,7 @@ test("every setting is read", () => {
     DEFAULT_LOCALE: "ja",
     REGISTRATION: "domains",
     REGISTRATION_DOMAINS: "Example.org, example.net",
+    PASSWORDS: "off",
     PASSWORD_MIN_LENGTH: "15",
     BREACHED_PASSWORDS: "on",
     BREACHED_PASSWORDS_URL: "https://mirror.example/pwned/",
@@ -190,7 +191,7 @@ test("every setting is read", () => {
     },
     defaultLanguage: "ja",
     registration: { mode: "domains", domains: ["example.org", "example.net"] },
-    passwords: { minimumLength: 15, breachesUrl: "https://mirror.example/pwned" },
+    passwords: { on: false, minimumLength: 15, breachesUrl: "https://mirror.example/pwned" },
     sessions: { idle: day / 2, max: day },
     signInRedirect: true,
     identityProvider: {
@@ -236,7 +237,10 @@ describe("a setting is read", () => {
     [{ ...postgres, PROCESSES: "auto" }, { processes: availableParallelism() }],
     [{ METRICS_PORT: "9464" }, { metrics: { host: "127.0.0.1", port: 9464 } }],
     [{ METRICS_HOST: "::" }, { metrics: null }],
-    [{ BREACHED_PASSWORDS: "on" }, { passwords: { minimumLength: 8, breachesUrl: "https://api.pwnedpasswords.com" } }],
+    [
+      { BREACHED_PASSWORDS: "on" },
+      { passwords: { on: true, minimumLength: 8, breachesUrl: "https://api.pwnedpasswords.com" } },
+    ],
     [{ PASSWORD_MIN_LENGTH: "64" }, { passwords: { minimumLength: 64, breachesUrl: null } }],
     [{ REGISTRATION: "closed" }, { registration: { mode: "closed" } }],
     [{ REGISTRATION: "closed", REGISTRATION_DOMAINS: "example.org" }, { registration: { mode: "closed" } }],
@@ -505,6 +509,8 @@ test.each<[problem: string, environment: Environment]>([
   ["MAIL_FROM is missing: a mail service needs the sender's address", { ...resend, MAIL_FROM: "" }],
   ["APP_URL is missing: mailed links need the public address of this service", { ...postmark, NODE_ENV: "production" }],
   ["REGISTRATION_DOMAINS is missing: REGISTRATION is domains", { REGISTRATION: "domains" }],
+  ["PASSWORDS must be on: no provider is configured (IDP_CLIENT_ID)", { PASSWORDS: "off" }],
+  ["SIGN_IN_REDIRECT must be off: no provider is configured (IDP_CLIENT_ID)", { SIGN_IN_REDIRECT: "on" }],
   ["IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one", { IDENTITY_TOKENS: "on" }],
 ])("%s", (problem, environment) => {
   expect(problems(environment)).toEqual([problem]);

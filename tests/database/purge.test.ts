@@ -10,7 +10,8 @@ function passMinutes(minutes: number): void {
   vi.spyOn(Date, "now").mockImplementation(() => now() + minutes * 60_000);
 }
 
-const tables = ["password_resets", "registrations", "email_changes", "passkey_challenges", "sessions", "rate_limits"];
+const links = ["password_resets", "registrations", "email_changes"];
+const tables = [...links, "passkey_challenges", "logout_tokens", "sessions", "rate_limits"];
 const inEach = (count: number) => Object.fromEntries(tables.map((table) => [table, count]));
 
 async function addRows(prefix: string, count: number, expires: Date): Promise<void> {
@@ -28,11 +29,10 @@ async function addRows(prefix: string, count: number, expires: Date): Promise<vo
      select gen_random_uuid(), key, user_id, now(), now(), at from expiring`,
     [`${prefix}@example.com`, prefix, expires, count],
   );
-  await latchkey.execute("insert into passkey_challenges select ? || n, ? from generate_series(1, ?::int) n", [
-    prefix,
-    expires,
-    count,
-  ]);
+  for (const table of ["passkey_challenges", "logout_tokens"]) {
+    const rows = `insert into ${table} select ? || n, ? from generate_series(1, ?::int) n`;
+    await latchkey.execute(rows, [prefix, expires, count]);
+  }
 }
 
 async function counts(): Promise<Record<string, number>> {

@@ -4,10 +4,10 @@ import { useParams } from "@remix-run/react";
 import { createRemixStub } from "@remix-run/testing";
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import { usePage } from "~/document/page-context";
+import { PageProvider, usePage } from "~/document/page-context";
 import { titled, useHead } from "~/document/title";
 import App, { ErrorBoundary, headers, links } from "~/root";
-import { English } from "../support/render-page";
+import { English, english } from "../support/render-page";
 
 afterEach(cleanup);
 
@@ -33,6 +33,26 @@ test("a response that a route throws is rendered as the error page of its status
     throw new Response(null, { status: 503 });
   });
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe("Back in a moment");
+});
+
+test.each([
+  [null, "nonce: ."],
+  ["Example", "No passwords here"],
+])("a page about passwords, accounts from the provider %s alone, is %j", async (passwordless, title) => {
+  const handle = titled("register.title", { password: true });
+  const page = { path: "register", Component: NonceText, handle };
+  const Stub = createRemixStub([{ path: "/", Component: App, children: [page] }]);
+  const content = { ...english, passwordless };
+  render(
+    <PageProvider content={content}>
+      <Stub initialEntries={["/register?return_to=/notes"]} />
+    </PageProvider>,
+  );
+  expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe(title);
+  if (passwordless === null) return;
+  expect(screen.getByRole("main").textContent).toContain("Accounts come from Example");
+  const back = screen.getByRole("link", { name: "Back to log in" });
+  expect(back.getAttribute("href")).toBe("/login?return_to=%2Fnotes");
 });
 
 function Title() {

@@ -1,13 +1,24 @@
 import { describe, expect, test } from "vitest";
+import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { capSessions } from "#server/accounts/sessions/sessions";
+import { importUsers } from "#server/features/operator/user-import.server";
+import { noticeMail } from "#server/features/owner/notices.server";
+import { accountExistsMail, addressTakenMail } from "#server/mail/messages";
+import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
-import { logIn, openAccount } from "../support/account-calls";
-import { google } from "../support/google-sign-in";
+import * as register from "~/routes/register";
+import * as resetPassword from "~/routes/reset-password";
+import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
+import { goodPassword } from "../support/accounts";
+import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
+import { mailSentOutcome, registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
+import { twice } from "../support/twice";
 
 const latchkey = startLatchkey(google);
+const email = "ada@example.com";
 
 const open = (path: string, cookie?: string) => call(login.loader, get(path, { cookie }));
 
@@ -44,6 +55,121 @@ describe("SIGN_IN_REDIRECT=on", () => {
     on();
     expect(await leave()).toBe("/login?notice=signed_out");
     expect((await open("/login?notice=signed_out")).data).toMatchObject({ notice: "signed_out", idpEnabled: true });
+  });
+});
+
+describe("PASSWORDS=off", () => {
+  const off = (more = {}) => latchkey.configure({ ...google, PASSWORDS: "off", ...more });
+
+  test("the pages about passwords answer as before, mail nothing and change nothing", async () => {
+    await latchkey.createUser();
+    const link = await resetLink(latchkey);
+    const started = await registrationLink(latchkey);
+    off();
+    await latchkey.unchanged(async () => {
+      for (const [route, path] of [
+        [forgotPassword, "/forgot-password"],
+        [register, "/register"],
+      ] as const) {
+        expect((await call(route.loader, get(path))).status).toBe(200);
+        expect(await call(route.action, post(path, { email }))).toEqual(mailSentOutcome(email));
+      }
+      const dead = await call(resetPassword.loader, get(`/reset-password?${new URLSearchParams(link)}`));
+      expect([dead.status, dead.data.problem]).toEqual([200, "dead"]);
+      const reset = { status: 422, data: { invalidLink: "This reset link is invalid or has expired." } };
+      expect(await resetWith(link, "a brand new password")).toMatchObject(reset);
+      const registration = { status: 422, data: { invalidLink: "This link is invalid or has expired." } };
+      expect(await registerWith(started, "a brand new password")).toMatchObject(registration);
+    });
+    expect(await latchkey.jobs()).toEqual([]);
+    latchkey.configure(google);
+    expect((await resetWith(link, "a brand new password")).location).toBe("/login?notice=password_reset");
+  });
+
+  test("a request from before mails no link", async () => {
+    await latchkey.createUser();
+    for (const [route, path, typed] of [
+      [forgotPassword, "/forgot-password", email],
+      [register, "/register", "grace@example.com"],
+    ] as const)
+      await call(route.action, post(path, { email: typed }));
+    off();
+    await latchkey.drain();
+    expect(latchkey.mails()).toEqual([]);
+    expect(await latchkey.execute("select from password_resets union all select from registrations")).toEqual([]);
+  });
+
+  test("a login with the right password is answered as one with a wrong one", async () => {
+    await latchkey.createUser();
+    off();
+    const refused = await logIn();
+    expect(refused).toMatchObject({ status: 422, data: { message: "Email or password is incorrect." } });
+    expect(refused.cookies).toEqual({});
+    expect(latchkey.events().at(-1)).toEqual({ event: "login.failed", reason: "wrong_credentials" });
+  });
+
+  test("the login page has the provider alone, which is not marked", async () => {
+    off({ APP_URL: "http://localhost" }); // another origin: no passkeys
+    const page = await call(login.loader, get("/login", { cookie: "last_sign_in=provider" }));
+    expect(page.data).toMatchObject({ idpEnabled: true, registrationClosed: true, passkeys: false, lastUsed: null });
+  });
+
+  test("the account page has no password, and its actions for one are refused after any time, and change nothing", async () => {
+    off();
+    const cookie = await latchkey.signedIn({ idpId: "1001" });
+    expect((await openAccount(cookie)).data.user).toMatchObject({ password: false, linked: true });
+    await latchkey.execute("update sessions set created_at = now() - interval '1 hour'");
+    const fields = { currentPassword: goodPassword, ...twice("a brand new password") };
+    for (const intent of ["send-password-link", "change-password"]) {
+      const refused = await latchkey.unchanged(() => act(cookie, intent, fields));
+      expect(refused).toMatchObject({ status: 422, data: { errors: { passwordLink: "Passwords are switched off." } } });
+    }
+  });
+
+  test("a password is no way in: the provider cannot be disconnected", async () => {
+    off();
+    const cookie = await latchkey.signedIn({ idpId: "1001" });
+    const refused = await latchkey.unchanged(() => act(cookie, "unlink-provider"));
+    const provider = "This is the only way into your account: add another one first.";
+    expect(refused).toMatchObject({ status: 422, data: { errors: { provider } } });
+  });
+
+  test("an external sign-in creates and finds accounts as before, within REGISTRATION", async () => {
+    off();
+    const profile = { sub: "1001", email, email_verified: true };
+    for (let time = 0; time < 2; time++) expect((await signInWithGoogle(profile)).location).toBe("/dashboard");
+    off({ REGISTRATION: "closed" });
+    const refused = await signInWithGoogle({ ...profile, sub: "1002", email: "grace@example.com" });
+    expect(refused.location).toBe("/login?notice=idp_failed");
+  });
+
+  test("an import keeps the hashes, which count again once passwords are on", async () => {
+    off();
+    const passwordHash = await hashPassword(goodPassword);
+    expect(await importUsers([JSON.stringify({ email, passwordHash })], () => {})).toEqual({ created: 1, skipped: 0 });
+    expect((await logIn()).status).toBe(422);
+    latchkey.configure(google);
+    expect((await logIn()).location).toBe("/dashboard");
+  });
+
+  const languages = ["en", "de", "fr", "es", "ja", "ar"] as const;
+  const job = { email: "new@example.com", oldEmail: email, newEmail: "new@example.com", passkeys: 2 };
+  const notices = [
+    ...["password_changed", "password_changed_by_owner", "email_changing", "email_changed", "passkey_added"],
+    ...["passkey_removed", "provider_linked", "provider_unlinked", "new_sign_in", "account_deleted"],
+  ].map((name) => ({ ...job, task: `mail_${name}`, by: "passkey", browser: "Firefox", at: "2026-11-25T10:00:00Z" }));
+
+  test.each(languages)("no mail in %s leads to a password or to a new account", (language) => {
+    off();
+    const mails = [
+      ...[...notices, { ...notices[3], email }].map((notice) => noticeMail(notice as never, language)),
+      accountExistsMail(language),
+      addressTakenMail(language),
+    ];
+    for (const { text } of mails) {
+      expect(text).not.toMatch(/\/(?:forgot-password|reset-password|register)/);
+      expect(text).toMatch(/Google|\/login/);
+    }
   });
 });
 

@@ -120,7 +120,7 @@ describe.each(visitors)("$who", ({ options }) => {
     await page.getByRole("link", { name: "[ Cancel ]" }).click();
     await arrive(page, "Log in");
     expect(await page.getByRole("alert").textContent()).toBe(
-      "Signing in with single sign-on did not work. It was cancelled. Try again, or log in with your email.",
+      "Signing in with single sign-on did not work. It was cancelled. Try again, or log in another way.",
     );
     await page.getByRole("link", { name: "Try again" }).click();
     await signInAtProvider(page, newAddress());

@@ -18,6 +18,14 @@ test("the page has fields for address and password, and links to the provider, t
   expect(screen.getByRole("link", { name: "Create one" }).getAttribute("href")).toBe("/register");
 });
 
+test("without passwords there is the provider, and nothing else", async () => {
+  const content = { ...english, passwordless: "Google" };
+  await renderPage("/login", Login, { loaded: { ...loaded, registrationClosed: true }, content });
+  expect(document.querySelectorAll("form, input, .or")).toHaveLength(0);
+  const links = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+  expect(links).toEqual(["/", "/auth/idp"]);
+});
+
 test.each([
   ["the provider's button is a plain link", {}, "Continue with Google", "/auth/idp"],
   ["without external sign-in there is no such button", { idpEnabled: false, provider: null }, /Continue/, undefined],
@@ -58,16 +66,16 @@ describe("a notice", () => {
 
   test("says that the external sign-in failed, and links to a new attempt", async () => {
     await renderPage("/login", Login, { loaded: { ...loaded, notice: "idp_failed" } });
-    const failed = "Signing in with Google did not work. Try again, or log in with your email.";
+    const failed = "Signing in with Google did not work. Try again, or log in another way.";
     expect(screen.getByRole("alert").textContent).toBe(failed);
     expect(screen.getByRole("link", { name: "Try again" }).getAttribute("href")).toBe("/auth/idp");
   });
 
   const lead = "Signing in with Google did not work.";
-  const again = "Try again, or log in with your email.";
+  const again = "Try again, or log in another way.";
   const connect = "Log in, then connect Google on your account page.";
   const create = `${connect} No account yet? Create one`;
-  const another = "Your account is connected to another account of Google. Use that one, or log in with your email.";
+  const another = "Your account is connected to another account of Google. Use that one, or log in another way.";
 
   test.each([
     ["cancelled", `It was cancelled. ${again}`],

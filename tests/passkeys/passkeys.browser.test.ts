@@ -135,7 +135,7 @@ test("the last way in cannot be removed; a password by mail comes first", async 
   await button(page, "Disconnect single sign-on").click();
   await page.getByText("The external sign-in was disconnected").waitFor();
   await button(page, "Remove the passkey").click();
-  await page.getByText("Set a password first: this is the only way into your account.").waitFor();
+  await page.getByText("This is the only way into your account: add another one first.").waitFor();
   expect(await button(page, "Set a password by mail").isVisible()).toBe(true);
   await logOut(page);
   await signIn(page, authenticator);

@@ -46,7 +46,7 @@ afterEach(() => void vi.useRealTimers());
 const refusal = {
   status: 422,
   location: null,
-  data: { message: "Signing in with the passkey did not work. Try again, or log in with your email." },
+  data: { message: "Signing in with the passkey did not work. Try again, or log in another way." },
 };
 
 const challenges = () => latchkey.execute("select * from passkey_challenges");
@@ -574,7 +574,7 @@ describe("removing", () => {
   test("the last way in is refused; with another passkey, a password or the provider it is not", async () => {
     await latchkey.execute("update users set password_hash = null");
     const refused = await latchkey.unchanged(() => remove());
-    const passkey = "Set a password first: this is the only way into your account.";
+    const passkey = "This is the only way into your account: add another one first.";
     expect(refused).toMatchObject({ status: 422, data: { errors: { passkey } } });
 
     await addPasskey(new Authenticator(), session);

@@ -15,6 +15,7 @@ export const english: PageContent = {
   brand: { name: "Latchkey", logo: null, colors: null, termsUrl: null, privacyUrl: null, supportEmail: null },
   textsPath: "/__files/texts-en.json",
   shortestPassword: 8,
+  passwordless: null,
   nonce: "",
 };
 

@@ -1,5 +1,6 @@
 import type { FilterQuery } from "@mikro-orm/core";
 import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
+import { config } from "../../config";
 import { EmailChange, PasswordReset, Registration } from "../../database/entities";
 import { prepared } from "../../database/unit-of-work";
 import { RESET_TOKEN_TTL_MS } from "../../rules";
@@ -50,9 +51,12 @@ export function unexpiredLink({ email: typedEmail, token }: MailedLink) {
   return email === null || !isToken(token) ? null : { tokenHash: sha256(token), email, expiresAt: { $gt: new Date() } };
 }
 
+/** Both kinds lead to a password: with `PASSWORDS=off` every one is dead. */
+const usableLink = (link: MailedLink) => (config().passwords.on ? unexpiredLink(link) : null);
+
 /** Reads only: an invalid link is refused before it costs an Argon2 hash. `consumeLink` decides again. */
 export async function isLinkValid(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
-  const match = unexpiredLink(link);
+  const match = usableLink(link);
   return match !== null && (await em.count(table, match)) === 1;
 }
 
@@ -71,7 +75,7 @@ export async function lockAddresses(em: EntityManager, ...emails: string[]): Pro
  * the caller ends. The caller holds the user's row, or `lockAddresses`.
  */
 export async function consumeLink(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
-  const match = unexpiredLink(link);
+  const match = usableLink(link);
   return match !== null && (await em.nativeDelete(table, match)) === 1;
 }
 

@@ -21,7 +21,7 @@ export async function questionPasskeys(em: EntityManager, userId: string): Promi
 export async function waysIn(em: EntityManager, user: User) {
   const issuer = configuredIssuer();
   return {
-    password: Boolean(user.passwordHash),
+    password: config().passwords.on && Boolean(user.passwordHash),
     provider: issuer !== null && isLinked(user, issuer),
     passkeys: await countPasskeys(em, user.id),
   };

@@ -3,6 +3,7 @@ import { issueLink, lockAddresses } from "../../accounts/links/mailed-links";
 import { kindOf } from "../../accounts/passwords/stored-hashes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { createUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
+import { config } from "../../config";
 import { Device, PasswordReset, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
@@ -86,7 +87,9 @@ export function clearLimits(email: string): Promise<number> {
   });
 }
 
-export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string> {
+/** `null` where there are no passwords. */
+export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string | null> {
+  if (!config().passwords.on) return null;
   const token = await query((em) => issueLink(em, PasswordReset, email));
   logEvent({ event: "password_reset.requested", userId: id });
   return resetLink(email, token);

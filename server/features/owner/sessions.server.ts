@@ -80,7 +80,11 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
     sessionId,
     signedInAt: new Date(createdAt),
     expiresAt: new Date(Math.min(Date.parse(expiresAt), lastSeen + idleLifetime())),
-    user: { ...user, pictureUrl: shownPicture(user.pictureUrl) },
+    user: {
+      ...user,
+      hasPassword: user.hasPassword && config().passwords.on,
+      pictureUrl: shownPicture(user.pictureUrl),
+    },
   };
 }
 

@@ -12,6 +12,9 @@ export type PasswordProblem =
   | "breached"
   | "unconfirmed";
 
+/** Whether people sign in with passwords. */
+export const hasPasswords = (): boolean => config().passwords.on;
+
 /** In Unicode code points. */
 export const shortestPassword = (): number => config().passwords.minimumLength;
 

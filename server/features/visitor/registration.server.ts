@@ -19,6 +19,9 @@ import type { MailCall } from "../../queue/jobs";
 
 export const registrationMode = () => config().registration.mode;
 
+/** Whether the pages and mails offer a new account. */
+export const offersRegistration = (): boolean => config().passwords.on && registrationMode() !== "closed";
+
 /** Asks for a link that proves the mailbox. The work is the same for every address, known or not. */
 export async function requestRegistration(
   typedEmail: string,
@@ -27,7 +30,7 @@ export async function requestRegistration(
   returnTo: string | null,
 ): Promise<void> {
   const email = parseAddress(typedEmail);
-  if (email === null) return;
+  if (email === null || !config().passwords.on) return;
   if ((await countAttempt(registrationLimit, email, client)) !== null) {
     return logEvent({ event: "registration.refused", reason: "throttled" });
   }
@@ -44,7 +47,7 @@ export async function mailRegistration(email: string, language: Language, return
       logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
     };
   }
-  if (!mayRegister(email)) {
+  if (!config().passwords.on || !mayRegister(email)) {
     return async () => {
       await simulateMail();
       logEvent({ event: "registration.refused", reason: "registration_closed" });
