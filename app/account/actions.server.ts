@@ -95,7 +95,10 @@ async function disconnect({ request, t, owner, form }: ActionContext) {
 
 async function addOwnPasskey({ request, t, owner, form }: ActionContext) {
   const ofBrowser = browserName(request.headers.get("User-Agent"), owner.language);
-  const outcome = await addPasskey(owner, passkeyBrowser(request), form.passkey, [form.name, ofBrowser]);
+  const outcome = await addPasskey(owner, { browser: passkeyBrowser(request), by: "add" }, form.passkey, [
+    form.name,
+    ofBrowser,
+  ]);
   if (outcome === "session_ended") return outcome;
   return outcome === "added" ? done(t("account.passkeyAdded")) : refused(form, { passkey: t("account.passkeyFailed") });
 }

@@ -1,18 +1,49 @@
-import { useSubmit } from "@remix-run/react";
-import { type FormEvent, useEffect } from "react";
+import { useRevalidator, useSubmit } from "@remix-run/react";
+import { type FormEvent, useEffect, useState } from "react";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
 import { ActionForm, ProtectedAction } from "./account-action";
 import { Field } from "./form-controls";
 import { type Moment, MomentLine } from "./moment";
 
-function AddPasskey({ name, offered }: { name: string; offered: boolean }) {
+/** Conditional creation (WebAuthn Level 3, section 5.1.3). @returns whether the account has a passkey now */
+async function upgrade(signal: AbortSignal): Promise<boolean> {
+  const post = (fields: Record<string, string>) =>
+    fetch("/auth/passkey", { method: "POST", body: new URLSearchParams({ purpose: "upgrade", ...fields }), signal });
+  const browser = PublicKeyCredential;
+  if (!(await browser.getClientCapabilities()).conditionalCreate) return false;
+  const options = await post({});
+  const publicKey = browser.parseCreationOptionsFromJSON(await options.json());
+  const request = { mediation: "conditional", publicKey, signal }; // TypeScript does not know `mediation` of a creation
+  const passkey = await navigator.credentials.create(request);
+  return (await post({ passkey: JSON.stringify(passkey) })).ok;
+}
+
+/** @returns what ends it: a browser takes one ceremony at a time */
+function usePasskeyUpgrade(isDue: boolean) {
+  const { revalidate } = useRevalidator();
+  const [ceremony] = useState(() => new AbortController());
+  useEffect(() => {
+    if (!isDue) return;
+    upgrade(ceremony.signal)
+      .then((isDone) => isDone && revalidate())
+      .catch(() => {}); // the browser declines, or has none of it
+    return () => ceremony.abort();
+  }, [ceremony, isDue, revalidate]);
+  return () => ceremony.abort();
+}
+
+type AddPasskeyProps = Pick<PasskeysOfAccount, "offered" | "upgradable"> & { name: string };
+
+function AddPasskey({ name, offered, upgradable }: AddPasskeyProps) {
   const t = useTexts();
   const submit = useSubmit();
+  const endUpgrade = usePasskeyUpgrade(upgradable);
 
   /** Where it fails, the server gets the form without an answer, and says why: the sign-in may be too long ago. */
   async function add(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
+    endUpgrade();
     const fields = new FormData(event.currentTarget);
     const passkey = await import("~/components/passkey.client")
       .then(({ createPasskey }) => createPasskey())
@@ -43,6 +74,8 @@ export interface PasskeysOfAccount {
   newName: string | null;
   /** Whether the page offers to add one. */
   offered: boolean;
+  /** Whether the browser may create one without a click. */
+  upgradable: boolean;
   account: { rpId: string; userId: string };
 }
 
@@ -75,7 +108,7 @@ interface PasskeysProps extends PasskeysOfAccount {
 
 /** Rows of the ways in. */
 export function Passkeys({ email, userName, ...passkeys }: PasskeysProps) {
-  const { items, newName, offered } = passkeys;
+  const { items, newName, offered, upgradable } = passkeys;
   const t = useTexts();
   const support = usePasskeySupport();
   usePasskeySignals(passkeys, email, userName ?? email);
@@ -100,7 +133,7 @@ export function Passkeys({ email, userName, ...passkeys }: PasskeysProps) {
       ))}
       {newName !== null && (
         <li {...support}>
-          <AddPasskey name={newName} offered={offered} />
+          <AddPasskey name={newName} offered={offered} upgradable={upgradable} />
         </li>
       )}
     </>

@@ -31,7 +31,7 @@ export { type LinkRefusal, linkParameters, openedLink, readLinkForm } from "~/fo
 export { deviceToken, withDevice } from "~/visitor/device.server";
 export { languageOf, textsFor, withLanguage } from "~/visitor/language.server";
 export { lastWay } from "~/visitor/last-sign-in.server";
-export { passkeyBrowser, passkeyOffered, wasPasskeyOffered } from "~/visitor/passkey-ceremony.server";
+export { lastPasskeyOffer, passkeyBrowser, passkeyOffered } from "~/visitor/passkey-ceremony.server";
 export {
   browserOf,
   followsForm,

@@ -22,6 +22,8 @@ import {
   hasPasskeys,
   isQuestioned,
   languageOf,
+  lastPasskeyOffer,
+  lastWay,
   mostPasskeys,
   mustSignInAgain,
   passkeyOffered,
@@ -29,7 +31,6 @@ import {
   readForm,
   requireUser,
   signalledAccount,
-  wasPasskeyOffered,
 } from "~/request";
 
 export { pageHeaders as headers } from "~/answers/responses";
@@ -46,8 +47,12 @@ export function loader({ request }: LoaderFunctionArgs) {
     const provider = providerLabel(language);
     const origin = user.isLinked ? null : consentOrigin();
     const passkeys = hasPasskeys(factsOf(request).origin) ? await passkeysOf(user.id) : null;
+    const signInAgain = mustSignInAgain(signedIn);
+    const signIn = String(signedIn.signedInAt.getTime());
+    const lastOffer = lastPasskeyOffer(request);
     // Who has a device cookie has signed in with a password in this browser.
-    const offered = passkeys?.length === 0 && deviceToken(request) !== null && !wasPasskeyOffered(request);
+    const offered = passkeys?.length === 0 && deviceToken(request) !== null && lastOffer === null;
+    const followsPassword = passkeys && lastWay(request) === "password" && !signInAgain && lastOffer !== signIn;
     return data(
       {
         user: {
@@ -68,10 +73,11 @@ export function loader({ request }: LoaderFunctionArgs) {
           })),
           newName: passkeys.length < mostPasskeys ? browserName(request.headers.get("User-Agent"), language) : null,
           offered,
+          upgradable: passkeys.length === 0 && followsPassword === true,
           account: signalledAccount(user.id),
         },
         canConnect: provider !== null && !user.isLinked,
-        signInAgain: mustSignInAgain(signedIn),
+        signInAgain,
         notice: new URL(request.url).searchParams.get("notice"),
         sessions: sessions.map(({ id, userAgent, createdAt, lastSeenAt }) => ({
           id,
@@ -81,7 +87,12 @@ export function loader({ request }: LoaderFunctionArgs) {
           current: id === sessionId,
         })),
       },
-      { headers: { ...(origin !== null && { [formTargetHeader]: origin }), ...(offered && passkeyOffered(request)) } },
+      {
+        headers: {
+          ...(origin !== null && { [formTargetHeader]: origin }),
+          ...((offered || followsPassword) && passkeyOffered(request, signIn)),
+        },
+      },
     );
   });
 }

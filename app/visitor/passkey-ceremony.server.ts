@@ -19,6 +19,8 @@ export function withPasskeyBrowser(request: Request) {
   return { browser, headers: cookie(request, "passkey", browser, PASSKEY_CHALLENGE_TTL_MS) };
 }
 
-export const wasPasskeyOffered = (request: Request) => readCookie(request, cookieName(request, "passkey-offered"));
+/** The sign-in after which the account page last offered a passkey in this browser; `null` for none. */
+export const lastPasskeyOffer = (request: Request) => readCookie(request, cookieName(request, "passkey-offered"));
 
-export const passkeyOffered = (request: Request) => cookie(request, "passkey-offered", "1", DEVICE_LIFETIME_MS);
+export const passkeyOffered = (request: Request, signIn: string) =>
+  cookie(request, "passkey-offered", signIn, DEVICE_LIFETIME_MS);

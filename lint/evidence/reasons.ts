@@ -89,7 +89,7 @@ export const reasons: Record<string, Reason> = {
   "6.2.12":
     "With `BREACHED_PASSWORDS=on`; off by default, because it calls out. The 10,000 most common are refused always.",
   "6.3.3":
-    "In part: a passkey is phishing-resistant and verifies the person, but an account may go on with a password alone.",
+    "In part: a passkey is phishing-resistant and verifies the person at each sign-in, but an account may go on with a password alone.",
   "6.3.4": "In part: an external sign-in counts toward no limit here; the provider limits attempts.",
   "6.4.2": ["Does not apply: there are no hints and no secret questions.", { code: "secret.?question|password.?hint" }],
   "6.4.4": "A lost passkey needs no recovery: a password, the provider or the mailbox leads into the account.",

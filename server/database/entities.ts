@@ -102,6 +102,8 @@ export const Passkey = defineEntity({
     counter: p.bigint("number"),
     transports: p.array(),
     backedUp: p.boolean(),
+    /** Whether the creation had user verification: a conditional one may lack it. */
+    userVerified: p.boolean().default(true),
     name: p.text(),
     createdAt: p.datetime(),
     lastUsedAt: p.datetime().nullable(),

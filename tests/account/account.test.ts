@@ -58,6 +58,7 @@ describe("the page", () => {
         items: [],
         newName: "An unknown browser",
         offered: false,
+        upgradable: false,
         account: { rpId: "localhost", userId: expect.stringMatching(/^[\w-]{22}$/) },
       },
       canConnect: false,

@@ -229,7 +229,7 @@ test("tells the browser which passkeys the account accepts, and how it is called
   vi.stubGlobal("PublicKeyCredential", signals);
   const account = { rpId: "localhost", userId: "AAECAw" };
   const passkey = { id: "kept", name: "Phone", added: own.since, lastUsed: null, questioned: false };
-  const passkeys = { items: [passkey], newName: null, offered: false, account };
+  const passkeys = { items: [passkey], newName: null, offered: false, upgradable: false, account };
   await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, passkeys } });
   expect(signals.signalAllAcceptedCredentials.mock.calls).toEqual([
     [{ ...account, allAcceptedCredentialIds: ["kept"] }],
@@ -242,7 +242,13 @@ test("tells the browser which passkeys the account accepts, and how it is called
 
 test("signals nothing where the browser has no such function", async () => {
   vi.stubGlobal("PublicKeyCredential", {});
-  const passkeys = { items: [], newName: null, offered: false, account: { rpId: "localhost", userId: "AAECAw" } };
+  const passkeys = {
+    items: [],
+    newName: null,
+    offered: false,
+    upgradable: false,
+    account: { rpId: "localhost", userId: "AAECAw" },
+  };
   await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, passkeys } });
   expect(screen.getByRole("heading", { level: 1, name: "Your account" })).toBeTruthy();
   vi.unstubAllGlobals();

@@ -48,6 +48,7 @@ const account = {
     newName: "⟦Firefox⟧",
     account: { rpId: "localhost", userId: "AAAA" },
     offered: true,
+    upgradable: false,
   },
   canConnect: false,
   signInAgain: true,

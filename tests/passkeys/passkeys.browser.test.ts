@@ -254,6 +254,72 @@ test("after a login with a password the account page offers one, once", async ()
   expect(await button(page, "Add a passkey").isVisible()).toBe(false);
 });
 
+/**
+ * Chromium's virtual authenticator announces conditional creation and never answers it: it has no password manager. So the
+ * call is seen, and goes on to the authenticator without its `mediation`.
+ */
+async function visitWithUpgrades(
+  answer: "create(request)" | "Promise.reject(new DOMException('', 'NotAllowedError'))",
+) {
+  const page = await visitWithoutSuggestions();
+  const calls: unknown[] = [];
+  await page.exposeFunction("noteCall", (call: unknown) => calls.push(call));
+  await page.addInitScript(`
+    const create = navigator.credentials.create.bind(navigator.credentials);
+    navigator.credentials.create = ({ mediation, ...request }) => {
+      noteCall([mediation, request.publicKey.authenticatorSelection.userVerification]);
+      return ${answer};
+    };`);
+  const authenticator = await VirtualAuthenticator.of(page);
+  await authenticator.setPresent(true);
+  return { page, calls, authenticator };
+}
+
+test("after a login with a password the browser creates a passkey without a click, which signs in", async () => {
+  const email = newAddress();
+  await register(site, await site.visit(), email);
+  const { page, calls, authenticator } = await visitWithUpgrades("create(request)");
+  await page.goto("/login");
+  await logIn(page, email);
+  await button(page, "Remove the passkey").waitFor();
+  expect(calls).toEqual([["conditional", "preferred"]]);
+  expect(await site.mail(email, "A passkey was added")).toContain("passkey");
+  expect(await button(page, "Add a passkey").isVisible()).toBe(false);
+  await page.reload();
+  await button(page, "Remove the passkey").waitFor();
+  await logOut(page);
+  await signIn(page, authenticator);
+  await arrive(page, "Your account");
+  expect(calls).toHaveLength(1);
+});
+
+test("where the browser declines, the page is as before, and the button adds one", async () => {
+  const email = newAddress();
+  await register(site, await site.visit(), email);
+  const { page, calls, authenticator } = await visitWithUpgrades(
+    "Promise.reject(new DOMException('', 'NotAllowedError'))",
+  );
+  await page.goto("/login");
+  await logIn(page, email);
+  await until(async () => calls.length === 1, "the browser is asked");
+  await button(page, "Add a passkey").waitFor();
+  expect(await page.getByRole("alert").count()).toBe(0);
+  expect(await authenticator.credentials()).toEqual([]);
+});
+
+test("a creation that the browser leaves open gives way to the button, and to the suggestion of the login page", async () => {
+  const { authenticator } = await withPasskey(site.visit);
+  expect(await authenticator.credentials()).toHaveLength(1);
+  const other = await site.visit();
+  await VirtualAuthenticator.of(other);
+  const asked = other.waitForResponse("**/auth/passkey");
+  await register(site, other, newAddress());
+  expect((await asked).request().postData()).toBe("purpose=upgrade");
+  const suggested = other.waitForResponse("**/auth/passkey");
+  await logOut(other);
+  expect((await suggested).request().postData()).toBe("purpose=sign-in");
+});
+
 test("the name is the browser's and can be edited", async () => {
   const page = await site.visit();
   const authenticator = await VirtualAuthenticator.of(page);

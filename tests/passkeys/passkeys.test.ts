@@ -9,7 +9,7 @@ import { Authenticator, type Changes, type CoseKey, es256, rs256 } from "../supp
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, resetLink } from "../support/mailed-links";
-import { addPasskey, answerWith, ask, signInBy } from "../support/passkeys";
+import { addPasskey, answerWith, ask, signInBy, upgradeWith } from "../support/passkeys";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
@@ -30,6 +30,7 @@ interface Row {
   user_id: string;
   counter: string;
   backed_up: boolean;
+  user_verified: boolean;
   name: string;
   last_used_at: string | null;
 }
@@ -288,6 +289,78 @@ describe("adding", () => {
     const refused = await addPasskey(authenticator, session);
     expect(refused.status).toBe(422);
     expect(await rows()).toHaveLength(20);
+  });
+});
+
+describe("a passkey without a click", () => {
+  const unattended = { userPresent: false, userVerified: false };
+  const verified = () => latchkey.execute("select user_verified from passkeys");
+
+  test("asks for no verification, is stored without it and mailed; a sign-in with it needs verification", async () => {
+    const asked = await ask("upgrade", { cookie: session });
+    expect(asked.options.authenticatorSelection).toMatchObject({
+      residentKey: "required",
+      userVerification: "preferred",
+    });
+    const answer = authenticator.create(asked.options, unattended);
+    expect((await upgradeWith(answer, asked.cookie)).status).toBe(204);
+    expect(await rows()).toMatchObject([{ user_id: userId, name: "An unknown browser", user_verified: false }]);
+    expect(latchkey.events()).toEqual([{ event: "passkey.added" }]);
+    await latchkey.drain();
+    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "A passkey was added" }]);
+
+    const refused = await signInBy(authenticator, { userVerified: false });
+    expect(refused).toMatchObject(refusal);
+    expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+
+  test("is stored with the verification that it had", async () => {
+    const asked = await ask("upgrade", { cookie: session });
+    const answer = authenticator.create(asked.options, { userPresent: false });
+    expect((await upgradeWith(answer, asked.cookie)).status).toBe(204);
+    expect(await verified()).toEqual([{ user_verified: true }]);
+  });
+
+  test("is for an account without one, also where one was added meanwhile", async () => {
+    const asked = await ask("upgrade", { cookie: session });
+    await addPasskey(authenticator, session);
+    await latchkey.drain();
+    await latchkey.unchanged(async () => {
+      expect(await ask("upgrade", { cookie: session })).toMatchObject({ status: 403, options: null });
+    }, "rate_limits");
+    const answer = new Authenticator().create(asked.options, unattended);
+    const refused = await latchkey.unchanged(() => upgradeWith(answer, asked.cookie), "passkey_challenges");
+    expect(refused.status).toBe(422);
+  });
+
+  test("needs a recent sign-in, and is not for a user who was suspended meanwhile", async () => {
+    const asked = await ask("upgrade", { cookie: session });
+    const answer = authenticator.create(asked.options, unattended);
+    await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
+    await latchkey.unchanged(async () => {
+      expect(await ask("upgrade", { cookie: session })).toMatchObject({ status: 403 });
+      expect(await upgradeWith(answer, asked.cookie)).toMatchObject({ status: 403 });
+    });
+    await latchkey.execute("update sessions set created_at = now()");
+    await suspendUser(userId);
+    await latchkey.drain();
+    await latchkey.unchanged(async () => {
+      expect(await ask("upgrade", { cookie: session })).toMatchObject({ status: 403 });
+      expect(await upgradeWith(answer, asked.cookie)).toMatchObject({ status: 403 });
+      expect(await ask("upgrade")).toMatchObject({ status: 403 });
+    });
+  });
+
+  test("is no answer to the options of the button, nor the other way round", async () => {
+    const byButton = await ask("add", { cookie: session });
+    const asked = await ask("upgrade", { cookie: session });
+    const attended = authenticator.create(byButton.options);
+    const answer = authenticator.create(asked.options);
+    await latchkey.unchanged(async () => {
+      expect(await upgradeWith(attended, byButton.cookie)).toMatchObject({ status: 422 });
+      expect(await act(asked.cookie, "add-passkey", { passkey: answer })).toMatchObject({ status: 422 });
+    });
+    expect(latchkey.events().map(({ reason }) => reason)).toEqual(["challenge", "challenge"]);
   });
 });
 
@@ -678,6 +751,7 @@ describe("the account page", () => {
       items: [{ id: item?.credential_id, name: "My key", added: moment, lastUsed: moment, questioned: false }],
       newName: "An unknown browser",
       offered: false,
+      upgradable: false,
       account: { rpId: "localhost", userId: expect.stringMatching(/^[\w-]{22}$/) },
     });
   });
@@ -688,11 +762,38 @@ describe("the account page", () => {
     const opened = await openAccount(cookie);
     expect(opened.data.passkeys.offered).toBe(true);
     expect(opened.headers.getSetCookie()).toEqual([
-      "passkey-offered=1; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax",
+      expect.stringMatching(/^passkey-offered=\d{13}; HttpOnly; Max-Age=34560000; Path=\/; SameSite=Lax$/),
     ]);
     expect(await offer(`${cookie}; passkey-offered=1`)).toBe(false);
     expect(await offer(`session=${cookies.session}`)).toBe(false);
     await addPasskey(authenticator, cookie);
     expect(await offer(cookie)).toBe(false);
+  });
+
+  test("lets the browser create none after the removal of one: it would come back at once", async () => {
+    const { cookies } = await logIn();
+    const cookie = `session=${cookies.session}; last_sign_in=password`;
+    await addPasskey(authenticator, cookie);
+    const opened = await openAccount(cookie);
+    expect(opened.data.passkeys.upgradable).toBe(false);
+    const id = authenticator.credentials[0]?.id.toString("base64url") ?? "";
+    const removed = await act(cookie, "remove-passkey", { passkey: id });
+    const offer = `passkey-offered=${opened.cookies["passkey-offered"]}`;
+    const after = await openAccount(`session=${removed.cookies.session}; last_sign_in=password; ${offer}`);
+    expect(after.data.passkeys).toMatchObject({ items: [], upgradable: false });
+    expect(after.headers.getSetCookie()).toEqual([]);
+  });
+
+  test("lets the browser create one after a recent login with a password, for an account without one", async () => {
+    const upgradable = async (cookie: string) => (await openAccount(cookie)).data.passkeys.upgradable;
+    const byPassword = `${session}; last_sign_in=password`;
+    expect(await upgradable(byPassword)).toBe(true);
+    expect(await upgradable(`${session}; last_sign_in=provider`)).toBe(false);
+    expect(await upgradable(session)).toBe(false);
+    await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
+    expect(await upgradable(byPassword)).toBe(false);
+    await latchkey.execute("update sessions set created_at = now()");
+    await addPasskey(authenticator, session);
+    expect(await upgradable(byPassword)).toBe(false);
   });
 });

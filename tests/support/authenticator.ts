@@ -14,6 +14,7 @@ export interface Changes {
   challenge?: string;
   type?: string;
   userVerified?: boolean;
+  userPresent?: boolean;
   counter?: number;
   userHandle?: string;
   id?: Buffer;
@@ -66,8 +67,11 @@ export class Authenticator {
     );
   }
 
-  #authenticatorData({ rpId, userVerified = true, counter }: Changes, attested = Buffer.alloc(0)): Buffer {
-    const flags = 0x01 | (userVerified ? 0x04 : 0) | (attested.length > 0 ? 0x40 : 0);
+  #authenticatorData(
+    { rpId, userVerified = true, userPresent = true, counter }: Changes,
+    attested = Buffer.alloc(0),
+  ): Buffer {
+    const flags = (userPresent ? 0x01 : 0) | (userVerified ? 0x04 : 0) | (attested.length > 0 ? 0x40 : 0);
     const head = Buffer.alloc(5);
     head.writeUInt8(flags);
     head.writeUInt32BE(counter ?? this.counter, 1);

@@ -4,7 +4,7 @@ import type { Authenticator, Changes } from "./authenticator";
 import { call, type Outcome, post, type RequestOptions } from "./route-calls";
 
 /** The browser's options of a ceremony, and the cookie that its challenge is bound to. */
-export async function ask(purpose: "sign-in" | "add", { cookie, headers }: RequestOptions = {}) {
+export async function ask(purpose: "sign-in" | "add" | "upgrade", { cookie, headers }: RequestOptions = {}) {
   const asked = await call(passkey.action, post("/auth/passkey", { purpose }, { cookie, headers }));
   const bound = Object.entries(asked.cookies).map(([name, value]) => `${name}=${value}`);
   const options = asked.data === "" ? null : JSON.parse(asked.data);
@@ -21,6 +21,10 @@ export async function addPasskey(
   const answer = authenticator.create(asked.options, changes);
   return act(asked.cookie, "add-passkey", { passkey: answer, name: changes.name ?? "" });
 }
+
+/** What the account page posts where the browser creates one without a click. */
+export const upgradeWith = (answer: string, cookie: string): Promise<Outcome> =>
+  call(passkey.action, post("/auth/passkey", { purpose: "upgrade", passkey: answer }, { cookie }));
 
 export const answerWith = (answer: string, options: RequestOptions = {}): Promise<Outcome> =>
   call(passkey.action, post("/auth/passkey", { passkey: answer }, options));

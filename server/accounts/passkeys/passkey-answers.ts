@@ -98,21 +98,28 @@ function assertUsable(key: CoseKey): void {
 
 /**
  * WebAuthn, section 7.1; `null` when a step fails. An attestation with a certificate is refused: none is asked for, and the
- * library would fetch the list of revoked ones that a certificate names.
+ * library would fetch the list of revoked ones that a certificate names. A conditional creation has no user presence, and
+ * may have no user verification.
  */
-export async function verifyNewPasskey({ answer, challenge }: Parsed<typeof parseNewPasskey>) {
+export async function verifyNewPasskey({ answer, challenge }: Parsed<typeof parseNewPasskey>, isConditional: boolean) {
   const { verifyRegistrationResponse } = await webAuthn();
   const { decodeAttestationObject, decodeCredentialPublicKey } = await import("@simplewebauthn/server/helpers");
   try {
     const attestation = decodeAttestationObject(bytesOf(answer.response.attestationObject));
     const isSelfSigned = attestation.get("fmt") === "packed" && !attestation.get("attStmt").get("x5c");
     if (attestation.get("fmt") !== "none" && !isSelfSigned) return null;
-    const request = { ...expected(challenge), response: answer, supportedAlgorithmIDs: algorithms };
-    const { registrationInfo: info } = await verifyRegistrationResponse(request);
+    const { registrationInfo: info } = await verifyRegistrationResponse({
+      ...expected(challenge),
+      response: answer,
+      supportedAlgorithmIDs: algorithms,
+      requireUserPresence: !isConditional,
+      requireUserVerification: !isConditional,
+    });
     if (info?.credential.id !== answer.id) return null;
     assertUsable(decodeCredentialPublicKey(info.credential.publicKey));
     const publicKey = Buffer.from(info.credential.publicKey).toString("base64url");
-    return { credentialId: answer.id, publicKey, counter: info.credential.counter, backedUp: info.credentialBackedUp };
+    const { userVerified, credentialBackedUp: backedUp } = info;
+    return { credentialId: answer.id, publicKey, counter: info.credential.counter, backedUp, userVerified };
   } catch {
     return null;
   }

@@ -7,7 +7,7 @@ import { mintToken, sha256 } from "../links/tokens";
 export interface Ceremony {
   /** The token of the browser's cookie. */
   browser: string;
-  purpose: "sign-in" | `add:${string}`;
+  purpose: "sign-in" | `${"add" | "upgrade"}:${string}`;
 }
 
 const hashOf = ({ browser, purpose }: Ceremony, challenge: string) => sha256(`${purpose}:${browser}:${challenge}`);

@@ -29,7 +29,16 @@ export const mostPasskeys = 20; // of a user
 /** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
 export const hasPasskeys = (origin: string): boolean => config().relyingPartyId !== null && config().appUrl === origin;
 
-const addingBy = (owner: Owner, browser: string): Ceremony => ({ browser, purpose: `add:${owner.sessionId}` });
+interface Adding<Browser> {
+  browser: Browser;
+  /** `add`: its owner; `upgrade`: the browser, without a click (conditional creation: WebAuthn Level 3, section 5.1.3). */
+  by: "add" | "upgrade";
+}
+
+const ceremonyOf = (owner: Owner, { browser, by }: Adding<string>): Ceremony => ({
+  browser,
+  purpose: `${by}:${owner.sessionId}`,
+});
 
 /** Whether the account page asks if the passkey is the owner's: for 30 days, see `questionPasskeys`. */
 export const isQuestioned = ({ questionedAt }: Passkey): boolean =>
@@ -52,10 +61,19 @@ export async function startPasskeySignIn(browser: string) {
 export const passkeysOf = (userId: string): Promise<Passkey[]> =>
   query((em) => em.find(Passkey, { user: userId }, { orderBy: { createdAt: "asc" } }));
 
-/** Options for the browser's `navigator.credentials.create`. An authenticator makes one passkey for an account. */
-export async function startAddingPasskey(owner: Owner, user: { email: string; name: string | null }, browser: string) {
-  const challenge = await issueChallenge(addingBy(owner, browser));
+/**
+ * Options for the browser's `navigator.credentials.create`. An authenticator makes one passkey for an account. `null` for
+ * an upgrade of an account that has one.
+ */
+export async function startAddingPasskey(
+  owner: Owner,
+  user: { email: string; name: string | null },
+  adding: Adding<string>,
+) {
+  const isUpgrade = adding.by === "upgrade";
   const passkeys = await passkeysOf(owner.userId);
+  if (isUpgrade && passkeys.length > 0) return null;
+  const challenge = await issueChallenge(ceremonyOf(owner, adding));
   const { generateRegistrationOptions } = await webAuthn();
   return generateRegistrationOptions({
     timeout: common.timeout,
@@ -66,7 +84,8 @@ export async function startAddingPasskey(owner: Owner, user: { email: string; na
     userDisplayName: user.name ?? user.email,
     challenge,
     supportedAlgorithmIDs: algorithms,
-    authenticatorSelection: { residentKey: "required", userVerification: common.userVerification },
+    // A browser that can verify nobody without a dialogue refuses a conditional creation with "required".
+    authenticatorSelection: { residentKey: "required", userVerification: isUpgrade ? "preferred" : "required" },
     excludeCredentials: passkeys.map(({ credentialId: id }) => ({ id })),
   });
 }
@@ -91,22 +110,22 @@ function refuse(reason: PasskeyFailure): "refused" {
 /** @param name as typed; where it is no name, `browserName` is */
 export async function addPasskey(
   owner: Owner,
-  browser: string | null,
+  { browser, by }: Adding<string | null>,
   text: string,
   [name, browserName]: [string, string],
 ): Promise<"added" | "refused" | "too_many" | "session_ended"> {
   const parsed = parseNewPasskey(text);
   if (!parsed) return refuse("malformed");
-  const isOwn = browser !== null && (await consumeChallenge(addingBy(owner, browser), parsed.challenge));
+  const isOwn = browser !== null && (await consumeChallenge(ceremonyOf(owner, { browser, by }), parsed.challenge));
   if (!isOwn) return refuse("challenge");
-  const verified = await verifyNewPasskey(parsed);
+  const verified = await verifyNewPasskey(parsed, by === "upgrade");
   if (!verified) return refuse("not_verified");
   const { transports } = parsed.answer.response;
   const row = { ...verified, transports, name: parseName(name) ?? browserName, createdAt: new Date() };
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return "session_ended";
-    if ((await em.count(Passkey, { user: user.id })) >= mostPasskeys) return "too_many";
+    if ((await em.count(Passkey, { user: user.id })) >= (by === "upgrade" ? 1 : mostPasskeys)) return "too_many";
     await em.insert(Passkey, { ...row, user: user.id });
     await tell(em, "passkey_added", user, { language: owner.language });
     return "added";
