@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { useTexts } from "~/document/language";
-import { Notice } from "./notice";
+import { Notice } from "./page";
 
 /** Tries one: in Chromium `navigator.cookieEnabled` stays true while all are blocked. */
 function areCookiesBlocked(): boolean {

@@ -5,8 +5,7 @@ import { Text, useTexts } from "~/document/language";
 import type { LinkRefusal, OpenedLink } from "~/forms/mailed-link.server";
 import { EmailField, EmailForm, SubmitButton } from "./form-controls";
 import { NewPasswordFields } from "./new-password-fields";
-import { Notice } from "./notice";
-import { Page } from "./page";
+import { Notice, Page } from "./page";
 
 interface MailedLinkPageProps {
   title: string;

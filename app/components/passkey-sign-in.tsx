@@ -4,7 +4,7 @@ import { withReturnTo } from "~/answers/return-to";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
 import { LastUsed, SubmitButton } from "./form-controls";
-import { Notice } from "./notice";
+import { Notice } from "./page";
 
 /** Without the library, for which the first load has no room. A browser without these functions has the button alone. */
 async function suggestPasskey(signal: AbortSignal): Promise<string | null> {

@@ -2,8 +2,7 @@ import { Link, useSearchParams } from "@remix-run/react";
 import { linkLifetimeMinutes, mailsPerQuarterHour } from "#server/rules";
 import { Text, useTexts } from "~/document/language";
 import { EmailForm } from "./form-controls";
-import { Notice } from "./notice";
-import { Page } from "./page";
+import { Notice, Page } from "./page";
 
 interface SentPageProps {
   sent: { email: string };

@@ -2,7 +2,7 @@ import { Link } from "@remix-run/react";
 import type { SignInProblem } from "#server/features/visitor/external-sign-in.server";
 import { withReturnTo } from "~/answers/return-to";
 import { Text, useTexts } from "~/document/language";
-import { Notice } from "./notice";
+import { Notice } from "./page";
 
 interface SignInFailedProps {
   problem: SignInProblem | null;

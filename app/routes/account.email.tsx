@@ -4,8 +4,7 @@ import { accountOfEmailChange, changeEmail, declineEmailChange } from "#server/f
 import { linkLifetimeMinutes } from "#server/rules";
 import { respond, unprocessable } from "~/answers/responses";
 import { EmailField, SubmitButton } from "~/components/form-controls";
-import { Notice } from "~/components/notice";
-import { Page } from "~/components/page";
+import { Notice, Page } from "~/components/page";
 import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { getUser, keepSession, languageOf, linkParameters, ownerOf, readLinkForm, textsFor } from "~/request";

@@ -4,8 +4,7 @@ import { signInWithoutProof } from "#server/features/visitor/development.server"
 import { requireLoopbackHost } from "~/answers/development.server";
 import { respond, unprocessable } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
-import { Notice } from "~/components/notice";
-import { Page } from "~/components/page";
+import { Notice, Page } from "~/components/page";
 import { browserOf, readFields, returnToOf, signIn } from "~/request";
 
 export { pageHeaders as headers } from "~/answers/responses";
