@@ -3,14 +3,13 @@ const pageLayers = [
   "^app/routes/",
   "^app/components/",
   "^app/account/",
-  "^app/request/",
   "^app/forms/",
   "^app/visitor/",
   "^app/answers/",
   "^app/document/",
 ];
 const layers = [
-  "^server/(start\\.server|job-handlers|endpoints|cli|processes)\\.ts$",
+  "^server/(start|job-handlers|endpoints|cli|processes)\\.ts$",
   "^server/commands/",
   "^server/features/",
   "^server/accounts/",
@@ -54,8 +53,8 @@ export default {
         path: "^server/",
         pathNot: [
           "^server/features/",
-          "^server/door/request-facts\\.server\\.ts$",
-          "^server/(rules|errors)\\.ts$",
+          "^server/door/request-facts\\.ts$",
+          "^server/(rules|errors|visitor)\\.ts$",
           "^server/languages/",
         ],
       },
@@ -75,7 +74,7 @@ export default {
       name: "entry-starts-the-service",
       severity: "error",
       from: { path: "^app/entry\\.server\\.tsx$" },
-      to: { path: "^server/", pathNot: "^server/(start\\.server|log|door/request-facts\\.server)\\.ts$" },
+      to: { path: "^server/", pathNot: "^server/(start|log|door/request-facts)\\.ts$" },
     },
     {
       name: "no-route-imports-a-route",
@@ -84,11 +83,19 @@ export default {
       to: { path: "^app/routes/" },
     },
     {
-      name: "components-are-below-routes",
-      comment: "Components and shared server code of app/ are imported by routes.",
+      name: "components-run-in-the-browser",
+      comment: "A browser runs them, and gets an empty module for what package.json does not name in `imports`.",
       severity: "error",
       from: { path: "^app/components/" },
-      to: { path: "^app/.+\\.server\\.tsx?$", dependencyTypesNot: ["type-only"] },
+      to: {
+        path: ["^server/", "^app/(account|forms|visitor|answers)/"],
+        pathNot: [
+          "^server/rules\\.ts$",
+          "^server/languages/(languages|translate)\\.ts$",
+          "^app/answers/return-to\\.ts$",
+        ],
+        dependencyTypesNot: ["type-only"],
+      },
     },
     { name: "no-test-code", severity: "error", from: { path: "^(app|server)/" }, to: { path: "^(bench|demo|tests)/" } },
   ],

@@ -2,7 +2,7 @@ import { Migrator, TSMigrationGenerator } from "@mikro-orm/migrations";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { loadConfig } from "#server/config";
 import { connectionFor } from "#server/database/connection";
-import { migrationOptions } from "#server/database/migrations";
+import { migrationOptions } from "#server/database/migrations/index";
 import { ormOptions } from "#server/database/orm";
 
 const lineWidth = 120; // biome.json

@@ -5,7 +5,7 @@ const development = process.env.NODE_ENV === "development";
 export default {
   serverModuleFormat: "esm",
   serverPlatform: "node",
-  serverDependenciesToBundle: ["zod"], // else each start reads 95 files
+  serverDependenciesToBundle: [/^#server\//, "zod"], // without zod, each start reads 95 files
   ignoredRouteFiles: development ? ["**/.*"] : ["**/.*", "**/dev.*"],
   watchPaths: ["./server/**/*", "./mikro-orm.config.ts"],
   future: {

@@ -1,8 +1,8 @@
 import { type Answer, type Endpoint, type EndpointOf, plainText } from "./door/endpoints";
-import { publicKeys } from "./features/application/signing-keys.server";
-import { isReady } from "./features/operator/health.server";
-import { passkeyEndpoints } from "./features/owner/passkeys.server";
-import { findFile } from "./features/visitor/branding.server";
+import { publicKeys } from "./features/application/signing-keys";
+import { isReady } from "./features/operator/health";
+import { passkeyEndpoints } from "./features/owner/passkeys";
+import { findFile } from "./features/visitor/branding";
 
 /** A JSON Web Key Set (RFC 7517): the public keys of the tokens of `/auth/verify`. */
 async function keySet(): Promise<Answer | null> {

@@ -1,10 +1,10 @@
 import { config } from "./config";
-import { sendWebhook } from "./features/application/webhooks.server";
-import { purgeExpired } from "./features/operator/purge.server";
-import { mailEmailChange } from "./features/owner/email-change.server";
-import { mailNotice } from "./features/owner/notices.server";
-import { mailPasswordReset } from "./features/visitor/password-reset.server";
-import { mailRegistration } from "./features/visitor/registration.server";
+import { sendWebhook } from "./features/application/webhooks";
+import { purgeExpired } from "./features/operator/purge";
+import { mailEmailChange } from "./features/owner/email-change";
+import { mailNotice } from "./features/owner/notices";
+import { mailPasswordReset } from "./features/visitor/password-reset";
+import { mailRegistration } from "./features/visitor/registration";
 import type { Language } from "./languages/languages";
 import { logEvent } from "./log";
 import type { JobHandler } from "./queue/jobs";

@@ -1,7 +1,7 @@
 import { Form, useActionData, useLoaderData } from "@remix-run/react";
 import type { FormEvent, ReactNode } from "react";
 import { recentSignInMinutes } from "#server/rules";
-import type { Intent, Refusal } from "~/account/answers.server";
+import type { Intent, Refusal } from "~/account/answers";
 import { useTexts } from "~/document/language";
 import { SubmitButton } from "./form-controls";
 

@@ -2,7 +2,7 @@ import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import { linkLifetimeMinutes } from "#server/rules";
 import { returnToName, withReturnTo } from "~/answers/return-to";
 import { Text, useTexts } from "~/document/language";
-import type { LinkRefusal, OpenedLink } from "~/forms/mailed-link.server";
+import type { LinkRefusal, OpenedLink } from "~/forms/mailed-link";
 import { EmailField, EmailForm, SubmitButton } from "./form-controls";
 import { NewPasswordFields } from "./new-password-fields";
 import { Notice, Page } from "./page";

@@ -1,5 +1,5 @@
 import { Link } from "@remix-run/react";
-import type { SignInProblem } from "#server/features/visitor/external-sign-in.server";
+import type { SignInProblem } from "#server/features/visitor/external-sign-in";
 import { withReturnTo } from "~/answers/return-to";
 import { Text, useTexts } from "~/document/language";
 import { Notice } from "./page";

@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from "react";
-import type { PageBrand } from "#server/features/visitor/branding.server";
+import type { PageBrand } from "#server/features/visitor/branding";
 import type { Language } from "#server/languages/languages";
 import type { PageTexts } from "#server/languages/texts";
 import { type Translate, type Translated, translator } from "#server/languages/translate";

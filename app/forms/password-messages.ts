@@ -1,4 +1,4 @@
-import { type PasswordProblem, shortestPassword } from "#server/features/visitor/password-policy.server";
+import { type PasswordProblem, shortestPassword } from "#server/features/visitor/password-policy";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
 import { longestPassword } from "#server/rules";

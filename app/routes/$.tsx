@@ -1,6 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
+import { factsOf } from "#server/door/request-facts";
 import { methodNotAllowed } from "~/answers/responses";
-import { factsOf } from "~/request";
 
 export { default } from "~/answers/no-page";
 

@@ -1,6 +1,6 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { respond } from "~/answers/responses";
-import { requireGuest } from "~/request";
+import { requireGuest } from "~/visitor/session";
 
 export { default } from "~/answers/no-page";
 

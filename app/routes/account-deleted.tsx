@@ -1,8 +1,8 @@
 import { Link, useLoaderData } from "@remix-run/react";
+import { offersRegistration } from "#server/features/visitor/registration";
 import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { offersRegistration } from "~/request";
 
 export const handle = titled("deleted.title");
 

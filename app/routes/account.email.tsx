@@ -1,13 +1,16 @@
 import { type ActionFunctionArgs, data, type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
-import { accountOfEmailChange, changeEmail, declineEmailChange } from "#server/features/owner/email-change.server";
+import { accountOfEmailChange, changeEmail, declineEmailChange } from "#server/features/owner/email-change";
 import { linkLifetimeMinutes } from "#server/rules";
 import { respond, unprocessable } from "~/answers/responses";
 import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
 import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { getUser, keepSession, languageOf, linkParameters, ownerOf, readLinkForm, textsFor } from "~/request";
+import { linkParameters, readLinkForm } from "~/forms/mailed-link";
+import { textsFor } from "~/visitor/language";
+import { getUser, keepSession } from "~/visitor/session";
+import { ownerOf, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("confirmEmail.title");
 
@@ -41,7 +44,7 @@ export function action({ request }: ActionFunctionArgs) {
       if (signedIn && signedIn.user.email !== account) return refuse({ outcome: "another_account" });
       return data<Answer>({ typed: link, account });
     }
-    const changed = await changeEmail(link, signedIn && ownerOf(request, signedIn), languageOf(request));
+    const changed = await changeEmail(signedIn ? ownerOf(request, signedIn) : visitorOf(request), link);
     if (changed === "invalid_link") return refuse({ invalidLink });
     if (changed === "another_account") return refuse({ outcome: changed });
     return changed.kept ? keepSession(request, changed.kept, "/dashboard") : redirect("/login?notice=email_changed");

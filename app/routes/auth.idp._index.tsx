@@ -3,11 +3,11 @@ import {
   isExternalSignInOn,
   logExternalSignInFailure,
   startExternalSignIn,
-} from "#server/features/visitor/external-sign-in.server";
+} from "#server/features/visitor/external-sign-in";
+import { returnToOf } from "~/answers/redirects";
 import { methodNotAllowed, plainText } from "~/answers/responses";
-import { returnToOf } from "~/request";
-import { redirectUri, signInCookies } from "~/visitor/oauth-attempt.server";
-import { failAttempt } from "~/visitor/sign-in-attempt.server";
+import { redirectUri, signInCookies } from "~/visitor/oauth-attempt";
+import { failAttempt } from "~/visitor/sign-in-attempt";
 
 export { default } from "~/answers/no-page";
 

@@ -1,7 +1,7 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
-import { endSessionsByProvider } from "#server/features/visitor/provider-logout.server";
+import { endSessionsByProvider } from "#server/features/visitor/provider-logout";
 import { methodNotAllowed, respond } from "~/answers/responses";
-import { readFields } from "~/request";
+import { readFields } from "~/forms/form";
 
 const formType = /^application\/x-www-form-urlencoded(?:;|$)/i;
 

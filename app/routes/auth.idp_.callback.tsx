@@ -1,6 +1,6 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
-import { hasGone } from "#server/door/request-facts.server";
-import { connectProvider } from "#server/features/owner/provider-link.server";
+import { hasGone } from "#server/door/request-facts";
+import { connectProvider } from "#server/features/owner/provider-link";
 import {
   ExternalSignInError,
   exchangeCode,
@@ -9,9 +9,8 @@ import {
   refusalReason,
   signInToAccount,
   verifyIssuer,
-} from "#server/features/visitor/external-sign-in.server";
+} from "#server/features/visitor/external-sign-in";
 import { methodNotAllowed } from "~/answers/responses";
-import { browserOf, getUser, signIn } from "~/request";
 import {
   clearedAttemptCookies,
   codeVerifierOf,
@@ -19,8 +18,10 @@ import {
   isConnecting,
   isOwnState,
   redirectUri,
-} from "~/visitor/oauth-attempt.server";
-import { failAttempt, findAttempt } from "~/visitor/sign-in-attempt.server";
+} from "~/visitor/oauth-attempt";
+import { getUser, signIn } from "~/visitor/session";
+import { failAttempt, findAttempt } from "~/visitor/sign-in-attempt";
+import { visitorOf } from "~/visitor/visitor";
 
 export { default } from "~/answers/no-page";
 
@@ -55,7 +56,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
       await connectProvider(owner, profile);
       return redirect("/dashboard?notice=idp_connected", { headers });
     }
-    const session = await signInToAccount(profile, browserOf(request));
+    const session = await signInToAccount(visitorOf(request), profile);
     return signIn(request, { session, way: "provider", returnTo: attempt?.returnTo ?? null, headers });
   } catch (error) {
     const problem = logExternalSignInFailure(error);

@@ -1,33 +1,22 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { data } from "@remix-run/react";
+import { factsOf } from "#server/door/request-facts";
 import {
   addPasskey,
   countChallenge,
   hasPasskeys,
+  newCeremonyToken,
   startAddingPasskey,
   startPasskeySignIn,
-} from "#server/features/owner/passkeys.server";
-import { browserName } from "#server/features/owner/sessions.server";
-import { signInWithPasskey } from "#server/features/visitor/passkey-sign-in.server";
+} from "#server/features/owner/passkeys";
+import { signInWithPasskey } from "#server/features/visitor/passkey-sign-in";
+import { returnToOf } from "~/answers/redirects";
 import { methodNotAllowed, minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
-import {
-  browserOf,
-  clientOf,
-  deviceToken,
-  factsOf,
-  getUser,
-  mustSignInAgain,
-  ownerOf,
-  passkeyBrowser,
-  readFields,
-  returnToOf,
-  signIn,
-  textsFor,
-  withDevice,
-} from "~/request";
-import { withPasskeyBrowser } from "~/visitor/passkey-ceremony.server";
-
-const loginOrigin = (request: Request) => ({ client: clientOf(request), deviceToken: deviceToken(request) });
+import { readFields } from "~/forms/form";
+import { ceremonyCookie } from "~/visitor/cookies";
+import { textsFor } from "~/visitor/language";
+import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
+import { ownerOf, visitorOf } from "~/visitor/visitor";
 
 /** Who may add a passkey; `null` for others. */
 async function recentlySignedIn(request: Request) {
@@ -40,11 +29,13 @@ async function ceremonyOptions(request: Request, by: "add" | "upgrade" | undefin
   if (!hasPasskeys(factsOf(request).origin)) return new Response(null, { status: 404 });
   const signedIn = by ? await recentlySignedIn(request) : null;
   if (by && !signedIn) return new Response(null, { status: 403 });
-  const wait = await countChallenge(signedIn?.user.id ?? null, loginOrigin(request));
+  const wait = await countChallenge(visitorOf(request), signedIn?.user.id ?? null);
   if (wait !== null) return new Response(null, tooManyRequests(wait));
-  const { browser, headers } = withPasskeyBrowser(request);
-  if (!by || !signedIn) return Response.json(await startPasskeySignIn(browser), { headers });
-  const options = await startAddingPasskey(ownerOf(request, signedIn), signedIn.user, { browser, by });
+  // The browser keeps its token while it gets challenges: each of its tabs has a challenge of its own.
+  const ceremonyToken = ceremonyCookie.read(request) ?? newCeremonyToken();
+  const headers = { "Set-Cookie": ceremonyCookie.write(request, ceremonyToken) };
+  if (!by || !signedIn) return Response.json(await startPasskeySignIn({ ceremonyToken }), { headers });
+  const options = await startAddingPasskey({ ...ownerOf(request, signedIn), ceremonyToken }, by);
   return options ? Response.json(options, { headers }) : new Response(null, { status: 403 });
 }
 
@@ -52,24 +43,20 @@ async function ceremonyOptions(request: Request, by: "add" | "upgrade" | undefin
 async function upgrade(request: Request, text: string): Promise<Response> {
   const signedIn = await recentlySignedIn(request);
   if (!signedIn) return new Response(null, { status: 403 });
-  const owner = ownerOf(request, signedIn);
-  const name = browserName(request.headers.get("User-Agent"), owner.language);
-  const outcome = await addPasskey(owner, { browser: passkeyBrowser(request), by: "upgrade" }, text, [name, name]);
+  const outcome = await addPasskey(ownerOf(request, signedIn), "upgrade", { text, typedName: "" });
   return new Response(null, { status: outcome === "added" ? 204 : 422 });
 }
 
 /** @param text an authenticator's answer, as JSON */
 async function signInBy(request: Request, text: string) {
   const t = textsFor(request);
-  const answer = { text, browser: passkeyBrowser(request) };
-  const done = await signInWithPasskey(answer, browserOf(request), loginOrigin(request));
+  const done = await signInWithPasskey(visitorOf(request), text);
   if (!done) return unprocessable({ message: t("login.passkeyFailed") });
   if ("wait" in done) {
     const message = t("login.tooMany", { count: minutesIn(done.wait) });
     return data({ message }, tooManyRequests(done.wait));
   }
-  const end = { session: done.session, way: "passkey", returnTo: returnToOf(request) } as const;
-  return withDevice(request, signIn(request, end), done.deviceToken);
+  return signIn(request, { ...done, way: "passkey", returnTo: returnToOf(request) });
 }
 
 /** With the field `passkey` a sign-in or an upgrade, otherwise the options of a ceremony with the `purpose`. */

@@ -1,8 +1,8 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { authenticate } from "#server/door/request-facts.server";
-import { selfReport } from "#server/features/operator/health.server";
+import { authenticate, factsOf } from "#server/door/request-facts";
+import { selfReport } from "#server/features/operator/health";
 import { methodNotAllowed, respond } from "~/answers/responses";
-import { factsOf, getUser } from "~/request";
+import { getUser } from "~/visitor/session";
 
 /**
  * For scripts of this origin alone: between hosts of one site, browsers send the cookie too. `latchkey doctor` asks with

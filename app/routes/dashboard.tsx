@@ -1,11 +1,14 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, useActionData, useLoaderData, useLocation } from "@remix-run/react";
 import { Fragment } from "react";
-import { activeSessions, browserName } from "#server/features/owner/sessions.server";
-import { consentOrigin, providerLabel } from "#server/features/visitor/external-sign-in.server";
-import { agoIn, momentIn } from "#server/features/visitor/language.server";
-import { runAccountAction } from "~/account/actions.server";
-import { accountForm, type Refusal } from "~/account/answers.server";
+import { factsOf } from "#server/door/request-facts";
+import { hasPasskeys, isQuestioned, mostPasskeys, passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
+import { activeSessions, browserName } from "#server/features/owner/sessions";
+import { consentOrigin, providerLabel } from "#server/features/visitor/external-sign-in";
+import { agoIn, momentIn } from "#server/features/visitor/language";
+import { runAccountAction } from "~/account/actions";
+import { accountForm, type Refusal } from "~/account/answers";
+import { formTargetHeader } from "~/answers/redirects";
 import { respond, unprocessable } from "~/answers/responses";
 import { AccountDetails, DeleteAccount } from "~/components/account-details";
 import { SubmitButton } from "~/components/form-controls";
@@ -14,23 +17,11 @@ import { SessionList } from "~/components/session-list";
 import { WaysIn } from "~/components/ways-in";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import {
-  deviceToken,
-  factsOf,
-  formTargetHeader,
-  hasPasskeys,
-  isQuestioned,
-  languageOf,
-  lastPasskeyOffer,
-  lastWay,
-  mostPasskeys,
-  mustSignInAgain,
-  passkeyOffered,
-  passkeysOf,
-  readForm,
-  requireUser,
-  signalledAccount,
-} from "~/request";
+import { readForm } from "~/forms/form";
+import { deviceCookie, passkeyOfferedCookie } from "~/visitor/cookies";
+import { languageOf } from "~/visitor/language";
+import { lastWay } from "~/visitor/last-sign-in";
+import { mustSignInAgain, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -48,9 +39,9 @@ export function loader({ request }: LoaderFunctionArgs) {
     const passkeys = hasPasskeys(factsOf(request).origin) ? await passkeysOf(user.id) : null;
     const signInAgain = mustSignInAgain(signedIn);
     const signIn = String(signedIn.signedInAt.getTime());
-    const lastOffer = lastPasskeyOffer(request);
+    const lastOffer = passkeyOfferedCookie.read(request);
     // Who has a device cookie has signed in with a password in this browser.
-    const offered = passkeys?.length === 0 && deviceToken(request) !== null && lastOffer === null;
+    const offered = passkeys?.length === 0 && deviceCookie.read(request) !== null && lastOffer === null;
     const followsPassword = passkeys && lastWay(request) === "password" && !signInAgain && lastOffer !== signIn;
     return data(
       {
@@ -89,7 +80,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       {
         headers: {
           ...(origin !== null && { [formTargetHeader]: origin }),
-          ...((offered || followsPassword) && passkeyOffered(request, signIn)),
+          ...((offered || followsPassword) && { "Set-Cookie": passkeyOfferedCookie.write(request, signIn) }),
         },
       },
     );

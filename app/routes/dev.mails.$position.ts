@@ -1,6 +1,6 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { mailPreview } from "#server/features/visitor/mail-preview.server";
-import { requireLoopbackHost } from "~/answers/development.server";
+import { mailPreview } from "#server/features/visitor/mail-preview";
+import { requireLoopbackHost } from "~/answers/development";
 
 /** A mail's HTML as a mail client shows it: with its own styles, without scripts and remote resources. */
 export function loader({ params, request }: LoaderFunctionArgs) {

@@ -1,7 +1,7 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { useLoaderData } from "@remix-run/react";
-import { mailPreview } from "#server/features/visitor/mail-preview.server";
-import { requireLoopbackHost } from "~/answers/development.server";
+import { mailPreview } from "#server/features/visitor/mail-preview";
+import { requireLoopbackHost } from "~/answers/development";
 import { Page } from "~/components/page";
 
 export function loader({ request }: LoaderFunctionArgs) {

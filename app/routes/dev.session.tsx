@@ -1,11 +1,14 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { useActionData } from "@remix-run/react";
-import { signInWithoutProof } from "#server/features/visitor/development.server";
-import { requireLoopbackHost } from "~/answers/development.server";
+import { signInWithoutProof } from "#server/features/visitor/development";
+import { requireLoopbackHost } from "~/answers/development";
+import { returnToOf } from "~/answers/redirects";
 import { respond, unprocessable } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
-import { browserOf, readFields, returnToOf, signIn } from "~/request";
+import { readFields } from "~/forms/form";
+import { signIn } from "~/visitor/session";
+import { visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -18,7 +21,7 @@ export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     requireLoopbackHost(request);
     const { fields, typed } = await readFields(request, ["email", "groups"]);
-    const session = await signInWithoutProof(fields.email ?? "", fields.groups, browserOf(request));
+    const session = await signInWithoutProof(visitorOf(request), fields.email ?? "", fields.groups);
     if (!session) return unprocessable({ email: typed.email ?? "" });
     return signIn(request, { session, way: "password", returnTo: returnToOf(request) });
   });

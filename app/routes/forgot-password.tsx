@@ -1,13 +1,15 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
-import { isMailLogged } from "#server/features/visitor/mail-preview.server";
+import { isMailLogged } from "#server/features/visitor/mail-preview";
+import { requestPasswordReset } from "#server/features/visitor/password-reset";
 import { respond } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
 import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { clientOf, languageOf, readFields, requestPasswordReset } from "~/request";
+import { readFields } from "~/forms/form";
+import { visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("common.forgotPassword", {
   description: "forgot.description",
@@ -25,7 +27,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, ["email"]);
-    if (fields.email !== undefined) await requestPasswordReset(fields.email, clientOf(request), languageOf(request));
+    if (fields.email !== undefined) await requestPasswordReset(visitorOf(request), fields.email);
     return { status: "sent" as const, email: typed.email ?? "" };
   });
 }

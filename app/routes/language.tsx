@@ -1,8 +1,11 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
-import { setNoticeLanguage } from "#server/features/owner/sessions.server";
-import { allowedPath } from "#server/features/visitor/return-to.server";
+import { setNoticeLanguage } from "#server/features/owner/sessions";
+import { allowedPath } from "#server/features/visitor/return-to";
+import { isLanguage } from "#server/languages/languages";
 import { methodNotAllowed, respond } from "~/answers/responses";
-import { getUser, readFields, withLanguage } from "~/request";
+import { readFields } from "~/forms/form";
+import { languageCookie } from "~/visitor/cookies";
+import { getUser } from "~/visitor/session";
 
 export { default } from "~/answers/no-page";
 
@@ -16,6 +19,8 @@ export function action({ request }: ActionFunctionArgs) {
     const { language = "", page = "" } = fields;
     const signedIn = await getUser(request);
     if (signedIn) await setNoticeLanguage(signedIn.user.id, language);
-    return withLanguage(request, redirect(allowedPath(page) ?? "/"), language);
+    const headers = new Headers();
+    if (isLanguage(language)) headers.set("Set-Cookie", languageCookie.write(request, language));
+    return redirect(allowedPath(page) ?? "/", { headers });
   });
 }

@@ -1,9 +1,14 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
-import { authenticate, countLogin, logIn } from "#server/features/visitor/login.server";
-import { hasPasswords } from "#server/features/visitor/password-policy.server";
+import { factsOf } from "#server/door/request-facts";
+import { hasPasskeys } from "#server/features/owner/passkeys";
+import { providerLabel, redirectsToProvider } from "#server/features/visitor/external-sign-in";
+import { authenticate, countLogin, logIn } from "#server/features/visitor/login";
+import { hasPasswords } from "#server/features/visitor/password-policy";
+import { offersRegistration } from "#server/features/visitor/registration";
 import { recentSignInMinutes } from "#server/rules";
+import { formTarget, redirectToProvider, returnToOf } from "~/answers/redirects";
 import { minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
@@ -16,30 +21,12 @@ import { SignInFailed } from "~/components/sign-in-failed";
 import { Text, useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
-import {
-  browserOf,
-  clientOf,
-  deviceToken,
-  factsOf,
-  failureShown,
-  followsForm,
-  formTarget,
-  hasPasskeys,
-  languageOf,
-  lastWay,
-  offersRegistration,
-  providerLabel,
-  readForm,
-  redirectsToProvider,
-  redirectToProvider,
-  requesterOf,
-  requireGuest,
-  returnToOf,
-  signIn,
-  text,
-  textsFor,
-  withDevice,
-} from "~/request";
+import { readForm, text } from "~/forms/form";
+import { languageOf, textsFor } from "~/visitor/language";
+import { lastWay } from "~/visitor/last-sign-in";
+import { followsForm, requireGuest, signIn } from "~/visitor/session";
+import { failureShown } from "~/visitor/sign-in-attempt";
+import { visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -74,18 +61,16 @@ export function action({ request }: ActionFunctionArgs) {
     const t = textsFor(request);
     if (!form.ok) return unprocessable({ typed, errors: form.errors, wrongPassword: false, message: null });
 
-    const { email, password } = form.values;
-    const origin = { client: clientOf(request), deviceToken: deviceToken(request) };
-    const counted = await countLogin(email, origin);
+    const visitor = visitorOf(request);
+    const counted = await countLogin(visitor, form.values.email);
     if (counted.wait !== null) {
       const message = t("login.tooMany", { count: minutesIn(counted.wait) });
       return data({ typed, errors: {}, wrongPassword: false, message }, tooManyRequests(counted.wait));
     }
-    const user = await authenticate(email, password, requesterOf(request), counted.counters);
-    const done = user && (await logIn(user, counted.counters, browserOf(request), origin));
+    const user = await authenticate(visitor, form.values, counted.counters);
+    const done = user && (await logIn(visitor, user, counted.counters));
     if (!done) return unprocessable({ typed, errors: {}, wrongPassword: true, message: t("login.wrong") });
-    const end = { session: done.session, way: "password", returnTo: returnToOf(request) } as const;
-    return withDevice(request, signIn(request, end), done.deviceToken);
+    return signIn(request, { ...done, way: "password", returnTo: returnToOf(request) });
   });
 }
 

@@ -1,12 +1,14 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, useLoaderData } from "@remix-run/react";
+import { formTarget, returnToOf } from "~/answers/redirects";
 import { respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { formTarget, leave, readFields, requireUser, returnToOf } from "~/request";
+import { readFields } from "~/forms/form";
+import { leave, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
 

@@ -1,12 +1,13 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, useLoaderData } from "@remix-run/react";
+import { formTarget, returnToOf } from "~/answers/redirects";
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { formTarget, requireUser, returnToOf } from "~/request";
+import { requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
 

@@ -1,6 +1,9 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
-import { isMailLogged } from "#server/features/visitor/mail-preview.server";
+import { providerLabel } from "#server/features/visitor/external-sign-in";
+import { isMailLogged } from "#server/features/visitor/mail-preview";
+import { registrationMode, requestRegistration } from "#server/features/visitor/registration";
+import { returnToOf } from "~/answers/redirects";
 import { respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
@@ -10,16 +13,10 @@ import { Page } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import {
-  clientOf,
-  languageOf,
-  providerLabel,
-  readFields,
-  registrationMode,
-  requestRegistration,
-  requireGuest,
-  returnToOf,
-} from "~/request";
+import { readFields } from "~/forms/form";
+import { languageOf } from "~/visitor/language";
+import { requireGuest } from "~/visitor/session";
+import { visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("register.title", { description: "register.description", listed: true, password: true });
 
@@ -44,7 +41,7 @@ export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, ["email"]);
     if (fields.email !== undefined) {
-      await requestRegistration(fields.email, clientOf(request), languageOf(request), returnToOf(request));
+      await requestRegistration(visitorOf(request), fields.email, returnToOf(request));
     }
     return { status: "sent" as const, email: typed.email ?? "" };
   });

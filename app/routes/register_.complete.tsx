@@ -1,29 +1,23 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, useLoaderData } from "@remix-run/react";
-import { passwordProblem } from "#server/features/visitor/password-policy.server";
+import { passwordProblem } from "#server/features/visitor/password-policy";
+import {
+  completeRegistration,
+  isRegistrationLinkLive,
+  isRegistrationLinkValid,
+  registrationMode,
+} from "#server/features/visitor/registration";
+import { formTarget, returnToOf } from "~/answers/redirects";
 import { respond } from "~/answers/responses";
 import { returnToName } from "~/answers/return-to";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
+import { type LinkRefusal, openedLink, readLinkForm } from "~/forms/mailed-link";
 import { passwordMessage } from "~/forms/password-messages";
-import {
-  browserOf,
-  completeRegistration,
-  formTarget,
-  isRegistrationLinkLive,
-  isRegistrationLinkValid,
-  type LinkRefusal,
-  languageOf,
-  openedLink,
-  readLinkForm,
-  registrationMode,
-  requesterOf,
-  returnToOf,
-  signIn,
-  textsFor,
-  withDevice,
-} from "~/request";
+import { textsFor } from "~/visitor/language";
+import { signIn } from "~/visitor/session";
+import { visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -52,12 +46,9 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return refuse({ errors: passwordMessage(t, problem) });
 
-    const { password } = newPassword;
-    const language = languageOf(request);
-    const done = await completeRegistration(link, password, browserOf(request), language, requesterOf(request));
+    const done = await completeRegistration(visitorOf(request), link, newPassword.password);
     if (!done) return refuse({ invalidLink });
-    const end = { session: done.session, way: "password", returnTo } as const;
-    return withDevice(request, signIn(request, end), done.deviceToken);
+    return signIn(request, { ...done, way: "password", returnTo });
   });
 }
 

@@ -1,23 +1,16 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { redirect } from "@remix-run/react";
-import { passwordProblem } from "#server/features/visitor/password-policy.server";
+import { passwordProblem } from "#server/features/visitor/password-policy";
+import { isResetLinkLive, isResetLinkValid, resetPassword } from "#server/features/visitor/password-reset";
 import { respond, unprocessable } from "~/answers/responses";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
+import { type LinkRefusal, openedLink, readLinkForm } from "~/forms/mailed-link";
 import { passwordMessage } from "~/forms/password-messages";
-import {
-  isResetLinkLive,
-  isResetLinkValid,
-  type LinkRefusal,
-  languageOf,
-  openedLink,
-  readLinkForm,
-  requesterOf,
-  resetPassword,
-  textsFor,
-  withDevice,
-} from "~/request";
+import { deviceCookie } from "~/visitor/cookies";
+import { textsFor } from "~/visitor/language";
+import { visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("reset.title", { description: "forgot.description", password: true });
 
@@ -36,10 +29,10 @@ export function action({ request }: ActionFunctionArgs) {
     const problem = await passwordProblem(newPassword);
     if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessage(t, problem) });
 
-    const requester = requesterOf(request);
-    const deviceToken = await resetPassword(link, newPassword.password, languageOf(request), requester);
+    const deviceToken = await resetPassword(visitorOf(request), link, newPassword.password);
     if (deviceToken === null) return unprocessable<LinkRefusal>({ typed, invalidLink });
-    return withDevice(request, redirect("/login?notice=password_reset"), deviceToken);
+    const headers = { "Set-Cookie": deviceCookie.write(request, deviceToken) };
+    return redirect("/login?notice=password_reset", { headers });
   });
 }
 

@@ -4,6 +4,7 @@ import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { Device, Session, User } from "#server/database/entities";
 import { migrate } from "#server/database/migrate";
 import { type Database, openDatabase } from "#server/database/orm";
+import { unknownVisitor } from "../../tests/support/accounts";
 
 export const newAddresses = (count: number) =>
   Array.from({ length: count }, () => `${randomBytes(8).toString("hex")}@example.com`);
@@ -31,7 +32,7 @@ export const addAccounts = (
 ): Promise<void> =>
   onDatabase(databaseUrl, async ({ orm }) => {
     await migrate(orm);
-    const storedHash = passwordHash ?? (await hashPassword("correct horse battery staple"));
+    const storedHash = passwordHash ?? (await hashPassword(unknownVisitor, "correct horse battery staple"));
     const createdAt = new Date();
     for (let start = 0; start < emails.length; start += 1_000) {
       const users = emails.slice(start, start + 1_000).map((email) => ({

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { openDatabase } from "../database/orm";
-import { type CopyRefusal, copyDatabase } from "../features/operator/database-copy.server";
-import { prepareSchema } from "../features/operator/schema.server";
+import { type CopyRefusal, copyDatabase } from "../features/operator/database-copy";
+import { prepareSchema } from "../features/operator/schema";
 import { postgresUrlProblem } from "../settings/database-url";
 import { statementLimit, withDatabase, withUnpreparedDatabase } from "./open-database";
 import { CommandError } from "./program";

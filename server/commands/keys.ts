@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { config } from "../config";
-import { rotateSigningKeys } from "../features/application/signing-keys.server";
+import { rotateSigningKeys } from "../features/application/signing-keys";
 import { withDatabase } from "./open-database";
 import { CommandError } from "./program";
 

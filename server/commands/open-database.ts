@@ -2,7 +2,7 @@ import { loadConfig, provideConfig } from "../config";
 import { folderOf, hasNoDatabase } from "../database/embedded";
 import { type Database, openDatabase } from "../database/orm";
 import { provideOrm } from "../database/unit-of-work";
-import { isPrepared } from "../features/operator/schema.server";
+import { isPrepared } from "../features/operator/schema";
 import { commandEvents } from "../log";
 import { handleNoJob, JobQueue, provideQueue } from "../queue/job-queue";
 import { CommandError } from "./program";

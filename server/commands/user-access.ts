@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseAddress } from "../accounts/users/email-address";
-import { changeGroups, isGroup, mostGroups } from "../features/operator/groups.server";
-import { restoreUser, suspendUser } from "../features/operator/suspension.server";
-import { clearLimits, type ListedUser, listUsers } from "../features/operator/user-administration.server";
-import { endEverySession } from "../features/owner/sessions.server";
+import { changeGroups, isGroup, mostGroups } from "../features/operator/groups";
+import { restoreUser, suspendUser } from "../features/operator/suspension";
+import { clearLimits, type ListedUser, listUsers } from "../features/operator/user-administration";
+import { endEverySession } from "../features/owner/sessions";
 import { printable } from "../printable";
 import { withDatabase } from "./open-database";
 import { CommandError, counted, jsonOption } from "./program";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { exportUsers, importUsers } from "../features/operator/user-import.server";
+import { exportUsers, importUsers } from "../features/operator/user-import";
 import { withDatabase } from "./open-database";
 import { CommandError, counted } from "./program";
 

@@ -8,10 +8,10 @@ import {
   createResetLink,
   createUserWithoutPassword,
   findUser,
-} from "../features/operator/user-administration.server";
-import { deleteAccount } from "../features/owner/account-deletion.server";
-import { unlinkProvider } from "../features/owner/provider-link.server";
-import { endOtherSessions } from "../features/owner/sessions.server";
+} from "../features/operator/user-administration";
+import { deleteAccount } from "../features/owner/account-deletion";
+import { unlinkProvider } from "../features/owner/provider-link";
+import { endOtherSessions } from "../features/owner/sessions";
 import { printable } from "../printable";
 import { linkLifetimeMinutes } from "../rules";
 import { withDatabase } from "./open-database";

@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from "../errors";
 import { log, logUnexpected } from "../log";
 import { outageRetryAfter } from "../rules";
 import { connectionUrl, isEncrypted } from "./forwarded";
-import { authenticate, cookieOf, sessionCookieName } from "./request-facts.server";
+import { authenticate, cookieOf, sessionCookieName } from "./request-facts";
 import { parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
 

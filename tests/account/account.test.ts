@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { deleteAccount } from "#server/features/owner/account-deletion.server";
-import { changePassword } from "#server/features/owner/password-change.server";
-import { unlinkProvider } from "#server/features/owner/provider-link.server";
-import { endOtherSessions, endSession } from "#server/features/owner/sessions.server";
-import { authenticate } from "#server/features/visitor/login.server";
-import { formTargetHeader } from "~/request";
+import { deleteAccount } from "#server/features/owner/account-deletion";
+import { changePassword } from "#server/features/owner/password-change";
+import { unlinkProvider } from "#server/features/owner/provider-link";
+import { endOtherSessions, endSession } from "#server/features/owner/sessions";
+import { authenticate } from "#server/features/visitor/login";
+import { formTargetHeader } from "~/answers/redirects";
 import * as dashboard from "~/routes/dashboard";
 import { act, logIn, openAccount } from "../support/account-calls";
-import { goodPassword } from "../support/accounts";
+import { goodPassword, owner, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { call, post } from "../support/route-calls";
@@ -123,11 +123,11 @@ test("an action whose session ended after its check changes nothing", { tags: "8
   const owners = await sessionIdOf(id);
   const before = await latchkey.snapshot();
   for (const sessionId of [crypto.randomUUID(), await expiredSession(id)]) {
-    const thief = { userId: id, sessionId, language: "en" } as const;
+    const thief = owner(id, sessionId);
     expect(await endSession(thief, owners)).toBeNull();
     expect(await endOtherSessions(thief)).toBeNull();
     expect(await unlinkProvider(thief)).toBe("session_ended");
-    const verified = await authenticate(email, goodPassword);
+    const verified = await authenticate(unknownVisitor, { email, password: goodPassword }, []);
     expect(verified && (await changePassword(thief, verified, "another password"))).toBe("session_ended");
     expect(await deleteAccount(thief, email, email)).toBe("session_ended");
     await latchkey.execute("delete from sessions where id = ?", [sessionId]);

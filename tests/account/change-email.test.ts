@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { changeEmail } from "#server/features/owner/email-change.server";
-import { signInToAccount } from "#server/features/visitor/external-sign-in.server";
-import { authenticate, logIn as startLogin } from "#server/features/visitor/login.server";
+import { changeEmail } from "#server/features/owner/email-change";
+import { signInToAccount } from "#server/features/visitor/external-sign-in";
+import { authenticate, logIn as startLogin } from "#server/features/visitor/login";
 import * as confirmEmail from "~/routes/account.email";
 import * as register from "~/routes/register";
 import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
-import { goodPassword, unknownBrowser, unknownOrigin } from "../support/accounts";
+import { goodPassword, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import {
   emailChangeLink,
@@ -259,7 +259,7 @@ describe("confirming", () => {
     const his = await latchkey.signedIn(linus);
     expect((await confirm(await link("torvalds@example.com", his), his)).location).toBe("/dashboard");
     const profile = { id: "42", email: "linus@example.com", emailVerified: true, name: null, pictureUrl: null };
-    const session = await signInToAccount(profile, unknownBrowser);
+    const session = await signInToAccount(unknownVisitor, profile);
     expect(session.userId).toBe(linus);
     expect(await emails()).toEqual([oldEmail, "torvalds@example.com"]);
   });
@@ -292,7 +292,7 @@ describe("a link is invalid and changes nothing", () => {
   test("but a failing database is an error, and changes nothing", { tags: ["2.3.3", "16.5.3"] }, async () => {
     const one = await link();
     await latchkey.withoutTable("registrations", () =>
-      expect(changeEmail(one, null, "en")).rejects.toThrow("registrations"),
+      expect(changeEmail(unknownVisitor, one)).rejects.toThrow("registrations"),
     );
     expect(await emails()).toEqual([oldEmail]);
     expect((await confirm(one)).location).toBe("/login?notice=email_changed");
@@ -409,8 +409,8 @@ test("deleting the account removes its email changes and those of others to its 
 });
 
 test("a login that is being processed during a change of the address starts no session", async () => {
-  const verified = await authenticate(oldEmail, goodPassword);
+  const verified = await authenticate(unknownVisitor, { email: oldEmail, password: goodPassword }, []);
   await confirm(await link());
-  expect(await startLogin(verified!, [], unknownBrowser, unknownOrigin)).toBeNull();
+  expect(await startLogin(unknownVisitor, verified!, [])).toBeNull();
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

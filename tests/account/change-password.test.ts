@@ -2,7 +2,7 @@ import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { act, openAccount, logIn as postLogin, resetWith } from "../support/account-calls";
-import { goodPassword } from "../support/accounts";
+import { goodPassword, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, expectInvalidLink, registrationLink, resetLink } from "../support/mailed-links";
 import { twice } from "../support/twice";
@@ -151,7 +151,9 @@ describe("a refused change", () => {
       finish = () => resolve("hash");
     });
     vi.spyOn(Argon2id.prototype, "hash").mockReturnValue(finished);
-    const hashes = Array.from({ length: 70 }, () => hashPassword("x").catch(() => {}));
+    const hashes = Array.from({ length: 70 }, (_, at) =>
+      hashPassword({ ...unknownVisitor, network: `198.51.100.${at}` }, "x").catch(() => {}),
+    );
     for (let at = 0; at < 12; at++) {
       const refused = await change();
       expect(refused.status).toBe(503);

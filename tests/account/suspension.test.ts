@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { restoreUser, suspendUser } from "#server/features/operator/suspension.server";
+import { restoreUser, suspendUser } from "#server/features/operator/suspension";
 import * as confirmEmail from "~/routes/account.email";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";

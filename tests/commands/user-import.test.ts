@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { exportUsers, importUsers } from "#server/features/operator/user-import.server";
+import { exportUsers, importUsers } from "#server/features/operator/user-import";
 import { startLatchkey } from "../support/latchkey";
 
 const github = { IDP_PROVIDER: "github", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" };

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
 import { loadConfig } from "#server/config";
-import { welcome } from "#server/start.server";
+import { welcome } from "#server/start";
 import { createEmptyDatabase, freePort, spawnServer, startServer } from "../support/server";
 
 /** An embedded database that does not exist yet, until the end of the test. */

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { config } from "#server/config";
 import { orm } from "#server/database/unit-of-work";
-import { isReady } from "#server/features/operator/health.server";
-import { start } from "#server/start.server";
+import { isReady } from "#server/features/operator/health";
+import { start } from "#server/start";
 import { createEmptyDatabase, freePort } from "../support/server";
 
 const routeOf = () => "none";

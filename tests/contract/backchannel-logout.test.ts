@@ -1,8 +1,8 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { SignJWT } from "jose";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { findVisitor } from "#server/features/application/identity.server";
-import { purgeExpired } from "#server/features/operator/purge.server";
+import { findVisitor } from "#server/features/application/identity";
+import { purgeExpired } from "#server/features/operator/purge";
 import * as route from "~/routes/auth.idp_.backchannel-logout";
 import { startLatchkey } from "../support/latchkey";
 import { recordOutgoingCalls } from "../support/outgoing-calls";

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { hashPassword, verifyPassword } from "#server/accounts/passwords/password-hashing";
+import { unknownVisitor } from "../support/accounts";
 
 // The `overrides` of package.json, which have no effect if the lock file was generated without them.
 
@@ -36,13 +37,13 @@ test("each package with an install script is allowed to run it: npm 11 warns of 
 });
 
 test("passwords are hashed by the native code of @node-rs/argon2 2.2.1 and no other", async () => {
-  await hashPassword("correct horse battery staple");
+  await hashPassword(unknownVisitor, "correct horse battery staple");
   const loaded = Object.keys(createRequire(import.meta.url).cache).filter((file) => /argon2[^/\\]*\.node$/.test(file));
   expect(loaded.map((file) => versionOf(dirname(file)))).toEqual(["2.2.1"]);
 });
 
 test("a hash of @node-rs/argon2 1.7.0 still verifies", async () => {
   const stored = "$argon2id$v=19$m=19456,t=2,p=1$LLzZnXxTbLrXwV4Hv2+KQQ$ZGDccf3bZGRbg5oDRr5DfuQHVWPlyW0VP2reNNdEnWs";
-  expect(await verifyPassword(stored, "correct horse battery staple", [])).toBe(true);
-  expect(await verifyPassword(stored, "correct horse battery stapl", [])).toBe(false);
+  expect(await verifyPassword(unknownVisitor, "correct horse battery staple", { hash: stored, kinds: [] })).toBe(true);
+  expect(await verifyPassword(unknownVisitor, "correct horse battery stapl", { hash: stored, kinds: [] })).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noticeMail } from "#server/features/owner/notices.server";
+import { noticeMail } from "#server/features/owner/notices";
 import { type Language, languages } from "#server/languages/languages";
 import { mailTextsIn, texts } from "#server/languages/texts";
 import { fill, momentIn, type Plural, templateOf } from "#server/languages/translate";

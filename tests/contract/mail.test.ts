@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "#server/config";
 import type { MailRefusal } from "#server/events";
-import { noticeMail } from "#server/features/owner/notices.server";
+import { noticeMail } from "#server/features/owner/notices";
 import type { Language } from "#server/languages/languages";
 import type { PostmarkEmail, ResendEmail } from "#server/mail/http-mailer";
 import { sendMail } from "#server/mail/mailer";

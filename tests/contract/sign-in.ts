@@ -9,7 +9,7 @@ export const sessionToken = "e".repeat(64);
 
 // These tests need no database: the sign-in to the account is a mock. tests/external-sign-in tests it with a database.
 const signInToAccount = vi.hoisted(() => vi.fn());
-vi.mock("#server/features/visitor/external-sign-in.server", async (original) => ({
+vi.mock("#server/features/visitor/external-sign-in", async (original) => ({
   ...(await original<object>()),
   signInToAccount,
 }));
@@ -19,7 +19,7 @@ beforeEach(() => {
   signInToAccount.mockReset().mockResolvedValue(session);
 });
 
-export const profiles = (): Profile[] => signInToAccount.mock.calls.map(([profile]) => profile);
+export const profiles = (): Profile[] => signInToAccount.mock.calls.map(([_visitor, profile]) => profile);
 
 export function comeBack(
   more: [string, string][] = [],

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig, type SmtpConfig } from "#server/config";
-import { noticeMail } from "#server/features/owner/notices.server";
+import { noticeMail } from "#server/features/owner/notices";
 import { resetMail } from "#server/mail/messages";
 import { smtpMailer } from "#server/mail/smtp-mailer";
 import { type Authority, createAuthority } from "../support/certificates";

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { Webhook } from "standardwebhooks";
 import { beforeEach, expect, test, vi } from "vitest";
-import { sendWebhook } from "#server/features/application/webhooks.server";
+import { sendWebhook } from "#server/features/application/webhooks";
 import { configure } from "../support/configure";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
 

@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from "vitest";
-import type { WebhookPayload } from "#server/features/application/webhooks.server";
+import type { WebhookPayload } from "#server/features/application/webhooks";
 import type { PostmarkAnswer, PostmarkEmail, ResendAnswer, ResendEmail } from "#server/mail/http-mailer";
 import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/provider/client";
 import type { ProviderMetadata } from "#server/provider/discovery";

@@ -4,19 +4,19 @@ import { issueLink, newLink } from "#server/accounts/links/mailed-links";
 import { mintToken, sha256 } from "#server/accounts/links/tokens";
 import { EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
 import { DatabaseUnavailable } from "#server/errors";
-import { suspendUser } from "#server/features/operator/suspension.server";
-import { deleteAccount } from "#server/features/owner/account-deletion.server";
-import { changeEmail } from "#server/features/owner/email-change.server";
-import { changePassword } from "#server/features/owner/password-change.server";
-import { connectProvider, unlinkProvider } from "#server/features/owner/provider-link.server";
-import { endOtherSessions, logOut } from "#server/features/owner/sessions.server";
-import { signInToAccount } from "#server/features/visitor/external-sign-in.server";
-import { type Authenticated, authenticate, logIn } from "#server/features/visitor/login.server";
-import { resetPassword } from "#server/features/visitor/password-reset.server";
-import { completeRegistration } from "#server/features/visitor/registration.server";
+import { suspendUser } from "#server/features/operator/suspension";
+import { deleteAccount } from "#server/features/owner/account-deletion";
+import { changeEmail } from "#server/features/owner/email-change";
+import { changePassword } from "#server/features/owner/password-change";
+import { connectProvider, unlinkProvider } from "#server/features/owner/provider-link";
+import { endOtherSessions, logOut } from "#server/features/owner/sessions";
+import { signInToAccount } from "#server/features/visitor/external-sign-in";
+import { type Authenticated, authenticate, logIn } from "#server/features/visitor/login";
+import { resetPassword } from "#server/features/visitor/password-reset";
+import { completeRegistration } from "#server/features/visitor/registration";
 import { JobQueue } from "#server/queue/job-queue";
 import * as dashboard from "~/routes/dashboard";
-import { createUser, goodPassword, signedIn, unknownBrowser, unknownOrigin } from "../support/accounts";
+import { createUser, goodPassword, owner, signedIn, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { call, post } from "../support/route-calls";
@@ -34,7 +34,7 @@ function statementsAreBlocked(count: number): Promise<void> {
 }
 
 async function verifiedUser(): Promise<Authenticated> {
-  const verified = await authenticate(email, goodPassword);
+  const verified = await authenticate(unknownVisitor, { email, password: goodPassword }, []);
   if (!verified) throw new Error("The password is right.");
   return verified;
 }
@@ -54,8 +54,8 @@ test("a login during an uncommitted reset waits for the commit and starts no ses
   const token = await issueLink(latchkey.em(), PasswordReset, email);
   const verified = await verifiedUser();
   const { first, second } = await during(
-    () => resetPassword({ email, token }, "a brand new password", "en"),
-    () => logIn(verified, [], unknownBrowser, unknownOrigin),
+    () => resetPassword(unknownVisitor, { email, token }, "a brand new password"),
+    () => logIn(unknownVisitor, verified, []),
   );
   expect(first).not.toBeNull();
   expect(second).toBeNull();
@@ -66,7 +66,7 @@ test("an external sign-in during an uncommitted disconnect waits for the commit 
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
   const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const outcome = await whileUncommitted(id, { idpId: null }, () =>
-    signInToAccount(profile, unknownBrowser).catch(({ reason }) => reason),
+    signInToAccount(unknownVisitor, profile).catch(({ reason }) => reason),
   );
   expect(outcome).toBe("no_email");
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
@@ -80,22 +80,22 @@ test.each<[string, unknown, (token: string) => Promise<() => Promise<unknown>>]>
     null,
     async () => {
       const verified = await verifiedUser();
-      return () => logIn(verified, [], unknownBrowser, unknownOrigin);
+      return () => logIn(unknownVisitor, verified, []);
     },
   ],
-  ["a reset", null, async (token) => () => resetPassword({ email, token }, "a brand new password", "en")],
+  ["a reset", null, async (token) => () => resetPassword(unknownVisitor, { email, token }, "a brand new password")],
   [
     "an external sign-in",
     "suspended",
     async () => () =>
-      signInToAccount({ id: "ada", email, emailVerified: true, name: null, pictureUrl: null }, unknownBrowser).catch(
+      signInToAccount(unknownVisitor, { id: "ada", email, emailVerified: true, name: null, pictureUrl: null }).catch(
         ({ reason }) => reason,
       ),
   ],
   [
     "a change of the address",
     "invalid_link",
-    async (token) => () => changeEmail({ email: "new@example.com", token }, null, "en"),
+    async (token) => () => changeEmail(unknownVisitor, { email: "new@example.com", token }),
   ],
 ])("%s during an uncommitted suspension waits for the commit, and changes nothing", async (_what, refusal, prepare) => {
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
@@ -125,7 +125,7 @@ test("a suspension during an uncommitted login waits, and ends the session that 
   const verified = await verifiedUser();
   const { waiting } = await latchkey.em().transactional(async (em) => {
     await em.execute("select from users where id = ? for update", [id]);
-    const login = logIn(verified, [], unknownBrowser, unknownOrigin);
+    const login = logIn(unknownVisitor, verified, []);
     await statementsAreBlocked(1);
     const suspension = suspendUser(id);
     await statementsAreBlocked(2);
@@ -141,7 +141,7 @@ test("an external sign-in during another process's uncommitted link of its id wa
   const id = await createUser(latchkey.em());
   const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
   const linked = { idpId: "ada", idpIssuer: "google" };
-  const session = await whileUncommitted(id, linked, () => signInToAccount(profile, unknownBrowser));
+  const session = await whileUncommitted(id, linked, () => signInToAccount(unknownVisitor, profile));
   expect(session).toMatchObject({ userId: id });
   expect(log.events()).toEqual([{ event: "idp.succeeded" }]);
   expect(await latchkey.jobs()).toEqual([]);
@@ -207,7 +207,7 @@ test.each(["sessions", "devices"])(
     );
     await latchkey.em().transactional(async (em) => {
       await em.execute(`delete from ${table}`);
-      expect(await logIn(verified, [], unknownBrowser, unknownOrigin)).not.toBeNull();
+      expect(await logIn(unknownVisitor, verified, [])).not.toBeNull();
     });
     expect(await latchkey.execute(`select * from ${table}`)).toHaveLength(1);
   },
@@ -217,7 +217,7 @@ test("a sign-in while the least recently used of fifty sessions is used ends the
   const verified = await userWithFiftySessions();
   await latchkey.em().transactional(async (em) => {
     await em.execute("update sessions set last_seen_at = now() where token_hash = '1'");
-    expect(await logIn(verified, [], unknownBrowser, unknownOrigin)).not.toBeNull();
+    expect(await logIn(unknownVisitor, verified, [])).not.toBeNull();
   });
   const left = await latchkey.execute<{ token_hash: string }>("select token_hash from sessions");
   expect(left).toHaveLength(50);
@@ -256,7 +256,7 @@ test.each([
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email, idpId: "ada" }));
     const token = await issueLink(latchkey.em(), PasswordReset, email);
     const { first, second } = await during(
-      () => resetPassword({ email, token }, "a brand new password", "en"),
+      () => resetPassword(unknownVisitor, { email, token }, "a brand new password"),
       () => call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie })),
     );
     expect(first).not.toBeNull();
@@ -285,7 +285,7 @@ test("a change of the password by a session whose account is being deleted waits
 /** An external sign-in that waits for a lock, and then a deletion of the account that waits too. */
 async function signInAndDeletion(id: string) {
   const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
-  const session = signInToAccount(profile, unknownBrowser);
+  const session = signInToAccount(unknownVisitor, profile);
   await statementsAreBlocked(1);
   const deletion = deleteAccount({ userId: id, sessionId: null }, email, email);
   const [{ userId }, outcome] = await Promise.all([session, deletion]);
@@ -314,7 +314,7 @@ describe("during an uncommitted change of the password", () => {
     const sessions = await latchkey.execute<{ id: string }>("select id from sessions order by created_at");
     const verified = await verifiedUser();
     const by = (at: number, password: string) =>
-      changePassword({ userId, sessionId: sessions[at]?.id ?? "", language: "en" }, verified, password);
+      changePassword(owner(userId, sessions[at]?.id ?? ""), verified, password);
     return { by, verified };
   };
 
@@ -327,21 +327,25 @@ describe("during an uncommitted change of the password", () => {
     const { by } = await change();
     const outcomes = await during(first(by), () => by(other, "the second new password"));
     expect(outcomes).toMatchObject({ first: { count: 1 }, second: "session_ended" });
-    expect(await authenticate(email, "the first new password")).not.toBeNull();
+    expect(await authenticate(unknownVisitor, { email, password: "the first new password" }, [])).not.toBeNull();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
   const token = "1".repeat(64);
 
   test.each<[string, string, (verified: Authenticated) => Promise<unknown>]>([
-    ["a login", "starts no session", (verified) => logIn(verified, [], unknownBrowser, unknownOrigin)],
-    ["a reset", "its link is invalid", () => resetPassword({ email, token }, "the second new password", "en")],
+    ["a login", "starts no session", (verified) => logIn(unknownVisitor, verified, [])],
+    [
+      "a reset",
+      "its link is invalid",
+      () => resetPassword(unknownVisitor, { email, token }, "the second new password"),
+    ],
   ])("%s waits, and %s", async (_what, _outcome, other) => {
     const { by, verified } = await change();
     const expiresAt = new Date(Date.now() + 3_600_000);
     await latchkey.em().insert(PasswordReset, { tokenHash: sha256(token), email, expiresAt });
     expect(await during(first(by), () => other(verified))).toMatchObject({ first: { count: 1 }, second: null });
-    expect(await authenticate(email, "the first new password")).not.toBeNull();
+    expect(await authenticate(unknownVisitor, { email, password: "the first new password" }, [])).not.toBeNull();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 });
@@ -355,7 +359,7 @@ describe("during an uncommitted change of the address", () => {
     return token;
   }
 
-  const confirm = (token: string) => changeEmail({ email: newEmail, token }, null, "en");
+  const confirm = (token: string) => changeEmail(unknownVisitor, { email: newEmail, token });
 
   const password = "a brand new password";
   const bob = "bob@example.com";
@@ -375,7 +379,7 @@ describe("during an uncommitted change of the address", () => {
       "a registration of the new address",
       async () => {
         const token = await issueLink(latchkey.em(), Registration, newEmail);
-        return () => completeRegistration({ email: newEmail, token }, password, unknownBrowser, "en");
+        return () => completeRegistration(unknownVisitor, { email: newEmail, token }, password);
       },
       null,
       [newEmail],
@@ -384,7 +388,7 @@ describe("during an uncommitted change of the address", () => {
       "a reset by the old address",
       async () => {
         const token = await issueLink(latchkey.em(), PasswordReset, email);
-        return () => resetPassword({ email, token }, password, "en");
+        return () => resetPassword(unknownVisitor, { email, token }, password);
       },
       null,
       [newEmail],
@@ -405,7 +409,7 @@ describe("during an uncommitted change of the address", () => {
     });
     const users = await latchkey.execute<{ email: string }>("select email from users order by email");
     expect(users.map(({ email }) => email)).toEqual(emails);
-    expect(await authenticate(newEmail, goodPassword)).not.toBeNull();
+    expect(await authenticate(unknownVisitor, { email: newEmail, password: goodPassword }, [])).not.toBeNull();
   });
 
   test("an external sign-in with the old, verified address waits and gets an account of its own; a deletion waits too: no deadlock", async () => {
@@ -452,10 +456,12 @@ describe("while another transaction holds the counter of the address", () => {
     await createUser(latchkey.em());
     const token = await issueLink(latchkey.em(), PasswordReset, email);
     await holdingCounter(async () => {
-      await expect(resetPassword({ email, token }, "a brand new password", "en")).rejects.toThrow(DatabaseUnavailable);
+      await expect(resetPassword(unknownVisitor, { email, token }, "a brand new password")).rejects.toThrow(
+        DatabaseUnavailable,
+      );
     });
-    expect(await authenticate(email, goodPassword)).not.toBeNull();
-    expect(await resetPassword({ email, token }, "a brand new password", "en")).not.toBeNull();
+    expect(await authenticate(unknownVisitor, { email, password: goodPassword }, [])).not.toBeNull();
+    expect(await resetPassword(unknownVisitor, { email, token }, "a brand new password")).not.toBeNull();
     expect(await blockedUntil(loginLimit, email)).toBeNull();
   });
 
@@ -463,7 +469,7 @@ describe("while another transaction holds the counter of the address", () => {
     await createUser(latchkey.em());
     const verified = await verifiedUser();
     await holdingCounter(async () => {
-      expect(await logIn(verified, counters, unknownBrowser, unknownOrigin)).not.toBeNull();
+      expect(await logIn(unknownVisitor, verified, counters)).not.toBeNull();
     });
     expect(await latchkey.execute("select points from rate_limits where key like 'login:address:%'")).toEqual([
       { points: 1 },

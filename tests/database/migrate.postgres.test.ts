@@ -1,7 +1,7 @@
 import { Migrator } from "@mikro-orm/migrations";
 import { expect, test } from "vitest";
 import { hasEveryMigration, migrate } from "#server/database/migrate";
-import { migrationOptions } from "#server/database/migrations";
+import { migrationOptions } from "#server/database/migrations/index";
 import { openDatabase } from "#server/database/orm";
 import { createDatabases } from "../support/databases";
 import { connect } from "../support/postgres-cluster";

@@ -1,10 +1,10 @@
 import nock from "nock";
 import { describe, expect, test } from "vitest";
 import { DatabaseUnavailable } from "#server/errors";
-import { logExternalSignInFailure, signInToAccount } from "#server/features/visitor/external-sign-in.server";
+import { logExternalSignInFailure, signInToAccount } from "#server/features/visitor/external-sign-in";
 import * as authorize from "~/routes/auth.idp._index";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
-import { unknownBrowser } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { failureCookie } from "../support/cookies";
 import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
@@ -292,8 +292,8 @@ describe("simultaneous callbacks", () => {
   test("of one id are independent: when the first fails, the second signs in", async () => {
     const profile = { id: "1001", email: "ada@example.com", emailVerified: false, name: null, pictureUrl: null };
     const outcomes = await Promise.allSettled([
-      signInToAccount(profile, unknownBrowser),
-      signInToAccount({ ...profile, emailVerified: true }, unknownBrowser),
+      signInToAccount(unknownVisitor, profile),
+      signInToAccount(unknownVisitor, { ...profile, emailVerified: true }),
     ]);
     expect(outcomes).toMatchObject([
       { status: "rejected", reason: { reason: "no_verified_email" } },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { capSessions } from "#server/accounts/sessions/sessions";
-import { importUsers } from "#server/features/operator/user-import.server";
-import { noticeMail } from "#server/features/owner/notices.server";
+import { importUsers } from "#server/features/operator/user-import";
+import { noticeMail } from "#server/features/owner/notices";
 import { accountExistsMail, addressTakenMail } from "#server/mail/messages";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
@@ -10,7 +10,7 @@ import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import * as resetPassword from "~/routes/reset-password";
 import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
-import { goodPassword } from "../support/accounts";
+import { goodPassword, unknownVisitor } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { mailSentOutcome, registrationLink, resetLink } from "../support/mailed-links";
@@ -145,7 +145,7 @@ describe("PASSWORDS=off", () => {
 
   test("an import keeps the hashes, which count again once passwords are on", async () => {
     off();
-    const passwordHash = await hashPassword(goodPassword);
+    const passwordHash = await hashPassword(unknownVisitor, goodPassword);
     expect(await importUsers([JSON.stringify({ email, passwordHash })], () => {})).toEqual({ created: 1, skipped: 0 });
     expect((await logIn()).status).toBe(422);
     latchkey.configure(google);

@@ -1,7 +1,7 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
 import { fillMissingIssuers } from "#server/accounts/provider/provider-identities";
-import { connectProvider } from "#server/features/owner/provider-link.server";
+import { connectProvider } from "#server/features/owner/provider-link";
 import * as start from "~/routes/auth.idp._index";
 import * as dashboard from "~/routes/dashboard";
 import { act, openAccount } from "../support/account-calls";

@@ -74,7 +74,7 @@ test("docs/extending.md shows a page, an entity, its migration, a feature and a 
     "server/database/own/note.ts",
     "server/database/own/Migration20270101000000.ts",
     "server/database/own/index.ts",
-    "server/features/notes.server.ts",
+    "server/features/notes.ts",
     "app/routes/notes.tsx",
   ]);
 });

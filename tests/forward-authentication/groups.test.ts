@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { changeGroups } from "#server/features/operator/groups.server";
-import { listUsers } from "#server/features/operator/user-administration.server";
+import { changeGroups } from "#server/features/operator/groups";
+import { listUsers } from "#server/features/operator/user-administration";
 import { startLatchkey } from "../support/latchkey";
 
 const latchkey = startLatchkey();

@@ -8,7 +8,7 @@ import { parseAddress, parseAsciiAddress } from "#server/accounts/users/email-ad
 import { currentRequest } from "#server/context";
 import { PasswordReset, Registration } from "#server/database/entities";
 import { openFrontDoor } from "#server/door/front-door";
-import { signInProblems } from "#server/features/visitor/external-sign-in.server";
+import { signInProblems } from "#server/features/visitor/external-sign-in";
 import { providers } from "#server/provider/providers";
 import * as idp from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";

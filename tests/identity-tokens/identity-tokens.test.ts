@@ -2,8 +2,8 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { StartError } from "#server/errors";
-import { findVisitor } from "#server/features/application/identity.server";
-import { prepareSigningKeys, rotateSigningKeys } from "#server/features/application/signing-keys.server";
+import { findVisitor } from "#server/features/application/identity";
+import { prepareSigningKeys, rotateSigningKeys } from "#server/features/application/signing-keys";
 import { callEndpoint } from "../support/endpoint-calls";
 import { identityTokens } from "../support/identity-key";
 import { startLatchkey } from "../support/latchkey";

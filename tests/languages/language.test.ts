@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { agoIn, chooseLanguage } from "#server/features/visitor/language.server";
+import { agoIn, chooseLanguage } from "#server/features/visitor/language";
 import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
 import * as confirmEmail from "~/routes/account.email";

@@ -5,12 +5,15 @@ import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { hashesWaiting, hashPassword } from "#server/accounts/passwords/password-hashing";
 import { HashingOverloaded } from "#server/errors";
-import { authenticate, countLogin } from "#server/features/visitor/login.server";
+import { authenticate, countLogin } from "#server/features/visitor/login";
 import { logIn as postLogin } from "../support/account-calls";
-import { goodPassword, unknownOrigin } from "../support/accounts";
+import { goodPassword, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 
 const latchkey = startLatchkey();
+
+const hashFrom = (network: string, password: string, gone = unknownVisitor.gone()) =>
+  hashPassword({ network, gone: () => gone }, password);
 
 let running: { password: string; finish: () => void }[] = [];
 
@@ -35,13 +38,13 @@ async function finishAll(hashes: Promise<unknown>[]): Promise<void> {
 }
 
 function fillPlaces() {
-  const hashes = [hashPassword("0"), hashPassword("1"), hashPassword("2")];
+  const hashes = [hashFrom("198.51.101.1", "0"), hashFrom("198.51.101.1", "1"), hashFrom("198.51.101.1", "2")];
   return { hashes, places: running.length };
 }
 
 function fillQueue(signal?: AbortSignal): { hashes: Promise<string>[]; places: number } {
   const { hashes, places } = fillPlaces();
-  for (let at = 3; at < places + 64; at++) hashes.push(hashPassword(`${at}`, { signal }));
+  for (let at = 3; at < places + 64; at++) hashes.push(hashFrom(`198.51.100.${at}`, `${at}`, signal));
   return { hashes, places };
 }
 
@@ -51,10 +54,10 @@ test("two or three hashes run, 64 wait, and the next is refused", { tags: "15.2.
   const { hashes, places } = fillQueue();
   expect(places).toBe(availableParallelism() > 2 ? 3 : 2);
   expect(running.map(({ password }) => password)).toEqual(["0", "1", "2"].slice(0, places));
-  await expect(hashPassword("one more")).rejects.toBeInstanceOf(HashingOverloaded);
+  await expect(hashFrom("198.51.101.1", "one more")).rejects.toBeInstanceOf(HashingOverloaded);
   await finishAll(hashes);
   expect(await Promise.all(hashes)).toEqual(Array(places + 64).fill("hash"));
-  const next = hashPassword("next");
+  const next = hashFrom("198.51.101.1", "next");
   expect(running.map(({ password }) => password)).toEqual(["next"]);
   await finishAll([next]);
 });
@@ -65,8 +68,8 @@ test("a waiting hash whose client has closed the connection leaves the queue and
   const { hashes, places } = fillQueue(client.signal);
   const settling = Promise.allSettled(hashes.slice(3));
   client.abort();
-  const stays = hashPassword("stays");
-  const late = expect(hashPassword("late", client)).rejects.toMatchObject({ name: "AbortError" });
+  const stays = hashFrom("198.51.101.1", "stays");
+  const late = expect(hashFrom("198.51.101.1", "late", client.signal)).rejects.toMatchObject({ name: "AbortError" });
   for (const { finish } of running.splice(0)) finish();
   await new Promise(setImmediate);
   expect(running.map(({ password }) => password)).toContain("stays");
@@ -92,10 +95,10 @@ test("a login whose client hangs up in the queue is not counted as a failure", a
   const { hashes } = fillPlaces();
   for (let at = 0; at < 12; at++) {
     const client = new AbortController();
-    const counted = await countLogin("ada@example.com", unknownOrigin);
+    const counted = await countLogin(unknownVisitor, "ada@example.com");
     if (counted.wait !== null) throw new Error("It was counted before.");
-    const requester = { client: unknownOrigin.client, signal: client.signal };
-    const verified = authenticate("ada@example.com", "x", requester, counted.counters);
+    const visitor = { ...unknownVisitor, gone: () => client.signal };
+    const verified = authenticate(visitor, { email: "ada@example.com", password: "x" }, counted.counters);
     await expect.poll(hashesWaiting).toBe(1);
     client.abort();
     await expect(verified).rejects.toMatchObject({ name: "AbortError" });
@@ -110,8 +113,8 @@ test("a login that finds no place to renew its hash succeeds, and keeps the hash
   const hashes: Promise<string>[] = [];
   const { verify } = Argon2id.prototype;
   vi.spyOn(Argon2id.prototype, "verify").mockImplementation(function (this: Argon2id, ...credentials) {
-    for (let at = 0; at < 3; at++) hashes.push(hashPassword(`${at}`));
-    for (let at = 0; at < 8; at++) hashes.push(hashPassword(`${at}`, { client: "192.0.2.1" }));
+    for (let at = 0; at < 3; at++) hashes.push(hashFrom("198.51.101.1", `${at}`));
+    for (let at = 0; at < 8; at++) hashes.push(hashFrom("192.0.2.1", `${at}`));
     return verify.apply(this, credentials);
   });
   expect((await logIn("192.0.2.1")).status).toBe(302);
@@ -122,7 +125,7 @@ test("a login that finds no place to renew its hash succeeds, and keeps the hash
 describe("the places of one client", () => {
   const statuses = async (count: number, client: (at: number) => string) => {
     const { hashes, places } = fillPlaces();
-    const outcomes = Array.from({ length: count }, (_, at) => hashPassword(`${at}`, { client: client(at) }));
+    const outcomes = Array.from({ length: count }, (_, at) => hashFrom(client(at), `${at}`));
     const settling = Promise.allSettled(outcomes);
     await finishAll([...hashes, ...outcomes]);
     expect(places).toBeGreaterThan(0);
@@ -139,7 +142,7 @@ describe("the places of one client", () => {
 
   test("a login of a client whose places are taken is answered 503, and another client logs in", async () => {
     const { hashes } = fillPlaces();
-    for (let at = 0; at < 8; at++) hashes.push(hashPassword(`${at}`, { client: "192.0.2.1" }));
+    for (let at = 0; at < 8; at++) hashes.push(hashFrom("192.0.2.1", `${at}`));
     expect((await logIn("192.0.2.1")).status).toBe(503);
     const other = logIn("192.0.2.2");
     await finishAll([...hashes, other]);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { orm } from "#server/database/unit-of-work";
-import { purgeExpired } from "#server/features/operator/purge.server";
+import { purgeExpired } from "#server/features/operator/purge";
 import { givenUpMails } from "#server/queue/given-up";
 import { handleNoJob, JobQueue } from "#server/queue/job-queue";
 import { startLatchkey } from "../support/latchkey";

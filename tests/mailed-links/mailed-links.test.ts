@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { changeEmail } from "#server/features/owner/email-change.server";
-import { authenticate } from "#server/features/visitor/login.server";
-import { resetPassword } from "#server/features/visitor/password-reset.server";
-import { completeRegistration } from "#server/features/visitor/registration.server";
+import { changeEmail } from "#server/features/owner/email-change";
+import { authenticate } from "#server/features/visitor/login";
+import { resetPassword } from "#server/features/visitor/password-reset";
+import { completeRegistration } from "#server/features/visitor/registration";
 import * as confirmEmail from "~/routes/account.email";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import * as resetPasswordPage from "~/routes/reset-password";
-import { goodPassword, unknownBrowser } from "../support/accounts";
+import { goodPassword, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import * as mailedLinks from "../support/mailed-links";
 import { type MailedLink, mailSentOutcome } from "../support/mailed-links";
@@ -39,7 +39,7 @@ const reset = {
   ask: (fields: Fields) => call(forgotPassword.action, post("/forgot-password", fields)),
   arrange: async (address: string) => void (await latchkey.createUser({ email: address })),
   linkOf: (address: string) => mailedLinks.resetLink(latchkey, address),
-  use: (link: MailedLink): Promise<unknown> => resetPassword(link, password, "en"),
+  use: (link: MailedLink): Promise<unknown> => resetPassword(unknownVisitor, link, password),
   refusal: null as unknown,
   fields: newPassword as Record<string, string>,
   task: "mail_password_reset",
@@ -55,7 +55,7 @@ const registration: typeof reset = {
   ask: (fields) => call(register.action, post("/register", fields)),
   arrange: async () => {},
   linkOf: (address) => mailedLinks.registrationLink(latchkey, address),
-  use: (link) => completeRegistration(link, password, unknownBrowser, "en"),
+  use: (link) => completeRegistration(unknownVisitor, link, password),
   refusal: null,
   fields: newPassword,
   task: "mail_registration",
@@ -73,7 +73,7 @@ const change: typeof reset = {
     owner ||= await latchkey.signedIn({ email: "owner@example.com" });
   },
   linkOf: (address) => mailedLinks.emailChangeLink(latchkey, owner, address),
-  use: (link) => changeEmail(link, null, "en"),
+  use: (link) => changeEmail(unknownVisitor, link),
   refusal: "invalid_link",
   fields: {},
   table: "email_changes",
@@ -254,7 +254,9 @@ describe.each([reset, registration, change])("the mailed link to $path", (kind) 
       expect(more).toEqual([]);
       const refused = answers.filter(({ status, data }) => status === 422 && data.invalidLink === kind.message);
       expect(refused).toHaveLength(9);
-      expect(await authenticate(email, kind === change ? goodPassword : winner)).not.toBeNull();
+      expect(
+        await authenticate(unknownVisitor, { email, password: kind === change ? goodPassword : winner }, []),
+      ).not.toBeNull();
       expect(await latchkey.execute("select * from users")).toHaveLength(1);
       expect(await latchkey.execute("select * from sessions")).toHaveLength(kind.afterwards.sessions);
       expect(await latchkey.jobs()).toHaveLength(kind.afterwards.jobs);

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { restoreUser, suspendUser } from "#server/features/operator/suspension.server";
+import { restoreUser, suspendUser } from "#server/features/operator/suspension";
 import * as confirmEmail from "~/routes/account.email";
 import * as passkey from "~/routes/auth.passkey";
 import * as login from "~/routes/login";

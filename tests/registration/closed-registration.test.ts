@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { parseAddress } from "#server/accounts/users/email-address";
 import { mayRegister } from "#server/accounts/users/registration-policy";
-import { deleteAccount } from "#server/features/owner/account-deletion.server";
-import { completeRegistration } from "#server/features/visitor/registration.server";
+import { deleteAccount } from "#server/features/owner/account-deletion";
+import { completeRegistration } from "#server/features/visitor/registration";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import { logIn } from "../support/account-calls";
-import { goodPassword, unknownBrowser } from "../support/accounts";
+import { goodPassword, unknownVisitor } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, mailSentOutcome, registrationLink } from "../support/mailed-links";
@@ -54,7 +54,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
     for (const each of [link, malformed]) {
       await expectInvalidLink(latchkey, finish, each, invalidLink);
       expect((await finish({ ...each, ...twice("short") })).data).toEqual({ typed: each, invalidLink });
-      expect(await completeRegistration(each, goodPassword, unknownBrowser, "en")).toBeNull();
+      expect(await completeRegistration(unknownVisitor, each, goodPassword)).toBeNull();
     }
     latchkey.configure({});
     expect(await finish({ ...link, ...twice(goodPassword) })).toMatchObject({ status: 302, location: "/dashboard" });

@@ -1,9 +1,9 @@
 import { Argon2id } from "oslo/password";
 import { describe, expect, test, vi } from "vitest";
-import { completeRegistration } from "#server/features/visitor/registration.server";
+import { completeRegistration } from "#server/features/visitor/registration";
 import * as register from "~/routes/register";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
-import { unknownBrowser } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
@@ -116,14 +116,14 @@ describe("the link", () => {
   test("whose address gets an account between its check and its use is refused and changes nothing", async () => {
     const link = await registrationLink(latchkey);
     await latchkey.createUser({ email: "grace@example.com" });
-    expect(await latchkey.unchanged(() => completeRegistration(link, password, unknownBrowser, "en"))).toBeNull();
+    expect(await latchkey.unchanged(() => completeRegistration(unknownVisitor, link, password))).toBeNull();
     expect(latchkey.events().at(-1)).toEqual({ event: "registration.refused", reason: "invalid_link" });
   });
 
   test("is not invalid because the database fails: that is an error, and the link stays valid", async () => {
     const link = await registrationLink(latchkey);
     await latchkey.withoutTable("sessions", () =>
-      expect(completeRegistration(link, password, unknownBrowser, "en")).rejects.toThrow("sessions"),
+      expect(completeRegistration(unknownVisitor, link, password)).rejects.toThrow("sessions"),
     );
     expect((await registerWith(link, password)).status).toBe(302);
   });

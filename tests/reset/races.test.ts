@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { issueLink, newLink } from "#server/accounts/links/mailed-links";
 import { EmailChange, PasswordReset, Registration } from "#server/database/entities";
-import { deleteAccount } from "#server/features/owner/account-deletion.server";
-import { changeEmail } from "#server/features/owner/email-change.server";
-import { endOtherSessions } from "#server/features/owner/sessions.server";
-import { ExternalSignInError, signInToAccount } from "#server/features/visitor/external-sign-in.server";
-import { authenticate, logIn } from "#server/features/visitor/login.server";
-import { resetPassword } from "#server/features/visitor/password-reset.server";
-import { completeRegistration } from "#server/features/visitor/registration.server";
-import { goodPassword, unknownBrowser, unknownOrigin } from "../support/accounts";
+import { deleteAccount } from "#server/features/owner/account-deletion";
+import { changeEmail } from "#server/features/owner/email-change";
+import { endOtherSessions } from "#server/features/owner/sessions";
+import { ExternalSignInError, signInToAccount } from "#server/features/visitor/external-sign-in";
+import { authenticate, logIn } from "#server/features/visitor/login";
+import { resetPassword } from "#server/features/visitor/password-reset";
+import { completeRegistration } from "#server/features/visitor/registration";
+import { goodPassword, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
@@ -19,14 +19,14 @@ const byOldPassword = "a browser that knew the old password";
 const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
 
 async function resetDuringSignIns(userId: string): Promise<void> {
-  const verified = await authenticate(email, goodPassword);
+  const verified = await authenticate(unknownVisitor, { email, password: goodPassword }, []);
   if (!verified) throw new Error("The old password is right.");
   const token = await issueLink(latchkey.em(), PasswordReset, email);
 
   const sessionToken = async () => (await latchkey.signedIn(userId)).slice("session=".length);
   const byPassword = async () =>
-    logIn(verified, [], { userAgent: byOldPassword, sessionTokens: [await sessionToken()] }, unknownOrigin);
-  const byProvider = async () => signInToAccount(profile, { userAgent: null, sessionTokens: [await sessionToken()] });
+    logIn({ ...unknownVisitor, userAgent: byOldPassword, sessionTokens: [await sessionToken()] }, verified, []);
+  const byProvider = async () => signInToAccount({ ...unknownVisitor, sessionTokens: [await sessionToken()] }, profile);
 
   let done = false;
   const repeat = async (signIn: () => Promise<unknown>) => {
@@ -34,7 +34,7 @@ async function resetDuringSignIns(userId: string): Promise<void> {
   };
   const reset = async () => {
     await endOtherSessions({ userId, sessionId: null });
-    expect(await resetPassword({ email, token }, newPassword, "en")).not.toBeNull();
+    expect(await resetPassword(unknownVisitor, { email, token }, newPassword)).not.toBeNull();
     done = true;
   };
   expect(await byPassword()).not.toBeNull();
@@ -51,8 +51,8 @@ test("a reset during sign-ins of the same user: no deadlock, and no session of t
     expect(await latchkey.execute("select * from sessions where user_agent = ?", [byOldPassword])).toEqual([]);
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
   }
-  expect(await authenticate(email, goodPassword)).toBeNull();
-  expect(await authenticate(email, newPassword)).not.toBeNull();
+  expect(await authenticate(unknownVisitor, { email, password: goodPassword }, [])).toBeNull();
+  expect(await authenticate(unknownVisitor, { email, password: newPassword }, [])).not.toBeNull();
 });
 
 const rounds = Array.from({ length: 10 }, (_, at) => at);
@@ -69,7 +69,7 @@ test.each(rounds)("two users change to each other's address without a deadlock (
     for (const address of addresses) {
       const { token, row } = newLink(address);
       await latchkey.em().insert(EmailChange, { ...row, user });
-      changes.push(() => changeEmail({ email: address, token }, null, "en"));
+      changes.push(() => changeEmail(unknownVisitor, { email: address, token }));
     }
   }
   for (const address of addresses) {
@@ -77,9 +77,9 @@ test.each(rounds)("two users change to each other's address without a deadlock (
     const registration = await issueLink(latchkey.em(), Registration, address);
     const verified = { id: address, email: address, emailVerified: true, name: null, pictureUrl: null };
     changes.push(
-      () => resetPassword({ email: address, token: reset }, newPassword, "en"),
-      () => completeRegistration({ email: address, token: registration }, newPassword, unknownBrowser, "en"),
-      () => signInToAccount(verified, unknownBrowser),
+      () => resetPassword(unknownVisitor, { email: address, token: reset }, newPassword),
+      () => completeRegistration(unknownVisitor, { email: address, token: registration }, newPassword),
+      () => signInToAccount(unknownVisitor, verified),
     );
   }
   changes.push(() => deleteAccount({ userId: two, sessionId: null }, addresses[1]!, addresses[1]!));

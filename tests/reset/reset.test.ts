@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { authenticate, logIn as finishLogin } from "#server/features/visitor/login.server";
-import { passwordProblem } from "#server/features/visitor/password-policy.server";
+import { authenticate, logIn as finishLogin } from "#server/features/visitor/login";
+import { passwordProblem } from "#server/features/visitor/password-policy";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as resetPassword from "~/routes/reset-password";
 import { logIn, openAccount, resetWith } from "../support/account-calls";
-import { goodPassword, unknownBrowser, unknownOrigin } from "../support/accounts";
+import { goodPassword, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, type MailedLink, resetLink } from "../support/mailed-links";
 import { call, get, post } from "../support/route-calls";
@@ -159,10 +159,10 @@ describe("a new password", () => {
 test("a login verified before a reset but finished after it starts no session", async () => {
   await latchkey.createUser();
   const link = await resetLink(latchkey);
-  const verified = await authenticate("ada@example.com", goodPassword);
+  const verified = await authenticate(unknownVisitor, { email: "ada@example.com", password: goodPassword }, []);
   if (!verified) throw new Error("The password is right.");
   await resetWith(link, password);
-  expect(await finishLogin(verified, [], unknownBrowser, unknownOrigin)).toBeNull();
+  expect(await finishLogin(unknownVisitor, verified, [])).toBeNull();
   expect(latchkey.events().at(-1)).toEqual({ event: "login.failed", reason: "account_changed" });
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { formTargetHeader } from "~/request";
+import { formTargetHeader } from "~/answers/redirects";
 import * as index from "~/routes/_index";
 import * as authorize from "~/routes/auth.idp._index";
 import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
-import { requireUser } from "~/visitor/session.server";
+import { requireUser } from "~/visitor/session";
 import { act } from "../support/account-calls";
 import { goodPassword } from "../support/accounts";
 import { attemptCookie, failureCookie } from "../support/cookies";

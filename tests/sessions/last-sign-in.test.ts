@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { suspendUser } from "#server/features/operator/suspension.server";
+import { suspendUser } from "#server/features/operator/suspension";
 import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
 import { act, logIn, registerWith, resetWith } from "../support/account-calls";

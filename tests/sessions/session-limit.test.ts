@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { signInToAccount } from "#server/features/visitor/external-sign-in.server";
+import { signInToAccount } from "#server/features/visitor/external-sign-in";
 import { logIn, openAccount } from "../support/account-calls";
-import { unknownBrowser } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 
@@ -43,7 +43,7 @@ test("an external sign-in has the same limit", { tags: "6.3.4" }, async () => {
   const ada = await latchkey.createUser({ idpId: "1001" });
   await addSessions(ada, 60);
   const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
-  await signInToAccount(profile, unknownBrowser);
+  await signInToAccount(unknownVisitor, profile);
   const left = await tokenHashes(ada);
   expect(left).toHaveLength(50);
   for (let at = 1; at <= 11; at++) expect(left).not.toContain(`old${at}`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { purgeExpired } from "#server/features/operator/purge.server";
-import { endOtherSessions } from "#server/features/owner/sessions.server";
+import { purgeExpired } from "#server/features/operator/purge";
+import { endOtherSessions } from "#server/features/owner/sessions";
 import * as confirmEmail from "~/routes/account.email";
 import * as authSession from "~/routes/auth.session";
 import * as login from "~/routes/login";

@@ -1,8 +1,9 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
-import { type Browser, startSession } from "#server/accounts/sessions/sessions";
+import { startSession } from "#server/accounts/sessions/sessions";
 import { User } from "#server/database/entities";
-import type { LoginOrigin } from "#server/features/visitor/login.server";
+import type { Owner } from "#server/features/owner/sessions";
+import type { Visitor } from "#server/visitor";
 
 export interface NewAccount {
   email?: string;
@@ -14,17 +15,34 @@ export interface NewAccount {
 
 export const goodPassword = "correct horse battery staple";
 
-/** A browser that says nothing about itself and has no session. */
-export const unknownBrowser: Browser = { userAgent: null, sessionTokens: [] };
+const stays = new AbortController().signal;
 
-/** Where a login of such a browser comes from. */
-export const unknownOrigin: LoginOrigin = { client: "192.0.2.250", deviceToken: null };
+/** A browser that says nothing about itself, has no cookie and waits for its answer. */
+export const unknownVisitor: Visitor = {
+  network: "192.0.2.250",
+  language: "en",
+  userAgent: null,
+  sessionTokens: [],
+  deviceToken: null,
+  ceremonyToken: null,
+  gone: () => stays,
+};
+
+/** The owner of an account, in one of its sessions. */
+export const owner = (userId: string, sessionId: string, email = "ada@example.com"): Owner => ({
+  ...unknownVisitor,
+  userId,
+  sessionId,
+  signedInAt: new Date(),
+  expiresAt: new Date(Date.now() + 3_600_000),
+  user: { id: userId, email, name: null, pictureUrl: null, groups: [], hasPassword: true, isLinked: false },
+});
 
 /** Creates a user as the flows do; returns its id. */
 export async function createUser(em: EntityManager, account: NewAccount = {}): Promise<string> {
   const { email = "ada@example.com", password = goodPassword, idpId = null, idpIssuer = null } = account;
   const id = crypto.randomUUID();
-  const passwordHash = password === null ? null : await hashPassword(password);
+  const passwordHash = password === null ? null : await hashPassword(unknownVisitor, password);
   await em.insert(User, {
     id,
     email,
@@ -40,6 +58,6 @@ export async function createUser(em: EntityManager, account: NewAccount = {}): P
 
 /** Starts a session of the user; returns the browser's `Cookie` header. */
 export async function signedIn(em: EntityManager, userId: string, userAgent: string | null = null): Promise<string> {
-  const { token } = await em.transactional((tx) => startSession(tx, userId, { ...unknownBrowser, userAgent }));
+  const { token } = await em.transactional((tx) => startSession(tx, userId, { ...unknownVisitor, userAgent }));
   return `session=${token}`;
 }

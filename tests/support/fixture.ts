@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
+import { unknownVisitor } from "./accounts";
 import type { Answer } from "./http";
 import { type MailService, type MailServiceBehaviour, startMailService } from "./mail-service";
 import { type Pooler, startPgBouncer } from "./pgbouncer";
@@ -159,7 +160,7 @@ export class Fixture implements AsyncDisposable {
   }
 }
 
-const oldPasswordHash = hashPassword(oldPassword);
+const oldPasswordHash = hashPassword(unknownVisitor, oldPassword);
 
 export function forgetPassword(url: string, email = "ada@example.com"): Promise<Answer> {
   return new Visitor(url).post("/forgot-password", { email });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { announce } from "#server/accounts/users/changes";
 import { orm, unitOfWork } from "#server/database/unit-of-work";
-import { purgeExpired } from "#server/features/operator/purge.server";
+import { purgeExpired } from "#server/features/operator/purge";
 import { handleJob } from "#server/job-handlers";
 import { givenUpMails, givenUpWebhooks } from "#server/queue/given-up";
 import { JobQueue } from "#server/queue/job-queue";

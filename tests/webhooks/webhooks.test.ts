@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from "vitest";
 import { announce } from "#server/accounts/users/changes";
 import { unitOfWork } from "#server/database/unit-of-work";
-import { changeGroups } from "#server/features/operator/groups.server";
-import { restoreUser, suspendUser } from "#server/features/operator/suspension.server";
-import { createUserWithoutPassword } from "#server/features/operator/user-administration.server";
-import { importUsers } from "#server/features/operator/user-import.server";
-import { deleteAccount } from "#server/features/owner/account-deletion.server";
+import { changeGroups } from "#server/features/operator/groups";
+import { restoreUser, suspendUser } from "#server/features/operator/suspension";
+import { createUserWithoutPassword } from "#server/features/operator/user-administration";
+import { importUsers } from "#server/features/operator/user-import";
+import { deleteAccount } from "#server/features/owner/account-deletion";
 import * as confirmEmail from "~/routes/account.email";
 import * as devSession from "~/routes/dev.session";
 import { act, openAccount, registerWith, resetWith } from "../support/account-calls";

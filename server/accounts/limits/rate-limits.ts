@@ -13,14 +13,14 @@ const day = 24 * hour;
 
 interface Limit {
   name: string;
-  perClient: number; // in a quarter of an hour, as the next
+  perNetwork: number; // in a quarter of an hour, as the next
   perAddress: number;
   perAddressAndDay?: number;
 }
 
-export const resetLimit: Limit = { name: "reset", perClient: 50, perAddress, perAddressAndDay: 20 };
-export const registrationLimit: Limit = { name: "registration", perClient: 50, perAddress, perAddressAndDay: 20 };
-export const loginLimit: Limit = { name: "login", perClient: 100, perAddress: 10 };
+export const resetLimit: Limit = { name: "reset", perNetwork: 50, perAddress, perAddressAndDay: 20 };
+export const registrationLimit: Limit = { name: "registration", perNetwork: 50, perAddress, perAddressAndDay: 20 };
+export const loginLimit: Limit = { name: "login", perNetwork: 100, perAddress: 10 };
 
 const loginsPerDevice = 10; // in a quarter of an hour
 
@@ -40,43 +40,43 @@ export type Counters = Counter[];
 const keyOf = ({ name }: Limit, typed: string) => `${name}:address:${sha256(normalizeAddress(typed))}`;
 
 /** The /48 of an IPv6 address, of which providers hand out whole ones; `null` for an IPv4 address. */
-const largeNetwork = (client: string) =>
-  ipaddr.IPv6.isValid(client) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${client}/48`)}/48` : null;
+const largeNetwork = (network: string) =>
+  ipaddr.IPv6.isValid(network) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${network}/48`)}/48` : null;
 
-/** @param client an IPv4 address, or the network of an IPv6 address's /64; its /48 has four times the number */
-export function clientCounters({ name, perClient }: Pick<Limit, "name" | "perClient">, client: string): Counters {
-  const ofClient = (network: string, maximum: number) =>
-    ({ key: `${name}:client:${network}`, stage: 0, maximum, window: quarterHour }) as const;
-  const network = largeNetwork(client);
-  return [...(network === null ? [] : [ofClient(network, perClient * 4)]), ofClient(client, perClient)];
+/** @param network an IPv4 address, or the network of an IPv6 address's /64; its /48 has four times the number */
+export function networkCounters({ name, perNetwork }: Pick<Limit, "name" | "perNetwork">, network: string): Counters {
+  const ofNetwork = (counted: string, maximum: number) =>
+    ({ key: `${name}:client:${counted}`, stage: 0, maximum, window: quarterHour }) as const;
+  const large = largeNetwork(network);
+  return [...(large === null ? [] : [ofNetwork(large, perNetwork * 4)]), ofNetwork(network, perNetwork)];
 }
 
-export function countersOf(limit: Limit, address: string, client: string): Counters {
+export function countersOf(limit: Limit, address: string, network: string): Counters {
   const { perAddress, perAddressAndDay } = limit;
   const key = keyOf(limit, address);
   return [
-    ...clientCounters(limit, client),
+    ...networkCounters(limit, network),
     { key, stage: 1, maximum: perAddress, window: quarterHour },
     ...(perAddressAndDay ? ([{ key: `${key}:day`, stage: 2, maximum: perAddressAndDay, window: day }] as const) : []),
   ];
 }
 
-/** Of logins from a known browser. Neither the address nor the client is counted: nobody else can keep the owner out. */
+/** Of logins from a known browser. Neither the address nor the network is counted: nobody else can keep the owner out. */
 export const deviceCounters = (deviceTokenHash: string): Counters => [
   { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
 ];
 
-const challengeLimit = { name: "passkey", perClient: 300 }; // /login asks for one when it opens, and every four minutes
+const challengeLimit = { name: "passkey", perNetwork: 300 }; // /login asks for one when it opens, and every four minutes
 
 /** Of passkeys' challenges, each a row. @param owner a device or a user, which nobody else can use up */
-export const challengeCounters = (owner: string | null, client: string): Counters =>
+export const challengeCounters = (owner: string | null, network: string): Counters =>
   owner === null
-    ? clientCounters(challengeLimit, client)
-    : [{ key: `passkey:owner:${owner}`, stage: 0, maximum: challengeLimit.perClient, window: quarterHour }];
+    ? networkCounters(challengeLimit, network)
+    : [{ key: `passkey:owner:${owner}`, stage: 0, maximum: challengeLimit.perNetwork, window: quarterHour }];
 
 /** Mails about sign-ins from one network: somebody who knows the password could flood the mailbox otherwise. */
-export const signInMailCounters = (userId: string, client: string): Counters => [
-  { key: `sign-in-mail:${userId}:${largeNetwork(client) ?? client}`, stage: 0, maximum: 3, window: hour },
+export const signInMailCounters = (userId: string, network: string): Counters => [
+  { key: `sign-in-mail:${userId}:${largeNetwork(network) ?? network}`, stage: 0, maximum: 3, window: hour },
 ];
 
 const now = "(extract(epoch from now()) * 1000)::bigint";
@@ -142,8 +142,8 @@ export async function takeBackCount(counters: Counters): Promise<void> {
   });
 }
 
-export const countAttempt = (limit: Limit, address: string, client: string): Promise<number | null> =>
-  count(countersOf(limit, address, client));
+export const countAttempt = (limit: Limit, address: string, network: string): Promise<number | null> =>
+  count(countersOf(limit, address, network));
 
 /** When the next attempt for an address is allowed; `null` when it is allowed now. Counts nothing. */
 export async function blockedUntil(limit: Limit, address: string): Promise<Date | null> {

@@ -5,12 +5,13 @@ import { mintToken, sha256 } from "../links/tokens";
 
 /** What a challenge is for: it counts for nothing else, in no other browser and for no other session. */
 export interface Ceremony {
-  /** The token of the browser's cookie. */
-  browser: string;
+  /** Of the browser's cookie; `null`: the browser has no challenge. */
+  ceremonyToken: string | null;
   purpose: "sign-in" | `${"add" | "upgrade"}:${string}`;
 }
 
-const hashOf = ({ browser, purpose }: Ceremony, challenge: string) => sha256(`${purpose}:${browser}:${challenge}`);
+const hashOf = ({ ceremonyToken, purpose }: Ceremony, challenge: string) =>
+  sha256(`${purpose}:${ceremonyToken}:${challenge}`);
 
 /** @returns 32 random bytes, of which the database has the hash only */
 export async function issueChallenge(ceremony: Ceremony): Promise<Uint8Array<ArrayBuffer>> {
@@ -23,6 +24,7 @@ export async function issueChallenge(ceremony: Ceremony): Promise<Uint8Array<Arr
 
 /** True for exactly one of any number of simultaneous callers. @param challenge in base64url */
 export async function consumeChallenge(ceremony: Ceremony, challenge: string): Promise<boolean> {
+  if (ceremony.ceremonyToken === null) return false;
   const where = { challengeHash: hashOf(ceremony, challenge), expiresAt: { $gt: new Date() } };
   return (await query((em) => em.nativeDelete(PasskeyChallenge, where))) === 1;
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Argon2id } from "oslo/password";
-import type { Requester } from "../../door/request-facts.server";
 import { HashingOverloaded } from "../../errors";
+import type { Visitor } from "../../visitor";
 import { decoyOf, kindOf, matchesHash } from "./stored-hashes";
 
 const parameters = { memorySize: 19_456, iterations: 2, parallelism: 1 }; // KiB; OWASP Password Storage Cheat Sheet
@@ -11,10 +11,12 @@ const argon2id = new Argon2id(parameters);
 // stop every new connection to the database, the mail service and the identity provider.
 const concurrency = Math.max(2, Math.min(3, availableParallelism()));
 const mostWaiting = 64;
-const mostWaitingOfClient = 8; // an IPv4 address or an IPv6 /64: somebody with accounts of his own could keep every place full otherwise
+const mostWaitingOfNetwork = 8; // an IPv4 address or an IPv6 /64: somebody with accounts of his own could keep every place full otherwise
+
+type Asking = Pick<Visitor, "network" | "gone">;
 
 interface Waiting {
-  client: string | undefined;
+  network: string;
   enter(): void;
 }
 
@@ -23,33 +25,34 @@ let running = 0;
 
 export const hashesWaiting = (): number => waiting.size;
 
-function isFull(client: string | undefined): boolean {
-  const ofClient = [...waiting].filter((other) => client !== undefined && other.client === client).length;
-  return waiting.size >= mostWaiting || ofClient >= mostWaitingOfClient;
+function isFull(network: string): boolean {
+  const ofNetwork = [...waiting].filter((other) => other.network === network).length;
+  return waiting.size >= mostWaiting || ofNetwork >= mostWaitingOfNetwork;
 }
 
 /** Waits until a hash ends. A request whose client has hung up waits no longer. */
-function waitForTurn({ client, signal }: Partial<Requester>): Promise<void> {
-  if (isFull(client)) throw new HashingOverloaded("Too many hashes wait.");
+function waitForTurn(network: string, gone: AbortSignal): Promise<void> {
+  if (isFull(network)) throw new HashingOverloaded("Too many hashes wait.");
   return new Promise((resolve, reject) => {
     const leave = () => {
       waiting.delete(place);
-      reject(signal?.reason);
+      reject(gone.reason);
     };
     const enter = () => {
-      signal?.removeEventListener("abort", leave);
+      gone.removeEventListener("abort", leave);
       resolve();
     };
-    const place = { client, enter };
+    const place = { network, enter };
     waiting.add(place);
-    signal?.addEventListener("abort", leave, { once: true });
+    gone.addEventListener("abort", leave, { once: true });
   });
 }
 
-async function withinConcurrency<T>(requester: Partial<Requester>, work: () => Promise<T>): Promise<T> {
-  requester.signal?.throwIfAborted();
+async function withinConcurrency<T>(visitor: Asking, work: () => Promise<T>): Promise<T> {
+  const gone = visitor.gone();
+  gone.throwIfAborted();
   if (running < concurrency) running++;
-  else await waitForTurn(requester);
+  else await waitForTurn(visitor.network, gone);
   try {
     return await work();
   } finally {
@@ -62,27 +65,29 @@ async function withinConcurrency<T>(requester: Partial<Requester>, work: () => P
 }
 
 /** A PHC string of the password, with the parameters in force. @throws HashingOverloaded */
-export function hashPassword(password: string, requester: Partial<Requester> = {}): Promise<string> {
-  return withinConcurrency(requester, () => argon2id.hash(password));
+export function hashPassword(visitor: Asking, password: string): Promise<string> {
+  return withinConcurrency(visitor, () => argon2id.hash(password));
 }
 
 const { memorySize, iterations, parallelism } = parameters;
 export const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${parallelism}`;
+
+interface StoredPassword {
+  /** `null`: there is no user, or none with a password. */
+  hash: string | null;
+  /** Of all stored hashes. */
+  kinds: readonly string[];
+}
 
 /**
  * Verifies a password in a time that does not tell whether there is a hash, nor of which kind: several are stored after an
  * import, and after the parameters have been raised. A refused password costs one verification for each stored kind, in one
  * order, for every user: of the user's own kind the hash, of the others a decoy. @throws HashingOverloaded
  */
-export function verifyPassword(
-  hash: string | null,
-  password: string,
-  kinds: readonly string[],
-  requester: Partial<Requester> = {},
-): Promise<boolean> {
+export function verifyPassword(visitor: Asking, password: string, { hash, kinds }: StoredPassword): Promise<boolean> {
   const own = hash === null ? undefined : kindOf(hash);
   const verified = new Set([...kinds, own ?? kinds[0] ?? kindInForce]);
-  return withinConcurrency(requester, async () => {
+  return withinConcurrency(visitor, async () => {
     for (const kind of verified) {
       const stored = hash !== null && kind === own ? hash : decoyOf(kind);
       if (await matchesHash(stored, password)) return true;

@@ -5,6 +5,7 @@ import { afterCommit, preparedWithin } from "../../database/unit-of-work";
 import type { SessionEnd } from "../../events";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
+import type { Visitor } from "../../visitor";
 import { endEmailChanges } from "../links/mailed-links";
 import { mintToken, sha256 } from "../links/tokens";
 import { lockUser } from "../users/users";
@@ -13,12 +14,6 @@ import { lockUser } from "../users/users";
 export const idleLifetime = () => config().sessions.idle;
 
 export const mostSessions = 50; // of a user
-
-export interface Browser {
-  userAgent: string | null;
-  /** The tokens of the session cookies that it came with: several where a sibling host has planted one. */
-  sessionTokens: string[];
-}
 
 export interface SessionToken {
   token: string;
@@ -95,12 +90,12 @@ interface EndedByStart {
 }
 
 /** Ends the browser's sessions (session fixation). The caller locks the user: two sign-ins at once count each other's sessions. */
-export async function startSession(em: EntityManager, userId: string, browser: Browser): Promise<NewSession> {
-  const replaced = browser.sessionTokens.map(sha256);
+export async function startSession(em: EntityManager, userId: string, visitor: Visitor): Promise<NewSession> {
+  const replaced = visitor.sessionTokens.map(sha256);
   const token = mintToken();
   const now = new Date();
   const expiresAt = new Date(now.getTime() + config().sessions.max);
-  const userAgent = browser.userAgent?.slice(0, 512) ?? null;
+  const userAgent = visitor.userAgent?.slice(0, 512) ?? null;
   const row = [crypto.randomUUID(), sha256(token), userId, userAgent, now, now, expiresAt];
   const values = [replaced, userId, replaced, ...row];
   const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne, values);
@@ -169,11 +164,6 @@ export interface Actor {
   userId: string;
   sessionId: string | null;
   language?: Language;
-}
-
-export interface Owner extends Actor {
-  sessionId: string;
-  language: Language;
 }
 
 /** The actor's user, locked; `null` when the session has ended by now: a thief's late request must not follow a reset. */

@@ -5,9 +5,9 @@ import { hasNewerMigration, missingMigrations, serverVersion } from "../../datab
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
 import { StartError } from "../../errors";
-import { canSign } from "../../features/application/signing-keys.server";
-import { installationIdOf } from "../../features/operator/health.server";
-import { isPrepared } from "../../features/operator/schema.server";
+import { canSign } from "../../features/application/signing-keys";
+import { installationIdOf } from "../../features/operator/health";
+import { isPrepared } from "../../features/operator/schema";
 import { handleNoJob, JobQueue } from "../../queue/job-queue";
 import { urlHost } from "../../settings/forms";
 import { type Check, checksOf, type Troubles, troubleOf } from "./check";

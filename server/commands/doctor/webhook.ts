@@ -1,7 +1,7 @@
 import { CallError } from "../../calls/json-client";
 import type { Config } from "../../config";
 import { EndpointGone } from "../../errors";
-import { sendWebhook } from "../../features/application/webhooks.server";
+import { sendWebhook } from "../../features/application/webhooks";
 import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 import { causeOf } from "./provider";
 

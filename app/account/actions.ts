@@ -1,0 +1,145 @@
+import { redirect } from "@remix-run/node";
+import { deleteAccount } from "#server/features/owner/account-deletion";
+import { requestEmailChange } from "#server/features/owner/email-change";
+import { addPasskey, removePasskey } from "#server/features/owner/passkeys";
+import { changePassword, verifyCurrentPassword } from "#server/features/owner/password-change";
+import { unlinkProvider } from "#server/features/owner/provider-link";
+import { endOtherSessions, endSession, type SignedIn } from "#server/features/owner/sessions";
+import {
+  isExternalSignInOn,
+  logExternalSignInFailure,
+  startExternalSignIn,
+} from "#server/features/visitor/external-sign-in";
+import { hasPasswords, passwordProblem } from "#server/features/visitor/password-policy";
+import { requestPasswordReset } from "#server/features/visitor/password-reset";
+import { linkLifetimeMinutes } from "#server/rules";
+import { minutesIn } from "~/answers/responses";
+import { passwordMessage } from "~/forms/password-messages";
+import { textsFor } from "~/visitor/language";
+import { forgottenWay } from "~/visitor/last-sign-in";
+import { connectCookies, redirectUri } from "~/visitor/oauth-attempt";
+import { requireRecentSignIn, signOut } from "~/visitor/session";
+import { ownerOf } from "~/visitor/visitor";
+import { type AccountForm, type ActionContext, done, type Intent, refused, sessionsEnded, throttled } from "./answers";
+
+async function endOneSession({ request, t, owner, form }: ActionContext) {
+  const { sessionId } = form;
+  if (sessionId === owner.sessionId) return signOut(request, "/login");
+  const ended = sessionId === undefined ? 0 : await endSession(owner, sessionId);
+  if (ended === null) return "session_ended";
+  return ended > 0 ? done(t("account.sessionEnded")) : refused(form, { sessionId: t("account.sessionAlreadyEnded") });
+}
+
+async function endEveryOtherSession({ request, owner }: ActionContext) {
+  const ended = await endOtherSessions(owner);
+  return ended ? sessionsEnded(request, ended, "sessions_ended") : "session_ended";
+}
+
+async function sendPasswordLink({ t, owner, form }: ActionContext) {
+  const { email } = owner.user;
+  const wait = await requestPasswordReset(owner, email);
+  if (wait === null) return done(t("account.passwordLinkSent", { email }));
+  return throttled(form, { passwordLink: t("account.tooManyLinks", { count: minutesIn(wait) }) }, wait);
+}
+
+async function changeOwnPassword({ request, t, owner, form }: ActionContext) {
+  const { email, hasPassword } = owner.user;
+  if (!hasPassword) return refused(form, { passwordLink: t("account.noPassword") });
+  const { currentPassword, password, passwordConfirmation } = form;
+  if (currentPassword === "") return refused(form, { currentPassword: t("account.typeCurrentPassword") });
+
+  const { wait, verified } = await verifyCurrentPassword(owner, currentPassword);
+  if (wait !== null) {
+    return throttled(form, { currentPassword: t("account.tooManyWrong", { count: minutesIn(wait) }) }, wait);
+  }
+
+  const problem = await passwordProblem({ email, password, passwordConfirmation });
+  if (!verified || problem) {
+    const wrong = !verified && { currentPassword: t("account.wrongPassword") };
+    return refused(form, { ...wrong, ...(problem && passwordMessage(t, problem)) });
+  }
+
+  const outcome = await changePassword(owner, verified, password);
+  if (outcome === "session_ended") return outcome;
+  if (outcome === "changed_meanwhile") return refused(form, { currentPassword: t("account.changedMeanwhile") });
+  return sessionsEnded(request, outcome, "password_changed");
+}
+
+async function connect({ request, t, owner, form }: ActionContext) {
+  if (!isExternalSignInOn()) return refused(form, { provider: t("account.signInOff") });
+  if (owner.user.isLinked) return refused(form, { provider: t("account.alreadyConnected") });
+  try {
+    const attempt = await startExternalSignIn(redirectUri(request));
+    return redirect(attempt.consentUrl, { headers: connectCookies(request, attempt) });
+  } catch (error) {
+    logExternalSignInFailure(error);
+    return redirect("/dashboard?notice=idp_failed");
+  }
+}
+
+async function disconnect({ request, t, owner, form }: ActionContext) {
+  const outcome = await unlinkProvider(owner);
+  if (outcome === "session_ended") return outcome;
+  if (outcome === "only_way_in") return refused(form, { provider: t("account.onlyWayIn") });
+  return sessionsEnded(request, outcome, "idp_disconnected");
+}
+
+async function addOwnPasskey({ t, owner, form }: ActionContext) {
+  const outcome = await addPasskey(owner, "add", { text: form.passkey, typedName: form.name });
+  if (outcome === "session_ended") return outcome;
+  return outcome === "added" ? done(t("account.passkeyAdded")) : refused(form, { passkey: t("account.passkeyFailed") });
+}
+
+async function removeOwnPasskey({ request, t, owner, form }: ActionContext) {
+  const outcome = await removePasskey(owner, form.passkey);
+  if (outcome === "session_ended") return outcome;
+  if (outcome === "only_way_in") return refused(form, { passkey: t("account.onlyWayIn") });
+  if (outcome === "no_such_passkey") return refused(form, { passkey: t("account.passkeyFailed") });
+  return sessionsEnded(request, outcome, "sessions_ended");
+}
+
+const emailRefusals = { no_address: "account.enterEmail", own_address: "account.ownEmail" } as const;
+
+async function changeOwnEmail({ t, owner, form }: ActionContext) {
+  const outcome = await requestEmailChange(owner, form.email);
+  if (outcome === "session_ended") return outcome;
+  if (outcome !== "requested") return refused(form, { email: t(emailRefusals[outcome]) });
+  return done(t("account.emailChangeSent", { email: form.email.trim(), count: linkLifetimeMinutes }));
+}
+
+async function removeAccount({ request, t, owner, form }: ActionContext) {
+  const outcome = await deleteAccount(owner, owner.user.email, form.email);
+  if (outcome === "deleted") return signOut(request, "/account-deleted", forgottenWay(request));
+  return outcome === "session_ended" ? outcome : refused(form, { email: t("account.typeYourEmail") });
+}
+
+interface AccountAction {
+  /** Whether it is about a password: it is refused where there are none. */
+  password?: true;
+  /** Whether it asks for a sign-in not older than 15 minutes: it changes who can sign in, or cannot be undone. */
+  recent?: true;
+  run(context: ActionContext): Promise<Response | ReturnType<typeof done | typeof refused> | "session_ended">;
+}
+
+const actions: Record<Intent, AccountAction> = {
+  "end-session": { run: endOneSession },
+  "end-other-sessions": { run: endEveryOtherSession },
+  "send-password-link": { password: true, run: sendPasswordLink },
+  "change-password": { password: true, recent: true, run: changeOwnPassword },
+  "connect-provider": { recent: true, run: connect },
+  "unlink-provider": { recent: true, run: disconnect },
+  "add-passkey": { recent: true, run: addOwnPasskey },
+  "remove-passkey": { recent: true, run: removeOwnPasskey },
+  "change-email": { recent: true, run: changeOwnEmail },
+  "delete-account": { recent: true, run: removeAccount },
+};
+
+/** Does what the owner asked for on the account page. A session that ended meanwhile leads to the login page. */
+export async function runAccountAction(request: Request, signedIn: SignedIn, form: AccountForm) {
+  const { password, recent, run } = actions[form.intent];
+  const t = textsFor(request);
+  if (password && !hasPasswords()) return refused(form, { passwordLink: t("account.passwordsOff") });
+  if (recent) await requireRecentSignIn(request, signedIn);
+  const answer = await run({ request, t, owner: ownerOf(request, signedIn), form });
+  return answer === "session_ended" ? redirect("/login") : answer;
+}

@@ -1,0 +1,69 @@
+import { data, redirect } from "@remix-run/node";
+import * as z from "zod";
+import type { EndedOthers, Owner } from "#server/features/owner/sessions";
+import type { AnswerTexts } from "#server/languages/texts";
+import type { Translate } from "#server/languages/translate";
+import { formProblem } from "~/forms/form";
+import { keepSession } from "~/visitor/session";
+
+const intents = [
+  "end-session",
+  "end-other-sessions",
+  "send-password-link",
+  "change-password",
+  "connect-provider",
+  "unlink-provider",
+  "add-passkey",
+  "remove-passkey",
+  "change-email",
+  "delete-account",
+] as const;
+
+export type Intent = (typeof intents)[number];
+
+export const accountForm = () =>
+  z.object({
+    intent: z.enum(intents, formProblem("account.chooseAction")),
+    sessionId: z.uuid().toLowerCase().optional().catch(undefined),
+    email: z.string().default(""),
+    currentPassword: z.string().default(""),
+    password: z.string().default(""),
+    passwordConfirmation: z.string().default(""),
+    passkey: z.string().default(""),
+    name: z.string().default(""),
+  });
+
+export type AccountForm = z.output<ReturnType<typeof accountForm>>;
+
+export interface ActionContext {
+  request: Request;
+  t: Translate<AnswerTexts>;
+  owner: Owner;
+  form: AccountForm;
+}
+
+export interface Refusal {
+  intent?: Intent;
+  errors: Record<string, string>;
+  typed: Record<string, string>;
+}
+
+type ActionResult = { done: string } | Refusal;
+
+export const done = (text: string) => data<ActionResult>({ done: text });
+
+/** Not the account page itself: it would be read with the request's own cookie, which is dead. */
+export function sessionsEnded(
+  request: Request,
+  { kept }: EndedOthers,
+  notice: "password_changed" | "sessions_ended" | "idp_disconnected",
+): Response {
+  return kept ? keepSession(request, kept, `/dashboard?notice=${notice}`) : redirect("/login");
+}
+
+export const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>
+  data<ActionResult>({ intent, errors, typed: { email } }, { status: 422 });
+
+/** @param wait seconds until the next attempt is allowed */
+export const throttled = ({ intent }: AccountForm, errors: Record<string, string>, wait: number) =>
+  data<ActionResult>({ intent, errors, typed: {} }, { status: 429, headers: { "Retry-After": String(wait) } });

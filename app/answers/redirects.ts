@@ -1,0 +1,49 @@
+import { redirect, redirectDocument } from "@remix-run/node";
+import { originOf } from "#server/door/request-facts";
+import { redirectsToProvider } from "#server/features/visitor/external-sign-in";
+import { afterSignIn, allowedReturn } from "#server/features/visitor/return-to";
+import { returnToName, withReturnTo } from "./return-to";
+
+/** A header by which a route names the origin that a form of its page is redirected to. It is not sent. */
+export const formTargetHeader = "Latchkey-Form-Target";
+
+const accountPage = "/dashboard";
+
+/** Where the sign-in of this page is to end; `null` for none, for one that is repeated, and for one not allowed. */
+export function returnToOf(request: Request): string | null {
+  const [text, ...more] = new URL(request.url).searchParams.getAll(returnToName);
+  return text === undefined || more.length > 0 ? null : allowedReturn(text);
+}
+
+/** A page of another application may be on this host too. Remix would look for a route, so the browser loads it. */
+const redirectTo = (target: string, headers: Headers) =>
+  target === accountPage ? redirect(target, { headers }) : redirectDocument(target, { headers });
+
+export const redirectSignedIn = (returnTo: string | null, headers = new Headers()): Response =>
+  redirectTo(returnTo ?? afterSignIn(), headers);
+
+export function redirectFromGuestPage(request: Request, returnTo: string | null): Response {
+  const target = returnTo ?? afterSignIn();
+  const { origin, pathname } = new URL(target, originOf(request));
+  const isThisPage = origin === originOf(request) && pathname === new URL(request.url).pathname;
+  return redirectTo(isThisPage ? accountPage : target, new Headers());
+}
+
+export const redirectToProvider = (returnTo: string | null): Response =>
+  redirectDocument(withReturnTo("/auth/idp", returnTo));
+
+/** Where `/login` leads to the provider, whoever has logged out would be signed in again at once. */
+export const redirectAfterLogout = (returnTo: string | null, headers: Headers): Response =>
+  returnTo === null
+    ? redirect(redirectsToProvider() ? "/login?notice=signed_out" : "/login", { headers })
+    : redirectTo(returnTo, headers);
+
+/** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */
+export function formTarget(
+  request: Request,
+  returnTo: string | null,
+  otherwise = afterSignIn(),
+): Record<string, string> {
+  const { origin } = new URL(returnTo ?? otherwise, originOf(request));
+  return origin === originOf(request) ? {} : { [formTargetHeader]: origin };
+}

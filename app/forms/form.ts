@@ -1,0 +1,91 @@
+import * as z from "zod";
+import { factsOf } from "#server/door/request-facts";
+import type { AnswerTexts } from "#server/languages/texts";
+import type { TextKey } from "#server/languages/translate";
+import { methodNotAllowed } from "~/answers/responses";
+import { textsFor } from "~/visitor/language";
+
+const largestForm = 16_384; // bytes
+const largestDiscarded = 8_388_608; // bytes; read to the end, because a browser shows no answer while it still sends
+const formTypes = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)(?:;|$)/i;
+
+export interface Fields {
+  /** The fields that were sent once, as a string. */
+  fields: Record<string, string>;
+  /** What the page may show again: no password, and no answer of an authenticator. */
+  typed: Record<string, string>;
+}
+
+export type Form<Values> = { typed: Record<string, string> } & (
+  | { ok: true; values: Values }
+  | { ok: false; errors: Record<string, string> }
+);
+
+const refuse = (status: 403 | 413 | 415, statusText: string) =>
+  new Response(null, { status, statusText, headers: status === 413 ? { Connection: "close" } : {} });
+
+async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+  const stated = Number(request.headers.get("Content-Length"));
+  if (stated > largestDiscarded) throw refuse(413, "Content Too Large");
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = request.body?.getReader();
+  for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+    size += part.value.byteLength;
+    if (size > largestDiscarded) break;
+    if (size <= largestForm) chunks.push(part.value);
+  }
+  if (Math.max(size, stated) > largestForm) throw refuse(413, "Content Too Large");
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+async function readFormData(request: Request): Promise<FormData> {
+  if (request.method !== "POST") throw methodNotAllowed("GET, HEAD, POST");
+  if (factsOf(request).crossSite) throw refuse(403, "Forbidden");
+  const type = request.headers.get("Content-Type") ?? "";
+  if (!formTypes.test(type)) throw refuse(415, "Unsupported Media Type");
+  const body = await readBody(request);
+  try {
+    return await new Response(body, { headers: { "Content-Type": type } }).formData();
+  } catch {
+    return new FormData();
+  }
+}
+
+/** What a schema says of a wrong field: the key of a text without values. */
+type FormProblem = Extract<TextKey<AnswerTexts>, "form.missing" | "account.chooseAction">;
+
+export const formProblem = (key: FormProblem): FormProblem => key;
+
+const isSecret = (name: string) => /pass(?:word|key)/i.test(name);
+
+/**
+ * Reads the named fields of a form. A field that is repeated, or a file, counts as missing. Throws a Response: 403 from
+ * another site, 405 for another method, 413 over 16 KiB, 415 for another content type.
+ */
+export async function readFields(request: Request, names: string[]): Promise<Fields> {
+  const form = await readFormData(request);
+  const fields: Record<string, string> = {};
+  const typed: Record<string, string> = {};
+  for (const name of names) {
+    const [value, ...more] = form.getAll(name);
+    if (typeof value !== "string") continue;
+    if (more.length === 0) fields[name] = value;
+    if (!isSecret(name)) typed[name] = value;
+  }
+  return { fields, typed };
+}
+
+export async function readForm<Shape extends z.ZodRawShape>(
+  request: Request,
+  schema: z.ZodObject<Shape>,
+): Promise<Form<z.output<z.ZodObject<Shape>>>> {
+  const { fields, typed } = await readFields(request, Object.keys(schema.shape));
+  const parsed = schema.safeParse(fields);
+  if (parsed.success) return { ok: true, values: parsed.data, typed };
+  const t = textsFor(request);
+  const errors = parsed.error.issues.map(({ path, message }) => [String(path[0]), t(message as FormProblem)]);
+  return { ok: false, errors: Object.fromEntries(errors), typed };
+}
+
+export const text = z.string(formProblem("form.missing"));

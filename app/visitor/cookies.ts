@@ -1,0 +1,49 @@
+import { type CookieAttributes, serializeCookie } from "oslo/cookie";
+import { cookieOf, cookieValues, originOf, sessionCookieName } from "#server/door/request-facts";
+import { DEVICE_LIFETIME_MS, PASSKEY_CHALLENGE_TTL_MS } from "#server/rules";
+
+const isHttps = (request: Request) => originOf(request).startsWith("https:");
+
+/** A cookie's value as sent; `null` for none. */
+export const readCookie = (request: Request, name: string) => cookieOf(request.headers.get("Cookie") ?? "", name);
+
+export const readCookies = (request: Request, name: string) =>
+  cookieValues(request.headers.get("Cookie") ?? "", name).filter(Boolean);
+
+/** Each `name=value` that matches, in the order of the header. */
+export const sentPairs = (request: Request, pattern: RegExp) =>
+  (request.headers.get("Cookie") ?? "").split(/; */).filter((pair) => pattern.test(pair));
+
+export function writeCookie(request: Request, name: string, value: string, attributes: CookieAttributes): string {
+  return serializeCookie(name, value, { httpOnly: true, sameSite: "lax", secure: isHttps(request), ...attributes });
+}
+
+/** A cookie that over https no sibling host can set (RFC 6265bis, section 4.1.3.2). @param lifetime in ms */
+function hostCookie(name: string, lifetime: number) {
+  const nameFor = (request: Request) => (isHttps(request) ? `__Host-${name}` : name);
+  return {
+    read: (request: Request) => readCookie(request, nameFor(request)),
+    write: (request: Request, value: string) =>
+      writeCookie(request, nameFor(request), value, { path: "/", maxAge: lifetime / 1000 }),
+  };
+}
+
+export const deviceCookie = hostCookie("device", DEVICE_LIFETIME_MS);
+export const ceremonyCookie = hostCookie("passkey", PASSKEY_CHALLENGE_TTL_MS);
+/** The sign-in after which the account page last offered a passkey in this browser. */
+export const passkeyOfferedCookie = hostCookie("passkey-offered", DEVICE_LIFETIME_MS);
+export const languageCookie = hostCookie("language", 400 * 24 * 3_600_000); // the most that browsers allow
+
+const sessionCookie = (request: Request) => sessionCookieName(isHttps(request));
+
+export const sessionToken = (request: Request) => readCookie(request, sessionCookie(request));
+
+export const sessionTokens = (request: Request) => readCookies(request, sessionCookie(request));
+
+/** @param domain of an https origin whose applications share the session; `null` for this host alone */
+export const writeSession = (request: Request, token: string, expires: Date, domain: string | null): string =>
+  writeCookie(request, sessionCookie(request), token, {
+    path: "/",
+    expires,
+    ...(isHttps(request) && domain !== null && { domain }),
+  });

@@ -1,0 +1,98 @@
+import { redirect } from "@remix-run/node";
+import {
+  logOut,
+  type NewSession,
+  resumeSession,
+  type SessionToken,
+  type SignedIn,
+  sessionDomain,
+} from "#server/features/owner/sessions";
+import { allowedReturn } from "#server/features/visitor/return-to";
+import { recentSignInMinutes } from "#server/rules";
+import { redirectAfterLogout, redirectFromGuestPage, redirectSignedIn, returnToOf } from "~/answers/redirects";
+import { withReturnTo } from "~/answers/return-to";
+import { deviceCookie, sessionToken, sessionTokens, writeSession } from "./cookies";
+import { rememberedWay, type Way } from "./last-sign-in";
+import { failureShown, settleFailure } from "./sign-in-attempt";
+
+export const recentSignIn = recentSignInMinutes * 60_000; // ms
+
+export const mustSignInAgain = ({ signedInAt }: SignedIn) => signedInAt.getTime() < Date.now() - recentSignIn;
+
+/** Adds the session cookie. An expiry in the past deletes it. */
+function withSession(request: Request, { token, expiresAt }: SessionToken, headers = new Headers()): Headers {
+  headers.append("Set-Cookie", writeSession(request, token, expiresAt, sessionDomain()));
+  return headers;
+}
+
+export async function getUser(request: Request): Promise<SignedIn | null> {
+  const token = sessionToken(request);
+  return token ? resumeSession(token) : null;
+}
+
+function loginFor(request: Request): string {
+  const { pathname, search } = new URL(request.url);
+  return withReturnTo("/login", allowedReturn(`${pathname}${search}`));
+}
+
+/** Makes a page private. @throws Response for a visitor: to the login page, which leads back to this one */
+export async function requireUser(request: Request, login = loginFor(request)): Promise<SignedIn> {
+  const signedIn = await getUser(request);
+  if (!signedIn) throw redirect(login);
+  return signedIn;
+}
+
+/** Whether the loader runs for the page of a refused form: Remix keeps the form's headers. */
+export const followsForm = (request: Request) => request.headers.has("Content-Type");
+
+/** @throws Response for a signed-in user: to where a sign-in ends, or to the account page, where one failed */
+export async function requireGuest(request: Request, returnTo: string | null = null): Promise<void> {
+  if (followsForm(request) || !(await getUser(request))) return;
+  const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
+  const failure = failureShown(request);
+  if (failed && !returnTo && failure?.problem !== "stale") throw redirect("/dashboard?notice=idp_failed");
+  throw redirectFromGuestPage(request, returnTo ?? failure?.returnTo ?? null);
+}
+
+/** Against somebody who finds an open browser. @throws Response to the login page, which is for guests: the session ends */
+export async function requireRecentSignIn(request: Request, signedIn: SignedIn): Promise<void> {
+  if (mustSignInAgain(signedIn)) throw await signOut(request, "/login?notice=sign_in_again");
+}
+
+interface SignIn {
+  session: NewSession;
+  /** Of the browser, which is known from now on. */
+  deviceToken?: string;
+  way: Way;
+  returnTo: string | null;
+  headers?: Headers;
+}
+
+export function signIn(
+  request: Request,
+  { session, deviceToken, way, returnTo, headers = new Headers() }: SignIn,
+): Response {
+  withSession(request, session, settleFailure(request, headers, returnTo));
+  headers.append("Set-Cookie", rememberedWay(request, way));
+  if (deviceToken !== undefined) headers.append("Set-Cookie", deviceCookie.write(request, deviceToken));
+  return redirectSignedIn(returnTo, headers);
+}
+
+export const keepSession = (request: Request, session: SessionToken, location: string): Response =>
+  redirect(location, { headers: withSession(request, session) });
+
+async function endSession(request: Request): Promise<Headers> {
+  await logOut(sessionTokens(request)); // where a sibling host has planted one, the visitor's own session ends, too
+  return withSession(request, { token: "", expiresAt: new Date(0) });
+}
+
+/** @param cookies to set besides */
+export async function signOut(request: Request, location: string, ...cookies: string[]): Promise<Response> {
+  const headers = await endSession(request);
+  for (const cookie of cookies) headers.append("Set-Cookie", cookie);
+  return redirect(location, { headers });
+}
+
+/** Where `return_to` leads, which may be another application, or to the login page. */
+export const leave = async (request: Request): Promise<Response> =>
+  redirectAfterLogout(returnToOf(request), await endSession(request));

@@ -1,0 +1,45 @@
+import { parse } from "cookie";
+import { config } from "../config";
+import { currentRequest, type RequestFacts } from "../context";
+
+/** @throws Error for a request that the front door has not seen */
+export function factsOf(request: Request): RequestFacts {
+  const facts = currentRequest();
+  if (!facts) throw new Error(`Nothing is known about this ${request.method} request.`);
+  return facts;
+}
+
+export const originOf = (request: Request) => factsOf(request).origin;
+
+/** The client of this context's request has gone, or has its answer. */
+export const hasGone = () => currentRequest()?.response.closed === true;
+
+/** Made once: an exception's stack trace costs more than the rest of the signal. */
+const gone = new DOMException("The client has gone, or has its answer.", "AbortError");
+
+/** Not `request.signal`, which a garbage collection cuts off: undici holds its controllers by weak references. */
+export function goneOf(request: Request): AbortSignal {
+  const { response } = factsOf(request);
+  const controller = new AbortController();
+  if (response.closed) controller.abort(gone);
+  else response.once("close", () => controller.abort(gone));
+  return controller.signal;
+}
+
+/** Not decoded: a sibling host can set cookies such as `%5F%5FHost-session`, which resembles `__Host-session`. */
+export const cookieValues = (header: string, name: string): string[] =>
+  header.split(";").flatMap((pair) => parse(pair, { decode: (value) => value })[name] ?? []);
+
+/** A cookie that is sent twice counts as absent: a sibling host can set one for a longer path (RFC 6265, 8.6). */
+export function cookieOf(header: string, name: string): string | null {
+  const [value, second] = cookieValues(header, name);
+  return second === undefined ? value || null : null;
+}
+
+export function sessionCookieName(https: boolean): string {
+  if (!https) return "session";
+  return config().sessionDomain === null ? "__Host-session" : "__Secure-session";
+}
+
+/** Of a 401 (RFC 9110, section 15.5.2). Browsers open no dialogue for a scheme that they do not know. */
+export const authenticate = { "WWW-Authenticate": 'Cookie realm="Latchkey"' };

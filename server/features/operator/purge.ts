@@ -1,0 +1,57 @@
+import type { EntityName, FilterQuery } from "@mikro-orm/core";
+import { LockMode } from "@mikro-orm/postgresql";
+import { unusedDevices } from "../../accounts/sessions/devices";
+import { notLive } from "../../accounts/sessions/sessions";
+import {
+  Device,
+  EmailChange,
+  LogoutToken,
+  PasskeyChallenge,
+  PasswordReset,
+  RateLimit,
+  Registration,
+  Session,
+  SigningKey,
+} from "../../database/entities";
+import { query, unitOfWork } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
+import { reportEndedJobs } from "../../queue/given-up";
+import { enqueue } from "../../queue/job-queue";
+import { retired } from "../application/signing-keys";
+
+const batch = 5_000; // rows of each table in one job: one transaction locks no more, and the queue is free in between
+
+/** Removes up to a batch of rows by their key. Rows that another transaction has locked are in use and stay. */
+function remove<Entity extends object>(
+  entity: EntityName<Entity>,
+  key: keyof Entity & string,
+  where: FilterQuery<Entity>,
+): Promise<number> {
+  return unitOfWork(async (em) => {
+    const rows = em.createQueryBuilder(entity).select(key as never);
+    const some = rows.where(where as never).limit(batch);
+    const locked = some.setLockMode(LockMode.PESSIMISTIC_PARTIAL_WRITE).getKnexQuery();
+    return em.nativeDelete(entity, { [key]: { $in: locked } } as FilterQuery<Entity>);
+  });
+}
+
+/** Removes rows that can no longer be used, and enqueues another job while there may be more. Logs jobs that ended. */
+export async function purgeExpired(): Promise<void> {
+  await reportEndedJobs();
+  const now = new Date();
+  const expired = { expiresAt: { $lte: now } };
+  const sessions = await remove(Session, "id", notLive(now));
+  if (sessions > 0) logEvent({ event: "session.ended", reason: "expired", count: sessions });
+  const removed = [
+    sessions,
+    await remove(PasswordReset, "tokenHash", expired),
+    await remove(Registration, "tokenHash", expired),
+    await remove(EmailChange, "tokenHash", expired),
+    await remove(PasskeyChallenge, "challengeHash", expired),
+    await remove(LogoutToken, "jtiHash", expired),
+    await remove(Device, "tokenHash", unusedDevices(now)),
+    await remove(SigningKey, "id", retired(now)),
+    await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),
+  ];
+  if (removed.includes(batch)) await query((em) => enqueue(em, { task: "purge_expired" }));
+}

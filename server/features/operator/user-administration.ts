@@ -1,0 +1,107 @@
+import { blockedUntil, clearAllAttempts, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
+import { issueLink, lockAddresses } from "../../accounts/links/mailed-links";
+import { kindOf } from "../../accounts/passwords/stored-hashes";
+import { parseAddress } from "../../accounts/users/email-address";
+import { createUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
+import { config } from "../../config";
+import { Device, PasswordReset, User } from "../../database/entities";
+import { query, unitOfWork } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
+import { resetLink } from "../../mail/messages";
+import { passkeysOf } from "../owner/passkeys";
+import { activeSessions, browserName } from "../owner/sessions";
+
+export function findUser(typedEmail: string): Promise<User | null> {
+  const email = parseAddress(typedEmail);
+  return query((em) => em.findOne(User, { email: email ?? "" }));
+}
+
+export async function accountDetails(user: User) {
+  const sessions = await activeSessions(user.id);
+  const links = await query((em) => em.count(PasswordReset, { email: user.email, expiresAt: { $gt: new Date() } }));
+  return {
+    id: user.id,
+    email: user.email,
+    name: user.name ?? null,
+    groups: user.groups,
+    createdAt: user.createdAt,
+    suspendedAt: user.suspendedAt ?? null,
+    password: user.passwordHash ? (kindOf(user.passwordHash) ?? "unknown") : null,
+    provider: user.idpId === null ? null : { id: user.idpId, issuer: user.idpIssuer ?? null },
+    providerBlockedAt: user.idpBlockedAt ?? null,
+    loginBlockedUntil: await blockedUntil(loginLimit, user.email),
+    resetMailsBlockedUntil: await blockedUntil(resetLimit, user.email),
+    resetLinks: links,
+    passkeys: (await passkeysOf(user.id)).map(({ name, backedUp, createdAt, lastUsedAt }) => ({
+      name,
+      backedUp,
+      createdAt,
+      lastUsedAt: lastUsedAt ?? null,
+    })),
+    devices: await query((em) => em.count(Device, { user: user.id })),
+    sessions: sessions.map(({ userAgent, createdAt, lastSeenAt }) => ({
+      browser: browserName(userAgent ?? null, "en"),
+      createdAt,
+      lastSeenAt,
+    })),
+  };
+}
+
+export type AccountDetails = Awaited<ReturnType<typeof accountDetails>>;
+
+export interface ListedUser {
+  id: string;
+  email: string;
+  name: string | null;
+  groups: string[];
+  createdAt: Date;
+  suspendedAt: Date | null;
+}
+
+/** In the order of the addresses: every user, those of one group, or those who are suspended. */
+export async function* listUsers({
+  group,
+  suspended,
+}: {
+  group?: string;
+  suspended?: true;
+}): AsyncGenerator<ListedUser> {
+  const where = {
+    ...(group !== undefined && { groups: { $contains: [group] } }),
+    ...(suspended && { suspendedAt: { $ne: null } }),
+  };
+  for await (const { id, email, name, groups, createdAt, suspendedAt } of usersByAddress(where)) {
+    yield { id, email, name: name ?? null, groups, createdAt, suspendedAt: suspendedAt ?? null };
+  }
+}
+
+/** Of an address, and of the browsers that its account is known in. @returns how many counts there were */
+export function clearLimits(email: string): Promise<number> {
+  return unitOfWork(async (em) => {
+    const devices = await em.find(Device, { user: { email } }, { fields: ["tokenHash"] });
+    return clearAllAttempts(
+      em,
+      email,
+      devices.map(({ tokenHash }) => tokenHash),
+    );
+  });
+}
+
+/** `null` where there are no passwords. */
+export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string | null> {
+  if (!config().passwords.on) return null;
+  const token = await query((em) => issueLink(em, PasswordReset, email));
+  logEvent({ event: "password_reset.requested", userId: id });
+  return resetLink(email, token);
+}
+
+/** Creates a user for an address that the operator vouches for; `null`, and nothing changed, when the address has one. */
+export async function createUserWithoutPassword(email: string, name: string | null) {
+  const id = await unitOfWork(async (em) => {
+    await lockAddresses(em, email);
+    return createUser(em, { email, name });
+  }).catch(nullIfTaken);
+  if (id === null) return null;
+  logEvent({ event: "registration.completed", userId: id });
+  return { id, email };
+}

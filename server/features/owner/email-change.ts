@@ -1,0 +1,132 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limits";
+import {
+  endEveryLink,
+  lockAddresses,
+  type MailedLink,
+  newLink,
+  unexpiredLink,
+} from "../../accounts/links/mailed-links";
+import { countPasskeys, questionPasskeys } from "../../accounts/passkeys/passkeys";
+import { forgetDevices } from "../../accounts/sessions/devices";
+import { type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
+import { parseAddress } from "../../accounts/users/email-address";
+import { mayHaveAddress } from "../../accounts/users/registration-policy";
+import { lockUser, nullIfTaken } from "../../accounts/users/users";
+import { EmailChange, User } from "../../database/entities";
+import { query, unitOfWork } from "../../database/unit-of-work";
+import type { Language } from "../../languages/languages";
+import { logEvent } from "../../log";
+import { sendMail, simulateMail } from "../../mail/mailer";
+import { addressTakenMail, emailChangeMail } from "../../mail/messages";
+import { enqueue } from "../../queue/job-queue";
+import type { AskedEmailChange, MailCall } from "../../queue/jobs";
+import type { Visitor } from "../../visitor";
+import type { Owner } from "./sessions";
+
+/** The work is the same for every address, known or not. Past a limit of mails nothing is sent. */
+export async function requestEmailChange(
+  owner: Owner,
+  typedEmail: string,
+): Promise<"requested" | "no_address" | "own_address" | "session_ended"> {
+  const email = parseAddress(typedEmail);
+  if (email === null) return "no_address";
+  const currentEmail = owner.user.email;
+  if (email === currentEmail) return "own_address";
+  if ((await countAttempt(registrationLimit, email, owner.network)) !== null) {
+    logEvent({ event: "email_change.refused", reason: "throttled" });
+    return "requested";
+  }
+  const { userId, sessionId, language } = owner;
+  const isOwner = await unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    if (!user) return false;
+    user.language = language;
+    await enqueue(em, { task: "mail_email_change", email, language, userId, sessionId, currentEmail });
+    await enqueue(em, { task: "mail_email_changing", email: currentEmail, language, newEmail: email });
+    return true;
+  });
+  if (!isOwner) return "session_ended";
+  logEvent({ event: "email_change.requested", userId });
+  return "requested";
+}
+
+/**
+ * The job of a request: mails the link to the new address, or tells it that it has an account. Nothing is mailed when the
+ * session that asked has ended, nor to an address that accounts may not have. Every request stores a row: how long it takes
+ * to end the user's changes must not tell which addresses have an account. A token that is not mailed is known to nobody.
+ */
+export async function mailEmailChange(email: string, language: Language, asked: AskedEmailChange): Promise<MailCall> {
+  const { token, row } = newLink(email);
+  const answer = await unitOfWork(async (em) => {
+    const user = await lockOwner(em, asked);
+    if (user?.email !== asked.currentEmail) return "session_ended";
+    await em.insert(EmailChange, { ...row, user: user.id });
+    if ((await em.count(User, { email })) > 0) return "taken";
+    return mayHaveAddress(email) ? "link" : "refused";
+  });
+  if (answer === "taken") return () => sendMail(email, addressTakenMail(language));
+  if (answer !== "link") return simulateMail;
+  return () => sendMail(email, emailChangeMail(language, email, token, asked.currentEmail));
+}
+
+/** The unexpired change of this link, with its user; `null` when there is none. */
+async function findChange(em: EntityManager, link: MailedLink) {
+  const where = unexpiredLink(link);
+  return where && em.findOne(EmailChange, where, { populate: ["user"], disableIdentityMap: true });
+}
+
+/** The present address of the account that the link would change; `null` for an invalid link. Reads only. */
+export async function accountOfEmailChange(link: MailedLink): Promise<string | null> {
+  const change = await query((em) => findChange(em, link));
+  if (!change) logEvent({ event: "email_change.refused", reason: "invalid_link" });
+  return change?.user.email ?? null;
+}
+
+/** Makes the link invalid: whoever reads the new mailbox did not ask for it. */
+export async function declineEmailChange(link: MailedLink): Promise<void> {
+  const where = unexpiredLink(link);
+  if (where && (await query((em) => em.nativeDelete(EmailChange, where))) > 0) {
+    logEvent({ event: "email_change.refused", reason: "declined" });
+  }
+}
+
+/** The link may be opened where nobody is signed in. */
+type MaybeOwner = Visitor & Partial<Owner>;
+
+async function consumeEmailChange(em: EntityManager, visitor: MaybeOwner, link: MailedLink) {
+  const change = await findChange(em, link);
+  if (!change) return "invalid_link";
+  const { id: userId, email: oldEmail } = change.user;
+  if (visitor.userId !== undefined && visitor.userId !== userId) return "another_account";
+  const { tokenHash, email: newEmail } = change;
+
+  await lockAddresses(em, oldEmail, newEmail);
+  const user = await lockUser(em, { id: userId, email: oldEmail, suspendedAt: null });
+  if (!user || !mayHaveAddress(newEmail) || (await em.count(User, { email: newEmail })) > 0) return "invalid_link";
+  if ((await em.nativeDelete(EmailChange, { tokenHash })) !== 1) return "invalid_link";
+  await endEveryLink(em, userId, oldEmail, newEmail);
+  user.email = newEmail;
+  const ended = await endSessionsExcept(em, userId, visitor.sessionId ?? null, "email_changed");
+  if (!ended.kept) await forgetDevices(em, userId);
+  const passkeys = await (ended.kept ? countPasskeys : questionPasskeys)(em, userId);
+  await tell(em, "email_changed", user, { language: visitor.language, passkeys, previousEmail: oldEmail });
+  return ended;
+}
+
+/**
+ * Ends every link of both addresses and of the user, and every session but the owner's, in one transaction. Without
+ * one every device is forgotten, too: somebody may have confirmed a change that he did not ask for.
+ *
+ * @returns what became of the sessions; `invalid_link` also when accounts may not have the address, or one has it by now
+ */
+export async function changeEmail(
+  visitor: MaybeOwner,
+  link: MailedLink,
+): Promise<EndedOthers | "invalid_link" | "another_account"> {
+  const changed = await unitOfWork((em) => consumeEmailChange(em, visitor, link)).catch(nullIfTaken);
+  const outcome = changed ?? "invalid_link";
+  if (typeof outcome === "string") logEvent({ event: "email_change.refused", reason: outcome });
+  return outcome;
+}

@@ -1,0 +1,124 @@
+import { config } from "../../config";
+import type { Language } from "../../languages/languages";
+import { mailTextsIn } from "../../languages/texts";
+import { momentIn } from "../../languages/translate";
+import type { Message } from "../../mail/mail";
+import { sendMail } from "../../mail/mailer";
+import { type Part, page, resetHere, write } from "../../mail/messages";
+import type { JobData, MailCall, NoticeTask } from "../../queue/jobs";
+import { providerLabel } from "../visitor/external-sign-in";
+import { offersRegistration } from "../visitor/registration";
+
+type Texts = ReturnType<typeof mailTextsIn>;
+
+const accountHere = (t: Texts): Part => ({ label: t("common.yourAccount"), url: page("/dashboard") });
+
+/** Reset the password, which ends every session, then open the account page. @param why to open it */
+const resetThenAccount = (t: Texts, act: string, why = t("newSignIn.check")): Part[] => [
+  { say: act },
+  resetHere(t),
+  { say: why },
+  accountHere(t),
+];
+
+const passkeysLeft = (t: Texts, count = 0) =>
+  count > 0 && config().passwords.on ? [t("reset.passkeys", { count })] : [];
+
+/** With `PASSWORDS=off`, in place of a reset: the provider first, where a new session could begin at any time. */
+function secureProvider(t: Texts, provider: string, hasAccount: boolean): Part[] {
+  const secure = { say: t("noPasswords.secure", { provider }) };
+  if (!hasAccount) return [secure];
+  return [secure, { say: t("noPasswords.undo") }, accountHere(t), { say: t("emailChanged.lost") }];
+}
+
+interface Context {
+  language: Language;
+  provider: string;
+}
+
+type Notice = [subject: string, what: string[], then: Part[]];
+
+/** What each notice says, and what to do when it was not you, in an order that works. */
+const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: Context) => Notice } = {
+  mail_password_changed: (t, { passkeys }) => [
+    t("passwordChanged.subject"),
+    [t("passwordChanged.what")],
+    [
+      { say: t("passwordChanged.act") },
+      resetHere(t),
+      ...passkeysLeft(t, passkeys).flatMap((say) => [{ say }, accountHere(t)]),
+    ],
+  ],
+  mail_password_changed_by_owner: (t) => [
+    t("passwordChanged.subject"),
+    [t("passwordChanged.onPage")],
+    resetThenAccount(t, t("passwordChanged.act")),
+  ],
+  mail_email_changing: (t, { newEmail }) => [
+    t("emailChanging.subject"),
+    [t("emailChanging.what", { newEmail })],
+    resetThenAccount(t, t("emailChanging.act")),
+  ],
+  // To the old address: a reset mail goes to the new one now, so a reset is no way back. To the new one: who confirms
+  // somebody else's change by mistake gets that account, and with it the other person's external sign-in.
+  mail_email_changed: (t, { email, oldEmail, newEmail, passkeys }) => {
+    const what = [t("emailChanged.what", { oldEmail, newEmail }), ...passkeysLeft(t, passkeys)];
+    if (email === newEmail)
+      return [t("emailChanged.subject"), what, resetThenAccount(t, t("emailChanged.secureMailbox"))];
+    const back = { say: t("emailChanged.changeBack", { newEmail }) };
+    return [t("emailChanged.subject"), what, [back, accountHere(t), { say: t("emailChanged.lost") }]];
+  },
+  mail_passkey_added: (t) => [
+    t("passkey.added"),
+    [t("passkey.addedWhat")],
+    resetThenAccount(t, t("providerLinked.act")),
+  ],
+  mail_passkey_removed: (t) => [
+    t("passkey.removed"),
+    [t("passkey.removedWhat")],
+    resetThenAccount(t, t("providerUnlinked.act")),
+  ],
+  mail_new_sign_in: (t, { by, browser, at }, { language }) => [
+    t("newSignIn.subject"),
+    [
+      t(by === "passkey" ? "newSignIn.leadPasskey" : "newSignIn.lead"),
+      t("newSignIn.what", { browser, moment: momentIn(language, new Date(at)) }),
+    ],
+    resetThenAccount(t, t("newSignIn.act")),
+  ],
+  mail_provider_linked: (t, { passkeys }, { provider }) => [
+    t("providerLinked.subject", { provider }),
+    [t("providerLinked.what", { provider }), ...passkeysLeft(t, passkeys)],
+    resetThenAccount(t, t("providerLinked.act"), t("providerLinked.remove", { provider })),
+  ],
+  mail_provider_unlinked: (t, _job, { provider }) => [
+    t("providerUnlinked.subject", { provider }),
+    [t("providerUnlinked.what", { provider })],
+    resetThenAccount(t, t("providerUnlinked.act"), t("providerUnlinked.again", { provider })),
+  ],
+  mail_account_deleted: (t) => {
+    const again = { label: t("accountDeleted.button"), url: page("/register") };
+    return [
+      t("accountDeleted.subject"),
+      [t("accountDeleted.what")],
+      [{ say: t("accountDeleted.act") }, ...(offersRegistration() ? [{ say: t("accountDeleted.again") }, again] : [])],
+    ];
+  },
+};
+
+type NoticeJob = { [Task in NoticeTask]: { task: Task } & JobData[Task] }[NoticeTask];
+
+/** The mail that tells an owner of a change, because somebody else may have made it. It holds no token. */
+export function noticeMail(job: NoticeJob, language: Language): Message {
+  const t = mailTextsIn(language);
+  const describe = notices[job.task] as (t: Texts, job: NoticeJob, context: Context) => Notice;
+  const provider = providerLabel(language) ?? t("common.anotherService");
+  const [subject, what, then] = describe(t, job, { language, provider });
+  const hasAccount = job.task !== "mail_account_deleted";
+  const steps = config().passwords.on ? then : secureProvider(t, provider, hasAccount);
+  return write(language, subject, [...what.map((say) => ({ say })), ...steps]);
+}
+
+export async function mailNotice(job: NoticeJob, language: Language): Promise<MailCall> {
+  return () => sendMail(job.email, noticeMail(job, language));
+}

@@ -1,0 +1,154 @@
+import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { challengeCounters, count } from "../../accounts/limits/rate-limits";
+import {
+  algorithms,
+  parseNewPasskey,
+  relyingPartyId,
+  userHandle,
+  verifyNewPasskey,
+  webAuthn,
+} from "../../accounts/passkeys/passkey-answers";
+import { type Ceremony, consumeChallenge, issueChallenge } from "../../accounts/passkeys/passkey-challenges";
+import { waysIn } from "../../accounts/passkeys/passkeys";
+import { browserName } from "../../accounts/sessions/browser-name";
+import { findAnyDevice } from "../../accounts/sessions/devices";
+import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
+import { parseName } from "../../accounts/users/users";
+import { config } from "../../config";
+import { Passkey } from "../../database/entities";
+import { query, unitOfWork } from "../../database/unit-of-work";
+import type { PasskeyFailure } from "../../events";
+import { logEvent } from "../../log";
+import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
+import type { Visitor } from "../../visitor";
+import type { Owner } from "./sessions";
+
+export { mintToken as newCeremonyToken } from "../../accounts/links/tokens";
+
+export const mostPasskeys = 20; // of a user
+
+/** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
+export const hasPasskeys = (origin: string): boolean => config().relyingPartyId !== null && config().appUrl === origin;
+
+/** `add`: its owner adds it; `upgrade`: the browser does, without a click (WebAuthn Level 3, section 5.1.3). */
+type Adding = "add" | "upgrade";
+
+const ceremonyOf = ({ ceremonyToken, sessionId }: Owner, by: Adding): Ceremony => ({
+  ceremonyToken,
+  purpose: `${by}:${sessionId}`,
+});
+
+/** Whether the account page asks if the passkey is the owner's: for 30 days, see `questionPasskeys`. */
+export const isQuestioned = ({ questionedAt }: Passkey): boolean =>
+  questionedAt != null && Date.now() - questionedAt.getTime() < 30 * 24 * 3_600_000;
+
+/** Counts a challenge before it is issued. @returns `null`, or the seconds until the next one is allowed */
+export const countChallenge = async ({ network, deviceToken }: Visitor, userId: string | null) =>
+  count(challengeCounters(userId ?? (await findAnyDevice(deviceToken)), network));
+
+/** WebAuthn's options of both ceremonies. A browser answers them within the challenge's five minutes. */
+const common = { timeout: PASSKEY_CHALLENGE_TTL_MS, userVerification: "required" } as const;
+
+/** Options for the browser's `navigator.credentials.get`. */
+export async function startPasskeySignIn({ ceremonyToken }: Pick<Visitor, "ceremonyToken">) {
+  const challenge = await issueChallenge({ ceremonyToken, purpose: "sign-in" });
+  const { generateAuthenticationOptions } = await webAuthn();
+  return generateAuthenticationOptions({ ...common, rpID: relyingPartyId(), challenge });
+}
+
+export const passkeysOf = (userId: string): Promise<Passkey[]> =>
+  query((em) => em.find(Passkey, { user: userId }, { orderBy: { createdAt: "asc" } }));
+
+/**
+ * Options for the browser's `navigator.credentials.create`. An authenticator makes one passkey for an account. `null` for
+ * an upgrade of an account that has one.
+ */
+export async function startAddingPasskey(owner: Owner, by: Adding) {
+  const { email, name } = owner.user;
+  const isUpgrade = by === "upgrade";
+  const passkeys = await passkeysOf(owner.userId);
+  if (isUpgrade && passkeys.length > 0) return null;
+  const challenge = await issueChallenge(ceremonyOf(owner, by));
+  const { generateRegistrationOptions } = await webAuthn();
+  return generateRegistrationOptions({
+    timeout: common.timeout,
+    rpName: config().brand.name,
+    rpID: relyingPartyId(),
+    userID: userHandle(owner.userId),
+    userName: email,
+    userDisplayName: name ?? email,
+    challenge,
+    supportedAlgorithmIDs: algorithms,
+    // A browser that can verify nobody without a dialogue refuses a conditional creation with "required".
+    authenticatorSelection: { residentKey: "required", userVerification: isUpgrade ? "preferred" : "required" },
+    excludeCredentials: passkeys.map(({ credentialId: id }) => ({ id })),
+  });
+}
+
+/** How the browser's password manager knows the account: what the WebAuthn Signal API takes. */
+export const signalledAccount = (userId: string) => ({
+  rpId: relyingPartyId(),
+  userId: Buffer.from(userHandle(userId)).toString("base64url"),
+});
+
+/** W3C, "A Well-Known URL for Relying Party Passkey Endpoints"; `null` while passkeys are off. */
+export function passkeyEndpoints(): { enroll: string; manage: string } | null {
+  const page = `${config().appUrl}/dashboard`;
+  return config().relyingPartyId === null ? null : { enroll: page, manage: page };
+}
+
+function refuse(reason: PasskeyFailure): "refused" {
+  logEvent({ event: "passkey.failed", reason });
+  return "refused";
+}
+
+/**
+ * @param text an authenticator's answer, as JSON
+ * @param typedName the passkey is named after the browser when this is no name
+ */
+export async function addPasskey(
+  owner: Owner,
+  by: Adding,
+  { text, typedName }: { text: string; typedName: string },
+): Promise<"added" | "refused" | "too_many" | "session_ended"> {
+  const parsed = parseNewPasskey(text);
+  if (!parsed) return refuse("malformed");
+  if (!(await consumeChallenge(ceremonyOf(owner, by), parsed.challenge))) return refuse("challenge");
+  const verified = await verifyNewPasskey(parsed, by === "upgrade");
+  if (!verified) return refuse("not_verified");
+  const { transports } = parsed.answer.response;
+  const name = parseName(typedName) ?? browserName(owner.userAgent, owner.language);
+  const row = { ...verified, transports, name, createdAt: new Date() };
+  return unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    if (!user) return "session_ended";
+    if ((await em.count(Passkey, { user: user.id })) >= (by === "upgrade" ? 1 : mostPasskeys)) return "too_many";
+    await em.insert(Passkey, { ...row, user: user.id });
+    await tell(em, "passkey_added", user, { language: owner.language });
+    return "added";
+  }).catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) return refuse("known");
+    throw error;
+  });
+}
+
+/** Ends every session but the actor's, too: whoever used the passkey may have one. */
+export async function removePasskey(
+  owner: Actor,
+  credentialId: string,
+): Promise<EndedOthers | "no_such_passkey" | "only_way_in" | "session_ended"> {
+  const { userId, sessionId } = owner;
+  return unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    if (!user) return "session_ended";
+    const passkeys = await em.find(Passkey, { user: userId });
+    const passkey = passkeys.find((one) => one.credentialId === credentialId);
+    if (!passkey) return "no_such_passkey";
+    const { password, provider } = await waysIn(em, user);
+    if (!password && !provider && passkeys.length === 1) return "only_way_in";
+    em.remove(passkey);
+    await tell(em, "passkey_removed", user, { language: owner.language });
+    return endSessionsExcept(em, userId, sessionId, "passkey_removed");
+  });
+}

@@ -1,0 +1,45 @@
+import { takeBackCount } from "../../accounts/limits/rate-limits";
+import { hashPassword } from "../../accounts/passwords/password-hashing";
+import { type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
+import { PasswordReset } from "../../database/entities";
+import { unitOfWork } from "../../database/unit-of-work";
+import { type Authenticated, authenticate, countLogin } from "../visitor/login";
+import type { Owner } from "./sessions";
+
+/** The verified password, or the seconds until the next attempt is allowed. */
+type Verification = { wait: number; verified?: never } | { wait: null; verified: Authenticated | null };
+
+/** A wrong password counts as a failed login: a thief of a session must not guess more often. @throws HashingOverloaded */
+export async function verifyCurrentPassword(owner: Owner, password: string): Promise<Verification> {
+  const { email } = owner.user;
+  const counted = await countLogin(owner, email);
+  if (counted.wait !== null) return counted;
+  const verified = await authenticate(owner, { email, password }, counted.counters);
+  if (verified?.id !== owner.userId) return { wait: null, verified: null };
+  await takeBackCount(counted.counters);
+  return { wait: null, verified };
+}
+
+/**
+ * Stores a new password in the place of the verified one, removes every reset link of the address and every email change
+ * of the user, and ends every other session, in one transaction. Devices stay: a known browser cannot be locked out.
+ * `changed_meanwhile`: somebody changed the password since it was verified. @throws HashingOverloaded
+ */
+export async function changePassword(
+  owner: Owner,
+  verified: Authenticated,
+  newPassword: string,
+): Promise<EndedOthers | "changed_meanwhile" | "session_ended"> {
+  const { userId, sessionId } = owner;
+  const passwordHash = await hashPassword(owner, newPassword);
+  return unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    if (!user) return "session_ended";
+    if (user.passwordHash !== verified.passwordHash) return "changed_meanwhile";
+    user.passwordHash = passwordHash;
+    await em.nativeDelete(PasswordReset, { email: user.email });
+    await tell(em, "password_changed", user, { language: owner.language });
+    return endSessionsExcept(em, userId, sessionId, "password_changed");
+  });
+}

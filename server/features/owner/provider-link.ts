@@ -1,0 +1,48 @@
+import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { sha256 } from "../../accounts/links/tokens";
+import { countPasskeys, waysIn } from "../../accounts/passkeys/passkeys";
+import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
+import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
+import { unitOfWork } from "../../database/unit-of-work";
+import type { Profile } from "../../provider/providers";
+import { ExternalSignInError } from "../visitor/external-sign-in";
+
+/** Made of the session's token and the attempt's state, so that a planted cookie connects no attacker's identity. */
+export const connectBinding = (sessionToken: string, state: string) => sha256(`oauth_connect:${sessionToken}:${state}`);
+
+/** Whatever address the profile has. @throws ExternalSignInError, and nothing changed, when it cannot be linked */
+export async function connectProvider(owner: Actor, profile: Profile): Promise<void> {
+  const identity = identityOf(profile);
+  await unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    if (!user) throw new ExternalSignInError("another_session");
+    if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
+    if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
+    link(user, identity, profile);
+    const passkeys = await countPasskeys(em, user.id);
+    await tell(em, "provider_linked", user, { language: owner.language, passkeys });
+  }).catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
+    throw error;
+  });
+}
+
+/**
+ * Takes the provider's id off the account, ends every session but the actor's and every email change, which whoever used
+ * the provider may have asked for, and blocks linking by address, which would undo the owner's decision.
+ */
+export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_way_in" | "session_ended"> {
+  const { userId, sessionId } = actor;
+  return unitOfWork(async (em) => {
+    const user = await lockOwner(em, actor);
+    if (!user) return "session_ended";
+    const { password, passkeys } = await waysIn(em, user);
+    if ((!password && passkeys === 0) || user.idpId === null) return "only_way_in";
+    user.idpId = null;
+    user.idpIssuer = null;
+    user.idpBlockedAt = new Date();
+    await tell(em, "provider_unlinked", user, { language: actor.language });
+    return endSessionsExcept(em, userId, sessionId, "unlinked");
+  });
+}

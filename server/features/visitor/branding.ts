@@ -1,0 +1,44 @@
+import type { BrandColors } from "../../brand-colors";
+import { type BrandConfig, config } from "../../config";
+import { type AssetsByPath, byPath, type FingerprintedAsset, fingerprinted } from "../../fingerprinted-asset";
+import { processValue } from "../../process-value";
+import { textFiles } from "./language";
+
+/** What the pages show of the brand. The logo and the stylesheet with the colours are paths. */
+export type PageBrand = Omit<BrandConfig, "logo" | "color" | "colors"> & { logo: string | null; colors: string | null };
+
+interface Branding {
+  page: PageBrand;
+  files: AssetsByPath;
+}
+
+function stylesheetOf(colors: BrandColors): FingerprintedAsset {
+  const rules = (theme: "light" | "dark") => {
+    const [text, hover] = [colors.text[theme], colors.textOnHover[theme]];
+    return `:root:not([data-theme]){--pico-primary:${text};--pico-primary-hover:${hover};--pico-primary-underline:${text}80;--pico-primary-focus:${text};--pico-primary-background:${colors.fill};--pico-primary-hover-background:${colors.fillOnHover};--pico-primary-inverse:${colors.onFill}}`;
+  };
+  const css = `${rules("light")}@media (prefers-color-scheme:dark){${rules("dark")}}`;
+  return fingerprinted("colors", ".css", "text/css; charset=utf-8", Buffer.from(css));
+}
+
+function brandingOf({ logo, color, colors, ...shown }: BrandConfig): Branding {
+  const logoFile = logo && fingerprinted("logo", logo.type === "image/png" ? ".png" : ".svg", logo.type, logo.content);
+  const colorsFile = color === null ? null : stylesheetOf(colors);
+  return {
+    page: { ...shown, logo: logoFile?.path ?? null, colors: colorsFile?.path ?? null },
+    files: byPath([logoFile, colorsFile].filter((file) => file !== null)),
+  };
+}
+
+const made = processValue<{ from: BrandConfig; branding: Branding }>("branding");
+
+function branding(): Branding {
+  const { brand } = config();
+  if (made.current?.from !== brand) made.current = { from: brand, branding: brandingOf(brand) };
+  return made.current.branding;
+}
+
+export const pageBrand = (): PageBrand => branding().page;
+
+export const findFile = (path: string): FingerprintedAsset | undefined =>
+  branding().files.get(path) ?? textFiles.get(path);

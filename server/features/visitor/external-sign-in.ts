@@ -1,0 +1,198 @@
+import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { lockAddresses } from "../../accounts/links/mailed-links";
+import { mintToken } from "../../accounts/links/tokens";
+import { questionPasskeys } from "../../accounts/passkeys/passkeys";
+import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
+import { forgetDevices } from "../../accounts/sessions/devices";
+import { type NewSession, startSession } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
+import { parseAsciiAddress } from "../../accounts/users/email-address";
+import { mayRegister } from "../../accounts/users/registration-policy";
+import { createUser, lockUser } from "../../accounts/users/users";
+import { CallError } from "../../calls/json-client";
+import { config, type IdentityProviderConfig } from "../../config";
+import type { User } from "../../database/entities";
+import { unitOfWork } from "../../database/unit-of-work";
+import { DatabaseUnavailable, ErrorWithReason } from "../../errors";
+import type { ExternalSignInFailure } from "../../events";
+import type { Language } from "../../languages/languages";
+import { answersIn } from "../../languages/texts";
+import { logEvent, logUnexpected } from "../../log";
+import type { AuthorizationCode } from "../../provider/client";
+import * as provider from "../../provider/client";
+import { type Profile, providers } from "../../provider/providers";
+import type { Visitor } from "../../visitor";
+
+export class ExternalSignInError extends ErrorWithReason<ExternalSignInFailure> {
+  override name = "ExternalSignInError";
+}
+
+function configured(): IdentityProviderConfig {
+  const settings = config().identityProvider;
+  if (!settings) throw new ExternalSignInError("off");
+  return settings;
+}
+
+export const isExternalSignInOn = (): boolean => config().identityProvider !== null;
+
+/** Whether `/login` sends a visitor on to the provider. */
+export const redirectsToProvider = (): boolean => config().signInRedirect;
+
+export function providerLabel(language: Language): string | null {
+  const { identityProvider } = config();
+  return (
+    identityProvider && (providers[identityProvider.provider].label ?? answersIn(language)("provider.singleSignOn"))
+  );
+}
+
+export function consentOrigin(): string | null {
+  const { identityProvider } = config();
+  return identityProvider && provider.consentOrigin(identityProvider);
+}
+
+export const usesPkce = (): boolean => config().identityProvider?.pkce ?? false;
+
+/** What binds the provider's response to the browser that asked for it. */
+export interface Attempt {
+  /** RFC 6749, section 10.12. */
+  state: string;
+  /** RFC 7636, section 4.1; `null` without PKCE. */
+  codeVerifier: string | null;
+}
+
+/** Starts an attempt, which the browser's cookies keep. @throws CallError when discovery fails */
+export async function startExternalSignIn(
+  redirectUri: string,
+  selectAccount = false,
+): Promise<Attempt & { consentUrl: string }> {
+  const state = mintToken();
+  const codeVerifier = usesPkce() ? mintToken() : null;
+  const consentUrl = await provider.authorizationUrl(configured(), { redirectUri, state, codeVerifier, selectAccount });
+  logEvent({ event: "idp.started" });
+  return { state, codeVerifier, consentUrl };
+}
+
+/** Refuses a response of another issuer than the configured one (mix-up attack, RFC 9700, section 4.4). */
+export async function verifyIssuer(iss: string | null): Promise<void> {
+  if (!(await provider.isIssuer(configured(), iss))) throw new ExternalSignInError("issuer");
+}
+
+/** Exchanges the authorization code for an access token. @throws ExternalSignInError, CallError */
+export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
+  if (usesPkce() && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
+  return provider.exchangeCode(configured(), authorization);
+}
+
+/** @throws CallError */
+export const fetchProfile = (accessToken: string): Promise<Profile> => provider.fetchProfile(configured(), accessToken);
+
+/** The address that a user may be found or created by: the provider states that it is verified, or all of its are. */
+function verifiedAddress({ email, emailVerified }: Profile): string {
+  if (email === null) throw new ExternalSignInError("no_email");
+  const address = emailVerified || configured().trustEmail ? parseAsciiAddress(email) : null;
+  if (address === null) throw new ExternalSignInError("no_verified_email");
+  return address;
+}
+
+function refuseSuspended({ suspendedAt }: User): void {
+  if (suspendedAt) throw new ExternalSignInError("suspended");
+}
+
+/** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
+async function linkByAddress(em: EntityManager, user: User, identity: Identity, profile: Profile): Promise<string> {
+  if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
+  if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
+  link(user, identity, profile);
+  await forgetDevices(em, user.id); // whoever made the account may not be who owns the address
+  const passkeys = await questionPasskeys(em, user.id);
+  await tell(em, "provider_linked", user, { passkeys });
+  return user.id;
+}
+
+function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<string> {
+  if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
+  const { name, pictureUrl } = profile;
+  return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
+}
+
+async function returningAccount(em: EntityManager, profile: Profile): Promise<string | null> {
+  const identity = identityOf(profile);
+  const user = await lockUserOf(em, identity);
+  if (!user) return null;
+  refuseSuspended(user);
+  user.idpIssuer = identity.issuer;
+  user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
+  return user.id;
+}
+
+async function accountByAddress(em: EntityManager, profile: Profile): Promise<string> {
+  const identity = identityOf(profile);
+  const email = verifiedAddress(profile);
+  await lockAddresses(em, email);
+  const existing = await lockUser(em, { email });
+  if (!existing) return createAccount(em, email, identity, profile);
+  refuseSuspended(existing);
+  const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
+  if (linkedMeanwhile) return existing.id;
+  return linkByAddress(em, existing, identity, profile);
+}
+
+/**
+ * Finds, links or creates the profile's account and starts its session, in one transaction. The search by the address has
+ * one of its own: PostgreSQL keeps the lock of a row that it waited for, even when the row has lost its id or address
+ * meanwhile, and to wait for the address with it would deadlock with a deletion. @throws ExternalSignInError
+ */
+export async function signInToAccount(visitor: Visitor, profile: Profile): Promise<NewSession> {
+  const returning = () =>
+    unitOfWork(async (em) => {
+      const userId = await returningAccount(em, profile);
+      return userId === null ? null : startSession(em, userId, visitor);
+    });
+  const byAddress = () => unitOfWork(async (em) => startSession(em, await accountByAddress(em, profile), visitor));
+  const attempt = async () => (await returning()) ?? byAddress();
+  const session = await attempt().catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user
+    throw error;
+  });
+  logEvent({ event: "idp.succeeded", userId: session.userId });
+  return session;
+}
+
+function failureOf(error: unknown): ExternalSignInFailure {
+  if (error instanceof ExternalSignInError) return error.reason;
+  if (error instanceof CallError && error.step) return `${error.step}: ${error.reason}`;
+  if (error instanceof DatabaseUnavailable) return "database";
+  logUnexpected(error);
+  return "unexpected";
+}
+
+/** RFC 6749, section 4.1.2.1, and OpenID Connect Core 1.0, section 3.1.2.6. */
+const authorizationErrors = `access_denied invalid_request unauthorized_client unsupported_response_type invalid_scope
+  server_error temporarily_unavailable interaction_required login_required account_selection_required consent_required
+  invalid_request_uri invalid_request_object request_not_supported request_uri_not_supported registration_not_supported`;
+
+/** The `error` of an authorization response, as it is logged: whoever made the link chose its text. */
+export const refusalReason = (error: string | null): ExternalSignInFailure =>
+  `authorization: ${authorizationErrors.split(/\s+/).find((known) => known === error) ?? "other"}`;
+
+/** What a person can be told, and the reasons for it. `stale`: another attempt may work at once. */
+const problems = {
+  stale: /^state$/,
+  cancelled: /^authorization: access_denied$/,
+  noAnswer: /: (?:timeout|unreachable|status 5\d\d|server_error|temporarily_unavailable)$/,
+  noEmail: /^no_email$/,
+  unverified: /^no_verified_email$/,
+  closed: /^registration_closed$/,
+  disconnected: /^disconnected$/,
+  otherIdentity: /^linked_to_another_id$/,
+};
+export type SignInProblem = keyof typeof problems;
+export const signInProblems = Object.keys(problems) as SignInProblem[];
+
+/** Logs the failure. @returns what the person can be told; `null` for nothing of help */
+export function logExternalSignInFailure(error: unknown): SignInProblem | null {
+  const reason = failureOf(error);
+  logEvent({ event: "idp.failed", reason });
+  if (error instanceof CallError && provider.isUsedCode(error)) return "stale";
+  return signInProblems.find((problem) => problems[problem].test(reason)) ?? null;
+}

@@ -1,0 +1,73 @@
+import { takeBackCount } from "../../accounts/limits/rate-limits";
+import { parseSignIn, verifySignIn } from "../../accounts/passkeys/passkey-answers";
+import { consumeChallenge } from "../../accounts/passkeys/passkey-challenges";
+import type { DeviceSignIn } from "../../accounts/sessions/sessions";
+import { lockUser } from "../../accounts/users/users";
+import { Passkey } from "../../database/entities";
+import { query, unitOfWork } from "../../database/unit-of-work";
+import type { PasskeyFailure } from "../../events";
+import { logEvent } from "../../log";
+import type { Visitor } from "../../visitor";
+import { countLogin, startKnownSession } from "./login";
+
+type Parsed = NonNullable<ReturnType<typeof parseSignIn>>;
+
+interface Failure {
+  reason: PasskeyFailure;
+  userId?: string;
+}
+
+/** Parses the answer, and uses up its challenge. */
+async function parseAnswer({ ceremonyToken }: Visitor, text: string): Promise<Parsed | Failure> {
+  const parsed = parseSignIn(text);
+  if (!parsed) return { reason: "malformed" };
+  const isOwn = await consumeChallenge({ ceremonyToken, purpose: "sign-in" }, parsed.challenge);
+  return isOwn ? parsed : { reason: "challenge" };
+}
+
+/** Verifies the answer, and starts a session of the passkey's user in one transaction. */
+async function verifyAnswer(visitor: Visitor, parsed: Parsed): Promise<DeviceSignIn | Failure> {
+  const credentialId = parsed.answer.id;
+  const passkey = await query((em) => em.findOne(Passkey, { credentialId }));
+  if (!passkey) return { reason: "unknown" };
+  const verified = await verifySignIn(parsed, passkey);
+  if (!verified) return { reason: "not_verified" };
+
+  const { counter, backedUp } = verified;
+  const userId = passkey.user.id;
+  return unitOfWork(async (em) => {
+    const user = await lockUser(em, { id: userId, suspendedAt: null });
+    if (!user) return { reason: "suspended" };
+    const current = await em.findOne(Passkey, { credentialId, user: userId });
+    if (!current) return { reason: "unknown" };
+    // WebAuthn, section 6.1.1: an authenticator that was copied. One that does not count answers with 0.
+    if ((counter > 0 || current.counter > 0) && counter <= current.counter) return { reason: "counter", userId };
+    Object.assign(current, { counter, backedUp, lastUsedAt: new Date() });
+    return startKnownSession(em, user, { visitor, by: "passkey" });
+  });
+}
+
+function refuse(failure: Failure): null {
+  logEvent({ event: "passkey.failed", ...failure });
+  return null;
+}
+
+/**
+ * The session of the passkey's owner; `null`, and one answer for every reason, when the answer is refused; `wait` seconds
+ * when there were too many. An answer without a challenge of its own is not counted: it costs nothing to send, and a
+ * neighbour in the same network would keep others out with it. @param text an authenticator's answer, as JSON
+ */
+export async function signInWithPasskey(
+  visitor: Visitor,
+  text: string,
+): Promise<DeviceSignIn | { wait: number } | null> {
+  const parsed = await parseAnswer(visitor, text);
+  if ("reason" in parsed) return refuse(parsed);
+  const counted = await countLogin(visitor, null);
+  if (counted.wait !== null) return counted;
+  const done = await verifyAnswer(visitor, parsed);
+  if ("reason" in done) return refuse(done);
+  await takeBackCount(counted.counters);
+  logEvent({ event: "passkey.succeeded", userId: done.session.userId });
+  return done;
+}

@@ -1,0 +1,79 @@
+import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
+import { consumeLink, isLinkValid, issueResetLink, type MailedLink } from "../../accounts/links/mailed-links";
+import { countPasskeys } from "../../accounts/passkeys/passkeys";
+import { hashPassword } from "../../accounts/passwords/password-hashing";
+import { rememberOnlyDevice } from "../../accounts/sessions/devices";
+import { endAllSessions } from "../../accounts/sessions/sessions";
+import { tell } from "../../accounts/users/changes";
+import { parseAddress } from "../../accounts/users/email-address";
+import { lockUser } from "../../accounts/users/users";
+import { config } from "../../config";
+import { PasswordReset } from "../../database/entities";
+import { query, unitOfWork } from "../../database/unit-of-work";
+import type { Language } from "../../languages/languages";
+import { logEvent } from "../../log";
+import { sendMail, simulateMail } from "../../mail/mailer";
+import { resetMail } from "../../mail/messages";
+import { enqueue } from "../../queue/job-queue";
+import type { MailCall } from "../../queue/jobs";
+import type { Visitor } from "../../visitor";
+import { providerLabel } from "./external-sign-in";
+
+/** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
+export async function requestPasswordReset(visitor: Visitor, typedEmail: string): Promise<number | null> {
+  const email = parseAddress(typedEmail);
+  if (email === null || !config().passwords.on) return null;
+  const wait = await countAttempt(resetLimit, email, visitor.network);
+  if (wait !== null) {
+    logEvent({ event: "password_reset.refused", reason: "throttled" });
+    return wait;
+  }
+  await query((em) => enqueue(em, { task: "mail_password_reset", email, language: visitor.language }));
+  logEvent({ event: "password_reset.requested" });
+  return null;
+}
+
+export async function mailPasswordReset(email: string, language: Language): Promise<MailCall> {
+  const link = config().passwords.on ? await issueResetLink(email) : null;
+  if (!link) return simulateMail;
+  return async () => {
+    const provider = link.isLinked ? providerLabel(language) : null;
+    await sendMail(email, resetMail(language, email, link.token, { provider, passkeys: link.passkeys }));
+    logEvent({ event: "password_reset.sent", userId: link.userId });
+  };
+}
+
+/** For the page that a link opens. Reads only. */
+export const isResetLinkLive = (link: MailedLink): Promise<boolean> =>
+  query((em) => isLinkValid(em, PasswordReset, link));
+
+export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
+  const valid = await isResetLinkLive(link);
+  if (!valid) logEvent({ event: "password_reset.refused", reason: "invalid_link" });
+  return valid;
+}
+
+/**
+ * Stores the password, and ends every link, session, email change and device but this browser's, in one transaction.
+ * @returns the device's token; `null`, and nothing changed, for a link that is not valid. @throws HashingOverloaded
+ */
+export async function resetPassword(visitor: Visitor, link: MailedLink, newPassword: string): Promise<string | null> {
+  const email = parseAddress(link.email);
+  if (email === null) return null;
+  const passwordHash = await hashPassword(visitor, newPassword);
+  const deviceToken = await unitOfWork(async (em) => {
+    // Locked before the sessions end: otherwise a login with the old hash could start one after them.
+    const user = await lockUser(em, { email, suspendedAt: null });
+    if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
+    user.passwordHash = passwordHash;
+    await em.nativeDelete(PasswordReset, { email });
+    const deviceToken = await rememberOnlyDevice(em, user.id);
+    await clearAttempts(em, loginLimit, email);
+    const passkeys = await countPasskeys(em, user.id);
+    await tell(em, "password_reset", user, { language: visitor.language, passkeys });
+    await endAllSessions(em, user.id, "password_reset");
+    return deviceToken;
+  });
+  if (deviceToken === null) logEvent({ event: "password_reset.refused", reason: "invalid_link" });
+  return deviceToken;
+}

@@ -1,0 +1,2 @@
+// What a browser gets of this folder: see `imports` in package.json.
+module.exports = {};

@@ -1,0 +1,108 @@
+import cluster from "node:cluster";
+import { existsSync } from "node:fs";
+import { hashesWaiting } from "./accounts/passwords/password-hashing";
+import { type Config, loadConfig, provideConfig } from "./config";
+import { openDatabase, poolUse } from "./database/orm";
+import { provideOrm } from "./database/unit-of-work";
+import { openFrontDoor } from "./door/front-door";
+import { openMetrics } from "./door/metrics-registry";
+import { openMetricsServer } from "./door/metrics-server";
+import { assertPortIsFree } from "./door/ports";
+import { endpointOf } from "./endpoints";
+import { StartError } from "./errors";
+import { findVisitor } from "./features/application/identity";
+import { readInstallationId } from "./features/operator/health";
+import { prepareSchema } from "./features/operator/schema";
+import { handleJob } from "./job-handlers";
+import { errorFields, log } from "./log";
+import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
+import type { RouteOf } from "./metrics";
+import { processValue } from "./process-value";
+import { JobQueue, provideQueue } from "./queue/job-queue";
+import { unknownNames } from "./settings/unknown-names";
+import { onStopSignal, shutdownLimit } from "./stop-signals";
+
+const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; afterwards they fail and are retried
+
+function stopOnSignal(stop: () => Promise<void>): void {
+  onStopSignal(async () => {
+    setTimeout(() => {
+      log.error(`The service is ended: requests or jobs still run ${shutdownLimit / 1_000} seconds after the signal.`);
+      process.exit(1);
+    }, shutdownLimit).unref();
+    try {
+      await stop();
+      process.exit(0);
+    } catch (error) {
+      log.error(errorFields(error), "The service did not stop cleanly.");
+      process.exit(1);
+    }
+  });
+}
+
+/** The last lines of a start, for a person at a terminal. */
+export function welcome({ appUrl, mail, registration }: Pick<Config, "appUrl" | "mail" | "registration">): string {
+  return [
+    `Latchkey is at ${appUrl}`,
+    registration.mode === "closed" ? `Log in: ${appUrl}/login` : `Create an account: ${appUrl}/register`,
+    mail.driver === "log" ? "Mails and their links appear here." : `Mails are sent by ${mail.driver}.`,
+    "",
+  ].join("\n");
+}
+
+function announce(config: Config): void {
+  const { appUrl, mail, identityProvider } = config;
+  if (process.stdout.isTTY && !cluster.isWorker) return void process.stdout.write(welcome(config));
+  const externalSignIn = identityProvider?.provider ?? "off";
+  log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
+}
+
+function warnOfNames(): void {
+  const warn = process.stdout.isTTY ? console.error : log.warn.bind(log);
+  for (const problem of unknownNames(process.env)) warn(`${problem}.`);
+}
+
+async function startService(routeOf: RouteOf): Promise<void> {
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  const config = loadConfig(process.env);
+  provideConfig(config);
+  if ((cluster.worker?.id ?? 1) === 1) warnOfNames();
+  provideMailer(createMailer(config.mail));
+  if (cluster.isPrimary) await assertPortIsFree(config);
+  const frontDoor = openFrontDoor(config, { findUser: findVisitor, endpointOf, routeOf });
+  const database = await openDatabase(config.databaseUrl, config.databaseDirectUrl);
+  const queue = new JobQueue(database.orm, handleJob, { delayed: true });
+  await prepareSchema(database, queue);
+  provideOrm(database.orm);
+  const webhooks = config.webhook && new JobQueue(database.orm, handleJob, { webhooks: true });
+  provideQueue(queue, webhooks);
+  await readInstallationId();
+  if (config.metrics) {
+    const pool = () => poolUse(database.orm);
+    const registry = await openMetrics({ hashesWaiting, pool, jobs: () => queue.waiting() });
+    if (!cluster.isWorker) await openMetricsServer(config.metrics, registry);
+  }
+  queue.work();
+  webhooks?.work();
+  stopOnSignal(async () => {
+    const overdue = setTimeout(closeMailer, mailLimit);
+    await Promise.all([frontDoor.close(), queue.stop(), webhooks?.stop()]);
+    clearTimeout(overdue);
+    await closeMailer();
+    await database.close();
+  });
+  void frontDoor.listening.then(() => announce(config));
+  process.send?.("started"); // to server/processes.ts
+}
+
+const started = processValue<Promise<void>>("start");
+
+/** Starts the service, once in a process. A reason not to start is printed, and the process ends with status 1. */
+export function start(routeOf: RouteOf): Promise<void> {
+  started.current ??= startService(routeOf).catch((error: unknown) => {
+    if (!(error instanceof StartError)) throw error;
+    console.error(error.message);
+    process.exit(1);
+  });
+  return started.current;
+}
