@@ -3,7 +3,7 @@ import { sendWebhook } from "./features/application/webhooks";
 import { purgeExpired } from "./features/operator/purge";
 import { mailEmailChange } from "./features/owner/email-change";
 import { mailNotice } from "./features/owner/notices";
-import { mailPasswordReset } from "./features/visitor/password-reset";
+import { mailInvitation, mailPasswordReset } from "./features/visitor/password-reset";
 import { mailRegistration } from "./features/visitor/registration";
 import type { Language } from "./languages/languages";
 import { logEvent } from "./log";
@@ -18,6 +18,8 @@ export const handleJob: JobHandler = async (job, enqueued) => {
       return () => sendWebhook(enqueued.id, { type: job.type, timestamp: enqueued.at.toISOString(), data: job.data });
     case "mail_password_reset":
       return mailPasswordReset(job.email, languageOf(job));
+    case "mail_invitation":
+      return mailInvitation(job.email, languageOf(job));
     case "mail_registration":
       return mailRegistration(job.email, languageOf(job), job.return_to);
     case "mail_email_change":

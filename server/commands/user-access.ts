@@ -43,7 +43,15 @@ function asLine({ email, id, groups, suspendedAt }: ListedUser): string {
   return [email, id, groups.join(",") || "-", ...(suspendedAt ? ["suspended"] : [])].join("  ");
 }
 
-async function list({ json, ...which }: { json?: true; group?: string; suspended?: true }): Promise<void> {
+async function list({
+  json,
+  ...which
+}: {
+  json?: true;
+  group?: string;
+  wayIn: boolean;
+  suspended?: true;
+}): Promise<void> {
   await withDatabase(async () => {
     for await (const user of listUsers(which)) {
       const line = printable(json ? JSON.stringify(user) : asLine(user));
@@ -93,6 +101,7 @@ export function addUserAccessCommands(user: Command): void {
       "each line is a JSON object.",
   )
     .option("--group <NAME>", "only those of this group")
+    .option("--no-way-in", "only those that no password, provider or passkey signs in to")
     .option("--suspended", "only those that are suspended")
     .option(...jsonOption)
     .action(list);

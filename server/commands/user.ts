@@ -67,16 +67,16 @@ const show = (email: string, { json }: { json?: true }) =>
     print(json ? JSON.stringify(details, null, 2) : asText(details));
   });
 
-async function create(typedEmail: string, { name: typedName }: { name?: string }): Promise<void> {
+async function create(typedEmail: string, { name: typedName, mail }: { name?: string; mail?: true }): Promise<void> {
   const email = parseAddress(typedEmail);
   if (email === null) throw new CommandError(`${typedEmail} is no email address.`);
   const name = typedName === undefined ? null : parseName(typedName);
   if (typedName !== undefined && name === null) throw new CommandError("The name is empty, too long or not text.");
   await withDatabase(async () => {
-    const user = await createUserWithoutPassword(email, name);
+    const user = await createUserWithoutPassword(email, name, mail);
     if (!user) throw new CommandError(`The address ${email} has an account already.`);
     print(`User id: ${user.id}`);
-    const link = await createResetLink(user);
+    const link = mail ? "The invitation is on its way." : await createResetLink(user);
     if (link !== null) print(link);
   });
 }
@@ -131,10 +131,12 @@ export function addUserCommands(user: Command): void {
   add(
     "create",
     "create an account and print its id and a reset link",
-    "Creates an account without a password, and prints its id and, unless PASSWORDS is off, a link with which its owner " +
-      `chooses one. Nothing is mailed. ${linkNote} Latchkey does not check that the address is the owner's: you do.`,
+    "Creates an account without a password, and prints its id and a link with which its owner chooses one. Nothing is " +
+      "mailed, unless --mail mails an invitation in place of the link. With PASSWORDS=off there is no link, and the " +
+      `invitation leads to the provider. ${linkNote} Latchkey does not check that the address is the owner's: you do.`,
   )
     .option("--name <NAME>", "the name that pages show")
+    .option("--mail", "mail an invitation, and print no link")
     .action(create);
   add(
     "reset-link",

@@ -351,6 +351,14 @@ export const de: Texts = {
       provider: "Sie können sich auch mit {provider} anmelden, ohne Passwort.",
       subject: "Passwort zurücksetzen",
     },
+    invitation: {
+      another: "Einen neuen Link anfordern",
+      late: "Wenn der Link abgelaufen ist, fordern Sie hier einen neuen an:",
+      lead: "Legen Sie ein Passwort dafür fest:",
+      signIn: "Sie melden sich dort mit {provider} an:",
+      subject: "Ihr Konto bei {brand}",
+      what: "Für Sie wurde ein Konto angelegt: {email}.",
+    },
     registration: {
       button: "Passwort festlegen",
       lead: "Stellen Sie Ihr Konto fertig:",

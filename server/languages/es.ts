@@ -347,6 +347,14 @@ export const es: Texts = {
       provider: "También puedes iniciar sesión con {provider}, sin contraseña.",
       subject: "Restablece tu contraseña",
     },
+    invitation: {
+      another: "Pedir otro enlace",
+      late: "Si el enlace ha caducado, pide otro aquí:",
+      lead: "Elige una contraseña para ella:",
+      signIn: "Inicia sesión en ella con {provider}:",
+      subject: "Tu cuenta en {brand}",
+      what: "Se ha creado una cuenta para ti: {email}.",
+    },
     registration: {
       button: "Elegir una contraseña",
       lead: "Termina de crear tu cuenta:",

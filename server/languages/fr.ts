@@ -351,6 +351,14 @@ export const fr: Texts = {
       provider: "Vous pouvez aussi vous connecter avec {provider}, sans mot de passe.",
       subject: "Réinitialisez votre mot de passe",
     },
+    invitation: {
+      another: "Demander un autre lien",
+      late: "Si le lien a expiré, demandez-en un autre ici :",
+      lead: "Choisissez-lui un mot de passe :",
+      signIn: "Vous vous y connectez avec {provider} :",
+      subject: "Votre compte {brand}",
+      what: "Un compte a été créé pour vous : {email}.",
+    },
     registration: {
       button: "Choisir un mot de passe",
       lead: "Terminez la création de votre compte :",

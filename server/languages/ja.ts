@@ -328,6 +328,14 @@ export const ja: Texts = {
       provider: "{provider} でも、パスワードなしでログインできます。",
       subject: "パスワードの再設定",
     },
+    invitation: {
+      another: "新しいリンクを請求",
+      late: "リンクの有効期限が切れた場合は、こちらから新しいリンクを請求してください。",
+      lead: "パスワードを設定してください。",
+      signIn: "{provider}でログインしてください。",
+      subject: "{brand}のアカウント",
+      what: "あなたのアカウントが作成されました：{email}",
+    },
     registration: {
       button: "パスワードを設定",
       lead: "次のリンクからアカウントの作成を完了してください。",

@@ -84,6 +84,20 @@ export function registrationMail(language: Language, email: string, token: strin
   return write(language, t("registration.subject"), [{ say: t("registration.lead") }, button, expiry(t), ignore(t)]);
 }
 
+export function invitationMail(language: Language, email: string, way: { token: string } | { provider: string }) {
+  const t = mailTextsIn(language);
+  const subject = t("invitation.subject", { brand: config().brand.name });
+  const what = { say: t("invitation.what", { email }) };
+  if ("provider" in way) {
+    const logIn = { label: t("common.logIn"), url: page("/login") };
+    return write(language, subject, [what, { say: t("invitation.signIn", way) }, logIn]);
+  }
+  const choose = { label: t("registration.button"), url: resetLink(email, way.token) };
+  const another = { label: t("invitation.another"), url: page("/forgot-password") };
+  const parts = [what, { say: t("invitation.lead") }, choose, expiry(t), { say: t("invitation.late") }, another];
+  return write(language, subject, parts);
+}
+
 export const resetHere = (t: Texts): Part => ({ label: t("common.resetPassword"), url: page("/forgot-password") });
 
 function existing(language: Language, what: string, loginHere: string, returnTo?: string): Message {

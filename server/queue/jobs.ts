@@ -37,6 +37,7 @@ export interface ChangedUser {
 /** The data of each job. Never a token or a password. */
 export interface JobData {
   mail_password_reset: MailJob;
+  mail_invitation: MailJob;
   mail_registration: MailJob & { return_to?: string };
   mail_email_change: MailJob & AskedEmailChange;
   mail_email_changing: MailJob & { newEmail: string };
@@ -60,7 +61,13 @@ export type Job = { [Task in keyof JobData]: { task: Task } & JobData[Task] }[ke
 /** The jobs that tell an owner of a change. */
 export type NoticeTask = Exclude<
   keyof JobData,
-  "mail_password_reset" | "mail_registration" | "mail_email_change" | "purge_expired" | "log_event" | "webhook"
+  | "mail_password_reset"
+  | "mail_invitation"
+  | "mail_registration"
+  | "mail_email_change"
+  | "purge_expired"
+  | "log_event"
+  | "webhook"
 >;
 
 export type WebhookJob = Extract<Job, { task: "webhook" }>;

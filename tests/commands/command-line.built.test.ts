@@ -19,7 +19,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const commands = [
   ["doctor [--mail ADDRESS] [--webhook] [--json]", "find out what is wrong with this installation"],
   ["user show EMAIL [--json]", "show an account"],
-  ["user create EMAIL [--name NAME]", "create an account and print its id and a reset link"],
+  ["user create EMAIL [--name NAME] [--mail]", "create an account and print its id and a reset link"],
   ["user reset-link EMAIL", "print a reset link"],
   ["user end-sessions EMAIL", "sign an account out everywhere"],
   ["user unlink EMAIL", "disconnect an account from the identity provider"],
@@ -27,7 +27,7 @@ const commands = [
   ["user suspend EMAIL", "end an account's sessions and let nobody sign in to it"],
   ["user restore EMAIL", "let a suspended account sign in again"],
   ["user groups EMAIL [--add NAME] [--remove NAME]", "show or change the groups of an account"],
-  ["user list [--group NAME] [--suspended] [--json]", "list the accounts"],
+  ["user list [--group NAME] [--no-way-in] [--suspended] [--json]", "list the accounts"],
   ["user clear-limits EMAIL", "let an address log in and ask for mails again at once"],
   ["user end-all-sessions --yes", "sign every account out everywhere"],
   ["user import FILE", "create accounts from a file of JSON lines"],
@@ -54,11 +54,12 @@ test("the --help of a command says what it does and what its options are", async
   const { status, stdout, stderr } = await latchkey(["user", "create", "--help"]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(inOneLine(stdout)).toBe(
-    "Usage: latchkey user create EMAIL [--name NAME] " +
+    "Usage: latchkey user create EMAIL [--name NAME] [--mail] " +
       "Creates an account without a password, and prints its id and a link with which its owner chooses one. Nothing is " +
-      "mailed. The link can be used once, for 60 minutes: hand it to nobody but the owner. Latchkey does not check that " +
-      "the address is the owner's: you do. " +
-      "Options: --name <NAME> the name that pages show -h, --help print this text ",
+      "mailed, unless --mail mails an invitation in place of the link. With PASSWORDS=off there is no link, and the " +
+      "invitation leads to the provider. The link can be used once, for 60 minutes: hand it to nobody but the owner. " +
+      "Latchkey does not check that the address is the owner's: you do. " +
+      "Options: --name <NAME> the name that pages show --mail mail an invitation, and print no link -h, --help print this text ",
   );
 });
 

@@ -267,6 +267,41 @@ test("with PASSWORDS=off no link is printed: `create` makes the account, `reset-
   expect(await fixture.execute("select from password_resets")).toEqual([]);
 });
 
+test("`create --mail` mails an invitation in DEFAULT_LOCALE and prints no link, whatever REGISTRATION is", async () => {
+  const fixture = await startFixture(createDatabase, { REGISTRATION: "closed", DEFAULT_LOCALE: "de" });
+  const { stdout, status } = await fixture.run("user", "create", email, "--mail");
+  const printed = /^User id: [0-9a-f-]{36}\nThe invitation is on its way\.\n$/;
+  expect([stdout, status]).toEqual([expect.stringMatching(printed), 0]);
+  const jobs = await fixture.execute("select data from pgboss.job where data ->> 'email' is not null");
+  expect(jobs).toEqual([{ data: { task: "mail_invitation", email, language: "de" } }]);
+});
+
+test("`list --no-way-in` lists who has no password, no provider and no passkey, and is not suspended", async () => {
+  const off = { PASSWORDS: "off", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret", IDP_PROVIDER: "github" };
+  const fixture = await startFixture(createDatabase, off);
+  await fixture.execute(`
+    insert into users (id, email, password_hash, idp_id, idp_issuer, suspended_at, created_at)
+    select gen_random_uuid(), name || '@example.com', hash, idp_id, issuer, suspended, now() from (values
+      ('hashed', 'a hash', null, null, null), ('linked', null, '1', 'github', null), ('old-link', null, '2', null, null),
+      ('elsewhere', null, '3', 'google', null), ('nothing', null, null, null, null), ('with-passkey', null, null, null, null),
+      ('suspended', null, null, null, now())) as one (name, hash, idp_id, issuer, suspended)`);
+  await fixture.execute(`
+    insert into passkeys (credential_id, user_id, public_key, counter, transports, backed_up, name, created_at)
+    select 'key', id, '', 0, '{}', false, 'a key', now() from users where email like 'with-passkey%'`);
+  const { stdout } = await fixture.run("user", "list", "--no-way-in", "--json");
+  const addresses = stdout.trim().split("\n");
+  expect(addresses.map((line) => JSON.parse(line).email.split("@")[0])).toEqual(["elsewhere", "hashed", "nothing"]);
+  const { stdout: checks } = await fixture.run("doctor", "--json");
+  expect(JSON.parse(checks).filter(({ name }: { name: string }) => name === "accounts")).toEqual([
+    {
+      status: "warn",
+      name: "accounts",
+      found: "with PASSWORDS=off, 3 have no way in before they sign in at the provider with their address",
+      mend: "`latchkey user list --no-way-in` names them",
+    },
+  ]);
+});
+
 test("what cannot be done is one line and status 1, and changes nothing", async () => {
   const fixture = await startFixture();
   await fixture.add({ idp_id: "42" });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { capSessions } from "#server/accounts/sessions/sessions";
+import { suspendUser } from "#server/features/operator/suspension";
+import { createUserWithoutPassword } from "#server/features/operator/user-administration";
 import { importUsers } from "#server/features/operator/user-import";
 import { noticeMail } from "#server/features/owner/notices";
 import { accountExistsMail, addressTakenMail } from "#server/mail/messages";
@@ -150,6 +152,41 @@ describe("PASSWORDS=off", () => {
     expect((await logIn()).status).toBe(422);
     latchkey.configure(google);
     expect((await logIn()).location).toBe("/dashboard");
+  });
+
+  const invite = async () => {
+    await createUserWithoutPassword(email, null, true);
+    await latchkey.drain();
+    return latchkey.mails().at(-1);
+  };
+
+  test("an invitation names the provider and leads to /login", async () => {
+    off({ REGISTRATION: "closed" });
+    const mail = await invite();
+    expect(mail).toMatchObject({ to: email, subject: "Your account with Latchkey" });
+    expect(mail?.text).toBe(
+      `An account was created for you: ${email}.\n\nYou sign in to it with Google:\n\nhttp://localhost:3000/login\n\nThis mail was sent by Latchkey.`,
+    );
+    expect(await latchkey.execute("select from password_resets")).toEqual([]);
+  });
+
+  test("with passwords, an invitation has the link to choose one, and where to ask for another", async () => {
+    latchkey.configure({ ...google, REGISTRATION: "closed", DEFAULT_LOCALE: "de", BRAND_NAME: "Beispiel" });
+    const mail = await invite();
+    expect(mail?.subject).toBe("Ihr Konto bei Beispiel");
+    const { searchParams, pathname } = mail?.link ?? new URL("http://none");
+    expect(pathname).toBe("/reset-password");
+    expect(mail?.text).toContain("\n\nhttp://localhost:3000/forgot-password\n\n");
+    const link = { email, token: searchParams.get("token") ?? "" };
+    expect((await resetWith(link, goodPassword)).location).toBe("/login?notice=password_reset");
+    expect((await logIn()).location).toBe("/dashboard");
+  });
+
+  test("an account that is suspended or deleted before the mail gets no invitation", async () => {
+    const user = await createUserWithoutPassword(email, null, true);
+    await suspendUser(user?.id ?? "");
+    await latchkey.drain();
+    expect(latchkey.mails()).toEqual([]);
   });
 
   const languages = ["en", "de", "fr", "es", "ja", "ar"] as const;

@@ -1,4 +1,4 @@
-import type { EntityManager } from "@mikro-orm/postgresql";
+import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { Passkey, type User } from "../../database/entities";
 import { configuredIssuer, isLinked } from "../provider/provider-identities";
@@ -25,4 +25,15 @@ export async function waysIn(em: EntityManager, user: User) {
     provider: issuer !== null && isLinked(user, issuer),
     passkeys: await countPasskeys(em, user.id),
   };
+}
+
+/** MikroORM's condition for the accounts that nothing signs in to, though they are not suspended. */
+export function noWayIn() {
+  const { passwords, relyingPartyId } = config();
+  const some = (
+    users: string,
+  ) => `coalesce(? and password_hash is not null or coalesce(idp_issuer, ?) = ? and idp_id is not null
+    or ? and exists (select from passkeys where user_id = ${users}.id), false)`;
+  const values = [passwords.on, configuredIssuer(), configuredIssuer(), relyingPartyId !== null];
+  return { suspendedAt: null, [raw((users) => `not ${some(users)}`, values)]: [] };
 }

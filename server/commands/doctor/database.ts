@@ -1,6 +1,8 @@
+import { noWayIn } from "../../accounts/passkeys/passkeys";
 import { CallError, callText } from "../../calls/json-client";
 import { type Config, config } from "../../config";
 import { folderOf, hasNoDatabase } from "../../database/embedded";
+import { User } from "../../database/entities";
 import { hasNewerMigration, missingMigrations, serverVersion } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
@@ -16,6 +18,7 @@ const database = checksOf("database");
 const migrations = checksOf("migrations");
 const clock = checksOf("clock");
 const identity = checksOf("identity");
+const accounts = checksOf("accounts");
 
 const largestSkew = 5_000; // ms
 
@@ -67,6 +70,12 @@ async function checkSigningKey({ orm }: Database): Promise<Check> {
   if ((await canSign(orm.em.fork())) !== false) return identity.ok("IDENTITY_KEY fits the signing key");
   const mend = "set the one that encrypted it, or run `latchkey keys rotate` and restart the service";
   return identity.fail("IDENTITY_KEY does not decrypt the signing key", mend);
+}
+
+async function checkWaysIn({ orm }: Database): Promise<Check> {
+  const count = await orm.em.fork().count(User, noWayIn());
+  const found = `with PASSWORDS=off, ${count} have no way in before they sign in at the provider with their address`;
+  return count > 0 ? accounts.warn(found, "`latchkey user list --no-way-in` names them") : accounts.ok(found);
 }
 
 /** A request that is answered 503 must not go on in the database. */
@@ -128,6 +137,7 @@ export async function checkDatabase(databaseUrl: string, directUrl: string | nul
     const checks = [await checkVersion(opened), await checkMigrations(opened)];
     const isMigrated = checks.every(({ status }) => status !== "fail");
     if (isMigrated && config().identityKey) checks.push(await checkSigningKey(opened));
+    if (isMigrated && !config().passwords.on) checks.push(await checkWaysIn(opened));
     if (opened.connection.kind === "postgresql") checks.push(await checkClock(opened));
     if (directUrl !== null) {
       checks.push(await checkStatementLimit(opened), ...(await checkDatabase(directUrl, null)).checks.slice(0, 1));

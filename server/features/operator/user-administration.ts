@@ -1,5 +1,6 @@
 import { blockedUntil, clearAllAttempts, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
 import { issueLink, lockAddresses } from "../../accounts/links/mailed-links";
+import { noWayIn } from "../../accounts/passkeys/passkeys";
 import { kindOf } from "../../accounts/passwords/stored-hashes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { createUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
@@ -8,6 +9,7 @@ import { Device, PasswordReset, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 import { resetLink } from "../../mail/messages";
+import { enqueue } from "../../queue/job-queue";
 import { passkeysOf } from "../owner/passkeys";
 import { activeSessions, browserName } from "../owner/sessions";
 
@@ -58,16 +60,19 @@ export interface ListedUser {
   suspendedAt: Date | null;
 }
 
-/** In the order of the addresses: every user, those of one group, or those who are suspended. */
+/** In the order of the addresses: every user, those of one group, who are suspended, or whom nothing signs in. */
 export async function* listUsers({
   group,
+  wayIn,
   suspended,
 }: {
   group?: string;
+  wayIn?: boolean;
   suspended?: true;
 }): AsyncGenerator<ListedUser> {
   const where = {
     ...(group !== undefined && { groups: { $contains: [group] } }),
+    ...(wayIn === false && noWayIn()),
     ...(suspended && { suspendedAt: { $ne: null } }),
   };
   for await (const { id, email, name, groups, createdAt, suspendedAt } of usersByAddress(where)) {
@@ -96,9 +101,10 @@ export async function createResetLink({ id, email }: Pick<User, "id" | "email">)
 }
 
 /** Creates a user for an address that the operator vouches for; `null`, and nothing changed, when the address has one. */
-export async function createUserWithoutPassword(email: string, name: string | null) {
+export async function createUserWithoutPassword(email: string, name: string | null, invites = false) {
   const id = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
+    if (invites) await enqueue(em, { task: "mail_invitation", email, language: config().defaultLanguage });
     return createUser(em, { email, name });
   }).catch(nullIfTaken);
   if (id === null) return null;

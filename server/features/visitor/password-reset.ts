@@ -13,7 +13,7 @@ import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { sendMail, simulateMail } from "../../mail/mailer";
-import { resetMail } from "../../mail/messages";
+import { invitationMail, resetMail } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
@@ -40,6 +40,17 @@ export async function mailPasswordReset(email: string, language: Language): Prom
     const provider = link.isLinked ? providerLabel(language) : null;
     await sendMail(email, resetMail(language, email, link.token, { provider, passkeys: link.passkeys }));
     logEvent({ event: "password_reset.sent", userId: link.userId });
+  };
+}
+
+/** For an account that an operator made. */
+export async function mailInvitation(email: string, language: Language): Promise<MailCall> {
+  const provider = providerLabel(language) ?? "";
+  const way = config().passwords.on ? await issueResetLink(email) : { provider };
+  if (!way) return simulateMail;
+  return async () => {
+    await sendMail(email, invitationMail(language, email, way));
+    logEvent({ event: "registration.sent" });
   };
 }
 
