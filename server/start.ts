@@ -12,13 +12,14 @@ import { endpointOf } from "./endpoints";
 import { StartError } from "./errors";
 import { findVisitor } from "./features/application/identity";
 import { readInstallationId } from "./features/operator/health";
+import { schedulePurge } from "./features/operator/purge";
 import { prepareSchema } from "./features/operator/schema";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
 import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
 import type { RouteOf } from "./metrics";
 import { processValue } from "./process-value";
-import { JobQueue, provideQueue } from "./queue/job-queue";
+import { JobQueue, provideQueue, randomDelay } from "./queue/job-queue";
 import { unknownNames } from "./settings/unknown-names";
 import { onStopSignal, shutdownLimit } from "./stop-signals";
 
@@ -71,22 +72,22 @@ async function startService(routeOf: RouteOf): Promise<void> {
   if (cluster.isPrimary) await assertPortIsFree(config);
   const frontDoor = openFrontDoor(config, { findUser: findVisitor, endpointOf, routeOf });
   const database = await openDatabase(config.databaseUrl, config.databaseDirectUrl);
-  const queue = new JobQueue(database.orm, handleJob, { delayed: true });
+  const queue = new JobQueue(database.orm, randomDelay);
   await prepareSchema(database, queue);
   provideOrm(database.orm);
-  const webhooks = config.webhook && new JobQueue(database.orm, handleJob, { webhooks: true });
-  provideQueue(queue, webhooks);
+  provideQueue(queue);
   await readInstallationId();
   if (config.metrics) {
     const pool = () => poolUse(database.orm);
     const registry = await openMetrics({ hashesWaiting, pool, jobs: () => queue.waiting() });
     if (!cluster.isWorker) await openMetricsServer(config.metrics, registry);
   }
-  queue.work();
-  webhooks?.work();
+  queue.work(handleJob, config.webhook !== null);
+  const endPurging = schedulePurge();
   stopOnSignal(async () => {
     const overdue = setTimeout(closeMailer, mailLimit);
-    await Promise.all([frontDoor.close(), queue.stop(), webhooks?.stop()]);
+    endPurging();
+    await Promise.all([frontDoor.close(), queue.stop()]);
     clearTimeout(overdue);
     await closeMailer();
     await database.close();

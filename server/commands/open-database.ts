@@ -4,7 +4,7 @@ import { type Database, openDatabase } from "../database/orm";
 import { provideOrm } from "../database/unit-of-work";
 import { isPrepared } from "../features/operator/schema";
 import { commandEvents } from "../log";
-import { handleNoJob, JobQueue, provideQueue } from "../queue/job-queue";
+import { JobQueue, provideQueue } from "../queue/job-queue";
 import { CommandError } from "./program";
 
 export const statementLimit = 60_000; // ms; nobody waits for a page
@@ -17,7 +17,7 @@ function readDatabaseUrl(): string {
 
 async function open<T>(databaseUrl: string, work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> {
   const database = await openDatabase(databaseUrl, null, statementLimit);
-  const queue = new JobQueue(database.orm, handleNoJob);
+  const queue = new JobQueue(database.orm);
   try {
     return await work(database, queue);
   } finally {

@@ -1,14 +1,13 @@
 import { expect, test, vi } from "vitest";
+import { query } from "#server/database/unit-of-work";
+import { schedulePurge } from "#server/features/operator/purge";
+import { enqueue } from "#server/queue/job-queue";
 import { startLatchkey } from "../support/latchkey";
+import { until } from "../support/until";
 
 const latchkey = startLatchkey();
 
 const hour = 3_600_000;
-
-function passMinutes(minutes: number): void {
-  const now = Date.now.bind(Date);
-  vi.spyOn(Date, "now").mockImplementation(() => now() + minutes * 60_000);
-}
 
 const links = ["password_resets", "registrations", "email_changes"];
 const tables = [...links, "passkey_challenges", "logout_tokens", "sessions", "rate_limits"];
@@ -44,28 +43,38 @@ async function counts(): Promise<Record<string, number>> {
   return rows;
 }
 
-test("the scheduled job purges expired rows in batches every ten minutes, and keeps the others", async () => {
+async function purge(): Promise<void> {
+  await query((em) => enqueue(em, { task: "purge_expired" }));
+  await latchkey.drain();
+}
+
+test("a purge is enqueued soon after the start, and every ten minutes", async () => {
+  const timers: [number | undefined, () => void][] = [];
+  const record = (work: () => void, wait?: number) => timers.push([wait, work]);
+  const spies = (["setTimeout", "setInterval"] as const).map((start) =>
+    vi.spyOn(globalThis, start).mockImplementation(record as never),
+  );
+  schedulePurge();
+  for (const spy of spies) spy.mockRestore();
+  expect(timers.map(([wait]) => wait)).toEqual([5_000, 600_000]);
+  for (const [, work] of timers) work();
+  await until(async () => (await latchkey.jobs()).length === 2, "the jobs");
+  expect(await latchkey.jobs()).toEqual([{ task: "purge_expired" }, { task: "purge_expired" }]);
+});
+
+test("a purge removes expired rows in batches, and keeps the others", async () => {
   await addRows("old", 10_100, new Date(Date.now() - 1));
   await addRows("live", 3, new Date(Date.now() + hour));
 
-  await latchkey.drain();
+  await purge();
   expect(await counts()).toEqual(inEach(3));
   expect(await latchkey.execute("select * from pgboss.job")).toEqual([]);
-
-  await addRows("later", 10, new Date(Date.now() - 1));
-  await latchkey.drain();
-  expect(await counts()).toEqual(inEach(13));
-
-  passMinutes(10.1);
-  await latchkey.drain();
-  expect(await counts()).toEqual(inEach(3));
 });
 
 test("a session that was not used for 14 days is purged, and its user stays", async () => {
   await addRows("idle", 1, new Date(Date.now() + hour));
   await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
-  passMinutes(30);
-  await latchkey.drain();
+  await purge();
   expect(await counts()).toEqual({ ...inEach(1), sessions: 0 });
   expect(await latchkey.execute("select email from users")).toEqual([{ email: "idle@example.com" }]);
 });

@@ -18,7 +18,6 @@ let userId: string;
 
 beforeEach(async () => {
   userId = await latchkey.createUser({ idpId: "1001", idpIssuer: "google" });
-  await latchkey.drain(); // Ends the purge job, whose statements are not part of a request.
 });
 
 const email = "ada@example.com";

@@ -4,7 +4,8 @@ import { MailRefused } from "#server/errors";
 import type { Mail } from "#server/mail/mail";
 import { provideMailer } from "#server/mail/mailer";
 import { RecentCalls } from "#server/mail/recent-calls";
-import { concurrency, databaseConcurrency, enqueue, JobQueue } from "#server/queue/job-queue";
+import { enqueue, JobQueue } from "#server/queue/job-queue";
+import { concurrency, databaseConcurrency } from "#server/queue/worker";
 import { startLatchkey } from "../support/latchkey";
 import { until } from "../support/until";
 
@@ -49,15 +50,16 @@ test("the concurrent jobs and calls to the mail service are limited, and further
   const ends: (() => void)[] = [];
   let inDatabase = 0;
   let mostInDatabase = 0;
-  const queue = new JobQueue(orm(), async () => {
+  const queue = new JobQueue(orm());
+  const handle = async () => {
     mostInDatabase = Math.max(mostInDatabase, ++inDatabase);
     await latchkey.execute("select 1");
     inDatabase--;
-    return () => new Promise((resolve) => ends.push(resolve));
-  });
+    return () => new Promise<void>((resolve) => ends.push(resolve));
+  };
   await queue.open();
   for (let n = 0; n < concurrency + 10; n++) await requestMail(`user${n}@example.com`);
-  queue.work();
+  queue.work(handle, false);
   await query((em) => queue.enqueue(em, { task: "mail_password_reset", email: "last@example.com", language: "en" }));
 
   await until(() => ends.length === concurrency, "as many mail calls as there may be");

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { orm } from "#server/database/unit-of-work";
 import { purgeExpired } from "#server/features/operator/purge";
 import { givenUpMails } from "#server/queue/given-up";
-import { handleNoJob, JobQueue } from "#server/queue/job-queue";
+import { JobQueue } from "#server/queue/job-queue";
 import { startLatchkey } from "../support/latchkey";
 import { until } from "../support/until";
 
@@ -14,7 +14,7 @@ afterEach(() => {
 
 async function openQueue() {
   vi.useFakeTimers({ toFake: ["setInterval"] });
-  const queue = new JobQueue(orm(), handleNoJob);
+  const queue = new JobQueue(orm());
   await queue.open();
   const maintain = async () => {
     await latchkey.execute("update pgboss.version set maintained_on = null");

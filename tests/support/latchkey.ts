@@ -5,6 +5,9 @@ import { connect, type Database } from "#server/database/orm";
 import { provideOrm } from "#server/database/unit-of-work";
 import { handleJob } from "#server/job-handlers";
 import { JobQueue, provideQueue } from "#server/queue/job-queue";
+import { mails } from "#server/queue/mails";
+import { webhooks } from "#server/queue/webhooks";
+import type { Worker } from "#server/queue/worker";
 import { createUser, type NewAccount, signedIn } from "./accounts";
 import { configure } from "./configure";
 import { recordLog } from "./logged";
@@ -26,17 +29,17 @@ async function snapshot({ orm }: Database, except: string[] = []): Promise<Recor
 export function startLatchkey(environment: Environment = {}) {
   let database: Database;
   let queue: JobQueue;
-  let webhooks: JobQueue;
+  let drains: { mails: Worker; webhooks: Worker };
   let output = "";
   const log = recordLog();
 
   beforeAll(async () => {
     database = await connect(await connectToCopy());
-    queue = new JobQueue(database.orm, handleJob);
+    queue = new JobQueue(database.orm);
     await queue.open();
     provideOrm(database.orm);
-    webhooks = new JobQueue(database.orm, handleJob, { webhooks: true });
-    provideQueue(queue, webhooks);
+    drains = { mails: queue.worker(mails, handleJob), webhooks: queue.worker(webhooks, handleJob) };
+    provideQueue(queue);
   });
 
   beforeEach(async () => {
@@ -90,8 +93,8 @@ export function startLatchkey(environment: Environment = {}) {
       const rows = await database.orm.em.fork().execute<{ data: unknown }[]>("select data from pgboss.job");
       return rows.map(({ data }) => data);
     },
-    drain: () => queue.drain(),
-    drainWebhooks: () => webhooks.drain(),
+    drain: () => drains.mails.drain(),
+    drainWebhooks: () => drains.webhooks.drain(),
     output: () => output,
     logLines: log.lines,
     events: log.events,

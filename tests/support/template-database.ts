@@ -26,7 +26,7 @@ interface CreatedTemplate {
 async function fill(databaseUrl: string): Promise<void> {
   const database = await openDatabase(databaseUrl);
   await migrate(database.orm);
-  const queue = new JobQueue(database.orm, async () => undefined);
+  const queue = new JobQueue(database.orm);
   await queue.open();
   await queue.stop();
   await database.close();

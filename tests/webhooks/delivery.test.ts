@@ -6,6 +6,7 @@ import { handleJob } from "#server/job-handlers";
 import { givenUpMails, givenUpWebhooks } from "#server/queue/given-up";
 import { JobQueue } from "#server/queue/job-queue";
 import type { AccountChange } from "#server/queue/jobs";
+import { webhooks } from "#server/queue/webhooks";
 import { startApplication } from "../support/application";
 import { startLatchkey } from "../support/latchkey";
 import { until } from "../support/until";
@@ -114,14 +115,14 @@ test("a webhook is retried as a mail is, with one id, then given up, listed and 
 test("410 stops the webhooks until the next start, and loses none", async () => {
   status = () => 410;
   await change("user.created");
-  const first = new JobQueue(orm(), handleJob, { webhooks: true });
-  first.work();
-  first.wakeAfter(undefined);
+  const first = new JobQueue(orm()).worker(webhooks, handleJob);
+  first.start();
+  first.wake();
   await until(() => latchkey.events().length === 1, "the stop");
   expect(latchkey.events()).toEqual([{ event: "webhook.stopped" }]);
   await until(async () => (await states())[0] === "retry", "the failed job");
   await change("user.created", bob);
-  first.wakeAfter(undefined);
+  first.wake();
   await first.stop();
   expect(await states()).toEqual(["retry", "created"]);
 

@@ -10,7 +10,7 @@ import { StartError } from "../../errors";
 import { canSign } from "../../features/application/signing-keys";
 import { installationIdOf } from "../../features/operator/health";
 import { isPrepared } from "../../features/operator/schema";
-import { handleNoJob, JobQueue } from "../../queue/job-queue";
+import { JobQueue } from "../../queue/job-queue";
 import { urlHost } from "../../settings/forms";
 import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 
@@ -43,7 +43,7 @@ async function checkMigrations(opened: Database): Promise<Check> {
   if (missing.length > 0) {
     return migrations.fail(`${missing.length} of ${migrationNames.length} are missing: ${missing.join(", ")}`, run);
   }
-  if (!(await isPrepared(opened, new JobQueue(opened.orm, handleNoJob)))) {
+  if (!(await isPrepared(opened, new JobQueue(opened.orm)))) {
     return migrations.fail("the tables of the job queue are missing", run);
   }
   if (await hasNewerMigration(em)) {

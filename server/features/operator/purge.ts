@@ -14,10 +14,13 @@ import {
   SigningKey,
 } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
-import { logEvent } from "../../log";
+import { errorFields, log, logEvent } from "../../log";
 import { reportEndedJobs } from "../../queue/given-up";
 import { enqueue } from "../../queue/job-queue";
 import { retired } from "../application/signing-keys";
+
+const interval = 600_000; // ms
+const firstAfter = 5_000; // ms, so that it does not slow the start
 
 const batch = 5_000; // rows of each table in one job: one transaction locks no more, and the queue is free in between
 
@@ -33,6 +36,16 @@ function remove<Entity extends object>(
     const locked = some.setLockMode(LockMode.PESSIMISTIC_PARTIAL_WRITE).getKnexQuery();
     return em.nativeDelete(entity, { [key]: { $in: locked } } as FilterQuery<Entity>);
   });
+}
+
+const enqueuePurge = () => query((em) => enqueue(em, { task: "purge_expired" }));
+
+/** Lets the queue purge in intervals. @returns what ends that */
+export function schedulePurge(): () => void {
+  const purge = () =>
+    void enqueuePurge().catch((error) => log.error(errorFields(error), "The purge has not been enqueued."));
+  const timers = [setTimeout(purge, firstAfter), setInterval(purge, interval)];
+  return () => timers.forEach(clearTimeout);
 }
 
 /** Removes rows that can no longer be used, and enqueues another job while there may be more. Logs jobs that ended. */
@@ -53,5 +66,5 @@ export async function purgeExpired(): Promise<void> {
     await remove(SigningKey, "id", retired(now)),
     await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),
   ];
-  if (removed.includes(batch)) await query((em) => enqueue(em, { task: "purge_expired" }));
+  if (removed.includes(batch)) await enqueuePurge();
 }

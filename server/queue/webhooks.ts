@@ -1,5 +1,8 @@
+import { runStatement } from "../database/run-statement";
+import { logEvent } from "../log";
 import { webhookQueue } from "./boss";
-import type { Job, WebhookJob } from "./jobs";
+import type { WebhookJob } from "./jobs";
+import type { QueueKind } from "./worker";
 
 /**
  * The moment of a change is that of the database's clock while the user's row is locked: a transaction may have started
@@ -19,19 +22,11 @@ export const insertWebhooks = (webhooks: WebhookJob[]) => ({
   values: [webhookQueue, JSON.stringify(webhooks)],
 });
 
-export interface FetchedJob {
-  id: string;
-  data: Job;
-  createdOn: Date | string;
-  retryCount: number;
-  retryLimit: number;
-}
-
 /**
  * pg-boss's own fetch, but that a webhook waits for every earlier one of its user, which may be retried or be called by
  * another process. None of its policies does this. In a subquery of the `update`, PostgreSQL may lock more rows than `limit`.
  */
-export const fetchWebhooks = (limit: number) => ({
+const fetchDue = (limit: number) => ({
   name: "fetch-webhooks",
   text: `
     with next as (
@@ -46,3 +41,10 @@ export const fetchWebhooks = (limit: number) => ({
     returning job.id, data, created_on as "createdOn", retry_count as "retryCount", retry_limit as "retryLimit"`,
   values: [webhookQueue, limit],
 });
+
+export const webhooks: QueueKind = {
+  name: webhookQueue,
+  ordered: true, // the next one of its user
+  logGivenUp: () => logEvent({ event: "webhook.failed", reason: "retries_exhausted" }),
+  fetch: (_boss, knex, limit) => runStatement(knex, fetchDue(limit)),
+};

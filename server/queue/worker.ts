@@ -1,0 +1,153 @@
+import type { Knex } from "@mikro-orm/postgresql";
+import type PgBoss from "pg-boss";
+import { EndpointGone, MailRefused, SimulatedFailure } from "../errors";
+import type { MailRefusal } from "../events";
+import { duringJob, errorFields, log, logEvent } from "../log";
+import type { Job, JobHandler } from "./jobs";
+
+export const concurrency = 20; // jobs at a time, and so calls to the mail service; its connections must not be fewer
+export const databaseConcurrency = 4; // of them, those in the database; the embedded one is a single connection
+const pollInterval = 5_000; // ms, for retries and for the jobs that another instance left
+
+export interface FetchedJob {
+  id: string;
+  data: Job;
+  createdOn: Date | string;
+  retryCount: number;
+  retryLimit: number;
+}
+
+export interface QueueKind {
+  name: string;
+  /** Whether the end of a job makes another one due. */
+  ordered: boolean;
+  /** Logs that a job is given up. @param refusal of the mail service */
+  logGivenUp(job: Job, refusal: MailRefusal | null): void;
+  /** Marks up to `limit` jobs that are due as active. */
+  fetch(boss: PgBoss, knex: Knex, limit: number): Promise<FetchedJob[]>;
+}
+
+/**
+ * Works the jobs of one queue in this process, each at least once, with growing waits after failures.
+ *
+ * A job has two parts: its work in the database, for few jobs at a time, and its call. It is fetched only when one of all
+ * places is free and keeps that until it ends. When the places are full, mails wait for each other, and an attacker could
+ * see in the mails to addresses of his own how long a job for another address takes. So a job for an address that gets no
+ * mail keeps its place as long as a recent mail call took, and fails and is retried as that did.
+ */
+export class Worker {
+  readonly #running = new Set<Promise<void>>();
+  #poll: NodeJS.Timeout | undefined;
+  #free = concurrency;
+  #freeInDatabase = databaseConcurrency;
+  #mayHaveMore = false;
+  #fetching = false;
+  #stopped = true;
+
+  constructor(
+    readonly boss: PgBoss,
+    readonly knex: Knex,
+    readonly kind: QueueKind,
+    readonly handle: JobHandler,
+  ) {}
+
+  /** Works new jobs at once. Jobs that wait already are worked from the first poll on, so that they do not slow the start. */
+  start(): void {
+    this.#stopped = false;
+    this.#poll = setInterval(() => this.wake(), pollInterval);
+  }
+
+  /** Works the jobs that are due, one after the other. */
+  async drain(): Promise<void> {
+    for (let [job] = await this.#fetch(1); job; [job] = await this.#fetch(1)) await this.#work(job);
+  }
+
+  async stop(): Promise<void> {
+    this.#fetchNoMore();
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  wake(): void {
+    this.#mayHaveMore = true;
+    if (!this.#fetching && !this.#stopped && this.#places() > 0) this.#run(this.#fetchDue());
+  }
+
+  #fetchNoMore(): void {
+    this.#stopped = true;
+    clearInterval(this.#poll);
+  }
+
+  #places(): number {
+    return Math.min(this.#free, this.#freeInDatabase);
+  }
+
+  #fetch(limit: number): Promise<FetchedJob[]> {
+    return this.kind.fetch(this.boss, this.knex, limit);
+  }
+
+  /** Logs a rejection, which would end the process; the next poll tries again. */
+  #run(work: Promise<void>): void {
+    const done = work.catch((error) => log.error(errorFields(error), "The job queue is not available."));
+    this.#running.add(done);
+    void done.finally(() => this.#running.delete(done));
+  }
+
+  async #fetchDue(): Promise<void> {
+    this.#fetching = true;
+    try {
+      while (this.#mayHaveMore && !this.#stopped && this.#places() > 0) {
+        const asked = this.#places();
+        this.#mayHaveMore = false;
+        const jobs = await this.#fetch(asked);
+        for (const job of jobs) this.#begin(job);
+        if (jobs.length === asked) this.#mayHaveMore = true;
+      }
+    } finally {
+      this.#fetching = false;
+    }
+  }
+
+  #begin(job: FetchedJob): void {
+    this.#free--;
+    this.#freeInDatabase--;
+    const leaveDatabase = () => {
+      this.#freeInDatabase++;
+      if (this.#mayHaveMore) this.wake();
+    };
+    const work = this.#work(job, leaveDatabase).finally(() => {
+      this.#free++;
+      if (this.#mayHaveMore || this.kind.ordered) this.wake();
+    });
+    this.#run(work);
+  }
+
+  async #work(job: FetchedJob, leaveDatabase = () => {}): Promise<void> {
+    try {
+      await duringJob(job.id, async () => {
+        const enqueued = { id: job.id, at: new Date(job.createdOn) };
+        const call = await this.handle(job.data, enqueued).finally(leaveDatabase);
+        await call?.();
+      });
+    } catch (error) {
+      return duringJob(job.id, () => this.#fail(job, error));
+    }
+    await this.boss.deleteJob(this.kind.name, job.id);
+  }
+
+  /** A job that is given up stays, as `cancelled` when refused, else as `failed`; one without a mail leaves nothing. */
+  async #fail({ id, data, retryCount, retryLimit }: FetchedJob, error: unknown): Promise<void> {
+    const { name } = this.kind;
+    if (error instanceof EndpointGone) {
+      this.#fetchNoMore();
+      logEvent({ event: "webhook.stopped" });
+    }
+    const refusal = error instanceof MailRefused ? error.reason : null;
+    const givenUp = refusal !== null || retryCount >= retryLimit;
+    if (givenUp && error instanceof SimulatedFailure) return void (await this.boss.deleteJob(name, id));
+    const message = givenUp ? "A job failed and is given up." : "A job failed and will be retried.";
+    log.warn({ task: data.task, ...errorFields(error) }, message);
+    await this.boss.fail(name, id, errorFields(error));
+    if (refusal !== null) await this.boss.cancel(name, id);
+    if (givenUp) this.kind.logGivenUp(data, refusal);
+  }
+}
