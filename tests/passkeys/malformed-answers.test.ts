@@ -69,8 +69,8 @@ const reasons = () => new Set(latchkey.events().map(({ reason }) => reason));
 
 const everyReason = new Set(["malformed", "challenge", "not_verified"]);
 
-test("5,000 malformed answers to sign in are refused, none is a 5xx, and nothing changes", {
-  timeout: 400_000,
+test("1,000 malformed answers to sign in are refused, none is a 5xx, and nothing changes", {
+  timeout: 120_000,
 }, async () => {
   const asked = await ask("sign-in");
   const [stored] = await latchkey.execute<{ challenge_hash: string }>("select * from passkey_challenges");
@@ -81,12 +81,12 @@ test("5,000 malformed answers to sign in are refused, none is a 5xx, and nothing
     const headers = { "latchkey-client": `192.0.2.${client++ % 250}` };
     expect((await answerWith(passkey, { cookie: asked.cookie, headers })).status).toBe(422);
   });
-  await latchkey.unchanged(() => fc.assert(refused, { numRuns: 5_000 }), "rate_limits", "passkey_challenges");
+  await latchkey.unchanged(() => fc.assert(refused, { numRuns: 1_000 }), "rate_limits", "passkey_challenges");
   expect([...reasons()]).toEqual(expect.arrayContaining([...everyReason, "unknown"]));
 });
 
-test("5,000 malformed answers to add a passkey: none is a 5xx, and the passkeys stay usable", {
-  timeout: 400_000,
+test("1,000 malformed answers to add a passkey: none is a 5xx, and the passkeys stay usable", {
+  timeout: 120_000,
 }, async () => {
   const asked = await ask("add", { cookie: session });
   const [stored] = await latchkey.execute<{ challenge_hash: string }>("select * from passkey_challenges");
@@ -99,8 +99,8 @@ test("5,000 malformed answers to add a passkey: none is a 5xx, and the passkeys 
     expect([200, 422]).toContain(status);
     outcomes[status as 200 | 422]++;
   });
-  await fc.assert(answered, { numRuns: 5_000 });
-  expect(outcomes[422]).toBeGreaterThan(4_500);
+  await fc.assert(answered, { numRuns: 1_000 });
+  expect(outcomes[422]).toBeGreaterThan(900);
   expect([...reasons()]).toEqual(expect.arrayContaining([...everyReason]));
   expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
 });

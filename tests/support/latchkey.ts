@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
 import type { Config, Environment } from "#server/config";
+import { context } from "#server/context";
 import { entityTables } from "#server/database/copy-rows";
-import { connect, type Database } from "#server/database/orm";
+import * as databases from "#server/database/orm";
 import { provideOrm } from "#server/database/unit-of-work";
 import { handleJob } from "#server/job-handlers";
 import { JobQueue, provideQueue } from "#server/queue/job-queue";
@@ -9,6 +10,7 @@ import { mails } from "#server/queue/mails";
 import { webhooks } from "#server/queue/webhooks";
 import type { Worker } from "#server/queue/worker";
 import { createUser, type NewAccount, signedIn } from "./accounts";
+import type { Finished } from "./command";
 import { configure } from "./configure";
 import { recordLog } from "./logged";
 import { mailsIn } from "./printed-mails";
@@ -18,7 +20,7 @@ const entities = entityTables().map(({ table }) => table);
 const tables = [...entities.filter((table) => table !== "installation"), "pgboss.job"];
 
 /** Every table's rows in a stable order, to compare before and after. */
-async function snapshot({ orm }: Database, except: string[] = []): Promise<Record<string, unknown[]>> {
+async function snapshot({ orm }: databases.Database, except: string[] = []): Promise<Record<string, unknown[]>> {
   const rows: Record<string, unknown[]> = {};
   for (const table of tables.filter((name) => !except.includes(name)))
     rows[table] = await orm.em.fork().execute(`select * from ${table} t order by t::text`);
@@ -27,14 +29,20 @@ async function snapshot({ orm }: Database, except: string[] = []): Promise<Recor
 
 /** On a new database, emptied before each test. Jobs run only in `drain`; mails are read from standard output. */
 export function startLatchkey(environment: Environment = {}) {
-  let database: Database;
+  let database: databases.Database;
   let queue: JobQueue;
   let drains: { mails: Worker; webhooks: Worker };
   let output = "";
+  let current: Environment = environment;
   const log = recordLog();
 
+  function use(settings: Environment): Config {
+    current = settings;
+    return configure(settings);
+  }
+
   beforeAll(async () => {
-    database = await connect(await connectToCopy());
+    database = await databases.connect(await connectToCopy());
     queue = new JobQueue(database.orm);
     await queue.open();
     provideOrm(database.orm);
@@ -45,7 +53,7 @@ export function startLatchkey(environment: Environment = {}) {
   beforeEach(async () => {
     // In the embedded database, emptying small tables by `truncate` takes 55 ms of CPU, by `delete` 5.
     await database.orm.em.fork().execute(tables.map((table) => `delete from ${table}`).join(";"));
-    configure(environment);
+    use(environment);
     output = "";
     vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
       output += String(chunk);
@@ -60,7 +68,7 @@ export function startLatchkey(environment: Environment = {}) {
 
   return {
     /** Replaces the configuration until the end of the test. */
-    configure: (more: Environment): Config => configure({ ...environment, ...more }),
+    configure: (more: Environment): Config => use({ ...environment, ...more }),
     em: () => database.orm.em.fork(),
     createUser: (account?: NewAccount) => createUser(database.orm.em.fork(), account),
     async signedIn(user: string | NewAccount = {}, userAgent?: string): Promise<string> {
@@ -92,6 +100,38 @@ export function startLatchkey(environment: Environment = {}) {
     async jobs(): Promise<unknown[]> {
       const rows = await database.orm.em.fork().execute<{ data: unknown }[]>("select data from pgboss.job");
       return rows.map(({ data }) => data);
+    },
+    /** Runs a command in this process, on this database, with this configuration. */
+    async command(...words: string[]): Promise<Finished> {
+      const { runCommand } = await import("#server/commands/command-line");
+      vi.spyOn(databases, "openDatabase").mockResolvedValue({ ...database, close: async () => {} });
+      const stderr = vi
+        .spyOn(process.stderr, "write")
+        .mockClear()
+        .mockImplementation(() => true);
+      for (const [name, value] of Object.entries({ ...current, DATABASE_URL: "postgresql://localhost/this-one" }))
+        vi.stubEnv(name, value);
+      const printed = output.length;
+      const logged = log.lines().length;
+      const status = await context.run({ actor: "cli" }, () => runCommand(words));
+      vi.unstubAllEnvs();
+      provideOrm(database.orm);
+      provideQueue(queue);
+      configure(current);
+      const errors = vi.mocked(console.error).mock.calls.splice(0);
+      const events = log
+        .lines()
+        .slice(logged)
+        .map((line) => JSON.parse(line))
+        .filter(({ event }) => event)
+        .map(({ level, time, ...event }) => event);
+      const written = stderr.mock.calls.map(([chunk]) => String(chunk));
+      return {
+        status,
+        stdout: output.slice(printed),
+        stderr: [...written, ...errors.map(([line]) => `${line}\n`)].join(""),
+        events,
+      };
     },
     drain: () => drains.mails.drain(),
     drainWebhooks: () => drains.webhooks.drain(),

@@ -1,0 +1,126 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { failed, succeeded } from "../support/command";
+import { startLatchkey } from "../support/latchkey";
+
+const latchkey = startLatchkey();
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "latchkey-commands-"));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+const commands = [
+  ["doctor [--mail ADDRESS] [--webhook] [--json]", "find out what is wrong with this installation"],
+  ["user show EMAIL [--json]", "show an account"],
+  ["user create EMAIL [--name NAME] [--mail]", "create an account and print its id and a reset link"],
+  ["user reset-link EMAIL", "print a reset link"],
+  ["user end-sessions EMAIL", "sign an account out everywhere"],
+  ["user unlink EMAIL", "disconnect an account from the identity provider"],
+  ["user delete EMAIL --yes", "delete an account"],
+  ["user suspend EMAIL", "end an account's sessions and let nobody sign in to it"],
+  ["user restore EMAIL", "let a suspended account sign in again"],
+  ["user groups EMAIL [--add NAME] [--remove NAME]", "show or change the groups of an account"],
+  ["user list [--group NAME] [--no-way-in] [--suspended] [--json]", "list the accounts"],
+  ["user clear-limits EMAIL", "let an address log in and ask for mails again at once"],
+  ["user end-all-sessions --yes", "sign every account out everywhere"],
+  ["user import FILE", "create accounts from a file of JSON lines"],
+  ["user export", "print every account as `user import` takes it"],
+  ["mail failed [--json]", "list the mails that were given up"],
+  ["mail retry [ID]", "send the mails again that were given up, or one of them"],
+  ["webhook failed [--json]", "list the webhooks that were given up"],
+  ["webhook retry [ID]", "send the webhooks again that were given up, or one of them"],
+  ["keys rotate", "replace the key that signs the identity tokens"],
+  ["database migrate", "run the missing migrations"],
+  ["database copy TO", "copy everything to an empty PostgreSQL database"],
+];
+
+const inOneLine = (text: string) => text.replace(/\s+/g, " ");
+
+test("--help lists every command on standard output", async () => {
+  const { status, stdout, stderr } = await latchkey.command("--help");
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toMatch(/^Usage: latchkey COMMAND\n/);
+  expect(inOneLine(stdout)).toContain(`Commands: ${commands.map((command) => command.join(" ")).join(" ")} \`latchkey`);
+});
+
+test("the --help of a command says what it does and what its options are", async () => {
+  const { status, stdout, stderr } = await latchkey.command("user", "create", "--help");
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(inOneLine(stdout)).toBe(
+    "Usage: latchkey user create EMAIL [--name NAME] [--mail] " +
+      "Creates an account without a password, and prints its id and a link with which its owner chooses one. Nothing is " +
+      "mailed, unless --mail mails an invitation in place of the link. With PASSWORDS=off there is no link, and the " +
+      "invitation leads to the provider. The link can be used once, for 60 minutes: hand it to nobody but the owner. " +
+      "Latchkey does not check that the address is the owner's: you do. " +
+      "Options: --name <NAME> the name that pages show --mail mail an invitation, and print no link -h, --help print this text ",
+  );
+});
+
+test.each([
+  ["no command", [], "Usage: latchkey COMMAND\n"],
+  ["no command of a noun", ["user"], "Usage: latchkey user COMMAND\n"],
+  ["an unknown command", ["user", "forget"], "error: unknown command 'forget'\n\nUsage: latchkey user COMMAND\n"],
+  [
+    "no operand",
+    ["user", "show"],
+    "error: missing required argument 'EMAIL'\n\nUsage: latchkey user show EMAIL [--json]\n",
+  ],
+  [
+    "two operands",
+    ["user", "unlink", "a", "postgresql://ada:secret@h/x"],
+    "error: too many arguments for 'unlink'. Expected 1 argument but got 2.\n\nUsage: latchkey user unlink EMAIL\n",
+  ],
+  ["a URL as a command", ["postgresql:ada:se'cret@h/x"], "error: unknown command 'postgresql:…'\n\nUsage: latchkey"],
+  [
+    "a URL in an unknown option",
+    ["user", "export", "--to=postgresql://ada:secret@h/x"],
+    "error: unknown option '--to=postgresql:…'\n\nUsage: latchkey user export\n",
+  ],
+  [
+    "an unconfirmed deletion",
+    ["user", "delete", "ada@example.com"],
+    "error: required option '--yes' not specified\n\nUsage: latchkey user delete EMAIL --yes\n",
+  ],
+])("%s is answered with the usage on standard error and status 2", async (_what, words, printed) => {
+  const { status, stdout, stderr } = await latchkey.command(...words);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(stderr.slice(0, printed.length)).toBe(printed);
+});
+
+async function fileOf(...lines: string[]): Promise<string> {
+  const path = join(folder, crypto.randomUUID());
+  await writeFile(path, lines.map((line) => `${line}\n`).join(""));
+  return path;
+}
+
+const user = { id: "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a", email: "ada@example.com", name: "Ada\u2028L." };
+
+test("a file is imported, wrong lines change nothing, and the export is the file", async () => {
+  const imported = { event: "users.imported", actor: "cli", count: 1 };
+  expect(await latchkey.command("user", "import", await fileOf(JSON.stringify(user)))).toEqual(
+    succeeded("1 account created, 0 skipped because the address has an account.\n", imported),
+  );
+  const wrong = await fileOf("{", '{ "email": "new@example.com" }', "[");
+  expect(await latchkey.command("user", "import", wrong)).toEqual(
+    failed("Line 1: is no JSON.\nLine 3: is no JSON.\nNothing was imported: 2 lines are wrong.\n"),
+  );
+  expect(await latchkey.command("user", "export")).toEqual(succeeded(`${JSON.stringify(user)}\n`));
+});
+
+test("a file that cannot be read is one line with its path, and status 1", async () => {
+  const binary = join(folder, "binary");
+  await writeFile(binary, Buffer.from([0x22, 0xff, 0x22]));
+  for (const [path, stderr] of [
+    [join(folder, "missing"), `${join(folder, "missing")} cannot be read: ENOENT.\n`],
+    [folder, `${folder} cannot be read: EISDIR.\n`],
+    [binary, `${binary} cannot be read: ERR_ENCODING_INVALID_ENCODED_DATA.\n`],
+  ] as const) {
+    expect(await latchkey.command("user", "import", path)).toEqual(failed(stderr));
+  }
+});

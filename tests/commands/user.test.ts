@@ -1,0 +1,252 @@
+import { expect, test } from "vitest";
+import * as forgotPassword from "~/routes/forgot-password";
+import { logIn } from "../support/account-calls";
+import { failed, succeeded } from "../support/command";
+import { startLatchkey } from "../support/latchkey";
+import { call, post } from "../support/route-calls";
+
+const latchkey = startLatchkey({ APP_URL: "https://login.example.com" });
+
+const email = "ada@example.com";
+const userId = "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a";
+const now = "2026-11-22T10:00:00.000Z";
+const logged = { actor: "cli", userId };
+
+const add = ({ password_hash = "", idp_id = "" }) =>
+  latchkey.execute(
+    "insert into users (id, email, password_hash, idp_id, idp_issuer, created_at) values (?, ?, nullif(?, ''), nullif(?, ''), 'github', ?)",
+    [userId, email, password_hash, idp_id, now],
+  );
+
+const link = /^https:\/\/login\.example\.com\/reset-password\?email=ada%40example\.com&token=[0-9a-f]{64}\n$/;
+
+test("`show` prints no character of a name that a terminal would not show as it is", { tags: "1.3.3" }, async () => {
+  await add({ idp_id: "4\u20662" });
+  await latchkey.execute("update users set name = ?", ["Ada \u202eL.\u2028\u3164"]);
+  const { stdout } = await latchkey.command("user", "show", email);
+  expect(stdout).toContain("Name:                Ada \\u202eL.\\u2028\\u3164\n");
+  expect(stdout).toContain("Provider:            4\\u20662 of github\n");
+  const json = (await latchkey.command("user", "show", email, "--json")).stdout;
+  expect(json).toMatch(/^[ -~\n]+$/);
+  expect(JSON.parse(json)).toMatchObject({ name: "Ada \u202eL.\u2028\u3164", provider: { id: "4\u20662" } });
+});
+
+test("`show` lists how the owner signs in, and `reset-link` prints a link", async () => {
+  const hash = "$2y$10$1xcNf4YzKJBR8Bv5o18t8eC/bi9NiVV4QY5idONgkrgAXXQyJkVq.";
+  await add({ password_hash: hash, idp_id: "42" });
+  await latchkey.execute(
+    "insert into passkeys values ('id', ?, 'a key', 0, array['internal'], true, 'My key', ?, null)",
+    [userId, now],
+  );
+  const { stdout, ...printed } = await latchkey.command("user", "reset-link", email);
+  expect(printed).toEqual({ status: 0, stderr: "", events: [{ event: "password_reset.requested", ...logged }] });
+  expect(stdout).toMatch(link);
+  expect(await latchkey.command("user", "show", email)).toEqual(
+    succeeded(`Address:             ada@example.com
+User id:             ${userId}
+Created:             ${now}
+Password:            $2b$10
+Provider:            42 of github
+Passkeys:            1
+  Passkey:           My key, since ${now}, last used never
+Reset links:         1
+Known browsers:      0
+Sessions:            0
+`),
+  );
+  const { stdout: json } = await latchkey.command("user", "show", email, "--json");
+  expect(JSON.parse(json)).toEqual({
+    id: userId,
+    email,
+    name: null,
+    groups: [],
+    createdAt: now,
+    suspendedAt: null,
+    password: "$2b$10",
+    provider: { id: "42", issuer: "github" },
+    providerBlockedAt: null,
+    loginBlockedUntil: null,
+    resetMailsBlockedUntil: null,
+    resetLinks: 1,
+    passkeys: [{ name: "My key", backedUp: true, createdAt: now, lastUsedAt: null }],
+    devices: 0,
+    sessions: [],
+  });
+});
+
+test("`unlink` and `delete` do what the owner's actions do, and the service sends the notices", async () => {
+  await add({ password_hash: "a hash", idp_id: "42" });
+  expect(await latchkey.command("user", "unlink", email)).toEqual(
+    succeeded("The provider is disconnected.\n", { event: "idp.unlinked", ...logged }),
+  );
+  const unlinked = "select idp_id, idp_issuer, idp_blocked_at is not null as blocked from users";
+  expect(await latchkey.execute(unlinked)).toEqual([{ idp_id: null, idp_issuer: null, blocked: true }]);
+  expect(await latchkey.command("user", "delete", email, "--yes")).toEqual(
+    succeeded("The account is deleted.\n", { event: "account.deleted", ...logged }),
+  );
+  expect(await latchkey.execute("select from users")).toEqual([]);
+  await latchkey.drain();
+  expect(latchkey.mails()).toMatchObject([
+    { to: email, subject: "Sign-in with another service was removed" },
+    { to: email, subject: "Your account was deleted" },
+  ]);
+});
+
+test("`end-sessions` signs the account out everywhere", { tags: "7.4.5" }, async () => {
+  await add({ password_hash: "a hash" });
+  await latchkey.execute(
+    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+     select gen_random_uuid(), number::text, ?, now(), now(), now() + interval '1 day' from generate_series(1, 2) as number`,
+    [userId],
+  );
+  expect(await latchkey.command("user", "end-sessions", email)).toEqual(
+    succeeded("2 sessions ended.\n", { event: "session.ended", ...logged, reason: "ended_by_operator", count: 2 }),
+  );
+  expect(await latchkey.execute("select from sessions")).toEqual([]);
+});
+
+test("`suspend` and `restore` end and lift a suspension, and say so; `show` and `list` tell of it", async () => {
+  await add({ password_hash: "a hash" });
+  expect(await latchkey.command("user", "suspend", email)).toEqual(
+    succeeded("The account is suspended. 0 sessions ended.\n", { event: "user.suspended", ...logged }),
+  );
+  const [{ suspended_at: since } = {}] = await latchkey.execute<{ suspended_at?: string }>(
+    "select suspended_at from users",
+  );
+  const { stdout } = await latchkey.command("user", "show", email);
+  expect(stdout).toContain(`Suspended:           since ${new Date(since ?? 0).toISOString()}\n`);
+  expect(await latchkey.command("user", "list", "--suspended")).toEqual(
+    succeeded(`${email}  ${userId}  -  suspended\n`),
+  );
+  expect(await latchkey.command("user", "suspend", email)).toEqual(
+    failed(`The account ${email} is suspended already.\n`),
+  );
+  expect(await latchkey.command("user", "reset-link", email)).toEqual(
+    failed(`The account ${email} is suspended: no link would work.\n`),
+  );
+  expect(await latchkey.command("user", "restore", email)).toEqual(
+    succeeded("The account is restored.\n", { event: "user.restored", ...logged }),
+  );
+  expect(await latchkey.command("user", "restore", email)).toEqual(failed(`The account ${email} is not suspended.\n`));
+  expect(await latchkey.command("user", "list", "--suspended")).toEqual(succeeded(""));
+});
+
+test("`groups` shows and changes the groups; a wrong name is wrong usage, and one too many changes nothing", async () => {
+  await add({});
+  const changed = { event: "user.groups_changed", ...logged };
+  expect(await latchkey.command("user", "groups", email)).toEqual(succeeded(""));
+  expect(await latchkey.command("user", "groups", email, "--add", "staff", "--add", "admin")).toEqual(
+    succeeded("admin\nstaff\n", changed),
+  );
+  expect(await latchkey.command("user", "groups", email, "--remove", "admin", "--remove", "nobody")).toEqual(
+    succeeded("staff\n", changed),
+  );
+  for (const name of ["Staff", "-staff", "a b", "", "a".repeat(65), "a,b"]) {
+    const { status, stderr } = await latchkey.command("user", "groups", email, "--add", name);
+    expect(status, name).toBe(2);
+    expect(stderr).toContain("A group is in lower case: a-z, 0-9 and, not first, . _ -, at most 64 of them.\n");
+  }
+  expect((await latchkey.command("user", "groups", "--help")).stdout).not.toContain("default");
+  const many = Array.from({ length: 32 }, (_, at) => ["--add", `g${at}`]).flat();
+  expect(await latchkey.command("user", "groups", email, ...many)).toEqual(
+    failed("Nothing was changed: a user has at most 32 groups.\n"),
+  );
+  expect(await latchkey.command("user", "list", "--group", "staff")).toEqual(succeeded(`${email}  ${userId}  staff\n`));
+  const { stdout } = await latchkey.command("user", "list", "--json");
+  expect(JSON.parse(stdout)).toEqual({
+    id: userId,
+    email,
+    name: null,
+    groups: ["staff"],
+    createdAt: now,
+    suspendedAt: null,
+  });
+});
+
+test("`clear-limits` clears what was counted for the address and its known browsers, and nothing of others", async () => {
+  await add({ password_hash: "a hash" });
+  await latchkey.execute(
+    "insert into devices (token_hash, user_id, created_at, last_seen_at) values ('d', ?, now(), now())",
+    [userId],
+  );
+  for (const address of [email, "bob@example.com"]) {
+    await call(forgotPassword.action, post("/forgot-password", { email: address }));
+    await logIn(address, "wrong");
+  }
+  const keys = () => latchkey.execute<{ key: string }>("select key from rate_limits order by key");
+  const before = (await keys()).length;
+  expect(await latchkey.command("user", "clear-limits", email)).toEqual(succeeded("3 counts cleared.\n"));
+  expect(await keys()).toHaveLength(before - 3);
+  expect(await latchkey.command("user", "clear-limits", email)).toEqual(succeeded("0 counts cleared.\n"));
+});
+
+test("`end-all-sessions` signs every account out, after `--yes` only", { tags: "7.4.5" }, async () => {
+  await add({});
+  const session = `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+    values (gen_random_uuid(), 'a hash', ?, now(), now(), now() + interval '1 day')`;
+  await latchkey.execute(session, [userId]);
+  expect((await latchkey.command("user", "end-all-sessions")).status).toBe(2);
+  expect(await latchkey.execute("select from sessions")).toHaveLength(1);
+  const ended = { event: "session.ended", actor: "cli", reason: "ended_by_operator", count: 1 };
+  expect(await latchkey.command("user", "end-all-sessions", "--yes")).toEqual(succeeded("1 session ended.\n", ended));
+  expect(await latchkey.execute("select from sessions")).toEqual([]);
+});
+
+test("with PASSWORDS=off no link is printed: `create` makes the account, `reset-link` is refused", async () => {
+  const provider = { IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" };
+  latchkey.configure({ PASSWORDS: "off", ...provider });
+  const { stdout, status } = await latchkey.command("user", "create", email);
+  expect([stdout, status]).toEqual([expect.stringMatching(/^User id: [0-9a-f-]{36}\n$/), 0]);
+  const reason = "There are no passwords: PASSWORDS is off. Accounts come from the provider.\n";
+  expect(await latchkey.command("user", "reset-link", email)).toEqual(failed(reason));
+  expect(await latchkey.execute("select from password_resets")).toEqual([]);
+});
+
+test("`create --mail` mails an invitation in DEFAULT_LOCALE and prints no link, whatever REGISTRATION is", async () => {
+  latchkey.configure({ REGISTRATION: "closed", DEFAULT_LOCALE: "de" });
+  const { stdout, status } = await latchkey.command("user", "create", email, "--mail");
+  const printed = /^User id: [0-9a-f-]{36}\nThe invitation is on its way\.\n$/;
+  expect([stdout, status]).toEqual([expect.stringMatching(printed), 0]);
+  const jobs = await latchkey.execute("select data from pgboss.job where data ->> 'email' is not null");
+  expect(jobs).toEqual([{ data: { task: "mail_invitation", email, language: "de" } }]);
+});
+
+test("`list --no-way-in` lists who has no password, no provider and no passkey, and is not suspended", async () => {
+  const off = { PASSWORDS: "off", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret", IDP_PROVIDER: "github" };
+  latchkey.configure(off);
+  await latchkey.execute(`
+    insert into users (id, email, password_hash, idp_id, idp_issuer, suspended_at, created_at)
+    select gen_random_uuid(), name || '@example.com', hash, idp_id, issuer, suspended, now() from (values
+      ('hashed', 'a hash', null, null, null), ('linked', null, '1', 'github', null), ('old-link', null, '2', null, null),
+      ('elsewhere', null, '3', 'google', null), ('nothing', null, null, null, null), ('with-passkey', null, null, null, null),
+      ('suspended', null, null, null, now())) as one (name, hash, idp_id, issuer, suspended)`);
+  await latchkey.execute(`
+    insert into passkeys (credential_id, user_id, public_key, counter, transports, backed_up, name, created_at)
+    select 'key', id, '', 0, '{}', false, 'a key', now() from users where email like 'with-passkey%'`);
+  const { stdout } = await latchkey.command("user", "list", "--no-way-in", "--json");
+  const addresses = stdout.trim().split("\n");
+  expect(addresses.map((line) => JSON.parse(line).email.split("@")[0])).toEqual(["elsewhere", "hashed", "nothing"]);
+  const { stdout: checks } = await latchkey.command("doctor", "--json");
+  expect(JSON.parse(checks).filter(({ name }: { name: string }) => name === "accounts")).toEqual([
+    {
+      status: "warn",
+      name: "accounts",
+      found: "with PASSWORDS=off, 3 have no way in before they sign in at the provider with their address",
+      mend: "`latchkey user list --no-way-in` names them",
+    },
+  ]);
+});
+
+test("what cannot be done is one line and status 1, and changes nothing", async () => {
+  await add({ idp_id: "42" });
+  const before = await latchkey.execute("select * from users");
+  for (const [words, stderr] of [
+    [["create", email], `The address ${email} has an account already.\n`],
+    [["create", "ada"], "ada is no email address.\n"],
+    [["show", "bob@example.com"], "There is no account with the address bob@example.com.\n"],
+    [["unlink", email], `The provider is the only way to sign in to ${email}. Nothing was changed.\n`],
+  ] as const) {
+    expect(await latchkey.command("user", ...words)).toEqual(failed(stderr));
+  }
+  expect(await latchkey.execute("select * from users")).toEqual(before);
+});
