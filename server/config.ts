@@ -42,6 +42,8 @@ function identityProviderConfig({ identityProvider: v }: Values) {
     scope: v.IDP_SCOPE,
     pkce: v.IDP_PKCE,
     trustEmail: v.IDP_TRUST_EMAIL,
+    name: v.IDP_NAME,
+    logout: v.IDP_LOGOUT,
   };
   const { IDP_PROVIDER: provider, IDP_ISSUER: issuer } = v;
   return provider === "oidc" ? { ...client, provider, issuer: given(issuer) } : { ...client, provider, issuer };

@@ -1,6 +1,6 @@
 import { redirect, redirectDocument } from "@remix-run/node";
 import { originOf } from "#server/door/request-facts";
-import { redirectsToProvider } from "#server/features/visitor/external-sign-in";
+import { logsOutAtProvider, redirectsToProvider } from "#server/features/visitor/external-sign-in";
 import { afterSignIn, allowedReturn } from "#server/features/visitor/return-to";
 import { returnToName, withReturnTo } from "./return-to";
 
@@ -35,7 +35,7 @@ export const redirectToProvider = (returnTo: string | null): Response =>
 /** Where `/login` leads to the provider, whoever has logged out would be signed in again at once. */
 export const redirectAfterLogout = (returnTo: string | null, headers: Headers): Response =>
   returnTo === null
-    ? redirect(redirectsToProvider() ? "/login?notice=signed_out" : "/login", { headers })
+    ? redirect(redirectsToProvider() || logsOutAtProvider() ? "/login?notice=signed_out" : "/login", { headers })
     : redirectTo(returnTo, headers);
 
 /** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */

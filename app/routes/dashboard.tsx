@@ -8,7 +8,6 @@ import { consentOrigin, providerLabel } from "#server/features/visitor/external-
 import { agoIn, momentIn } from "#server/features/visitor/language";
 import { runAccountAction } from "~/account/actions";
 import { accountForm, type Refusal } from "~/account/answers";
-import { formTargetHeader } from "~/answers/redirects";
 import { respond, unprocessable } from "~/answers/responses";
 import { AccountDetails, DeleteAccount } from "~/components/account-details";
 import { SubmitButton } from "~/components/form-controls";
@@ -21,7 +20,7 @@ import { readForm } from "~/forms/form";
 import { deviceCookie, passkeyOfferedCookie } from "~/visitor/cookies";
 import { languageOf } from "~/visitor/language";
 import { lastWay } from "~/visitor/last-sign-in";
-import { mustSignInAgain, requireUser } from "~/visitor/session";
+import { logOutTarget, mustSignInAgain, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -35,7 +34,6 @@ export function loader({ request }: LoaderFunctionArgs) {
     const moment = (at: Date) => ({ at: at.toISOString(), ago: agoIn(language, at), exact: momentIn(language, at) });
     const sessions = await activeSessions(user.id);
     const provider = providerLabel(language);
-    const origin = user.isLinked ? null : consentOrigin();
     const passkeys = hasPasskeys(factsOf(request).origin) ? await passkeysOf(user.id) : null;
     const signInAgain = mustSignInAgain(signedIn);
     const signIn = String(signedIn.signedInAt.getTime());
@@ -79,7 +77,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       },
       {
         headers: {
-          ...(origin !== null && { [formTargetHeader]: origin }),
+          ...logOutTarget(request, user.isLinked ? null : consentOrigin()),
           ...((offered || followsPassword) && { "Set-Cookie": passkeyOfferedCookie.write(request, signIn) }),
         },
       },

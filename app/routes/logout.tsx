@@ -1,6 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, useLoaderData } from "@remix-run/react";
-import { formTarget, returnToOf } from "~/answers/redirects";
+import { returnToOf } from "~/answers/redirects";
 import { respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { SubmitButton } from "~/components/form-controls";
@@ -8,7 +8,7 @@ import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { leave, requireUser } from "~/visitor/session";
+import { leave, logOutTarget, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -19,7 +19,7 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const returnTo = returnToOf(request);
     const { user } = await requireUser(request, withReturnTo("/login", returnTo));
-    return data({ account: user.email, returnTo }, { headers: formTarget(request, returnTo, "/login") });
+    return data({ account: user.email, returnTo }, { headers: logOutTarget(request, returnTo) });
   });
 }
 

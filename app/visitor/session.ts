@@ -1,4 +1,4 @@
-import { redirect } from "@remix-run/node";
+import { redirect, redirectDocument } from "@remix-run/node";
 import {
   logOut,
   type NewSession,
@@ -7,12 +7,19 @@ import {
   type SignedIn,
   sessionDomain,
 } from "#server/features/owner/sessions";
+import { consentOrigin, logsOutAtProvider, providerLogoutUrl } from "#server/features/visitor/external-sign-in";
 import { allowedReturn } from "#server/features/visitor/return-to";
 import { recentSignInMinutes } from "#server/rules";
-import { redirectAfterLogout, redirectFromGuestPage, redirectSignedIn, returnToOf } from "~/answers/redirects";
+import {
+  formTarget,
+  redirectAfterLogout,
+  redirectFromGuestPage,
+  redirectSignedIn,
+  returnToOf,
+} from "~/answers/redirects";
 import { withReturnTo } from "~/answers/return-to";
 import { deviceCookie, sessionToken, sessionTokens, writeSession } from "./cookies";
-import { rememberedWay, type Way } from "./last-sign-in";
+import { lastWay, rememberedWay, type Way } from "./last-sign-in";
 import { failureShown, settleFailure } from "./sign-in-attempt";
 
 export const recentSignIn = recentSignInMinutes * 60_000; // ms
@@ -93,6 +100,17 @@ export async function signOut(request: Request, location: string, ...cookies: st
   return redirect(location, { headers });
 }
 
-/** Where `return_to` leads, which may be another application, or to the login page. */
-export const leave = async (request: Request): Promise<Response> =>
-  redirectAfterLogout(returnToOf(request), await endSession(request));
+/** With `IDP_LOGOUT`, of a session that began there: every sign-in of this browser notes its way. */
+const leavesProvider = (request: Request) => logsOutAtProvider() && lastWay(request) === "provider";
+
+/** Where `return_to` leads, which may be another application, or to the login page; or to the provider, and back from there. */
+export async function leave(request: Request): Promise<Response> {
+  const headers = await endSession(request);
+  if (!leavesProvider(request)) return redirectAfterLogout(returnToOf(request), headers);
+  const url = await providerLogoutUrl();
+  return url ? redirectDocument(url, { headers }) : redirectAfterLogout(null, headers);
+}
+
+/** Of a page with a log-out button. */
+export const logOutTarget = (request: Request, returnTo: string | null) =>
+  formTarget(request, leavesProvider(request) ? consentOrigin() : returnTo, "/login");

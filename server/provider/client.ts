@@ -94,6 +94,16 @@ export async function authorizationUrl(
   return url.href;
 }
 
+/** OpenID Connect RP-Initiated Logout 1.0, section 2; `null` without the provider's endpoint. */
+export async function logoutUrl(config: IdentityProviderConfig, redirectUri: string): Promise<string | null> {
+  const found = config.provider === "oidc" ? await discoverEndpoints(config.issuer).catch(() => null) : null;
+  if (!found?.logoutUrl) return null;
+  const url = new URL(found.logoutUrl);
+  url.searchParams.set("client_id", config.clientId);
+  url.searchParams.set("post_logout_redirect_uri", redirectUri);
+  return url.href;
+}
+
 /**
  * Whether an authorization response with this `iss` comes from the configured provider (RFC 9207, section 2.4).
  * `IDP_AUTHORIZE_URL` may name another provider, so the table's issuer does not count with it. @throws CallError

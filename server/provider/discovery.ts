@@ -12,6 +12,7 @@ export const providerMetadata = z.object({
   token_endpoint: httpUrl,
   userinfo_endpoint: httpUrl,
   jwks_uri: optionalUrl,
+  end_session_endpoint: optionalUrl, // OpenID Connect RP-Initiated Logout 1.0, section 2.1
   authorization_response_iss_parameter_supported: z.boolean().optional(), // RFC 9207, section 3
 });
 export type ProviderMetadata = z.infer<typeof providerMetadata>;
@@ -21,6 +22,8 @@ export interface Discovered extends Endpoints {
   namesIssuer: boolean;
   /** Where its public keys are; `null` when it names none, or one that an https issuer must not have. */
   keySetUrl: string | null;
+  /** Likewise. */
+  logoutUrl: string | null;
 }
 
 const lifetime = 24 * 3_600_000; // ms
@@ -60,6 +63,7 @@ async function discover(issuer: string): Promise<Discovered> {
     tokenUrl: metadata.token_endpoint,
     profileUrl: metadata.userinfo_endpoint,
     keySetUrl: optional(metadata.jwks_uri),
+    logoutUrl: optional(metadata.end_session_endpoint),
     namesIssuer: metadata.authorization_response_iss_parameter_supported ?? false,
   };
 }

@@ -38,13 +38,14 @@ export const encryptionKey = matching(
 ).transform((text): Uint8Array => Buffer.from(text, "base64"));
 
 /** No line breaks, and no characters that turn the direction of the text around them. */
-export const brandName = z
-  .string()
-  .trim()
-  .regex(
-    /^[^\p{Cc}\p{Zl}\p{Zp}<>\u202a-\u202e\u2066-\u2069]{1,60}$/u,
-    "must be 1 to 60 printable characters without < and >",
-  );
+export const displayName = (most: number) =>
+  z
+    .string()
+    .trim()
+    .regex(
+      new RegExp(`^[^\\p{Cc}\\p{Zl}\\p{Zp}<>\\u202a-\\u202e\\u2066-\\u2069]{1,${most}}$`, "u"),
+      `must be 1 to ${most} printable characters without < and >`,
+    );
 
 export const processes = matching(/^(?:auto|[1-9]\d?)$/, "must be auto, or a number from 1 to 99").transform((value) =>
   value === "auto" ? availableParallelism() : Number(value),

@@ -42,7 +42,8 @@ export function brokenRules(values: KnownValues, production: boolean): string[] 
   if (externalSignIn && IDP_PROVIDER === "oidc" && IDP_ISSUER === null) {
     report("IDP_ISSUER is missing: IDP_PROVIDER is oidc");
   }
-  const { IDP_TRUST_EMAIL, IDP_AUTHORIZE_URL, IDP_TOKEN_URL } = identityProvider;
+  const { IDP_NAME, IDP_TRUST_EMAIL, IDP_AUTHORIZE_URL, IDP_TOKEN_URL } = identityProvider;
+  if (IDP_NAME && IDP_PROVIDER && IDP_PROVIDER !== "oidc") report("IDP_NAME must not be set: IDP_PROVIDER is not oidc");
   if (IDP_TRUST_EMAIL && IDP_PROVIDER && IDP_PROVIDER !== "oidc") {
     report("IDP_TRUST_EMAIL must be false: IDP_PROVIDER is not oidc");
   } else if (

@@ -109,6 +109,16 @@ export const settings = {
       default: "off",
       help: "`on`: `/login` sends a visitor on to the provider. With a notice it stays, and has every way in.",
     },
+    IDP_NAME: {
+      form: forms.displayName(40),
+      help: 'With `oidc`: the provider\'s name on buttons, notices and mails, in place of "single sign-on".',
+      example: "Example ID",
+    },
+    IDP_LOGOUT: {
+      form: forms.onOff,
+      default: "off",
+      help: "`on`: who signed in by the provider logs out there, too. Register `{APP_URL}/login?notice=signed_out` with it.",
+    },
     IDP_TRUST_EMAIL: {
       form: forms.flag,
       default: "false",
@@ -206,7 +216,7 @@ export const settings = {
     },
   },
   brand: {
-    BRAND_NAME: { form: forms.brandName, default: "Latchkey", help: "The name in titles, pages and mails." },
+    BRAND_NAME: { form: forms.displayName(60), default: "Latchkey", help: "The name in titles, pages and mails." },
     BRAND_LOGO: { form: logo, help: "An SVG or PNG file, at most 100 KiB.", example: "/etc/latchkey/logo.svg" },
     BRAND_COLOR: {
       form: forms.color,

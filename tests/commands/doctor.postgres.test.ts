@@ -100,6 +100,15 @@ const mailSettings = (SMTP_URL: string) => ({
   SMTP_URL,
 });
 
+test("a network of TRUST_PROXY that is larger than a site's is named, and no smaller one", async () => {
+  const host = (TRUST_PROXY: string) => named("host", { ...behindProxy(), TRUST_PROXY });
+  expect(await host("127.0.0.1, 10.0.0.0/8, 2001:db8::/32")).toEqual([]);
+  expect(await host("10.0.0.0/8, 0.0.0.0/0, 10.0.0.0/7, 2001:d00::/24")).toEqual([
+    "warn whoever is in 0.0.0.0/0 or 10.0.0.0/7 or 2001:d00::/24 chooses the client's address and host (TRUST_PROXY)" +
+      " Mend: name the proxies' own addresses or networks",
+  ]);
+});
+
 test("a sound installation behind a proxy: no check fails, the test mail arrives, the status is 0", async () => {
   rewrite = setEvery;
   const provider = await startIdentityProvider(`https://localhost:${proxy.port}/auth/idp/callback`);
@@ -121,7 +130,7 @@ test("a sound installation behind a proxy: no check fails, the test mail arrives
     ["ok", "clock", "differs from the database's by 0 s"],
     ["ok", "mail", `smtp: localhost:${mails.port} accepts the login`],
     ["ok", "test mail", "the mail service accepted the mail to you@example.org"],
-    ["ok", "provider", "oidc: the client id and secret are accepted"],
+    ["ok", "provider", "oidc: the client id and secret are accepted; it supports IDP_LOGOUT"],
     ["ok", "APP_URL", `https://localhost:${proxy.port} leads to this service`],
     ["ok", "proxy", "sends what TRUST_PROXY expects"],
   ]);
@@ -350,7 +359,7 @@ testCases(
   {
     "it accepts the client": async () => [
       (await identityProvider()).settings,
-      "ok oidc: the client id and secret are accepted",
+      "ok oidc: the client id and secret are accepted; it supports IDP_LOGOUT",
     ],
     "it refuses a wrong client secret": async () => [
       { ...(await identityProvider()).settings, IDP_CLIENT_SECRET: "a-wrong-secret" },

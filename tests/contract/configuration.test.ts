@@ -130,6 +130,8 @@ test("every setting is read", () => {
     SESSION_IDLE: "12",
     SESSION_MAX: "24",
     SIGN_IN_REDIRECT: "on",
+    IDP_NAME: " Firmen-Login ",
+    IDP_LOGOUT: "on",
     METRICS_PORT: "9464",
     METRICS_HOST: "::1",
     BRAND_NAME: " Example & Co. ",
@@ -205,6 +207,8 @@ test("every setting is read", () => {
       scope: "openid email",
       pkce: true,
       trustEmail: true,
+      name: "Firmen-Login",
+      logout: true,
     },
   } satisfies Config);
   expectTypeOf(config).toEqualTypeOf<Readonly<Config>>();
@@ -220,7 +224,7 @@ test("an empty variable counts as unset", () => {
 describe("a setting is read", () => {
   const credentials = { clientId: "a-client", clientSecret: "the-client-secret" };
   const endpoints = { issuer: null, authorizeUrl: null, tokenUrl: null, profileUrl: null };
-  const google = { provider: "google", ...credentials, ...endpoints, scope: null, pkce: false };
+  const google = { provider: "google", ...credentials, ...endpoints, scope: null, pkce: false, name: null };
   const parsedMail = { from: "mail@latchkey.example", apiUrl: null };
   test.each<Read>([
     [{ PORT: "8080" }, { port: 8080, appUrl: "http://localhost:8080" }],
@@ -248,6 +252,7 @@ describe("a setting is read", () => {
     [{ BRAND_NAME: "Example", MAIL_FROM: "a@b.example" }, { mail: { driver: "log", from: "a@b.example" } }],
     [postmark, { mail: { ...parsedMail, driver: "postmark", apiKey: "pm-the-key" } }],
     [identityProvider, { identityProvider: google }],
+    [{ IDP_NAME: "" }, { identityProvider: null }],
     ...["github", "gitlab", "discord"].map<Read>((provider) => [
       { ...identityProvider, IDP_PROVIDER: provider },
       { identityProvider: expect.objectContaining({ provider, issuer: null }) },
@@ -360,6 +365,11 @@ const malformed: Malformed[] = [
   [
     "BRAND_NAME must be 1 to 60 printable characters without < and >",
     ["a".repeat(61), "two\nlines", "a<b", "right\u202eleft", " "],
+  ],
+  [
+    "IDP_NAME must be 1 to 40 printable characters without < and >",
+    ["a".repeat(41), "a>b", "two\nlines", " "],
+    { ...identityProvider, IDP_PROVIDER: "oidc", IDP_ISSUER: "https://sso.example" },
   ],
   ["BRAND_COLOR must be a colour as #rrggbb", "teal #0b6 #0b6355;}"],
   [badLogo, "/nowhere/logo.svg tests package.json"],
@@ -510,6 +520,7 @@ test.each<[problem: string, environment: Environment]>([
   ["APP_URL is missing: mailed links need the public address of this service", { ...postmark, NODE_ENV: "production" }],
   ["REGISTRATION_DOMAINS is missing: REGISTRATION is domains", { REGISTRATION: "domains" }],
   ["PASSWORDS must be on: no provider is configured (IDP_CLIENT_ID)", { PASSWORDS: "off" }],
+  ["IDP_NAME must not be set: IDP_PROVIDER is not oidc", { ...identityProvider, IDP_NAME: "Example" }],
   ["SIGN_IN_REDIRECT must be off: no provider is configured (IDP_CLIENT_ID)", { SIGN_IN_REDIRECT: "on" }],
   ["IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one", { IDENTITY_TOKENS: "on" }],
 ])("%s", (problem, environment) => {

@@ -51,7 +51,8 @@ test("a provider without the claim email_verified is named, and IDP_TRUST_EMAIL 
   expect(await check(withoutClaim, known, { IDP_TRUST_EMAIL: "true" })).toEqual({
     status: "ok",
     name: "provider",
-    found: "oidc: accepted; every address that it states counts as verified (IDP_TRUST_EMAIL)",
+    found:
+      "oidc: the client id and secret are accepted; every address that it states counts as verified (IDP_TRUST_EMAIL)",
   });
 });
 
@@ -61,6 +62,21 @@ test("a provider without a key set is named: nobody can verify its back-channel 
     name: "provider",
     found: "oidc: the provider has no jwks_uri: its back-channel logout cannot be verified",
     mend: "end the sessions of people who leave with `latchkey user suspend`",
+  });
+});
+
+test("the logouts that a provider supports are named, and IDP_LOGOUT without an endpoint is", async () => {
+  const both = { backchannel_logout_supported: true, end_session_endpoint: "https://sso.example/end" };
+  const found = `${accepted.found}; it supports back-channel logout and IDP_LOGOUT`;
+  expect(await check(both, known)).toEqual({ ...accepted, found });
+  const one = await check({ end_session_endpoint: both.end_session_endpoint }, known, { IDP_LOGOUT: "on" });
+  expect(one.found).toBe(`${accepted.found}; it supports IDP_LOGOUT`);
+  expect(await check({ backchannel_logout_supported: "yes" }, known)).toEqual(accepted);
+  expect(await check({}, known, { IDP_LOGOUT: "on" })).toEqual({
+    status: "warn",
+    name: "provider",
+    found: "oidc: the provider has no end_session_endpoint: IDP_LOGOUT does nothing",
+    mend: "set IDP_LOGOUT=off",
   });
 });
 

@@ -38,6 +38,7 @@ test("a provider's answers have the types that they are parsed to", () => {
     token_endpoint: string;
     userinfo_endpoint: string;
     jwks_uri?: string | undefined;
+    end_session_endpoint?: string | undefined;
     authorization_response_iss_parameter_supported?: boolean | undefined;
   }>();
   expectTypeOf<Claims>().toEqualTypeOf<{

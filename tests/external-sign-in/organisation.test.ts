@@ -210,6 +210,16 @@ describe("PASSWORDS=off", () => {
   });
 });
 
+test("IDP_NAME names the provider on buttons and in mails", async () => {
+  const oidc = { IDP_PROVIDER: "oidc", IDP_ISSUER: "https://sso.example" };
+  const provider = async () => (await open("/login")).data.provider;
+  latchkey.configure({ ...google, ...oidc });
+  expect(await provider()).toBe("single sign-on");
+  latchkey.configure({ ...google, ...oidc, IDP_NAME: "Example ID" });
+  expect(await provider()).toBe("Example ID");
+  expect(noticeMail({ task: "mail_provider_linked", email, language: "de" }, "de").subject).toContain("Example ID");
+});
+
 describe("SESSION_IDLE and SESSION_MAX", () => {
   const hour = 3_600_000; // ms
 

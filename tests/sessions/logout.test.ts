@@ -1,5 +1,8 @@
+import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
+import * as dashboard from "~/routes/dashboard";
 import * as logout from "~/routes/logout";
+import * as noAccess from "~/routes/no-access";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, post } from "../support/route-calls";
 
@@ -74,5 +77,87 @@ describe("POST", () => {
   test("of another site is refused, and signs nobody out", async () => {
     const forged = post(path(app), {}, { cookie, headers: { "latchkey-cross-site": "yes" } });
     expect(await latchkey.unchanged(() => call(logout.action, forged))).toMatchObject({ status: 403, location: null });
+  });
+});
+
+describe("IDP_LOGOUT=on", () => {
+  let issuer: string;
+  let ofProvider: string;
+
+  function discovers(members: object, status = 200): void {
+    const endpoint = (name: string) => `${issuer}/${name}`;
+    const required = {
+      issuer,
+      authorization_endpoint: endpoint("authorize"),
+      token_endpoint: endpoint("token"),
+      userinfo_endpoint: endpoint("me"),
+    };
+    nock(issuer)
+      .get("/.well-known/openid-configuration")
+      .reply(status, { ...required, ...members });
+  }
+
+  beforeEach(() => {
+    issuer = `https://${crypto.randomUUID()}.example`; // discovery is cached for a day
+    latchkey.configure({
+      APP_URL: "https://login.example.com",
+      IDP_CLIENT_ID: "latchkey",
+      IDP_CLIENT_SECRET: "secret",
+      IDP_PROVIDER: "oidc",
+      IDP_ISSUER: issuer,
+      IDP_LOGOUT: "on",
+      RETURN_ORIGINS: "https://app.example",
+    });
+    ofProvider = `${cookie}; last_sign_in=provider`;
+  });
+
+  const leave = (sent: string, returnTo: string | null = null) =>
+    call(logout.action, post(path(returnTo), {}, { cookie: sent }));
+  const signedOut = "/login?notice=signed_out";
+
+  test.each([null, app])("a session of the provider ends there too, whatever return_to (%s) is", async (returnTo) => {
+    discovers({ end_session_endpoint: `${issuer}/end?tenant=1` });
+    const out = await leave(ofProvider, returnTo);
+    const back = encodeURIComponent("https://login.example.com/login?notice=signed_out");
+    const location = `${issuer}/end?tenant=1&client_id=latchkey&post_logout_redirect_uri=${back}`;
+    expect(out).toMatchObject({ status: 302, location, cookies: { session: "" } });
+    expect(out.headers.get("X-Remix-Reload-Document")).toBe("true");
+    expect(await sessions()).toEqual([]);
+  });
+
+  test.each<[string, object, number?]>([
+    ["has no such endpoint", {}],
+    ["has one without encryption", { end_session_endpoint: "http://plain.example/end" }],
+    ["does not answer", {}, 503],
+  ])("a provider that %s leads to the login page, and the session has ended", async (_what, members, status) => {
+    discovers(members, status);
+    expect(await leave(ofProvider, app)).toMatchObject({ status: 302, location: signedOut, cookies: { session: "" } });
+    expect(await sessions()).toEqual([]);
+  });
+
+  test.each([
+    [null, signedOut],
+    [app, app],
+  ])("another session, with return_to %j, ends at %s without a call", async (returnTo, location) => {
+    for (const way of ["", "; last_sign_in=password", "; last_sign_in=passkey"])
+      expect(await leave(`${cookie}${way}`, returnTo)).toMatchObject({ status: 302, location });
+  });
+
+  test("the pages with a log-out button name the provider, to which their forms lead", async () => {
+    for (const [route, page] of [
+      [dashboard, "/dashboard"],
+      [logout, path(app)],
+      [noAccess, `/no-access?${new URLSearchParams({ return_to: app })}`],
+    ] as const) {
+      const target = async (sent: string) =>
+        (await call(route.loader, get(page, { cookie: sent }))).headers.get("latchkey-form-target");
+      expect(await target(ofProvider), page).toBe(issuer);
+      if (page !== "/dashboard") expect(await target(cookie), page).toBe("https://app.example");
+    }
+  });
+
+  test("without it the provider is left alone", async () => {
+    latchkey.configure({ RETURN_ORIGINS: "https://app.example" });
+    expect((await leave(ofProvider, app)).location).toBe(app);
   });
 });

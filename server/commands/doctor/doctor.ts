@@ -3,6 +3,7 @@ import { type Config, ConfigurationError, type Environment, loadConfig, provideC
 import { folderOf } from "../../database/embedded";
 import { closeMailer, createMailer, provideMailer } from "../../mail/mailer";
 import { printable } from "../../printable";
+import type { Network } from "../../settings/forms";
 import { unknownNames } from "../../settings/unknown-names";
 import { CommandError, jsonOption } from "../program";
 import { checkAddress } from "./address";
@@ -37,6 +38,12 @@ function checkRegistration({ trustedProxies, returnOrigins }: Config, { REGISTRA
 }
 
 function checkHost({ trustedProxies, host }: Config): Check[] {
+  if (typeof trustedProxies !== "number") {
+    const isWide = ([address, prefix]: Network) => prefix < (address.kind() === "ipv4" ? 8 : 32);
+    const wide = trustedProxies.filter(isWide).map((network) => network.join("/"));
+    const found = `whoever is in ${wide.join(" or ")} chooses the client's address and host (TRUST_PROXY)`;
+    return wide.length > 0 ? [checksOf("host").warn(found, "name the proxies' own addresses or networks")] : [];
+  }
   if (trustedProxies === 0 || ![null, "0.0.0.0", "::"].includes(host)) return [];
   const found = "whoever reaches the port past the proxy chooses the client's address and host (TRUST_PROXY)";
   return [checksOf("host").warn(found, "set HOST=127.0.0.1, or let only the proxy reach the port")];

@@ -37,10 +37,13 @@ const supported = z.object({
   claims_supported: names,
   token_endpoint_auth_methods_supported: names,
   jwks_uri: text,
+  end_session_endpoint: text,
+  backchannel_logout_supported: z.boolean().optional().catch(undefined),
 });
 
 const basicAlone = "the provider takes client_secret_basic alone";
 const noKeySet = "the provider has no jwks_uri: its back-channel logout cannot be verified";
+const noLogout = "the provider has no end_session_endpoint: IDP_LOGOUT does nothing";
 const unverified = "the provider has no claim email_verified: nobody new can sign in";
 
 /** Whether the identity provider is reached and knows the client, as far as it tells. */
@@ -63,7 +66,7 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
     }
   }
   const answer = await answerOf(tokenErrorOf(identityProvider, redirectUri));
-  const { issuer, provider, trustEmail } = identityProvider;
+  const { issuer, provider, trustEmail, logout } = identityProvider;
   const metadata = provider === "oidc" && (await answerOf(callJson(metadataUrl(issuer), { method: "GET" }, supported)));
   const known = typeof metadata === "object" ? metadata : {};
   if (acceptance.test(answer)) {
@@ -73,8 +76,14 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
     if (typeof metadata === "object" && !known.jwks_uri) {
       return warn(`${name}: ${noKeySet}`, "end the sessions of people who leave with `latchkey user suspend`");
     }
-    if (trustEmail) return ok(`${name}: accepted; every address that it states counts as verified (IDP_TRUST_EMAIL)`);
-    return ok(`${name}: the client id and secret are accepted`);
+    if (logout && !known.end_session_endpoint) return warn(`${name}: ${noLogout}`, "set IDP_LOGOUT=off");
+    const supports = [
+      known.backchannel_logout_supported && "back-channel logout",
+      known.end_session_endpoint && "IDP_LOGOUT",
+    ].filter(Boolean);
+    const trusted = trustEmail && "every address that it states counts as verified (IDP_TRUST_EMAIL)";
+    const logouts = supports.length > 0 && `it supports ${supports.join(" and ")}`;
+    return ok([`${name}: the client id and secret are accepted`, trusted, logouts].filter(Boolean).join("; "));
   }
   if (known.token_endpoint_auth_methods_supported?.join() === "client_secret_basic") {
     return fail(`${name}: ${basicAlone} (${answer})`, "allow client_secret_post for this client");

@@ -40,10 +40,16 @@ export const redirectsToProvider = (): boolean => config().signInRedirect;
 
 export function providerLabel(language: Language): string | null {
   const { identityProvider } = config();
-  return (
-    identityProvider && (providers[identityProvider.provider].label ?? answersIn(language)("provider.singleSignOn"))
-  );
+  if (!identityProvider) return null;
+  const { name, provider } = identityProvider;
+  return name ?? providers[provider].label ?? answersIn(language)("provider.singleSignOn");
 }
+
+export const logsOutAtProvider = (): boolean => config().identityProvider?.logout === true;
+
+/** Where a logout goes on to; `null` where the provider has no such place, or does not answer. */
+export const providerLogoutUrl = (): Promise<string | null> =>
+  provider.logoutUrl(configured(), `${config().appUrl}/login?notice=signed_out`);
 
 export function consentOrigin(): string | null {
   const { identityProvider } = config();
