@@ -17,7 +17,7 @@ async function sayWhatToDo(): Promise<void> {
   const url = `http://localhost:${port}`;
   while (!(await fetch(`${url}/readyz`).catch(() => null))?.ok) await setTimeout(100);
   process.stdout.write(
-    `Open ${url}/login, choose "Continue with single sign-on", and type any name and any password.\n`,
+    `Open ${url}/login, choose "Sign in with single sign-on", and type any name and any password.\n`,
   );
 }
 

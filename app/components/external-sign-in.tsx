@@ -3,8 +3,16 @@ import { useTexts } from "~/document/language";
 import { LastUsed } from "./form-controls";
 import marks from "./provider-marks.svg";
 
-/** The providers with a mark, in the colours of each one's guidelines. One without a colour of its own is black or white. */
-const marked = ["Google", "GitHub", "GitLab", "Discord"];
+/** In the colours of each provider's guidelines. One without a colour of its own is black or white, or the text's. */
+const providerMarks = ["Google", "GitHub", "GitLab", "Discord"];
+
+export function Mark({ of }: { of: string }) {
+  return (
+    <svg className="mark" aria-hidden="true" focusable="false">
+      <use href={`${marks}#${of}`} />
+    </svg>
+  );
+}
 
 interface ExternalSignInProps {
   provider: string | null;
@@ -21,12 +29,8 @@ export function ExternalSignIn({ provider, returnTo, or = true, lastUsed = false
       {or && <p className="or">{t("common.or")}</p>}
       <p>
         <a href={withReturnTo("/auth/idp", returnTo)} className="button quiet">
-          {provider !== null && marked.includes(provider) && (
-            <svg className="mark" aria-hidden="true" focusable="false">
-              <use href={`${marks}#${provider}`} />
-            </svg>
-          )}
-          {t("common.continueWith", { provider: provider ?? "" })}
+          <Mark of={providerMarks.find((name) => name === provider) ?? "other"} />
+          {t("common.signInWith", { provider: provider ?? "" })}
           {lastUsed && <LastUsed />}
         </a>
       </p>

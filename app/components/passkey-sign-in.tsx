@@ -3,6 +3,7 @@ import { type FormEvent, startTransition, useCallback, useEffect, useState } fro
 import { withReturnTo } from "~/answers/return-to";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
+import { Mark } from "./external-sign-in";
 import { LastUsed, SubmitButton } from "./form-controls";
 import { Notice } from "./page";
 
@@ -69,6 +70,7 @@ export function PasskeySignIn({ returnTo, or, lastUsed }: PasskeySignInProps) {
       {refused && state === "idle" && <Notice role="alert">{refused.message}</Notice>}
       <Form method="post" action={action} onSubmit={signIn}>
         <SubmitButton className="quiet" intent="passkey">
+          <Mark of="passkey" />
           {t("passkeys.signIn")}
           {lastUsed && <LastUsed />}
         </SubmitButton>

@@ -112,15 +112,16 @@ export default function Login() {
         </Notice>
       )}
       {passwordless === null && (
-        <>
-          <Form method="post" action={withReturnTo("/login", returnTo)}>
-            <EmailField
-              required
-              autoComplete={passkeys ? "username webauthn" : "username"}
-              defaultValue={email}
-              enterKeyHint="next"
-              error={refused?.errors.email}
-            />
+        <Form method="post" action={withReturnTo("/login", returnTo)}>
+          <EmailField
+            required
+            autoComplete={passkeys ? "username webauthn" : "username"}
+            defaultValue={email}
+            enterKeyHint="next"
+            error={refused?.errors.email}
+          />
+          {/* The link stands on the line of the label, and behind the button for the tabulator. */}
+          <div className="password">
             <PasswordField
               of="Password"
               name="password"
@@ -133,13 +134,11 @@ export default function Login() {
               {t("common.logIn")}
               {lastUsed === "password" && <LastUsed />}
             </SubmitButton>
-          </Form>
-          <p className="aside">
             <Link to={email ? `/forgot-password?${new URLSearchParams({ email })}` : "/forgot-password"}>
               {t("common.forgotPassword")}
             </Link>
-          </p>
-        </>
+          </div>
+        </Form>
       )}
       {idpEnabled && (
         <ExternalSignIn

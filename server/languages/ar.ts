@@ -5,7 +5,7 @@ export const ar: Texts = {
     common: {
       accountTitle: "حسابك",
       backToLogin: "العودة إلى تسجيل الدخول",
-      continueWith: "المتابعة باستخدام {provider}",
+      signInWith: "تسجيل الدخول باستخدام {provider}",
       cookiesBlocked:
         "يحظر متصفحك ملفات تعريف الارتباط، ولا يمكن تسجيل الدخول من دونها. يُرجى السماح بها لهذا الموقع، ثم إعادة تحميل الصفحة.",
       email: "البريد الإلكتروني",

@@ -5,7 +5,7 @@ export const de: Texts = {
     common: {
       accountTitle: "Ihr Konto",
       backToLogin: "Zurück zur Anmeldung",
-      continueWith: "Weiter mit {provider}",
+      signInWith: "Mit {provider} anmelden",
       cookiesBlocked:
         "Ihr Browser blockiert Cookies, und ohne Cookie ist keine Anmeldung möglich. Erlauben Sie sie für diese Website, und laden Sie die Seite neu.",
       email: "E‑Mail-Adresse",

@@ -7,7 +7,7 @@ export const en = {
     common: {
       accountTitle: "Your account",
       backToLogin: "Back to log in",
-      continueWith: "Continue with {provider}",
+      signInWith: "Sign in with {provider}",
       cookiesBlocked:
         "Your browser blocks cookies, and nobody can log in without one. Allow them for this site, then reload the page.",
       email: "Email",

@@ -5,7 +5,7 @@ export const es: Texts = {
     common: {
       accountTitle: "Tu cuenta",
       backToLogin: "Volver al inicio de sesión",
-      continueWith: "Continuar con {provider}",
+      signInWith: "Iniciar sesión con {provider}",
       cookiesBlocked:
         "Tu navegador bloquea las cookies, y sin ellas no se puede iniciar sesión. Permítelas en este sitio y vuelve a cargar la página.",
       email: "Correo electrónico",

@@ -5,7 +5,7 @@ export const fr: Texts = {
     common: {
       accountTitle: "Votre compte",
       backToLogin: "Retour à la connexion",
-      continueWith: "Continuer avec {provider}",
+      signInWith: "Se connecter avec {provider}",
       cookiesBlocked:
         "Votre navigateur bloque les cookies, et la connexion en nécessite un. Autorisez-les pour ce site, puis rechargez la page.",
       email: "Adresse e‑mail",

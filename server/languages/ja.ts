@@ -5,7 +5,7 @@ export const ja: Texts = {
     common: {
       accountTitle: "アカウント",
       backToLogin: "ログインに戻る",
-      continueWith: "{provider}で続ける",
+      signInWith: "{provider}でログイン",
       cookiesBlocked:
         "ブラウザが Cookie をブロックしているため、ログインできません。このサイトの Cookie を許可してから、ページを再読み込みしてください。",
       email: "メールアドレス",

@@ -23,7 +23,7 @@ afterAll(() => cluster.remove());
 describe("the page of a database failure, whose link works when the database is back", () => {
   async function signedIn(name: string): Promise<Page> {
     const page = await site.open("/login", surveyed);
-    await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+    await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
     await signInAtProvider(page, name);
     await arrive(page, "Your account");
     return page;

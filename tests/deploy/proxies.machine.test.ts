@@ -139,7 +139,7 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
     await page.getByRole("button", { name: "Log out" }).click();
     await arrive(page, "Log in");
 
-    await page.getByRole("link", { name: /^Continue with/ }).click();
+    await page.getByRole("link", { name: /^Sign in with (?!a passkey)/ }).click();
     await signInAtProvider(page, "grace");
     await arrive(page, "Your account");
     expect(page.url()).toBe(`${origin}/dashboard`);

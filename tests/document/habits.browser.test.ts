@@ -184,7 +184,7 @@ test("Tab reaches every control of the login page in order, with a visible focus
     "Show password",
     "Log in",
     "Forgot your password?",
-    "Continue with single sign-on",
+    "Sign in with single sign-on",
     "Sign in with a passkey",
     "Create one",
   ]);

@@ -73,7 +73,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
 
     test("a private page leads through the external sign-in back to itself", async () => {
       const page = await openPrivatePage(javaScript);
-      await page.getByRole("link", { name: /^Continue with/ }).click();
+      await page.getByRole("link", { name: /^Sign in with (?!a passkey)/ }).click();
       await signInAtProvider(page, `ada-${javaScript}`);
       await page.getByRole("heading", { level: 1, name: /^Notes of / }).waitFor();
       expect(page.url()).toBe(`${example.url}${path}`);

@@ -57,7 +57,7 @@ const newName = () => `${crypto.randomUUID().slice(0, 8)}@example.com`;
 
 async function leave(page: Page, returnTo = target(0)): Promise<void> {
   await page.goto(`/login?${new URLSearchParams({ return_to: returnTo })}`);
-  await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+  await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
   await page.getByPlaceholder("Enter any login").waitFor();
 }
 
@@ -132,7 +132,7 @@ test("a reload during a slow callback ends signed in, with one session", async (
 
 test("a double click on the provider's button ends signed in", async () => {
   const page = await site.open(`/login?${new URLSearchParams({ return_to: target(1) })}`);
-  await page.getByRole("link", { name: "Continue with single sign-on" }).dblclick();
+  await page.getByRole("link", { name: "Sign in with single sign-on" }).dblclick();
   await signInAtProvider(page, newName());
   await expectAt(page, target(1));
 });
@@ -201,7 +201,7 @@ test("a disconnected provider says how to connect it again", async () => {
   await page.getByText("The external sign-in was disconnected").waitFor();
   await page.getByRole("button", { name: "Log out" }).click();
   await arrive(page, "Log in");
-  await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+  await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
   await page.getByText("Log in, then connect single sign-on on your account page.").waitFor();
   await survey(page, "sign-in-disconnected");
 });

@@ -103,20 +103,20 @@ describe.each(visitors)("$who", ({ options }) => {
   test("external sign-in creates a user, and signs the same user in again", async () => {
     const email = newAddress();
     const page = await site.open("/login", options);
-    await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+    await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
     await signInAtProvider(page, email);
     await arrive(page, "Your account");
     expect(await page.getByText("Your only way in is single sign-on.").count()).toBe(1);
     expect(await page.getByText("Disconnect single sign-on").count()).toBe(0);
     await logOut(page);
-    await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+    await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
     await arrive(page, "Your account");
     expect(await page.getByText(email, { exact: true }).count()).toBe(1);
   });
 
   test("a refused external sign-in shows an error and a link to a new attempt", async () => {
     const page = await site.open("/login", options);
-    await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+    await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
     await page.getByRole("link", { name: "[ Cancel ]" }).click();
     await arrive(page, "Log in");
     expect(await page.getByRole("alert").textContent()).toBe(

@@ -27,7 +27,7 @@ test("without passwords there is the provider, and nothing else", async () => {
 });
 
 test.each([
-  ["the provider's button is a plain link", {}, "Continue with Google", "/auth/idp"],
+  ["the provider's button is a plain link", {}, "Sign in with Google", "/auth/idp"],
   ["without external sign-in there is no such button", { idpEnabled: false, provider: null }, /Continue/, undefined],
   ["a closed registration is not offered", { registrationClosed: true }, "Create one", undefined],
 ])("%s", async (_what, changed, name, to) => {
@@ -40,12 +40,14 @@ test.each([
 
 const drawn = readFileSync("app/components/provider-marks.svg", "utf8");
 const labels = [...Object.values(providers).flatMap(({ label }) => label ?? []), "single sign-on"];
-test.each(labels)("the button of %s has the provider's mark, if any, hidden from screen readers", async (provider) => {
+test.each(labels)("the button of %s has the provider's mark, or a neutral one, hidden from screen readers", async (provider) => {
   await renderPage("/login", Login, { loaded: { ...loaded, provider } });
-  const marks = screen.getByRole("link", { name: `Continue with ${provider}` }).querySelectorAll("svg");
+  const marks = screen.getByRole("link", { name: `Sign in with ${provider}` }).querySelectorAll("svg");
   const hidden = [...marks].map((mark) => mark.getAttribute("aria-hidden"));
-  expect(hidden).toEqual(provider === "single sign-on" ? [] : ["true"]);
-  if (marks.length > 0) expect(drawn).toContain(`<symbol id="${provider}" `);
+  expect(hidden).toEqual(["true"]);
+  const id = /#(.*)/.exec(marks[0]?.querySelector("use")?.getAttribute("href") ?? "")?.[1];
+  expect(id).toBe(provider === "single sign-on" ? "other" : provider);
+  expect(drawn).toContain(`<symbol id="${id}" `);
 });
 
 const written = ["<register>Neu</register>", "Neu? <register>Neu</register>Neu? <register>Neu</register>Neu? "];

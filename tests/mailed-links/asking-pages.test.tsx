@@ -67,7 +67,7 @@ describe.each([
 
 test.each([true, false])("the registration page offers the provider where there is one (%s)", async (idpEnabled) => {
   await renderPage("/register", Register, { loaded: { ...loaded, idpEnabled } });
-  const offered = screen.queryByRole("link", { name: "Continue with GitHub" });
+  const offered = screen.queryByRole("link", { name: "Sign in with GitHub" });
   expect(offered?.getAttribute("href")).toBe(idpEnabled ? "/auth/idp" : undefined);
 });
 
@@ -75,7 +75,7 @@ test("a closed registration is said to be closed, without a form or the provider
   await renderPage("/register", Register, { loaded: { ...loaded, registration: "closed" } });
   expect(screen.getByText("New accounts cannot be created here.")).toBeTruthy();
   expect(document.querySelector("form")).toBeNull();
-  expect(screen.queryByRole("link", { name: /Continue with/ })).toBeNull();
+  expect(screen.queryByRole("link", { name: /Sign in with/ })).toBeNull();
   expect(screen.getByRole("link", { name: "Log in" }).getAttribute("href")).toBe("/login");
 });
 

@@ -127,7 +127,7 @@ test("the last way in cannot be removed; a password by mail comes first", async 
   const page = await visitWithoutSuggestions();
   const authenticator = await VirtualAuthenticator.of(page);
   await page.goto("/login");
-  await page.getByRole("link", { name: "Continue with single sign-on" }).click();
+  await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
   await signInAtProvider(page, newAddress().split("@")[0] ?? "");
   await arrive(page, "Your account");
   await addPasskey(page, authenticator);

@@ -55,7 +55,7 @@ describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
     const page = await site.open(asked("/from/provider"), options);
     await page.getByRole("link", { name: "Create one" }).click();
     await arrive(page, "Create an account");
-    await page.getByRole("link", { name: /^Continue with/ }).click();
+    await page.getByRole("link", { name: /^Sign in with (?!a passkey)/ }).click();
     await signInAtProvider(page, newAddress().split("@")[0] ?? "");
     await arrive(page, "App at /from/provider");
   });

@@ -151,7 +151,7 @@ async function visitDeletion(visitor: Visitor): Promise<void> {
   await see("deleted");
   await page.goto("/login?notice=idp_failed");
   await see("login-idp-failed");
-  await page.getByRole("link", { name: t("common.continueWith", { provider }) }).click();
+  await page.getByRole("link", { name: t("common.signInWith", { provider }) }).click();
   await arrive(page, t("common.accountTitle"));
   await see("account-only-provider");
 }
