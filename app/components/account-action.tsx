@@ -1,26 +1,70 @@
 import { Form, useActionData, useLoaderData } from "@remix-run/react";
-import type { FormEvent, ReactNode } from "react";
+import { type FormEvent, type ReactNode, useId } from "react";
 import { recentSignInMinutes } from "#server/rules";
 import type { Intent, Refusal } from "~/account/answers";
 import { useTexts } from "~/document/language";
 import { SubmitButton } from "./form-controls";
+
+interface SectionProps {
+  title: string;
+  /** What concerns all rows. */
+  action?: ReactNode;
+  children: ReactNode;
+}
+
+export function Section({ title, action, children }: SectionProps) {
+  const id = useId();
+  return (
+    <section aria-labelledby={id}>
+      <div className="row">
+        <h2 id={id}>{title}</h2>
+        {action}
+      </div>
+      <ul className="rows">{children}</ul>
+    </section>
+  );
+}
+
+interface RowProps {
+  name: ReactNode;
+  detail?: ReactNode;
+  className?: string;
+  hidden?: boolean;
+  children?: ReactNode;
+}
+
+/** What it is, a line of detail, and its action at the end. */
+export function Row({ name, detail, children, ...item }: RowProps) {
+  return (
+    <li {...item}>
+      <p>
+        {name}
+        {detail && <small className="muted">{detail}</small>}
+      </p>
+      {children}
+    </li>
+  );
+}
 
 interface ActionFormProps {
   intent: Intent;
   sessionId?: string;
   submit: string;
   danger?: boolean;
+  /** The one thing that the opened form is for. */
+  primary?: boolean;
   onSubmit?: (event: FormEvent<HTMLFormElement>) => void;
   children?: ReactNode;
 }
 
-export function ActionForm({ intent, sessionId, submit, danger, onSubmit, children }: ActionFormProps) {
+export function ActionForm({ intent, sessionId, submit, danger, primary, onSubmit, children }: ActionFormProps) {
+  const look = danger ? "danger" : "quiet";
   return (
     <Form method="post" action="/dashboard" {...(onSubmit && { onSubmit })}>
       <input type="hidden" name="intent" value={intent} />
       {sessionId && <input type="hidden" name="sessionId" value={sessionId} />}
       {children}
-      <SubmitButton className={danger ? "danger" : "quiet"} intent={intent} sessionId={sessionId}>
+      <SubmitButton {...(!primary && { className: look })} intent={intent} sessionId={sessionId}>
         {submit}
       </SubmitButton>
     </Form>
@@ -43,11 +87,11 @@ export function ProtectedAction({ label, how, open = false, after, ...form }: Pr
   const t = useTexts();
   const { signInAgain } = useLoaderData<{ signInAgain: boolean }>();
   return (
-    <details open={useRefusal(form.intent) !== null || open} className={form.danger ? "danger" : undefined}>
-      <summary>{label}</summary>
+    <details open={useRefusal(form.intent) !== null || open}>
+      <summary className={form.danger ? "button danger" : "button quiet"}>{label}</summary>
       {how && <p>{how}</p>}
       {signInAgain && <p className="muted">{t("account.signInAgain", { count: recentSignInMinutes })}</p>}
-      <ActionForm {...form} />
+      <ActionForm {...form} primary={!form.danger} />
       {after}
     </details>
   );

@@ -1,6 +1,7 @@
+import { Form } from "@remix-run/react";
 import { useTexts } from "~/document/language";
-import { ProtectedAction, useRefusal } from "./account-action";
-import { EmailField } from "./form-controls";
+import { ProtectedAction, Row, Section, useRefusal } from "./account-action";
+import { EmailField, SubmitButton } from "./form-controls";
 
 interface AccountDetailsProps {
   name: string | null;
@@ -8,45 +9,53 @@ interface AccountDetailsProps {
   picture: string | null;
 }
 
-export function AccountDetails({ name, email, picture }: AccountDetailsProps) {
+/** Who is signed in. Under a picture that cannot be loaded, the first letter is seen. */
+export function Person({ name, email, picture }: AccountDetailsProps) {
+  const t = useTexts();
+  return (
+    <div className="person">
+      <span className="avatar" aria-hidden="true">
+        {/\p{L}\p{M}*|./su.exec(name ?? email)?.[0]}
+        {picture && <img src={picture} alt="" referrerPolicy="no-referrer" />}
+      </span>
+      <p>
+        {name && (
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>
+        )}
+        <bdi dir="ltr">{email}</bdi>
+      </p>
+      <Form method="post" action="/logout">
+        <SubmitButton className="quiet">{t("account.logOut")}</SubmitButton>
+      </Form>
+    </div>
+  );
+}
+
+export function AccountDetails({ email }: { email: string }) {
   const t = useTexts();
   const refused = useRefusal("change-email");
   return (
-    <section aria-labelledby="details">
-      <h2 id="details">{t("account.details")}</h2>
-      <div className="person">
-        {picture && <img src={picture} alt="" width="56" height="56" referrerPolicy="no-referrer" />}
-        <dl>
-          {name && (
-            <>
-              <dt>{t("account.name")}</dt>
-              <dd>
-                <bdi>{name}</bdi>
-              </dd>
-            </>
-          )}
-          <dt>{t("common.email")}</dt>
-          <dd>
-            <bdi dir="ltr">{email}</bdi>
-          </dd>
-        </dl>
-      </div>
-      <ProtectedAction
-        label={t("account.changeEmail")}
-        how={t("account.changeEmailHow")}
-        intent="change-email"
-        submit={t("account.changeEmailSend")}
-      >
-        <EmailField
-          label={t("account.newEmail")}
-          required
-          autoComplete="email"
-          enterKeyHint="send"
-          defaultValue={refused?.typed.email}
-          error={refused?.errors.email}
-        />
-      </ProtectedAction>
-    </section>
+    <Section title={t("account.details")}>
+      <Row name={t("common.email")} detail={<bdi dir="ltr">{email}</bdi>}>
+        <ProtectedAction
+          label={t("account.changeEmail")}
+          how={t("account.changeEmailHow")}
+          intent="change-email"
+          submit={t("account.changeEmailSend")}
+        >
+          <EmailField
+            label={t("account.newEmail")}
+            required
+            autoComplete="email"
+            enterKeyHint="send"
+            defaultValue={refused?.typed.email}
+            error={refused?.errors.email}
+          />
+        </ProtectedAction>
+      </Row>
+    </Section>
   );
 }
 
@@ -54,18 +63,18 @@ export function DeleteAccount() {
   const t = useTexts();
   const refused = useRefusal("delete-account");
   return (
-    <section aria-labelledby="delete-account">
-      <h2 id="delete-account">{t("account.deleteTitle")}</h2>
-      <p className="muted">{t("account.deleteWarning")}</p>
-      <ProtectedAction label={t("account.delete")} intent="delete-account" submit={t("account.deleteForGood")} danger>
-        <EmailField
-          label={t("account.deleteConfirm")}
-          required
-          autoComplete="off"
-          defaultValue={refused?.typed.email}
-          error={refused?.errors.email}
-        />
-      </ProtectedAction>
-    </section>
+    <Section title={t("account.deleteTitle")}>
+      <Row name={t("account.deleteWarning")}>
+        <ProtectedAction label={t("account.delete")} intent="delete-account" submit={t("account.deleteForGood")} danger>
+          <EmailField
+            label={t("account.deleteConfirm")}
+            required
+            autoComplete="off"
+            defaultValue={refused?.typed.email}
+            error={refused?.errors.email}
+          />
+        </ProtectedAction>
+      </Row>
+    </Section>
   );
 }

@@ -10,11 +10,13 @@ export interface Moment {
 }
 
 interface MomentLineProps extends Moment {
+  /** Whether it stands behind another one on the line. */
+  follows?: boolean;
   of: "sessions.since" | "sessions.lastSeen" | "passkeys.added" | "passkeys.lastUsed";
 }
 
 /** A script knows the visitor's time zone, the server does not. */
-export function MomentLine({ of, at, ago, exact }: MomentLineProps) {
+export function MomentLine({ of, at, ago, exact, follows }: MomentLineProps) {
   const { language } = usePage();
   const title = useHydrated() ? localMomentIn(language, new Date(at)) : exact;
   const time = (text: string) => (
@@ -22,5 +24,10 @@ export function MomentLine({ of, at, ago, exact }: MomentLineProps) {
       {text}
     </time>
   );
-  return <Text of={of} values={{ moment: ago }} parts={{ time }} />;
+  return (
+    <>
+      {follows && " · "}
+      <Text of={of} values={{ moment: ago }} parts={{ time }} />
+    </>
+  );
 }

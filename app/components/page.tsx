@@ -14,13 +14,11 @@ const logo = (
 interface PageProps {
   title: string;
   wide?: boolean;
-  aside?: ReactNode;
   children: ReactNode;
 }
 
-export function Page({ title, wide, aside, children }: PageProps) {
+export function Page({ title, wide, children }: PageProps) {
   const { brand } = usePage();
-  const heading = <h1 tabIndex={-1}>{title}</h1>;
   return (
     <>
       <header>
@@ -30,14 +28,7 @@ export function Page({ title, wide, aside, children }: PageProps) {
         </a>
       </header>
       <main className={wide ? "wide" : undefined}>
-        {aside ? (
-          <div className="row">
-            {heading}
-            {aside}
-          </div>
-        ) : (
-          heading
-        )}
+        <h1 tabIndex={-1}>{title}</h1>
         {children}
       </main>
     </>

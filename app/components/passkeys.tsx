@@ -2,7 +2,7 @@ import { useRevalidator, useSubmit } from "@remix-run/react";
 import { type FormEvent, useEffect, useState } from "react";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
-import { ActionForm, ProtectedAction } from "./account-action";
+import { ActionForm, ProtectedAction, Row } from "./account-action";
 import { Field } from "./form-controls";
 import { type Moment, MomentLine } from "./moment";
 
@@ -55,14 +55,7 @@ function AddPasskey({ name, offered, upgradable }: AddPasskeyProps) {
 
   const label = t("passkeys.add");
   return (
-    <ProtectedAction
-      label={label}
-      how={t("passkeys.how")}
-      open={offered}
-      intent="add-passkey"
-      submit={label}
-      onSubmit={add}
-    >
+    <ProtectedAction label={label} open={offered} intent="add-passkey" submit={label} onSubmit={add}>
       <Field label={t("account.name")} name="name" defaultValue={name} maxLength={64} autoComplete="off" />
     </ProtectedAction>
   );
@@ -115,26 +108,27 @@ export function Passkeys({ email, userName, ...passkeys }: PasskeysProps) {
   return (
     <>
       {items.map(({ id, name, added, lastUsed, questioned }) => (
-        <li key={id} {...support}>
-          <p>
-            <bdi>{name}</bdi>
-            <br />
-            <small className="muted">
+        <Row
+          key={id}
+          {...support}
+          name={<bdi>{name}</bdi>}
+          detail={
+            <>
               <MomentLine of="passkeys.added" {...added} />
-              <br />
-              {lastUsed && <MomentLine of="passkeys.lastUsed" {...lastUsed} />}
-            </small>
-            {questioned && <strong>{t("passkeys.questioned")}</strong>}
-          </p>
+              {lastUsed && <MomentLine of="passkeys.lastUsed" {...lastUsed} follows />}
+              {questioned && <strong>{t("passkeys.questioned")}</strong>}
+            </>
+          }
+        >
           <ActionForm intent="remove-passkey" submit={t("passkeys.remove")}>
             <input type="hidden" name="passkey" value={id} />
           </ActionForm>
-        </li>
+        </Row>
       ))}
       {newName !== null && (
-        <li {...support}>
+        <Row {...support} name={t("passkeys.title")} detail={t("passkeys.how")}>
           <AddPasskey name={newName} offered={offered} upgradable={upgradable} />
-        </li>
+        </Row>
       )}
     </>
   );

@@ -1,6 +1,6 @@
-import { Text, useTexts } from "~/document/language";
+import { useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
-import { ActionForm, ProtectedAction, useRefusal } from "./account-action";
+import { ActionForm, ProtectedAction, Row, Section, useRefusal } from "./account-action";
 import { NewPasswordFields } from "./new-password-fields";
 import { Passkeys, type PasskeysOfAccount } from "./passkeys";
 import { PasswordField } from "./password-field";
@@ -50,49 +50,36 @@ export function WaysIn({ email, name, password, linked, canConnect, provider, pa
   const { t, passwordless } = usePage();
   const hasPasskeys = Boolean(passkeys?.items.length);
   return (
-    <section aria-labelledby="ways-in">
-      <h2 id="ways-in">{t("account.waysIn")}</h2>
-      <ul className="rows">
-        {password && (
-          <li>
-            <p>{t("account.emailAndPassword")}</p>
-            <ChangePassword email={email} />
-          </li>
-        )}
-        {linked && (
-          <li>
-            <p>{provider}</p>
-            {(password || hasPasskeys) && (
-              <ProtectedAction
-                label={t("account.disconnect")}
-                how={t("account.disconnectWarning", { provider })}
-                intent="unlink-provider"
-                submit={t("account.disconnectProvider", { provider })}
-                danger
-              />
-            )}
-          </li>
-        )}
-        {canConnect && (
-          <li>
-            <p>
-              <Text
-                of="account.notConnected"
-                values={{ provider }}
-                parts={{ muted: (text) => <span className="muted">{text}</span> }}
-              />
-            </p>
-            <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
-          </li>
-        )}
-        {passkeys && <Passkeys {...passkeys} email={email} userName={name} />}
-      </ul>
-      {!password && passwordless === null && (
-        <>
-          {!hasPasskeys && <p className="muted">{t("account.onlyProvider", { provider })}</p>}
-          <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
-        </>
+    <Section title={t("account.waysIn")}>
+      {password && (
+        <Row name={t("account.emailAndPassword")} detail={<bdi dir="ltr">{email}</bdi>}>
+          <ChangePassword email={email} />
+        </Row>
       )}
-    </section>
+      {!password && passwordless === null && (
+        <Row name={t("account.emailAndPassword")} detail={!hasPasskeys && t("account.onlyProvider", { provider })}>
+          <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
+        </Row>
+      )}
+      {linked && (
+        <Row name={provider} detail={t("account.isConnected")}>
+          {(password || hasPasskeys) && (
+            <ProtectedAction
+              label={t("account.disconnect")}
+              how={t("account.disconnectWarning", { provider })}
+              intent="unlink-provider"
+              submit={t("account.disconnectProvider", { provider })}
+              danger
+            />
+          )}
+        </Row>
+      )}
+      {canConnect && (
+        <Row name={provider} detail={t("account.notConnected")}>
+          <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
+        </Row>
+      )}
+      {passkeys && <Passkeys {...passkeys} email={email} userName={name} />}
+    </Section>
   );
 }

@@ -1,5 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { data, Form, useActionData, useLoaderData, useLocation } from "@remix-run/react";
+import { data, useActionData, useLoaderData, useLocation } from "@remix-run/react";
 import { Fragment } from "react";
 import { factsOf } from "#server/door/request-facts";
 import { hasPasskeys, isQuestioned, mostPasskeys, passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
@@ -9,8 +9,7 @@ import { agoIn, momentIn } from "#server/features/visitor/language";
 import { runAccountAction } from "~/account/actions";
 import { accountForm, type Refusal } from "~/account/answers";
 import { respond, unprocessable } from "~/answers/responses";
-import { AccountDetails, DeleteAccount } from "~/components/account-details";
-import { SubmitButton } from "~/components/form-controls";
+import { AccountDetails, DeleteAccount, Person } from "~/components/account-details";
 import { Notice, Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
 import { WaysIn } from "~/components/ways-in";
@@ -67,13 +66,15 @@ export function loader({ request }: LoaderFunctionArgs) {
         canConnect: provider !== null && !user.isLinked,
         signInAgain,
         notice: new URL(request.url).searchParams.get("notice"),
-        sessions: sessions.map(({ id, userAgent, createdAt, lastSeenAt }) => ({
-          id,
-          browser: browserName(userAgent, language),
-          since: moment(createdAt),
-          lastSeen: moment(id === sessionId ? new Date() : lastSeenAt),
-          current: id === sessionId,
-        })),
+        sessions: sessions
+          .map(({ id, userAgent, createdAt, lastSeenAt }) => ({
+            id,
+            browser: browserName(userAgent, language),
+            since: moment(createdAt),
+            lastSeen: moment(id === sessionId ? new Date() : lastSeenAt),
+            current: id === sessionId,
+          }))
+          .sort((a, b) => Number(b.current) - Number(a.current)),
       },
       {
         headers: {
@@ -95,14 +96,6 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
-function LogOut() {
-  return (
-    <Form method="post" action="/logout">
-      <SubmitButton className="quiet">{useTexts()("account.logOut")}</SubmitButton>
-    </Form>
-  );
-}
-
 export default function Dashboard() {
   const t = useTexts();
   const { user, passkeys, canConnect, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
@@ -121,14 +114,15 @@ export default function Dashboard() {
   const problem =
     errors.intent ?? errors.sessionId ?? errors.passwordLink ?? errors.provider ?? errors.passkey ?? failed;
   return (
-    <Page title={t("common.accountTitle")} wide aside={<LogOut />}>
+    <Page title={t("common.accountTitle")} wide>
+      <Person {...user} />
       {done && <Notice role="status">{done}</Notice>}
       {problem && <Notice role="alert">{problem}</Notice>}
       {/* A new key after each action: the forms are closed and empty again, as after a page load. */}
       <Fragment key={key}>
         <WaysIn {...user} provider={provider} canConnect={canConnect} passkeys={passkeys} />
         <SessionList sessions={sessions} />
-        <AccountDetails {...user} />
+        <AccountDetails email={user.email} />
         <DeleteAccount />
       </Fragment>
     </Page>

@@ -1,7 +1,8 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
 import { setNoticeLanguage } from "#server/features/owner/sessions";
+import { isLanguage } from "#server/features/visitor/language";
 import { allowedPath } from "#server/features/visitor/return-to";
-import { isLanguage } from "#server/languages/languages";
+
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import { languageCookie } from "~/visitor/cookies";

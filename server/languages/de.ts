@@ -173,11 +173,12 @@ export const de: Texts = {
       emailAndPassword: "E‑Mail-Adresse und Passwort",
       externalSignIn: "externe Anmeldung",
       forgotCurrentPassword: "Haben Sie das aktuelle Passwort vergessen?",
+      isConnected: "Verbunden",
       logOut: "Abmelden",
       mailPasswordLink: "Passwort per E‑Mail ändern",
       name: "Name",
       newEmail: "Neue E‑Mail-Adresse",
-      notConnected: "{provider} <muted>· nicht verbunden</muted>",
+      notConnected: "Nicht verbunden",
       onlyProvider:
         "Sie können sich nur so anmelden: {provider}. Um die Verbindung trennen zu können, legen Sie zuerst ein Passwort fest.",
       otherSessionsEnd: "Alle anderen Sitzungen werden beendet.",
@@ -209,6 +210,7 @@ export const de: Texts = {
         "Er stammt aus der Zeit vor der letzten Bestätigung Ihrer Adresse. Wenn Sie ihn nicht hinzugefügt haben, entfernen Sie ihn.",
       remove: "Passkey entfernen",
       signIn: "Mit Passkey anmelden",
+      title: "Passkey",
     },
     noAccess: {
       again: "Noch einmal versuchen",

@@ -173,11 +173,12 @@ export const es: Texts = {
       emailAndPassword: "Correo electrónico y contraseña",
       externalSignIn: "inicio de sesión externo",
       forgotCurrentPassword: "¿Olvidaste la contraseña actual?",
+      isConnected: "Vinculado",
       logOut: "Cerrar sesión",
       mailPasswordLink: "Cambiar la contraseña por correo",
       name: "Nombre",
       newEmail: "Nuevo correo electrónico",
-      notConnected: "{provider} <muted>· sin vincular</muted>",
+      notConnected: "Sin vincular",
       onlyProvider:
         "Tu única forma de iniciar sesión es {provider}. Para poder desvincularlo, establece antes una contraseña.",
       otherSessionsEnd: "Se cerrarán todas las demás sesiones.",
@@ -207,6 +208,7 @@ export const es: Texts = {
       questioned: "Es anterior a la última confirmación de tu dirección. Si no la añadiste tú, quítala.",
       remove: "Quitar la llave de acceso",
       signIn: "Iniciar sesión con una llave de acceso",
+      title: "Llave de acceso",
     },
     noAccess: {
       again: "Intentarlo de nuevo",

@@ -174,11 +174,12 @@ export const fr: Texts = {
       emailAndPassword: "Adresse e‑mail et mot de passe",
       externalSignIn: "connexion externe",
       forgotCurrentPassword: "Mot de passe actuel oublié ?",
+      isConnected: "Associé",
       logOut: "Se déconnecter",
       mailPasswordLink: "Modifier le mot de passe par e‑mail",
       name: "Nom",
       newEmail: "Nouvelle adresse e‑mail",
-      notConnected: "{provider} <muted>· non associé</muted>",
+      notConnected: "Non associé",
       onlyProvider:
         "Votre seul moyen de connexion : {provider}. Pour pouvoir le dissocier, définissez d’abord un mot de passe.",
       otherSessionsEnd: "Toutes les autres sessions seront fermées.",
@@ -210,6 +211,7 @@ export const fr: Texts = {
         "Elle date d’avant la dernière confirmation de votre adresse. Si vous ne l’avez pas ajoutée, supprimez-la.",
       remove: "Supprimer la clé d’accès",
       signIn: "Se connecter avec une clé d’accès",
+      title: "Clé d’accès",
     },
     noAccess: {
       again: "Réessayer",

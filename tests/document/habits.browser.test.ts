@@ -205,13 +205,13 @@ test.each([
   },
 );
 
-test("the link to delete the account has the danger colour, in both themes", async () => {
+test("what opens the form to delete the account has the danger colour, in both themes", async () => {
   const page = await site.visit({ reducedMotion: "reduce" });
   await register(site, page, `${crypto.randomUUID()}@example.com`);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     const [link, button] = await page.evaluate(() =>
-      ["#delete-account ~ details summary", "#delete-account ~ details button"].map(
+      ["section:last-of-type summary", "section:last-of-type button"].map(
         (selector) => getComputedStyle(document.querySelector(selector) as Element).color,
       ),
     );

@@ -40,15 +40,18 @@ test.each([
 
 const drawn = readFileSync("app/components/provider-marks.svg", "utf8");
 const labels = [...Object.values(providers).flatMap(({ label }) => label ?? []), "single sign-on"];
-test.each(labels)("the button of %s has the provider's mark, or a neutral one, hidden from screen readers", async (provider) => {
-  await renderPage("/login", Login, { loaded: { ...loaded, provider } });
-  const marks = screen.getByRole("link", { name: `Sign in with ${provider}` }).querySelectorAll("svg");
-  const hidden = [...marks].map((mark) => mark.getAttribute("aria-hidden"));
-  expect(hidden).toEqual(["true"]);
-  const id = /#(.*)/.exec(marks[0]?.querySelector("use")?.getAttribute("href") ?? "")?.[1];
-  expect(id).toBe(provider === "single sign-on" ? "other" : provider);
-  expect(drawn).toContain(`<symbol id="${id}" `);
-});
+test.each(labels)(
+  "the button of %s has the provider's mark, or a neutral one, hidden from screen readers",
+  async (provider) => {
+    await renderPage("/login", Login, { loaded: { ...loaded, provider } });
+    const marks = screen.getByRole("link", { name: `Sign in with ${provider}` }).querySelectorAll("svg");
+    const hidden = [...marks].map((mark) => mark.getAttribute("aria-hidden"));
+    expect(hidden).toEqual(["true"]);
+    const id = /#(.*)/.exec(marks[0]?.querySelector("use")?.getAttribute("href") ?? "")?.[1];
+    expect(id).toBe(provider === "single sign-on" ? "other" : provider);
+    expect(drawn).toContain(`<symbol id="${id}" `);
+  },
+);
 
 const written = ["<register>Neu</register>", "Neu? <register>Neu</register>Neu? <register>Neu</register>Neu? "];
 test.each(written)("a language may write %s: an element alone, or the same words twice", async (createAccount) => {

@@ -225,7 +225,7 @@ test("a passkey works after a reset, whose mail names it, and after a change of 
   await logOut(page);
   await signIn(page, authenticator);
   await arrive(page, "Your account");
-  await page.getByText(`new-${email}`).waitFor();
+  await page.getByText(`new-${email}`).first().waitFor();
 });
 
 test("after 15 minutes adding one asks for a new sign-in first, and makes no passkey on the device", async () => {

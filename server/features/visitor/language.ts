@@ -5,6 +5,7 @@ import { isLanguage, type Language, languages } from "../../languages/languages"
 import { texts } from "../../languages/texts";
 import { oncePerLanguage } from "../../languages/translate";
 
+export { isLanguage } from "../../languages/languages";
 export { answersIn } from "../../languages/texts";
 export { momentIn } from "../../languages/translate";
 
