@@ -15,7 +15,7 @@ export function Person({ name, email, picture }: AccountDetailsProps) {
   return (
     <div className="person">
       <span className="avatar" aria-hidden="true">
-        {/\p{L}\p{M}*|./su.exec(name ?? email)?.[0]}
+        {/\p{L}\p{M}*/u.exec(`${name ?? ""} ${email}`)?.[0]}
         {picture && <img src={picture} alt="" referrerPolicy="no-referrer" />}
       </span>
       <p>
