@@ -20,6 +20,14 @@ export type MetricsConfig = NonNullable<Config["metrics"]>;
 /** A value that is there, because its setting is required with another one or passed a rule. */
 const given = <Value>(value: Value | null | undefined): Value => value as Value;
 
+type MailDriver = Values["mail"]["MAIL_DRIVER"];
+
+/** The setting that has the key of each mail service with an HTTP API. */
+export const apiKeySettings = {
+  resend: "RESEND_API_KEY",
+  postmark: "POSTMARK_SERVER_TOKEN",
+} as const satisfies Record<Exclude<MailDriver, "log" | "smtp">, keyof Values["mail"]>;
+
 /** `apiUrl`: `null` is the mail service's public address. */
 function mailConfig({ mail: v, brand }: Values) {
   const from = v.MAIL_FROM ?? `${brand.BRAND_NAME} <latchkey@localhost>`;
@@ -27,7 +35,7 @@ function mailConfig({ mail: v, brand }: Values) {
   if (driver === "log") return { driver, from };
   if (driver === "smtp") return { driver, from, server: given(v.SMTP_URL) };
   const apiUrl = v.MAIL_API_URL?.replace(/\/+$/, "") ?? null;
-  return { driver, from, apiUrl, apiKey: given(driver === "resend" ? v.RESEND_API_KEY : v.POSTMARK_SERVER_TOKEN) };
+  return { driver, from, apiUrl, apiKey: given(v[apiKeySettings[driver]]) };
 }
 
 /** What is `null` is as the provider's entry or its discovery document says. */

@@ -5,6 +5,13 @@ export class StartError extends Error {
   override name = "StartError";
 }
 
+/** Two processes on the folder of an embedded database would lose committed rows. */
+export class FolderInUse extends StartError {
+  constructor(folder: string) {
+    super(`The data folder ${folder} is in use by another process.`);
+  }
+}
+
 /** The database cannot be reached, or does not answer in time. The same work may succeed later. */
 export class DatabaseUnavailable extends Error {
   override name = "DatabaseUnavailable";

@@ -1,4 +1,5 @@
 import { redirect, redirectDocument } from "@remix-run/node";
+import { factsOf } from "#server/door/request-facts";
 import {
   logOut,
   type NewSession,
@@ -49,8 +50,8 @@ export async function requireUser(request: Request, login = loginFor(request)): 
   return signedIn;
 }
 
-/** Whether the loader runs for the page of a refused form: Remix keeps the form's headers. */
-export const followsForm = (request: Request) => request.headers.has("Content-Type");
+/** Whether a loader runs for the page of a refused form. */
+export const followsForm = (request: Request) => factsOf(request).method === "POST";
 
 /** @throws Response for a signed-in user: to where a sign-in ends, or to the account page, where one failed */
 export async function requireGuest(request: Request, returnTo: string | null = null): Promise<void> {

@@ -6,16 +6,21 @@ import type { CallFailureReason, SignInStep } from "../events";
 const longestCall = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
 
-/** Holds nothing of what was sent or answered but an error code. */
+/**
+ * Holds nothing of what was sent or answered but an error code: the service's own; of an unreachable one the system's or
+ * TLS's, e.g. `ECONNREFUSED`.
+ */
 export class CallError extends ErrorWithReason<CallFailureReason> {
   override name = "CallError";
-  /** The service's own error code; of an unreachable one the system's or TLS's, e.g. `ECONNREFUSED`. */
-  readonly code: string | number | undefined;
   step: SignInStep | undefined;
 
-  constructor(reason: CallFailureReason, code?: string | number) {
+  constructor(
+    reason: CallFailureReason,
+    readonly code?: string | number | undefined,
+    /** Of the answer; `undefined` without one. */
+    readonly status?: number,
+  ) {
     super(reason);
-    this.code = code;
   }
 }
 
@@ -101,7 +106,7 @@ export async function callText(url: string, call: Call): Promise<string> {
     if (!response.ok) {
       const code = await readErrorCode(response, call, signal);
       const kind = response.status >= 300 && response.status < 400 ? "redirect" : "status";
-      throw new CallError(`${kind} ${response.status}`, code);
+      throw new CallError(`${kind} ${response.status}`, code, response.status);
     }
     return await readBounded(response, signal);
   } catch (error) {

@@ -1,12 +1,12 @@
 import { chmod, type FileHandle, mkdir, open, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { StartError } from "../errors";
+import { FolderInUse, StartError } from "../errors";
 
 /** Two processes on one folder lose rows. The lock ends with its process (fcntl(2), open file description locks). */
 async function lockFolder(folder: string, tryLock: (fd: number) => boolean): Promise<FileHandle> {
   const lock = await open(join(folder, "lock"), "a", 0o600);
   try {
-    if (!tryLock(lock.fd)) throw new StartError(`The data folder ${folder} is in use by another process.`);
+    if (!tryLock(lock.fd)) throw new FolderInUse(folder);
     return lock;
   } catch (error) {
     await lock.close();

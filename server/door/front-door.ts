@@ -38,7 +38,6 @@ function prepare(
   const crossSite = comesFromAnotherSite(request, url.origin);
   const unreadable = !target || !isReadable(target);
   for (const name of ignoredHeaders) delete headers[name];
-  if (method !== "POST") delete headers["content-type"]; // on loaders it says that a form was refused
   if (crossSite) delete headers.origin; // Remix answers it with an empty 500; readForm answers `crossSite` with a page
   headers.host = url.host;
   setTarget(request, target, unreadable);

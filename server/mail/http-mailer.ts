@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { CallError, callJson } from "../calls/json-client";
+import { type Call, CallError, callJson } from "../calls/json-client";
 import type { MailServiceConfig } from "../config";
 import { MailRefused } from "../errors";
 import type { MailRefusal } from "../events";
@@ -33,12 +33,12 @@ export interface PostmarkEmail {
 interface MailService {
   api: string;
   authorization(key: string): Record<string, string>;
-  path: string;
-  body(from: string, mail: Mail): ResendEmail | PostmarkEmail;
+  /** The path below `api`, and the body as `json`, or as a `body` with its content type in `headers`. */
+  request(from: string, mail: Mail): { path: string } & Pick<Call, "headers" | "body" | "json">;
   answer: z.ZodType;
   errorCode: z.ZodType<string | number>;
-  /** The error codes that concern this mail alone; any other error is worth a retry. */
-  refusals: Record<string, MailRefusal>;
+  /** Why an error concerns this mail alone; any other error is worth a retry. */
+  refusal(error: CallError): MailRefusal | undefined;
   /** A path that any key may read, and the error code of a key that is known but may not read it. */
   verify: { path: string; known?: string };
 }
@@ -55,44 +55,48 @@ const services = {
   resend: {
     api: "https://api.resend.com",
     authorization: (key) => ({ authorization: `Bearer ${key}` }),
-    path: "/emails",
-    body: (from, { to, replyTo, language, ...message }): ResendEmail => ({
-      from,
-      to: [to],
-      ...message,
-      ...(replyTo && { reply_to: replyTo }),
-      headers: headersIn(language),
+    request: (from, { to, replyTo, language, ...message }) => ({
+      path: "/emails",
+      json: {
+        from,
+        to: [to],
+        ...message,
+        ...(replyTo && { reply_to: replyTo }),
+        headers: headersIn(language),
+      } satisfies ResendEmail,
     }),
     answer: resendAnswer,
     // https://resend.com/docs/api-reference/errors: the others concern the key, the domain or the quota.
     errorCode: z.object({ name: z.string().regex(/^[a-z_]{1,40}$/) }).transform(({ name }) => name),
-    refusals: {
-      validation_error: "message_refused",
-      invalid_parameter: "message_refused",
-      missing_required_field: "message_refused",
-    },
+    refusal: ({ status, code }) =>
+      status === 422 && ["validation_error", "invalid_parameter", "missing_required_field"].includes(String(code))
+        ? "message_refused"
+        : undefined,
     verify: { path: "/domains", known: "restricted_api_key" }, // of a key that may only send mails
   },
   postmark: {
     api: "https://api.postmarkapp.com",
     authorization: (key) => ({ "x-postmark-server-token": key }),
-    path: "/email",
-    body: (from, { to, subject, text, html, replyTo, language }): PostmarkEmail => ({
-      From: from,
-      To: to,
-      ...(replyTo && { ReplyTo: replyTo }),
-      Subject: subject,
-      TextBody: text,
-      HtmlBody: html,
-      Headers: Object.entries(headersIn(language)).map(([Name, Value]) => ({ Name, Value })),
-      MessageStream: "outbound",
-      TrackOpens: false,
-      TrackLinks: "None",
+    request: (from, { to, subject, text, html, replyTo, language }) => ({
+      path: "/email",
+      json: {
+        From: from,
+        To: to,
+        ...(replyTo && { ReplyTo: replyTo }),
+        Subject: subject,
+        TextBody: text,
+        HtmlBody: html,
+        Headers: Object.entries(headersIn(language)).map(([Name, Value]) => ({ Name, Value })),
+        MessageStream: "outbound",
+        TrackOpens: false,
+        TrackLinks: "None",
+      } satisfies PostmarkEmail,
     }),
     answer: postmarkAnswer,
     // https://postmarkapp.com/developer/api/overview#error-codes: the others concern the sender, the token or the server.
     errorCode: z.object({ ErrorCode: z.int() }).transform(({ ErrorCode }) => ErrorCode),
-    refusals: { 300: "message_refused", 406: "recipient_refused" },
+    refusal: ({ status, code }) =>
+      status !== 422 ? undefined : code === 300 ? "message_refused" : code === 406 ? "recipient_refused" : undefined,
     verify: { path: "/server" },
   },
 } satisfies Record<MailServiceConfig["driver"], MailService>;
@@ -101,16 +105,19 @@ const services = {
 export function httpMailer({ driver, from, apiUrl, apiKey }: MailServiceConfig): Mailer {
   const service: MailService = services[driver];
   const api = apiUrl ?? service.api;
+  const { errorCode, answer, verify } = service;
   const headers = service.authorization(apiKey);
-  const { errorCode, answer, refusals, verify } = service;
   return {
     async send(mail) {
       try {
-        const json = service.body(from, mail);
-        await callJson(`${api}${service.path}`, { method: "POST", headers, json, errorCode }, answer);
+        const { path, headers: more, ...body } = service.request(from, mail);
+        await callJson(
+          `${api}${path}`,
+          { method: "POST", headers: { ...headers, ...more }, errorCode, ...body },
+          answer,
+        );
       } catch (error) {
-        const code = error instanceof CallError && error.reason === "status 422" ? error.code : undefined;
-        const refusal = Object.entries(refusals).find(([key]) => key === String(code))?.[1];
+        const refusal = error instanceof CallError && service.refusal(error);
         throw refusal ? new MailRefused(refusal) : error;
       }
     },

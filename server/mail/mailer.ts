@@ -14,8 +14,7 @@ export function createMailer(config: MailConfig): Mailer {
       return logMailer(config.from);
     case "smtp":
       return smtpMailer(config);
-    case "resend":
-    case "postmark":
+    default:
       return httpMailer(config);
   }
 }

@@ -6,7 +6,7 @@ import { User } from "../../database/entities";
 import { hasNewerMigration, missingMigrations, serverVersion } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
-import { StartError } from "../../errors";
+import { FolderInUse, StartError } from "../../errors";
 import { canSign } from "../../features/application/signing-keys";
 import { installationIdOf } from "../../features/operator/health";
 import { isPrepared } from "../../features/operator/schema";
@@ -125,7 +125,7 @@ export async function checkDatabase(databaseUrl: string, directUrl: string | nul
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const reason = error.message.replace(/\.$/, "");
-    if (/is in use by another process$/.test(reason)) {
+    if (error instanceof FolderInUse) {
       return { checks: [database.skip(reason), await askService(config())], installation: "held" };
     }
     return {

@@ -1,6 +1,6 @@
 import { parseAddress } from "../../accounts/users/email-address";
 import { CallError } from "../../calls/json-client";
-import type { Config, MailServiceConfig, SmtpConfig } from "../../config";
+import { apiKeySettings, type Config, type MailServiceConfig, type SmtpConfig } from "../../config";
 import { MailRefused } from "../../errors";
 import { errorFields } from "../../log";
 import { sendMail, verifyMailer } from "../../mail/mailer";
@@ -40,11 +40,6 @@ const serviceTroubles: Troubles = [
   [/^/, "{service} answered: {cause}", "correct MAIL_API_URL, or see the service's status page"],
 ];
 
-const services = {
-  resend: { service: "Resend", setting: "RESEND_API_KEY" },
-  postmark: { service: "Postmark", setting: "POSTMARK_SERVER_TOKEN" },
-};
-
 function mailTrouble(error: unknown, mail: SmtpConfig | MailServiceConfig): Trouble {
   if (mail.driver === "smtp") {
     const { host, port } = mail.server;
@@ -53,7 +48,7 @@ function mailTrouble(error: unknown, mail: SmtpConfig | MailServiceConfig): Trou
   }
   const { reason, code } = error instanceof CallError ? error : { reason: errorFields(error).error, code: undefined };
   const cause = code === undefined ? reason : `${reason}, ${code}`;
-  return troubleOf(serviceTroubles, reason, { ...services[mail.driver], cause });
+  return troubleOf(serviceTroubles, reason, { service: mail.driver, setting: apiKeySettings[mail.driver], cause });
 }
 
 /** Readers see both names. */

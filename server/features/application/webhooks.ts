@@ -27,6 +27,6 @@ export async function sendWebhook(id: string, payload: WebhookPayload): Promise<
     "webhook-signature": new Webhook(webhook.secret).sign(id, now, body),
   };
   await callText(webhook.url, { method: "POST", headers, body }).catch((error: unknown) => {
-    throw error instanceof CallError && error.reason === "status 410" ? new EndpointGone() : error;
+    throw error instanceof CallError && error.status === 410 ? new EndpointGone() : error;
   });
 }
