@@ -22,8 +22,13 @@ function configuration(callbackUrl: string): ConstructorParameters<typeof Provid
         response_types: ["code"],
         grant_types: ["authorization_code"],
         token_endpoint_auth_method: "client_secret_post",
+        backchannel_logout_uri: new URL("/auth/idp/backchannel-logout", callbackUrl).href,
+        post_logout_redirect_uris: [new URL("/login?notice=signed_out", callbackUrl).href],
       },
     ],
+    features: { backchannelLogout: { enabled: true } },
+    // Its own dispatcher calls no loopback address.
+    fetch: (url, options) => fetch(url, { ...options, dispatcher: undefined } as RequestInit),
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture"] },
     pkce: { required: () => false },
     cookies: { keys: ["only-for-the-demo-and-the-tests"] },

@@ -1,7 +1,7 @@
 import type { IdentityProvider } from "../../demo/identity-provider";
+import { consent } from "../support/consent";
 import { newPassword, oldPassword } from "../support/fixture";
 import { twice } from "../support/twice";
-import { consent } from "./consent";
 import type { Flow, Visit } from "./load";
 
 const fieldsOf = (link: string) => Object.fromEntries(new URL(link, "http://localhost").searchParams);

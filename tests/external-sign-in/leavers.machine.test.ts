@@ -1,0 +1,42 @@
+import { expect, onTestFinished, test } from "vitest";
+import { startIdentityProvider } from "../../demo/identity-provider";
+import { consent, logOutAtProvider } from "../support/consent";
+import { createFixtures } from "../support/fixture";
+import { freePort } from "../support/server";
+import { Visitor } from "../support/visitor";
+
+const { createFixture } = createFixtures();
+
+test("who has logged out at the provider is 401 at every process from the next request on, 100 times", async () => {
+  const port = await freePort();
+  const APP_URL = `http://localhost:${port}`;
+  const provider = await startIdentityProvider(`${APP_URL}/auth/idp/callback`);
+  onTestFinished(() => provider.stop());
+  await using fixture = await createFixture();
+  const first = await fixture.server({ APP_URL, PORT: String(port), ...provider.settings });
+  const others = [await fixture.server(provider.settings), await fixture.server(provider.settings)];
+  const origins = [APP_URL, ...others.map(({ url }) => url)];
+  const statuses = (cookie: string) =>
+    Promise.all(
+      origins.map(async (origin) => (await new Visitor(origin).get("/auth/verify", { Cookie: cookie })).status),
+    );
+
+  let slowest = 0;
+  for (let time = 0; time < 100; time++) {
+    const visitor = new Visitor(APP_URL);
+    const browser = new Visitor(provider.url);
+    const { location } = await visitor.get("/auth/idp");
+    const back = await visitor.get(await consent(location ?? "", "ada@example.com", browser));
+    expect(back.location).toBe("/dashboard");
+    expect(await statuses(visitor.cookie)).toEqual([200, 200, 200]);
+
+    const start = performance.now();
+    await logOutAtProvider(browser);
+    expect(await statuses(visitor.cookie)).toEqual([401, 401, 401]);
+    slowest = Math.max(slowest, performance.now() - start);
+  }
+  expect(first.output()).toContain('"reason":"provider_logout"');
+  process.stdout.write(
+    `From the logout at the provider to 401 at three processes: at most ${Math.round(slowest)} ms\n`,
+  );
+});
