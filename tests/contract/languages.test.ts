@@ -3,7 +3,9 @@ import { noticeMail } from "#server/features/owner/notices";
 import { type Language, languages } from "#server/languages/languages";
 import { mailTextsIn, texts } from "#server/languages/texts";
 import { fill, momentIn, type Plural, templateOf } from "#server/languages/translate";
+import type { Message } from "#server/mail/mail";
 import * as messages from "#server/mail/messages";
+import type { JobData, NoticeTask } from "#server/queue/jobs";
 import { configure } from "../support/configure";
 
 const everyLanguage = Object.keys(languages) as Language[];
@@ -114,36 +116,47 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
   const addresses = { oldEmail: "ada@example.com", newEmail: "lovelace@example.com" };
   const email = "ada@example.com";
   const token = "f".repeat(64);
-  const notices = [
-    { task: "mail_password_changed" },
-    { task: "mail_password_changed_by_owner" },
-    { task: "mail_new_sign_in", browser: "Firefox", at: new Date(0).toISOString() },
-    { task: "mail_provider_linked" },
-    { task: "mail_provider_unlinked" },
-    { task: "mail_account_deleted" },
-    { task: "mail_email_changing", newEmail: addresses.newEmail },
-    { task: "mail_email_changed", ...addresses },
+  const notices = {
+    mail_password_changed: {},
+    mail_password_changed_by_owner: {},
+    mail_new_sign_in: { browser: "Firefox", at: new Date(0).toISOString() },
+    mail_provider_linked: {},
+    mail_provider_unlinked: {},
+    mail_passkey_added: {},
+    mail_passkey_removed: {},
+    mail_account_deleted: {},
+    mail_email_changing: { newEmail: addresses.newEmail },
+    mail_email_changed: addresses,
+  } satisfies { [Task in NoticeTask]: Omit<JobData[Task], "email" | "language"> };
+  const others = [
     { task: "mail_email_changed", ...addresses, email: addresses.newEmail },
+    { task: "mail_new_sign_in", ...notices.mail_new_sign_in, by: "passkey" },
+    { task: "mail_password_changed", passkeys: 2 },
   ] as const;
   const written = () => {
     configure({});
-    const told = notices.map(
-      (job) => [String(Object.values(job)), noticeMail({ email, language, ...job }, language)] as const,
-    );
-    return {
-      ...Object.fromEntries(told),
-      reset: messages.resetMail(language, email, token),
-      registration: messages.registrationMail(language, email, token),
-      exists: messages.accountExistsMail(language),
-      emailChange: messages.emailChangeMail(language, addresses.newEmail, token, addresses.oldEmail),
-      addressTaken: messages.addressTakenMail(language),
-    };
+    const jobs = [...Object.entries(notices).map(([task, data]) => ({ task, ...data })), ...others];
+    const told = jobs.map((job) => {
+      const notice = { email, language, ...job } as Parameters<typeof noticeMail>[0];
+      return [String(Object.values(job)), noticeMail(notice, language)] as const;
+    });
+    const letters = {
+      resetMail: messages.resetMail(language, email, token),
+      registrationMail: messages.registrationMail(language, email, token),
+      invitationMail: messages.invitationMail(language, email, { token }),
+      accountExistsMail: messages.accountExistsMail(language),
+      emailChangeMail: messages.emailChangeMail(language, addresses.newEmail, token, addresses.oldEmail),
+      addressTakenMail: messages.addressTakenMail(language),
+    } satisfies Record<Exclude<Extract<keyof typeof messages, `${string}Mail`>, "testMail">, Message>;
+    const invitationToProvider = messages.invitationMail(language, email, { provider: "Google" });
+    return { ...Object.fromEntries(told), ...letters, invitationToProvider };
   };
 
   test("has no token when it is a notice", () => {
-    const { reset, registration, emailChange, ...others } = written();
-    for (const { text, html } of [reset, registration, emailChange]) expect(text && html).toContain(token);
-    for (const { text, html } of Object.values(others)) expect(`${text}${html}`).not.toMatch(/token=/);
+    const { resetMail, registrationMail, invitationMail, emailChangeMail, ...without } = written();
+    for (const { text, html } of [resetMail, registrationMail, invitationMail, emailChangeMail])
+      expect(text && html).toContain(token);
+    for (const { text, html } of Object.values(without)) expect(`${text}${html}`).not.toMatch(/token=/);
   });
 
   test("says its language and direction, fills in every value, and has its subject as title", () => {
@@ -166,7 +179,7 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
   test("has the same links as in English", () => {
     const linksOf = (text: string) => text.match(/https:\S+/g);
     const inEnglish = messages.resetMail("en", "ada@example.com", "f".repeat(64));
-    expect(linksOf(written().reset.text)).toEqual(linksOf(inEnglish.text));
-    expect(written().reset.text.split("\n\n")[0]).toBe(mailTextsIn(language)("reset.lead"));
+    expect(linksOf(written().resetMail.text)).toEqual(linksOf(inEnglish.text));
+    expect(written().resetMail.text.split("\n\n")[0]).toBe(mailTextsIn(language)("reset.lead"));
   });
 });

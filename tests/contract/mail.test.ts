@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
-import type { Environment } from "#server/config";
+import type { Config, Environment } from "#server/config";
 import type { MailRefusal } from "#server/events";
 import { noticeMail } from "#server/features/owner/notices";
 import type { Language } from "#server/languages/languages";
@@ -50,7 +50,7 @@ interface MailService {
   invalidAnswers: [string, Answer, string][];
 }
 
-const services: Record<"resend" | "postmark", MailService> = {
+const services: Record<Exclude<Config["mail"]["driver"], "log" | "smtp">, MailService> = {
   resend: {
     settings: { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_secret/+=" },
     path: "/emails",

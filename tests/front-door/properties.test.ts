@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { isLinkValid, issueLink } from "#server/accounts/links/mailed-links";
 import { mintToken, sha256 } from "#server/accounts/links/tokens";
 import { parseAddress, parseAsciiAddress } from "#server/accounts/users/email-address";
+import type { ProviderName } from "#server/config";
 import { currentRequest } from "#server/context";
 import { PasswordReset, Registration } from "#server/database/entities";
 import { openFrontDoor } from "#server/door/front-door";
@@ -56,7 +57,7 @@ const claim = fc.oneof(hostile, fc.anything());
 const claims = { email: claim, email_verified: claim, name: claim, picture: claim };
 
 /** For each provider the field of the id, and the other fields of its profile that Latchkey reads. */
-const profiles: Record<string, [id: string, others: Record<string, fc.Arbitrary<unknown>>]> = {
+const profiles: Record<ProviderName, [id: string, others: Record<string, fc.Arbitrary<unknown>>]> = {
   google: ["sub", claims],
   gitlab: ["sub", claims],
   oidc: ["sub", claims],
@@ -424,8 +425,9 @@ describe("any answer of the provider", () => {
     for (const { email } of users) expect(parseAddress(email)).toBe(email);
   });
 
-  describe.each(Object.entries(providers))("%s's profile", (name, { profile }) => {
-    const [idField, person] = profiles[name]!;
+  describe.each(Object.keys(providers) as ProviderName[])("%s's profile", (name) => {
+    const { profile } = providers[name];
+    const [idField, person] = profiles[name];
     const usableId = fc.oneof(
       fc.stringMatching(/^[!-~]{1,255}$/),
       fc.maxSafeInteger().filter((id) => !Object.is(id, -0)),
