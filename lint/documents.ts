@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import type { Command } from "commander";
+import { program } from "#server/commands/command-line";
 
 /**
- * Says which document is over its size, which link or anchor leads nowhere, and which command of README nothing runs.
+ * Says which document is over its size, which link or anchor leads nowhere, which command of README nothing runs, and
+ * which event, reason, webhook type, command, provider or mail driver no document names.
  * Sizes are in lines; README's also in bytes.
  */
 
@@ -78,6 +81,35 @@ const runs = [".ci/run", ...testFiles.map((file) => join("tests", file))].map(te
 
 for (const command of commandsOfReadme()) {
   if (!runs.includes(command)) problems.push(`README.md: nothing in .ci/run or tests/ runs \`${command}\``);
+}
+
+const stringsOf = (code: string) => [...code.matchAll(/"([\w.]+)"/g)].map(([, text = ""]) => text);
+const wordsOf = (command: Command): string[] =>
+  command.commands.length === 0
+    ? [command.name()]
+    : command.commands.flatMap(wordsOf).map((words) => `${command.name()} ${words}`);
+const between = (code: string, start: string, end: string) => code.split(start)[1]?.split(end)[0] ?? "";
+const settings = textOf("server/settings/settings.ts");
+const choices = (name: string) => stringsOf(between(settings, `${name}: {`, "help:")).filter((text) => text !== "log");
+
+const named: [what: string, names: string[], document: string][] = [
+  ["event or reason", stringsOf(textOf("server/events.ts")), "docs/monitoring.md"],
+  [
+    "webhook type",
+    stringsOf(between(textOf("server/queue/jobs.ts"), "type AccountChange =", ";")),
+    "docs/applications.md",
+  ],
+  ["command", program.commands.flatMap(wordsOf), "docs/commands.md"],
+  ["provider", choices("IDP_PROVIDER"), "README.md"],
+  ["mail driver", choices("MAIL_DRIVER"), "docs/operation.md"],
+];
+for (const [what, names, document] of named) {
+  const text = textOf(document);
+  if (names.length === 0) problems.push(`lint/documents.ts finds no ${what}`);
+  for (const name of names) {
+    if (!new RegExp(`\\b${name.replaceAll(".", "\\.")}\\b`).test(text))
+      problems.push(`${document}: no word of the ${what} ${name}`);
+  }
 }
 
 for (const problem of problems) console.error(problem);

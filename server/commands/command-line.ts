@@ -11,7 +11,7 @@ import { addUserCommands } from "./user";
 import { addUserAccessCommands } from "./user-access";
 import { addUserFileCommands } from "./user-files";
 
-const program = createProgram();
+export const program = createProgram();
 addDoctor(program);
 const user = program.command("user");
 addUserCommands(user);
