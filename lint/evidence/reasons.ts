@@ -110,9 +110,11 @@ export const reasons: Record<string, Reason> = {
   ],
   "7.1.1": "Documented: SECURITY.md, promise 4.",
   "7.1.2": "Documented here: a user has at most 50 sessions; one more ends the one that was used least recently.",
-  "7.1.3": "Documented: SECURITY.md. Besides, the provider's session and the session here are independent.",
+  "7.1.3":
+    "Documented: SECURITY.md. Besides, a logout at the provider ends the sessions here (`oidc`), one here goes on there with `IDP_LOGOUT`; otherwise both are independent.",
   "7.5.2": "In part: ending a session asks for no new sign-in.",
-  "7.6.1": "Documented here: the provider's session and the session here are independent.",
+  "7.6.1":
+    "Documented here: a logout at the provider ends the sessions here (`oidc`), one here goes on there with `IDP_LOGOUT`; otherwise both are independent.",
   "7.6.2":
     "Not met: any link to `/auth/idp` starts a sign-in, which a provider may complete without a click. The GET was asked for.",
   "8.1":
