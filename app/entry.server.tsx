@@ -3,10 +3,9 @@ import manifest from "@remix-run/dev/assets-manifest";
 import type { EntryContext, HandleErrorFunction } from "@remix-run/node";
 import { isRouteErrorResponse, RemixServer } from "@remix-run/react";
 import { renderToString } from "react-dom/server";
-import { hasGone } from "#server/door/request-facts";
+import { factsOf, hasGone } from "#server/door/request-facts";
 import { logUnexpected } from "#server/log";
 import { start } from "#server/start";
-import { formTargetHeader } from "./answers/redirects";
 import { contentSecurityPolicy, pageOf } from "./document/page";
 import { PageProvider } from "./document/page-context";
 import { preloadRoutesOnly, renderedOnce } from "./document/remix-internals";
@@ -40,18 +39,11 @@ export default async function handleDocumentRequest(
     </PageProvider>,
   );
   headers.set("Content-Type", "text/html; charset=utf-8");
-  headers.set("Content-Security-Policy", contentSecurityPolicy(nonce, headers.get(formTargetHeader)));
-  headers.delete(formTargetHeader);
+  headers.set("Content-Security-Policy", contentSecurityPolicy(nonce, factsOf(request).formTarget));
   // Bytes with a length: undici would convert the text twice, and the answer would be sent in three writes.
   const body = Buffer.from(`<!DOCTYPE html>${page}`);
   headers.set("Content-Length", String(body.byteLength));
   return new Response(body, { headers, status });
-}
-
-/** The data of a page, for a navigation without a page load: the policy is that of the page which is open. */
-export function handleDataRequest(response: Response): Response {
-  response.headers.delete(formTargetHeader);
-  return response;
 }
 
 export const handleError: HandleErrorFunction = (error) => {

@@ -21,6 +21,8 @@ export interface RequestFacts {
   crossSite: boolean;
   /** No route can read its target. */
   unreadable: boolean;
+  /** The origin that the answer's forms are redirected to, where it is another one. Set by a route, for the page's policy. */
+  formTarget?: string;
   response: ServerResponse;
 }
 

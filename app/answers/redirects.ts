@@ -1,11 +1,8 @@
 import { redirect, redirectDocument } from "@remix-run/node";
-import { originOf } from "#server/door/request-facts";
+import { factsOf, originOf } from "#server/door/request-facts";
 import { logsOutAtProvider, redirectsToProvider } from "#server/features/visitor/external-sign-in";
 import { afterSignIn, allowedReturn } from "#server/features/visitor/return-to";
 import { returnToName, withReturnTo } from "./return-to";
-
-/** A header by which a route names the origin that a form of its page is redirected to. It is not sent. */
-export const formTargetHeader = "Latchkey-Form-Target";
 
 const accountPage = "/dashboard";
 
@@ -39,11 +36,7 @@ export const redirectAfterLogout = (returnTo: string | null, headers: Headers): 
     : redirectTo(returnTo, headers);
 
 /** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */
-export function formTarget(
-  request: Request,
-  returnTo: string | null,
-  otherwise = afterSignIn(),
-): Record<string, string> {
+export function allowFormTarget(request: Request, returnTo: string | null, otherwise = afterSignIn()): void {
   const { origin } = new URL(returnTo ?? otherwise, originOf(request));
-  return origin === originOf(request) ? {} : { [formTargetHeader]: origin };
+  if (origin !== originOf(request)) factsOf(request).formTarget = origin;
 }

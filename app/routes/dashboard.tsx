@@ -2,10 +2,10 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, useActionData, useLoaderData, useLocation } from "@remix-run/react";
 import { Fragment } from "react";
 import { factsOf } from "#server/door/request-facts";
-import { hasPasskeys, isQuestioned, mostPasskeys, passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
-import { activeSessions, browserName } from "#server/features/owner/sessions";
+import { hasPasskeys, passkeysOf } from "#server/features/owner/passkeys";
+import { activeSessions } from "#server/features/owner/sessions";
 import { consentOrigin, providerLabel } from "#server/features/visitor/external-sign-in";
-import { agoIn, momentIn } from "#server/features/visitor/language";
+import { passkeyOffer, shownPasskeys, shownSessions } from "~/account/account-page";
 import { runAccountAction } from "~/account/actions";
 import { accountForm, type Refusal } from "~/account/answers";
 import { respond, unprocessable } from "~/answers/responses";
@@ -16,10 +16,8 @@ import { WaysIn } from "~/components/ways-in";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readForm } from "~/forms/form";
-import { deviceCookie, passkeyOfferedCookie } from "~/visitor/cookies";
-import { languageOf } from "~/visitor/language";
-import { lastWay } from "~/visitor/last-sign-in";
-import { logOutTarget, mustSignInAgain, requireUser } from "~/visitor/session";
+import { allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
+import { ownerOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -28,61 +26,23 @@ export const handle = titled("common.accountTitle");
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const signedIn = await requireUser(request, "/login");
-    const { user, sessionId } = signedIn;
-    const language = languageOf(request);
-    const moment = (at: Date) => ({ at: at.toISOString(), ago: agoIn(language, at), exact: momentIn(language, at) });
-    const sessions = await activeSessions(user.id);
-    const provider = providerLabel(language);
-    const passkeys = hasPasskeys(factsOf(request).origin) ? await passkeysOf(user.id) : null;
-    const signInAgain = mustSignInAgain(signedIn);
-    const signIn = String(signedIn.signedInAt.getTime());
-    const lastOffer = passkeyOfferedCookie.read(request);
-    // Who has a device cookie has signed in with a password in this browser.
-    const offered = passkeys?.length === 0 && deviceCookie.read(request) !== null && lastOffer === null;
-    const followsPassword = passkeys && lastWay(request) === "password" && !signInAgain && lastOffer !== signIn;
-    return data(
-      {
-        user: {
-          name: user.name,
-          email: user.email,
-          picture: user.pictureUrl,
-          password: user.hasPassword,
-          linked: user.isLinked,
-        },
-        provider,
-        passkeys: passkeys && {
-          items: passkeys.map((passkey) => ({
-            id: passkey.credentialId,
-            name: passkey.name,
-            added: moment(passkey.createdAt),
-            lastUsed: passkey.lastUsedAt ? moment(passkey.lastUsedAt) : null,
-            questioned: isQuestioned(passkey),
-          })),
-          newName: passkeys.length < mostPasskeys ? browserName(request.headers.get("User-Agent"), language) : null,
-          offered,
-          upgradable: passkeys.length === 0 && followsPassword === true,
-          account: signalledAccount(user.id),
-        },
-        canConnect: provider !== null && !user.isLinked,
-        signInAgain,
-        notice: new URL(request.url).searchParams.get("notice"),
-        sessions: sessions
-          .map(({ id, userAgent, createdAt, lastSeenAt }) => ({
-            id,
-            browser: browserName(userAgent, language),
-            since: moment(createdAt),
-            lastSeen: moment(id === sessionId ? new Date() : lastSeenAt),
-            current: id === sessionId,
-          }))
-          .sort((a, b) => Number(b.current) - Number(a.current)),
-      },
-      {
-        headers: {
-          ...logOutTarget(request, user.isLinked ? null : consentOrigin()),
-          ...((offered || followsPassword) && { "Set-Cookie": passkeyOfferedCookie.write(request, signIn) }),
-        },
-      },
-    );
+    const owner = ownerOf(request, signedIn);
+    const { name, email, pictureUrl: picture, hasPassword: password, isLinked: linked } = owner.user;
+    const sessions = await activeSessions(owner.userId);
+    const passkeys = hasPasskeys(factsOf(request).origin) ? await passkeysOf(owner.userId) : null;
+    const { offer, headers } = passkeyOffer(request, owner, passkeys);
+    const provider = providerLabel(owner.language);
+    allowLogOut(request, linked ? null : consentOrigin());
+    const page = {
+      user: { name, email, picture, password, linked },
+      provider,
+      canConnect: provider !== null && !linked,
+      passkeys: passkeys && { ...shownPasskeys(owner, passkeys), ...offer },
+      sessions: shownSessions(owner, sessions),
+      signInAgain: mustSignInAgain(owner),
+      notice: new URL(request.url).searchParams.get("notice"),
+    };
+    return data(page, { headers });
   });
 }
 

@@ -10,8 +10,6 @@ import { readFields } from "~/forms/form";
 import { signIn } from "~/visitor/session";
 import { visitorOf } from "~/visitor/visitor";
 
-export { pageHeaders as headers } from "~/answers/responses";
-
 export function loader({ request }: LoaderFunctionArgs) {
   requireLoopbackHost(request);
   return null;

@@ -8,7 +8,7 @@ import { authenticate, countLogin, logIn } from "#server/features/visitor/login"
 import { hasPasswords } from "#server/features/visitor/password-policy";
 import { offersRegistration } from "#server/features/visitor/registration";
 import { recentSignInMinutes } from "#server/rules";
-import { formTarget, redirectToProvider, returnToOf } from "~/answers/redirects";
+import { allowFormTarget, redirectToProvider, returnToOf } from "~/answers/redirects";
 import { minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
@@ -47,10 +47,9 @@ export function loader({ request }: LoaderFunctionArgs) {
     const isOn = { password: hasPasswords(), provider: provider !== null, passkey: passkeys };
     const last = Object.values(isOn).filter(Boolean).length > 1 ? lastWay(request) : null;
     const lastUsed = last && isOn[last] ? last : null;
-    return data(
-      { idpEnabled: provider !== null, provider, passkeys, notice, problem, returnTo, registrationClosed, lastUsed },
-      { headers: formTarget(request, returnTo) },
-    );
+    allowFormTarget(request, returnTo);
+    const idpEnabled = provider !== null;
+    return { idpEnabled, provider, passkeys, notice, problem, returnTo, registrationClosed, lastUsed };
   });
 }
 

@@ -1,5 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { data, Form, useLoaderData } from "@remix-run/react";
+import { Form, useLoaderData } from "@remix-run/react";
 import { returnToOf } from "~/answers/redirects";
 import { respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
@@ -8,9 +8,7 @@ import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { leave, logOutTarget, requireUser } from "~/visitor/session";
-
-export { pageHeaders as headers } from "~/answers/responses";
+import { allowLogOut, leave, requireUser } from "~/visitor/session";
 
 export const handle = titled("account.logOut");
 
@@ -19,7 +17,8 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const returnTo = returnToOf(request);
     const { user } = await requireUser(request, withReturnTo("/login", returnTo));
-    return data({ account: user.email, returnTo }, { headers: logOutTarget(request, returnTo) });
+    allowLogOut(request, returnTo);
+    return { account: user.email, returnTo };
   });
 }
 

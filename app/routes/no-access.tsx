@@ -1,5 +1,5 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { data, Form, useLoaderData } from "@remix-run/react";
+import { Form, useLoaderData } from "@remix-run/react";
 import { returnToOf } from "~/answers/redirects";
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
@@ -7,9 +7,7 @@ import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { logOutTarget, requireUser } from "~/visitor/session";
-
-export { pageHeaders as headers } from "~/answers/responses";
+import { allowLogOut, requireUser } from "~/visitor/session";
 
 export const handle = titled("noAccess.title");
 
@@ -18,7 +16,8 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const returnTo = returnToOf(request);
     const { user } = await requireUser(request, withReturnTo("/login", returnTo));
-    return data({ account: user.email, returnTo }, { headers: logOutTarget(request, returnTo) });
+    allowLogOut(request, returnTo);
+    return { account: user.email, returnTo };
   });
 }
 

@@ -1,5 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { data, useLoaderData } from "@remix-run/react";
+import { useLoaderData } from "@remix-run/react";
 import { passwordProblem } from "#server/features/visitor/password-policy";
 import {
   completeRegistration,
@@ -7,8 +7,8 @@ import {
   isRegistrationLinkValid,
   registrationMode,
 } from "#server/features/visitor/registration";
-import { formTarget, returnToOf } from "~/answers/redirects";
-import { respond } from "~/answers/responses";
+import { allowFormTarget, returnToOf } from "~/answers/redirects";
+import { respond, unprocessable } from "~/answers/responses";
 import { returnToName } from "~/answers/return-to";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/document/language";
@@ -19,8 +19,6 @@ import { textsFor } from "~/visitor/language";
 import { signIn } from "~/visitor/session";
 import { visitorOf } from "~/visitor/visitor";
 
-export { pageHeaders as headers } from "~/answers/responses";
-
 export const handle = titled("complete.title", { password: true });
 
 export function loader({ request }: LoaderFunctionArgs) {
@@ -29,7 +27,8 @@ export function loader({ request }: LoaderFunctionArgs) {
     const link = await openedLink(request, isRegistrationLinkLive);
     const registrationClosed = registrationMode() === "closed";
     const loaded = { ...link, ...(returnTo && { [returnToName]: returnTo }), registrationClosed };
-    return data(loaded, { headers: formTarget(request, returnTo) });
+    allowFormTarget(request, returnTo);
+    return loaded;
   });
 }
 
@@ -37,8 +36,10 @@ export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { link, newPassword, typed, returnTo } = await readLinkForm(request);
     const t = textsFor(request);
-    const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) =>
-      data<LinkRefusal>({ typed, ...why }, { status: 422, headers: formTarget(request, returnTo) });
+    const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) => {
+      allowFormTarget(request, returnTo);
+      return unprocessable<LinkRefusal>({ typed, ...why });
+    };
     const invalidLink = t("link.invalid");
 
     if (!(await isRegistrationLinkValid(link))) return refuse({ invalidLink });

@@ -12,7 +12,7 @@ import { consentOrigin, logsOutAtProvider, providerLogoutUrl } from "#server/fea
 import { allowedReturn } from "#server/features/visitor/return-to";
 import { recentSignInMinutes } from "#server/rules";
 import {
-  formTarget,
+  allowFormTarget,
   redirectAfterLogout,
   redirectFromGuestPage,
   redirectSignedIn,
@@ -112,6 +112,6 @@ export async function leave(request: Request): Promise<Response> {
   return url ? redirectDocument(url, { headers }) : redirectAfterLogout(null, headers);
 }
 
-/** Of a page with a log-out button. */
-export const logOutTarget = (request: Request, returnTo: string | null) =>
-  formTarget(request, leavesProvider(request) ? consentOrigin() : returnTo, "/login");
+/** For a page with a log-out button. */
+export const allowLogOut = (request: Request, returnTo: string | null) =>
+  allowFormTarget(request, leavesProvider(request) ? consentOrigin() : returnTo, "/login");

@@ -44,6 +44,7 @@ export const mailSentOutcome = (email: string): Outcome => ({
   location: null,
   data: { status: "sent", email },
   cookies: {},
+  formTarget: undefined,
 });
 
 export async function expectInvalidLink(

@@ -34,6 +34,8 @@ export interface Outcome {
   data: any;
   /** The value that each cookie is set to; empty for one that is cleared. */
   cookies: Record<string, string>;
+  /** The origin that the page's policy names for its forms. */
+  formTarget: string | undefined;
 }
 
 type RouteFunction = (args: LoaderFunctionArgs & ActionFunctionArgs) => unknown;
@@ -55,25 +57,26 @@ const factsOf = ({ headers, method, url }: Request): RequestFacts => ({
   response: responseTo(headers.has("latchkey-gone")),
 });
 
-async function settle(route: RouteFunction, request: Request): Promise<unknown> {
+async function settle(route: RouteFunction, request: Request, facts: RequestFacts): Promise<unknown> {
   try {
     const args = { request, params: {}, context: {} } as LoaderFunctionArgs & ActionFunctionArgs;
-    return await context.run(factsOf(request), () => route(args));
+    return await context.run(facts, () => route(args));
   } catch (thrown) {
     if (thrown instanceof Response) return thrown;
     throw thrown;
   }
 }
 
-function outcome(status: number, headers: Headers, data: unknown): Outcome {
+function outcome(status: number, headers: Headers, data: unknown, { formTarget }: RequestFacts): Outcome {
   const cookies = headers.getSetCookie().map((line) => /^([^=]+)=([^;]*)/.exec(line)?.slice(1) ?? []);
-  return { status, headers, location: headers.get("Location"), data, cookies: Object.fromEntries(cookies) };
+  return { status, headers, location: headers.get("Location"), data, cookies: Object.fromEntries(cookies), formTarget };
 }
 
 export async function call(route: unknown, request: Request): Promise<Outcome> {
-  const result = await settle(route as RouteFunction, request);
-  if (result instanceof Response) return outcome(result.status, result.headers, await result.text());
+  const facts = factsOf(request);
+  const result = await settle(route as RouteFunction, request, facts);
+  if (result instanceof Response) return outcome(result.status, result.headers, await result.text(), facts);
   const { data, init, type } = Object(result) as { data?: unknown; init?: ResponseInit; type?: string };
-  if (type !== "DataWithResponseInit") return outcome(200, new Headers(), result);
-  return outcome(init?.status ?? 200, new Headers(init?.headers), data);
+  if (type !== "DataWithResponseInit") return outcome(200, new Headers(), result, facts);
+  return outcome(init?.status ?? 200, new Headers(init?.headers), data, facts);
 }

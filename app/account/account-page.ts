@@ -1,0 +1,54 @@
+import { isQuestioned, mostPasskeys, type passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
+import { type ActiveSession, browserName, type Owner } from "#server/features/owner/sessions";
+import { agoIn, momentIn } from "#server/features/visitor/language";
+import { deviceCookie, passkeyOfferedCookie } from "~/visitor/cookies";
+import { lastWay } from "~/visitor/last-sign-in";
+import { mustSignInAgain } from "~/visitor/session";
+
+type Passkeys = Awaited<ReturnType<typeof passkeysOf>>;
+
+const shownMoment = ({ language }: Owner, at: Date) => ({
+  at: at.toISOString(),
+  ago: agoIn(language, at),
+  exact: momentIn(language, at),
+});
+
+/** This browser's session comes first, then the others, the latest first. */
+export const shownSessions = (owner: Owner, sessions: ActiveSession[]) =>
+  sessions
+    .map(({ id, userAgent, createdAt, lastSeenAt }) => ({
+      id,
+      browser: browserName(userAgent, owner.language),
+      since: shownMoment(owner, createdAt),
+      lastSeen: shownMoment(owner, id === owner.sessionId ? new Date() : lastSeenAt),
+      current: id === owner.sessionId,
+    }))
+    .sort((one, other) => Number(other.current) - Number(one.current));
+
+export const shownPasskeys = (owner: Owner, passkeys: Passkeys) => ({
+  items: passkeys.map((passkey) => ({
+    id: passkey.credentialId,
+    name: passkey.name,
+    added: shownMoment(owner, passkey.createdAt),
+    lastUsed: passkey.lastUsedAt ? shownMoment(owner, passkey.lastUsedAt) : null,
+    questioned: isQuestioned(passkey),
+  })),
+  newName: passkeys.length < mostPasskeys ? browserName(owner.userAgent, owner.language) : null,
+  account: signalledAccount(owner.userId),
+});
+
+/**
+ * `offered`: the page offers a passkey, once in a browser that has signed in with a password. `upgradable`: the browser may
+ * create one without a click, once after each such sign-in.
+ */
+export function passkeyOffer(request: Request, owner: Owner, passkeys: Passkeys | null) {
+  const signIn = String(owner.signedInAt.getTime());
+  const lastOffer = passkeyOfferedCookie.read(request);
+  const isFirst = passkeys?.length === 0;
+  const offered = isFirst && deviceCookie.read(request) !== null && lastOffer === null;
+  const followsPassword =
+    passkeys !== null && lastWay(request) === "password" && !mustSignInAgain(owner) && lastOffer !== signIn;
+  const headers = new Headers();
+  if (offered || followsPassword) headers.set("Set-Cookie", passkeyOfferedCookie.write(request, signIn));
+  return { offer: { offered, upgradable: isFirst && followsPassword }, headers };
+}
