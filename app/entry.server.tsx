@@ -3,8 +3,7 @@ import manifest from "@remix-run/dev/assets-manifest";
 import type { EntryContext, HandleErrorFunction } from "@remix-run/node";
 import { isRouteErrorResponse, RemixServer } from "@remix-run/react";
 import { renderToString } from "react-dom/server";
-import { factsOf, hasGone } from "#server/door/request-facts";
-import { logUnexpected } from "#server/log";
+import { factsOf, logFault } from "#server/door/request-facts";
 import { start } from "#server/start";
 import { contentSecurityPolicy, pageOf } from "./document/page";
 import { PageProvider } from "./document/page-context";
@@ -48,5 +47,5 @@ export default async function handleDocumentRequest(
 
 export const handleError: HandleErrorFunction = (error) => {
   const refused = isRouteErrorResponse(error) && error.status < 500;
-  if (!refused && !hasGone()) logUnexpected(error);
+  if (!refused) logFault(error);
 };

@@ -61,5 +61,7 @@ export default function App() {
 }
 
 export function ErrorBoundary() {
-  return <ErrorPage status={statusOf(useRouteError())} />;
+  const error = useRouteError();
+  const { requestId } = isRouteErrorResponse(error) ? Object(error.data) : {};
+  return <ErrorPage status={statusOf(error)} requestId={requestId} />;
 }

@@ -1,5 +1,6 @@
 import type { HeadersFunction } from "@remix-run/node";
 import { data } from "@remix-run/react";
+import { logFault, requestId } from "#server/door/request-facts";
 import { DatabaseUnavailable, HashingOverloaded } from "#server/errors";
 import { outageRetryAfter } from "#server/rules";
 
@@ -29,14 +30,34 @@ export function plainText(text: string, status: number): Response {
 
 const overloadEnds = "2"; // seconds; 64 waiting hashes take less
 
-/** Runs a loader or an action; throws 503 when the database is unavailable, or too many passwords wait to be hashed. */
+const isUnavailable = (error: unknown) => error instanceof DatabaseUnavailable || error instanceof HashingOverloaded;
+
+const unavailable = (error: unknown) => ({
+  status: 503,
+  statusText: "Service Unavailable",
+  headers: { "Retry-After": error instanceof HashingOverloaded ? overloadEnds : outageRetryAfter },
+});
+
+/**
+ * Runs a loader or an action. Throws 503 when the database is unavailable, or too many passwords wait to be hashed, and 500
+ * for another error, which is logged.
+ */
 export async function respond<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const overloaded = error instanceof HashingOverloaded;
-    if (!overloaded && !(error instanceof DatabaseUnavailable)) throw error;
-    const headers = { "Retry-After": overloaded ? overloadEnds : outageRetryAfter };
-    throw new Response(null, { status: 503, statusText: "Service Unavailable", headers });
+    if (error instanceof Response) throw error;
+    if (isUnavailable(error)) throw Response.json({ requestId: requestId() }, unavailable(error));
+    throw Response.json({ requestId: logFault(error) }, { status: 500, statusText: "Internal Server Error" });
+  }
+}
+
+/** Runs an action. Where it is 503, the page of the form is shown again with `typed`. */
+export async function keepTyped<T, Typed>(typed: Typed, work: () => Promise<T>) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    return data({ ...typed, fault: requestId() }, unavailable(error));
   }
 }

@@ -1,8 +1,7 @@
 import { useLocation } from "@remix-run/react";
 import { languages } from "#server/languages/languages";
 import { usePage } from "~/document/page-context";
-
-const mailto = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
+import { mailto } from "./page";
 
 /** The brand's links, and each language by its own name. A plain form, so that the whole page is loaded again. */
 export function Footer() {

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Text } from "~/document/language";
 import { usePage } from "~/document/page-context";
 
 const logo = (
@@ -51,3 +52,37 @@ export function Notice({ id, role, calm, children }: NoticeProps) {
     </div>
   );
 }
+
+export const mailto = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
+
+/** What somebody who asks for help can quote: the log tells of the request by this number. */
+export function Fault({ requestId }: { requestId: string | undefined }) {
+  const { t, brand } = usePage();
+  const address = brand.supportEmail;
+  return (
+    <p>
+      {address && (
+        <Text
+          of="errors.support"
+          values={{ address }}
+          parts={{
+            mail: (text) => (
+              <a href={mailto(address)} dir="ltr">
+                {text}
+              </a>
+            ),
+          }}
+        />
+      )}{" "}
+      {requestId && t("errors.requestId", { id: requestId })}
+    </p>
+  );
+}
+
+/** Above a form that is to be sent once more. */
+export const Unavailable = ({ requestId }: { requestId: string | undefined }) => (
+  <Notice role="alert">
+    {usePage().t("errors.text503")}
+    <Fault requestId={requestId} />
+  </Notice>
+);

@@ -2,14 +2,16 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { isMailLogged } from "#server/features/visitor/mail-preview";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
-import { respond } from "~/answers/responses";
+import { keepTyped, respond } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
-import { Page } from "~/components/page";
+import { Page, Unavailable } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { visitorOf } from "~/visitor/visitor";
+
+export { pageHeaders as headers } from "~/answers/responses";
 
 export const handle = titled("common.forgotPassword", {
   description: "forgot.description",
@@ -27,24 +29,34 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, ["email"]);
-    if (fields.email !== undefined) await requestPasswordReset(visitorOf(request), fields.email);
-    return { status: "sent" as const, email: typed.email ?? "" };
+    const email = typed.email ?? "";
+    return keepTyped({ email }, async () => {
+      if (fields.email !== undefined) await requestPasswordReset(visitorOf(request), fields.email);
+      return { status: "sent" as const, email };
+    });
   });
 }
 
 export default function ForgotPassword() {
   const t = useTexts();
   const { email, isMailLogged } = useLoaderData<typeof loader>();
-  const sent = useActionData<typeof action>();
-  if (sent) {
+  const answer = useActionData<typeof action>();
+  if (answer && "status" in answer) {
     return (
-      <SentPage sent={sent} outcome="forgot.sent" again="/forgot-password" login="/login" isMailLogged={isMailLogged} />
+      <SentPage
+        sent={answer}
+        outcome="forgot.sent"
+        again="/forgot-password"
+        login="/login"
+        isMailLogged={isMailLogged}
+      />
     );
   }
   return (
     <Page title={t("common.forgotPassword")}>
+      {answer && <Unavailable requestId={answer.fault} />}
       <p>{t("forgot.lead")}</p>
-      <EmailForm action="/forgot-password" email={email} submit={t("forgot.send")} />
+      <EmailForm action="/forgot-password" email={answer?.email ?? email} submit={t("forgot.send")} />
       <p className="aside">
         <Link to="/login">{t("common.backToLogin")}</Link>
       </p>

@@ -9,12 +9,12 @@ import { hasPasswords } from "#server/features/visitor/password-policy";
 import { offersRegistration } from "#server/features/visitor/registration";
 import { recentSignInMinutes } from "#server/rules";
 import { allowFormTarget, redirectToProvider, returnToOf } from "~/answers/redirects";
-import { minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
+import { keepTyped, minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField, LastUsed, SubmitButton } from "~/components/form-controls";
-import { Notice, Page } from "~/components/page";
+import { Notice, Page, Unavailable } from "~/components/page";
 import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
 import { SignInFailed } from "~/components/sign-in-failed";
@@ -60,16 +60,19 @@ export function action({ request }: ActionFunctionArgs) {
     const t = textsFor(request);
     if (!form.ok) return unprocessable({ typed, errors: form.errors, wrongPassword: false, message: null });
 
-    const visitor = visitorOf(request);
-    const counted = await countLogin(visitor, form.values.email);
-    if (counted.wait !== null) {
-      const message = t("login.tooMany", { count: minutesIn(counted.wait) });
-      return data({ typed, errors: {}, wrongPassword: false, message }, tooManyRequests(counted.wait));
-    }
-    const user = await authenticate(visitor, form.values, counted.counters);
-    const done = user && (await logIn(visitor, user, counted.counters));
-    if (!done) return unprocessable({ typed, errors: {}, wrongPassword: true, message: t("login.wrong") });
-    return signIn(request, { ...done, way: "password", returnTo: returnToOf(request) });
+    const again = { typed, errors: {}, wrongPassword: false, message: null };
+    return keepTyped(again, async () => {
+      const visitor = visitorOf(request);
+      const counted = await countLogin(visitor, form.values.email);
+      if (counted.wait !== null) {
+        const message = t("login.tooMany", { count: minutesIn(counted.wait) });
+        return data({ ...again, message }, tooManyRequests(counted.wait));
+      }
+      const user = await authenticate(visitor, form.values, counted.counters);
+      const done = user && (await logIn(visitor, user, counted.counters));
+      if (!done) return unprocessable({ ...again, wrongPassword: true, message: t("login.wrong") });
+      return signIn(request, { ...done, way: "password", returnTo: returnToOf(request) });
+    });
   });
 }
 
@@ -105,6 +108,7 @@ export default function Login() {
     <Page title={t("common.logIn")}>
       <CookiesBlocked />
       {!refused && <LoginNotice {...loaded} />}
+      {refused && "fault" in refused && <Unavailable requestId={refused.fault} />}
       {refused?.message && (
         <Notice id="refusal" role="alert">
           {refused.message}

@@ -4,12 +4,12 @@ import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { isMailLogged } from "#server/features/visitor/mail-preview";
 import { registrationMode, requestRegistration } from "#server/features/visitor/registration";
 import { returnToOf } from "~/answers/redirects";
-import { respond } from "~/answers/responses";
+import { keepTyped, respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailForm } from "~/components/form-controls";
-import { Page } from "~/components/page";
+import { Page, Unavailable } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
@@ -17,6 +17,8 @@ import { readFields } from "~/forms/form";
 import { languageOf } from "~/visitor/language";
 import { requireGuest } from "~/visitor/session";
 import { visitorOf } from "~/visitor/visitor";
+
+export { pageHeaders as headers } from "~/answers/responses";
 
 export const handle = titled("register.title", { description: "register.description", listed: true, password: true });
 
@@ -40,17 +42,20 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, ["email"]);
-    if (fields.email !== undefined) {
-      await requestRegistration(visitorOf(request), fields.email, returnToOf(request));
-    }
-    return { status: "sent" as const, email: typed.email ?? "" };
+    const email = typed.email ?? "";
+    return keepTyped({ email }, async () => {
+      if (fields.email !== undefined) {
+        await requestRegistration(visitorOf(request), fields.email, returnToOf(request));
+      }
+      return { status: "sent" as const, email };
+    });
   });
 }
 
 export default function Register() {
   const t = useTexts();
   const { idpEnabled, provider, registration, email, returnTo, isMailLogged } = useLoaderData<typeof loader>();
-  const sent = useActionData<typeof action>();
+  const answer = useActionData<typeof action>();
   const logIn = (
     <p className="aside">
       <Text
@@ -67,10 +72,10 @@ export default function Register() {
       </Page>
     );
   }
-  if (sent) {
+  if (answer && "status" in answer) {
     return (
       <SentPage
-        sent={sent}
+        sent={answer}
         outcome={registration === "domains" ? "register.sentDomains" : "register.sent"}
         again={withReturnTo("/register", returnTo)}
         login={withReturnTo("/login", returnTo)}
@@ -81,11 +86,16 @@ export default function Register() {
   return (
     <Page title={t("register.title")}>
       <CookiesBlocked />
+      {answer && <Unavailable requestId={answer.fault} />}
       <p>
         {registration === "domains" && `${t("register.domains")} `}
         {t("register.lead")}
       </p>
-      <EmailForm action={withReturnTo("/register", returnTo)} email={email} submit={t("register.next")} />
+      <EmailForm
+        action={withReturnTo("/register", returnTo)}
+        email={answer?.email ?? email}
+        submit={t("register.next")}
+      />
       {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
       {logIn}
     </Page>

@@ -1,6 +1,7 @@
 import { parse } from "cookie";
 import { config } from "../config";
 import { currentRequest, type RequestFacts } from "../context";
+import { logUnexpected } from "../log";
 
 /** @throws Error for a request that the front door has not seen */
 export function factsOf(request: Request): RequestFacts {
@@ -13,6 +14,14 @@ export const originOf = (request: Request) => factsOf(request).origin;
 
 /** The client of this context's request has gone, or has its answer. */
 export const hasGone = () => currentRequest()?.response.closed === true;
+
+/** Logs an error of this context's request, unless nobody waits for the answer. @returns the number that its lines have */
+export function logFault(error: unknown): string | undefined {
+  if (!hasGone()) logUnexpected(error);
+  return requestId();
+}
+
+export const requestId = () => currentRequest()?.requestId;
 
 /** Made once: an exception's stack trace costs more than the rest of the signal. */
 const gone = new DOMException("The client has gone, or has its answer.", "AbortError");

@@ -29,6 +29,11 @@ describe("the page of a database failure, whose link works when the database is 
     return page;
   }
 
+  const requestIdOn = async (page: Page) => {
+    const text = (await page.locator("main").textContent()) ?? "";
+    return `"requestId":"${/Request ID: ([\w-]{36})/.exec(text)?.[1]}"`;
+  };
+
   async function query(sql: string): Promise<void> {
     const client = await connect(databaseUrl);
     await client.query(sql);
@@ -44,18 +49,33 @@ describe("the page of a database failure, whose link works when the database is 
     expect(answer?.status()).toBe(503);
     await arrive(page, "Back in a moment");
     await survey(page, "error-503");
+    expect(site.log()).toContain(await requestIdOn(page));
 
     await guest.getByLabel("Email").fill("ada@example.com");
     await guest.getByLabel("Password", { exact: true }).fill("quiet lamps over the harbour");
     await guest.getByRole("button", { name: "Log in" }).click();
-    await arrive(guest, "Back in a moment");
+    await guest.getByText("We cannot answer right now.").waitFor();
+    expect(site.log()).toContain(await requestIdOn(guest));
+    expect(await guest.getByLabel("Email").inputValue()).toBe("ada@example.com");
+    for (const [path, label] of [
+      ["/register", "Continue"],
+      ["/forgot-password", "Send the link"],
+    ] as const) {
+      const withoutScripts = await site.visit({ javaScriptEnabled: false });
+      await withoutScripts.goto(path);
+      await withoutScripts.getByLabel("Email").fill("ada@example.com");
+      await withoutScripts.getByRole("button", { name: label, exact: true }).click();
+      await withoutScripts.getByText("We cannot answer right now.").waitFor();
+      expect(await withoutScripts.getByLabel("Email").inputValue()).toBe("ada@example.com");
+    }
 
     await cluster.start();
     await until(async () => (await page.request.get("/readyz")).ok(), "ready again");
     await page.getByRole("link", { name: "Try again" }).click();
     await arrive(page, "Your account");
-    await guest.getByRole("link", { name: "Try again" }).click();
-    await arrive(guest, "Log in");
+    await guest.getByLabel("Password", { exact: true }).fill("quiet lamps over the harbour");
+    await guest.getByRole("button", { name: "Log in" }).click();
+    await guest.getByText("Email or password is incorrect.").waitFor();
   });
 
   test("500 when a table is missing", { tags: "16.5.1" }, async () => {
@@ -64,6 +84,7 @@ describe("the page of a database failure, whose link works when the database is 
     const answer = await page.reload({ waitUntil: "networkidle" });
     expect(answer?.status()).toBe(500);
     await arrive(page, "Something went wrong");
+    expect(site.log()).toContain(await requestIdOn(page));
     expect(await page.content()).not.toMatch(/from sessions|relation| {4}at /);
     await survey(page, "error-500");
 

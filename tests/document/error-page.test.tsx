@@ -2,7 +2,7 @@
 import { screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { ErrorPage } from "~/components/error-page";
-import { renderPage } from "../support/render-page";
+import { english, renderPage } from "../support/render-page";
 
 const pages: [number, string, string, string][] = [
   [400, "This address cannot be read", "Go to the start page", "/"],
@@ -17,6 +17,22 @@ const pages: [number, string, string, string][] = [
   [503, "Back in a moment", "Try again", "/login?notice=idp_failed"],
   [418, "Something went wrong", "Try again", "/login?notice=idp_failed"],
 ];
+
+test.each([
+  [500, "help@example.com"],
+  [503, null],
+  [404, "help@example.com"],
+])(
+  "status %i with the support address %s: both are written out where the fault is ours",
+  async (status, supportEmail) => {
+    const content = { ...english, brand: { ...english.brand, supportEmail } };
+    await renderPage("/login", () => <ErrorPage status={status} requestId="0b0e0f0a" />, { loaded: null, content });
+    const isOurs = status >= 500;
+    expect(screen.queryByText(/Request ID: 0b0e0f0a/) !== null).toBe(isOurs);
+    const written = screen.queryByRole("link", { name: "help@example.com" });
+    expect(written?.getAttribute("href")).toBe(isOurs && supportEmail ? "mailto:help@example.com" : undefined);
+  },
+);
 
 test.each(pages)("the error page of status %i has its title and one link", async (status, title, next, to) => {
   await renderPage("/login?notice=idp_failed", () => <ErrorPage status={status} />, { loaded: null });

@@ -83,6 +83,7 @@ export function startSite(settings: Settings | ((provider: IdentityProvider) => 
       await page.goto(path, { waitUntil: "networkidle" });
       return page;
     },
+    log: () => server.output(),
     mail: async (to: string, subject: string) => (await server.mail(to, subject)).text,
   };
 }
