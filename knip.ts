@@ -4,10 +4,10 @@ export default defineConfig({
   entry: [
     "mikro-orm.config.ts",
     "server/processes.ts",
+    "lint/*.ts",
     "app/entry.{client,server}.tsx",
     "app/routes/**/*.{ts,tsx}",
     "tests/**/*.{test,test-d}.{ts,tsx}",
-    "vitest.machine.config.ts",
     "bench/mutation/vitest.config.ts",
     "tests/database/claiming-process.ts",
     "bench/{limit,provider}.ts",

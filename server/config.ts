@@ -13,7 +13,6 @@ export type MailConfig = Config["mail"];
 export type SmtpConfig = Extract<MailConfig, { driver: "smtp" }>;
 export type MailServiceConfig = Extract<MailConfig, { apiKey: string }>;
 export type IdentityProviderConfig = NonNullable<Config["identityProvider"]>;
-export type ProviderName = IdentityProviderConfig["provider"];
 export type BrandConfig = Config["brand"];
 export type MetricsConfig = NonNullable<Config["metrics"]>;
 

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import type { ProviderName } from "../config";
 
 export interface Profile {
   id: string;
@@ -148,4 +147,8 @@ export const providers = {
     emails: null,
   },
   oidc: { label: null, endpoints: null, issuer: null, prompt: "select_account", ...openIdConnect },
-} satisfies Record<ProviderName, Provider>;
+} satisfies Record<string, Provider>;
+
+export type ProviderName = keyof typeof providers;
+
+export const providerNames = Object.keys(providers) as ProviderName[];

@@ -20,6 +20,9 @@ export const list = (parse: (part: string) => string | null, problem: string) =>
 
 const alternatives = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
+/** In Markdown. */
+export const names = (all: readonly string[]) => alternatives.format(all.map((name) => `\`${name}\``));
+
 export const oneOf = <const Name extends string>(...names: Name[]) =>
   z.enum(names, `must be ${alternatives.format(names)}`);
 

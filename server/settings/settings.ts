@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Language, languages } from "../languages/languages";
+import { providerNames } from "../provider/providers";
 import { databaseUrl, directUrl } from "./database-url";
 import * as forms from "./forms";
 import { logo } from "./logo";
@@ -90,9 +91,9 @@ export const settings = {
     },
     IDP_CLIENT_SECRET: { form: forms.text, help: "The client's secret.", secret: true, requiredWith: "IDP_CLIENT_ID" },
     IDP_PROVIDER: {
-      form: forms.oneOf("google", "github", "gitlab", "discord", "oidc"), // as in `provider/providers.ts`
+      form: forms.oneOf(...providerNames),
       default: "google",
-      help: "`google`, `github`, `gitlab`, `discord`, or `oidc` for any OpenID Connect provider.",
+      help: `${forms.names(providerNames)}; \`oidc\` is any OpenID Connect provider.`,
     },
     IDP_ISSUER: {
       form: forms.webUrl,

@@ -1,5 +1,5 @@
-import type { Environment, ProviderName } from "#server/config";
-import type { Profile } from "#server/provider/providers";
+import type { Environment } from "#server/config";
+import type { Profile, ProviderName } from "#server/provider/providers";
 
 export interface Step {
   name: "discovery" | "token" | "profile" | "emails";
