@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Command } from "commander";
 import { program } from "#server/commands/command-line";
+import { providerNames, providers } from "../server/provider/providers";
 
 /**
  * Says which document is over its size, which link or anchor leads nowhere, which command of README nothing runs, and
@@ -92,6 +93,8 @@ const between = (code: string, start: string, end: string) => code.split(start)[
 const settings = textOf("server/settings/settings.ts");
 const choices = (name: string) => stringsOf(between(settings, `${name}: {`, "help:")).filter((text) => text !== "log");
 
+const labels = Object.values(providers).flatMap(({ label }) => label ?? []);
+
 const named: [what: string, names: string[], document: string][] = [
   ["event or reason", stringsOf(textOf("server/events.ts")), "docs/monitoring.md"],
   [
@@ -100,7 +103,9 @@ const named: [what: string, names: string[], document: string][] = [
     "docs/applications.md",
   ],
   ["command", program.commands.flatMap(wordsOf), "docs/commands.md"],
-  ["provider", choices("IDP_PROVIDER"), "README.md"],
+  ["provider", providerNames, "README.md"],
+  ["provider's label", labels, "app/components/provider-marks.svg"],
+  ["provider's label", labels, "app/components/external-sign-in.tsx"],
   ["mail driver", choices("MAIL_DRIVER"), "docs/operation.md"],
 ];
 for (const [what, names, document] of named) {
