@@ -18,13 +18,13 @@ import { passwordMessage } from "~/forms/password-messages";
 import { textsFor } from "~/visitor/language";
 import { forgottenWay } from "~/visitor/last-sign-in";
 import { connectCookies, redirectUri } from "~/visitor/oauth-attempt";
-import { requireRecentSignIn, signOut } from "~/visitor/session";
+import { leave, requireRecentSignIn, signOut } from "~/visitor/session";
 import { ownerOf } from "~/visitor/visitor";
 import { type AccountForm, type ActionContext, done, type Intent, refused, sessionsEnded, throttled } from "./answers";
 
 async function endOneSession({ request, t, owner, form }: ActionContext) {
   const { sessionId } = form;
-  if (sessionId === owner.sessionId) return signOut(request, "/login");
+  if (sessionId === owner.sessionId) return leave(request);
   const ended = sessionId === undefined ? 0 : await endSession(owner, sessionId);
   if (ended === null) return "session_ended";
   return ended > 0 ? done(t("account.sessionEnded")) : refused(form, { sessionId: t("account.sessionAlreadyEnded") });
