@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { callJson } from "../calls/json-client";
+import { keptAnswers } from "./kept-answers";
 import type { Endpoints } from "./providers";
 
 const httpUrl = z.url({ protocol: /^https?$/ });
@@ -25,17 +26,6 @@ export interface Discovered extends Endpoints {
   /** Likewise. */
   logoutUrl: string | null;
 }
-
-const lifetime = 24 * 3_600_000; // ms
-const pause = 60_000; // ms, between attempts to replace an old answer
-
-interface Found {
-  endpoints: Discovered;
-  freshUntil: number;
-}
-
-const found = new Map<string, Found>();
-const running = new Map<string, Promise<Discovered>>();
 
 const isHttps = (url: string) => /^https:/i.test(url);
 
@@ -68,27 +58,7 @@ async function discover(issuer: string): Promise<Discovered> {
   };
 }
 
-async function refresh(issuer: string): Promise<Discovered> {
-  try {
-    const endpoints = await discover(issuer);
-    found.set(issuer, { endpoints, freshUntil: Date.now() + lifetime });
-    return endpoints;
-  } catch (error) {
-    const old = found.get(issuer);
-    if (!old) throw error;
-    found.set(issuer, { ...old, freshUntil: Date.now() + pause });
-    return old.endpoints;
-  }
-}
+const discovered = keptAnswers(discover);
 
-/** Fetched once a day; where that fails, the last answer stays. Without one the next call fetches again. @throws CallError */
-export function discoverEndpoints(issuer: string): Promise<Discovered> {
-  const known = found.get(issuer);
-  if (known && Date.now() < known.freshUntil) return Promise.resolve(known.endpoints);
-  let endpoints = running.get(issuer);
-  if (!endpoints) {
-    endpoints = refresh(issuer).finally(() => running.delete(issuer));
-    running.set(issuer, endpoints);
-  }
-  return endpoints;
-}
+/** @throws CallError */
+export const discoverEndpoints = (issuer: string): Promise<Discovered> => discovered.current(issuer);

@@ -1,0 +1,55 @@
+const lifetime = 24 * 3_600_000; // ms
+const pause = 10_000; // ms between two attempts to replace an answer, whatever others send
+
+interface Kept<Answer> {
+  answer: Answer;
+  fetchedAt: number;
+  triedAt: number;
+  /** Why the last attempt to replace it failed. */
+  failure?: unknown;
+}
+
+/** Answers of issuers. Callers at the same time share one call. */
+export function keptAnswers<Answer>(fetchAnswer: (issuer: string) => Promise<Answer>) {
+  const kept = new Map<string, Kept<Answer>>();
+  const running = new Map<string, Promise<Answer>>();
+
+  async function replace(issuer: string): Promise<Answer> {
+    try {
+      const answer = await fetchAnswer(issuer);
+      kept.set(issuer, { answer, fetchedAt: Date.now(), triedAt: Date.now() });
+      return answer;
+    } catch (failure) {
+      const old = kept.get(issuer);
+      if (old) kept.set(issuer, { ...old, triedAt: Date.now(), failure });
+      throw failure;
+    } finally {
+      running.delete(issuer);
+    }
+  }
+
+  function refresh(issuer: string): Promise<Answer> {
+    const answer = running.get(issuer) ?? replace(issuer);
+    running.set(issuer, answer);
+    return answer;
+  }
+
+  const wasJustTried = ({ triedAt }: Kept<Answer>) => Date.now() - triedAt < pause;
+
+  return {
+    /** Fetched once a day; where that fails, the last one stays. @throws Error without one */
+    async current(issuer: string): Promise<Answer> {
+      const old = kept.get(issuer);
+      if (!old) return refresh(issuer);
+      if (Date.now() - old.fetchedAt < lifetime || wasJustTried(old)) return old.answer;
+      return refresh(issuer).catch(() => old.answer);
+    },
+    /** Fetched now, unless it just was. @throws Error when that failed */
+    async newest(issuer: string): Promise<Answer> {
+      const old = kept.get(issuer);
+      if (!old || running.has(issuer) || !wasJustTried(old)) return refresh(issuer);
+      if (old.failure) throw old.failure;
+      return old.answer;
+    },
+  };
+}
