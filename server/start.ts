@@ -10,7 +10,7 @@ import { openMetricsServer } from "./door/metrics-server";
 import { assertPortIsFree } from "./door/ports";
 import { endpointOf } from "./endpoints";
 import { StartError } from "./errors";
-import { findVisitor } from "./features/application/identity";
+import { visitorFinder } from "./features/application/identity";
 import { readInstallationId } from "./features/operator/health";
 import { schedulePurge } from "./features/operator/purge";
 import { prepareSchema } from "./features/operator/schema";
@@ -70,7 +70,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
   if ((cluster.worker?.id ?? 1) === 1) warnOfNames();
   provideMailer(createMailer(config.mail));
   if (cluster.isPrimary) await assertPortIsFree(config);
-  const frontDoor = openFrontDoor(config, { findUser: findVisitor, endpointOf, routeOf });
+  const frontDoor = openFrontDoor(config, { findUser: visitorFinder(), endpointOf, routeOf });
   const database = await openDatabase(config.databaseUrl, config.databaseDirectUrl);
   const queue = new JobQueue(database.orm, randomDelay);
   await prepareSchema(database, queue);

@@ -1,6 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Form, useLoaderData } from "@remix-run/react";
-import { returnToOf } from "~/answers/redirects";
 import { respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { SubmitButton } from "~/components/form-controls";
@@ -8,18 +7,13 @@ import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { allowLogOut, leave, requireUser } from "~/visitor/session";
+import { leave, logOutPage } from "~/visitor/session";
 
 export const handle = titled("account.logOut");
 
 /** A page with a button: a link of another site signs nobody out. */
 export function loader({ request }: LoaderFunctionArgs) {
-  return respond(async () => {
-    const returnTo = returnToOf(request);
-    const { user } = await requireUser(request, withReturnTo("/login", returnTo));
-    allowLogOut(request, returnTo);
-    return { account: user.email, returnTo };
-  });
+  return respond(() => logOutPage(request));
 }
 
 export function action({ request }: ActionFunctionArgs) {

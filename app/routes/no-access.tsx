@@ -1,24 +1,18 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { Form, useLoaderData } from "@remix-run/react";
-import { returnToOf } from "~/answers/redirects";
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { allowLogOut, requireUser } from "~/visitor/session";
+import { logOutPage } from "~/visitor/session";
 
 export const handle = titled("noAccess.title");
 
 /** `/auth/verify?group=NAME` sends a browser here whose user is in none of the groups. */
 export function loader({ request }: LoaderFunctionArgs) {
-  return respond(async () => {
-    const returnTo = returnToOf(request);
-    const { user } = await requireUser(request, withReturnTo("/login", returnTo));
-    allowLogOut(request, returnTo);
-    return { account: user.email, returnTo };
-  });
+  return respond(() => logOutPage(request));
 }
 
 export function action() {

@@ -112,6 +112,14 @@ export async function leave(request: Request): Promise<Response> {
   return url ? redirectDocument(url, { headers }) : redirectAfterLogout(null, headers);
 }
 
+/** Who is signed in, and where the logout leads. @throws Response for a visitor: to the login page */
+export async function logOutPage(request: Request): Promise<{ account: string; returnTo: string | null }> {
+  const returnTo = returnToOf(request);
+  const { user } = await requireUser(request, withReturnTo("/login", returnTo));
+  allowLogOut(request, returnTo);
+  return { account: user.email, returnTo };
+}
+
 /** For a page with a log-out button. */
 export const allowLogOut = (request: Request, returnTo: string | null) =>
   allowFormTarget(request, leavesProvider(request) ? consentOrigin() : returnTo, "/login");

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { SignJWT } from "jose";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { findVisitor } from "#server/features/application/identity";
+import { visitorFinder } from "#server/features/application/identity";
 import { purgeExpired } from "#server/features/operator/purge";
 import * as route from "~/routes/auth.idp_.backchannel-logout";
 import { startLatchkey } from "../support/latchkey";
@@ -78,7 +78,8 @@ function postBody(body: string, type = formType) {
 const send = async (token: string | Promise<string>) =>
   postBody(new URLSearchParams({ logout_token: await token }).toString());
 
-const isSignedIn = async (cookie: string) => (await findVisitor(cookie.replace("session=", ""), () => issuer)) !== null;
+const isSignedIn = async (cookie: string) =>
+  (await visitorFinder()(cookie.replace("session=", ""), () => issuer)) !== null;
 const ada = () => latchkey.createUser({ idpId: "ada", idpIssuer: issuer });
 const signedInAda = async () => latchkey.signedIn(await ada());
 const lastEvent = () => latchkey.events().at(-1);

@@ -1,8 +1,9 @@
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { FindUser } from "#server/door/forward-authentication";
 import { StartError } from "#server/errors";
-import { findVisitor } from "#server/features/application/identity";
+import { visitorFinder } from "#server/features/application/identity";
 import { prepareSigningKeys, rotateSigningKeys } from "#server/features/application/signing-keys";
 import { purgeExpired } from "#server/features/operator/purge";
 import { callEndpoint } from "../support/endpoint-calls";
@@ -23,15 +24,13 @@ const minute = 60 * second;
 
 let userId: string;
 let session: string;
-let elapsed = 0;
+let findVisitor: FindUser;
 
 const pass = (milliseconds: number) => vi.advanceTimersByTime(milliseconds);
 
-/** Every test begins an hour after the one before, so that nothing is kept in memory. */
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["Date", "performance"], now: Date.parse("2026-11-24T12:00:00Z") });
-  elapsed += 60 * minute;
-  pass(elapsed);
+  findVisitor = visitorFinder();
   userId = await latchkey.createUser();
   session = await signIn();
   await prepareSigningKeys(latchkey.em());

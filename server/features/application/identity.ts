@@ -10,9 +10,6 @@ const lifetime = 60; // seconds of a token
 const reuse = 30_000; // ms in which a session gets the same one: to sign takes as much CPU as the rest of /auth/verify
 const mostKept = 5_000; // tokens, of 1 to 6 kB
 
-/** By session and claims, so that a change of the user gets a new token. To read and decrypt the key takes 1 ms of CPU. */
-let kept: { until: number; signer: Promise<Signer>; tokens: Map<string, Promise<string>> } | undefined;
-
 async function sign(claims: Record<string, unknown>, signer: Promise<Signer>): Promise<string> {
   const [{ SignJWT }, { kid, privateKey }] = await Promise.all([import("jose"), signer]);
   const now = Math.floor(Date.now() / 1000);
@@ -20,34 +17,46 @@ async function sign(claims: Record<string, unknown>, signer: Promise<Signer>): P
   return token.setProtectedHeader({ alg: "ES256", typ: "JWT", kid }).sign(privateKey);
 }
 
-/** A JWT (RFC 7519) that tells the application at the origin `aud` who is signed in. */
-function tokenFor({ sessionId, user }: SignedIn, aud: string): Promise<string> {
-  const { id: sub, email, name, groups } = user;
-  const now = performance.now(); // a clock that is set back would keep expired ones
-  if (!kept || kept.until <= now) kept = { until: now + reuse, signer: query(findSigner), tokens: new Map() };
-  const { tokens, signer } = kept;
-  const key = `${sessionId} ${aud} ${email} ${name ?? ""} ${groups}`;
-  const known = tokens.get(key);
-  if (known) return known;
-  if (tokens.size >= mostKept) tokens.clear();
-  const claims = { iss: config().appUrl, sub, aud, email, email_verified: true, ...(name && { name }), groups };
-  const token = sign(claims, signer);
-  token.catch(() => {
-    kept = undefined;
-  });
-  tokens.set(key, token);
-  return token;
+interface Kept {
+  /** By `performance.now()`: a clock that is set back would keep expired tokens. */
+  until: number;
+  signer: Promise<Signer>;
+  /** By session and claims, so that a change of the user gets a new token. */
+  tokens: Map<string, Promise<string>>;
 }
 
-/** The user of a live session, with a token for `audience` when IDENTITY_TOKENS is on. */
-export const findVisitor: FindUser = async (sessionToken, audience) => {
-  const signedIn = await resumeSession(sessionToken);
-  if (!signedIn) return null;
-  if (!config().identityKey) return signedIn.user;
-  const origin = audience();
-  if (isAllowedOrigin(new URL(origin), config())) {
-    return Object.assign(signedIn.user, { token: await tokenFor(signedIn, origin) });
+/** Finds the user of a live session, with a token for the audience when IDENTITY_TOKENS is on. Keeps tokens in memory. */
+export function visitorFinder(): FindUser {
+  let kept: Kept | undefined; // to read and decrypt the key takes 1 ms of CPU
+
+  /** A JWT (RFC 7519) that tells the application at the origin `aud` who is signed in. */
+  function tokenFor({ sessionId, user }: SignedIn, aud: string): Promise<string> {
+    const { id: sub, email, name, groups } = user;
+    const now = performance.now();
+    if (!kept || kept.until <= now) kept = { until: now + reuse, signer: query(findSigner), tokens: new Map() };
+    const { tokens, signer } = kept;
+    const key = `${sessionId} ${aud} ${email} ${name ?? ""} ${groups}`;
+    const known = tokens.get(key);
+    if (known) return known;
+    if (tokens.size >= mostKept) tokens.clear();
+    const claims = { iss: config().appUrl, sub, aud, email, email_verified: true, ...(name && { name }), groups };
+    const token = sign(claims, signer);
+    token.catch(() => {
+      kept = undefined;
+    });
+    tokens.set(key, token);
+    return token;
   }
-  log.warn({ origin }, "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.");
-  return signedIn.user;
-};
+
+  return async (sessionToken, audience) => {
+    const signedIn = await resumeSession(sessionToken);
+    if (!signedIn) return null;
+    if (!config().identityKey) return signedIn.user;
+    const origin = audience();
+    if (isAllowedOrigin(new URL(origin), config())) {
+      return Object.assign(signedIn.user, { token: await tokenFor(signedIn, origin) });
+    }
+    log.warn({ origin }, "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.");
+    return signedIn.user;
+  };
+}
