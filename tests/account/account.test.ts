@@ -6,9 +6,10 @@ import { endOtherSessions, endSession } from "#server/features/owner/sessions";
 import { authenticate } from "#server/features/visitor/login";
 import * as dashboard from "~/routes/dashboard";
 import { act, logIn, openAccount } from "../support/account-calls";
-import { goodPassword, owner, unknownVisitor } from "../support/accounts";
+import { owner, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
+import { goodPassword } from "../support/passwords";
 import { call, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();

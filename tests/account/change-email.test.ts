@@ -5,7 +5,7 @@ import { authenticate, logIn as startLogin } from "#server/features/visitor/logi
 import * as confirmEmail from "~/routes/account.email";
 import * as register from "~/routes/register";
 import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
-import { goodPassword, unknownVisitor } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import {
   emailChangeLink,
@@ -14,6 +14,7 @@ import {
   registrationLink,
   resetLink,
 } from "../support/mailed-links";
+import { goodPassword, newPassword } from "../support/passwords";
 import { call, get, type Outcome, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
@@ -237,9 +238,9 @@ describe("confirming", () => {
 
     for (const dead of [bobsToNew, own, one]) await expectInvalid(dead);
     for (const dead of [reset, { ...reset, email: newEmail }]) {
-      expect((await resetWith(dead, "a brand new password")).status).toBe(422);
+      expect((await resetWith(dead, newPassword)).status).toBe(422);
     }
-    expect((await registerWith(registrationOfNew, "a brand new password")).status).toBe(422);
+    expect((await registerWith(registrationOfNew, newPassword)).status).toBe(422);
     expect(await latchkey.execute("select email from email_changes")).toEqual([{ email: "robert@example.com" }]);
     expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);
     expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "grace@example.com" }]);

@@ -2,15 +2,14 @@ import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { act, openAccount, logIn as postLogin, resetWith } from "../support/account-calls";
-import { goodPassword, unknownVisitor } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, expectInvalidLink, registrationLink, resetLink } from "../support/mailed-links";
-import { twice } from "../support/twice";
+import { goodPassword, newPassword, twice } from "../support/passwords";
 
 const latchkey = startLatchkey();
 
 const email = "ada@example.com";
-const newPassword = "an entirely new password";
 
 let ada: string;
 let cookie: string;

@@ -1,9 +1,10 @@
 // @vitest-environment happy-dom
+
 import { screen, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import Dashboard from "~/routes/dashboard";
+import { twice } from "../support/passwords";
 import { english, renderPage } from "../support/render-page";
-import { twice } from "../support/twice";
 
 const own = {
   id: "1",

@@ -4,10 +4,10 @@ import * as confirmEmail from "~/routes/account.email";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
 import { logIn, openAccount, resetWith } from "../support/account-calls";
-import { goodPassword } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, expectInvalidLink, resetLink } from "../support/mailed-links";
+import { goodPassword, newPassword } from "../support/passwords";
 import { call, post } from "../support/route-calls";
 
 const latchkey = startLatchkey(google);
@@ -123,10 +123,10 @@ describe("restoring an account", () => {
     expect(await restoreUser(id)).toBe(true);
     expect(latchkey.events().slice(earlier)).toEqual([{ event: "user.restored" }]);
     expect((await openAccount(cookie)).location).toBe("/login");
-    expect((await resetWith(old, "a brand new password")).status).toBe(422);
+    expect((await resetWith(old, newPassword)).status).toBe(422);
     expect((await logIn()).location).toBe("/dashboard");
     const link = await resetLink(latchkey);
-    expect((await resetWith(link, "a brand new password")).location).toBe("/login?notice=password_reset");
+    expect((await resetWith(link, newPassword)).location).toBe("/login?notice=password_reset");
   });
 
   test("ends a link that was stored while the suspension was committed", async () => {

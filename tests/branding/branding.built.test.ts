@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { twice } from "../support/passwords";
 import { runLatchkey } from "../support/running-latchkey";
-import { twice } from "../support/twice";
 
 const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><script>alert(1)</script><path d="M0 0h8v8z"/></svg>`;
 const folder = await mkdtemp(join(tmpdir(), "latchkey-brand-"));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { latchkey } from "../support/command";
+import { twice } from "../support/passwords";
 import { createEmptyDatabase, startServer } from "../support/server";
-import { twice } from "../support/twice";
 import { Visitor } from "../support/visitor";
 
 const email = "ada@example.com";

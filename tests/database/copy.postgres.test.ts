@@ -7,10 +7,10 @@ import { latchkey } from "../support/command";
 import { createDatabases } from "../support/databases";
 import { signInExternally } from "../support/external-sign-in";
 import { type MailService, startMailService } from "../support/mail-service";
+import { twice } from "../support/passwords";
 import { connect } from "../support/postgres-cluster";
 import { ada, startScriptedProvider } from "../support/scripted-provider";
 import { createEmptyDatabase, freePort, startServer, type TestDatabase } from "../support/server";
-import { twice } from "../support/twice";
 import { Visitor } from "../support/visitor";
 
 const cluster = createDatabases();

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { signInExternally } from "../support/external-sign-in";
-import { createFixtures, type Fixture, forgetPassword, logIn, oldPassword } from "../support/fixture";
+import { createFixtures, type Fixture, forgetPassword, logIn } from "../support/fixture";
 import type { Answer } from "../support/http";
+import { goodPassword } from "../support/passwords";
 import { scrape } from "../support/scrape";
 import { freePort, type RunningServer } from "../support/server";
 import { until } from "../support/until";
@@ -29,7 +30,7 @@ function startLoad(server: RunningServer, emails: string[]) {
   const all = [
     visit(ask),
     visit(ask),
-    visit(() => logIn(server.url, `${crypto.randomUUID()}@example.com`, oldPassword)),
+    visit(() => logIn(server.url, `${crypto.randomUUID()}@example.com`, goodPassword)),
     visit(() => new Visitor(server.url).get("/readyz")),
   ];
   return {
@@ -45,7 +46,7 @@ function startLoad(server: RunningServer, emails: string[]) {
 
 async function signedIn(server: RunningServer): Promise<Visitor> {
   const visitor = new Visitor(server.url);
-  expect(await visitor.post("/login", { email: "ada@example.com", password: oldPassword })).toMatchObject({
+  expect(await visitor.post("/login", { email: "ada@example.com", password: goodPassword })).toMatchObject({
     status: 302,
   });
   return visitor;
@@ -54,7 +55,7 @@ async function signedIn(server: RunningServer): Promise<Visitor> {
 const unavailable = { status: 503, contentType: "text/html; charset=utf-8" };
 
 async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> {
-  const credentials = { email: "ada@example.com", password: oldPassword };
+  const credentials = { email: "ada@example.com", password: goodPassword };
   const [page, verified, sent, refused, login, reset, data, ready, alive, form] = await Promise.all([
     ada.get("/dashboard"),
     ada.get("/auth/verify"),
@@ -195,7 +196,7 @@ test("a request whose statement waits too long for a lock is answered 503 with a
   const { server } = await open(fixture);
   const before = await fixture.query("select * from sessions");
   const lock = await fixture.transaction("lock table sessions in access exclusive mode");
-  const login = await logIn(server.url, "ada@example.com", oldPassword);
+  const login = await logIn(server.url, "ada@example.com", goodPassword);
   expect(login).toMatchObject(unavailable);
   expect(login.milliseconds).toBeLessThan(longestAnswer);
   await lock.query("rollback");

@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
-import { Fixture, forgetPassword, logIn, newPassword, oldPassword, resetPassword } from "../support/fixture";
+import { Fixture, forgetPassword, logIn, resetPassword } from "../support/fixture";
 import type { Answer } from "../support/http";
 import type { MailService } from "../support/mail-service";
+import { goodPassword, newPassword } from "../support/passwords";
 import { PostgresCluster } from "../support/postgres-cluster";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
@@ -87,7 +88,7 @@ test.each([
     await setSynchronousCommit(primary, synchronous);
 
     const grace = new Visitor(server.url);
-    await grace.post("/login", { email: "grace@example.com", password: oldPassword });
+    await grace.post("/login", { email: "grace@example.com", password: goodPassword });
     const flows = Object.entries(flowsOf(server.url, grace, "eve@example.com"));
     const watched = flows.map(([name, flow]) => ({ name, ...watch(flow) }));
     let finished = 0;
@@ -149,7 +150,7 @@ test("a connection whose server has become read-only is not used again: its requ
   const others =
     "select pg_terminate_backend(pid) from pg_stat_activity where datname is not null and pid <> pg_backend_pid()";
   await cluster.execute(others);
-  const login = () => logIn(server.url, "ada@example.com", oldPassword);
+  const login = () => logIn(server.url, "ada@example.com", goodPassword);
   await until(async () => (await login()).status === 503, "logins are refused");
   await cluster.execute(`alter database ${database} reset default_transaction_read_only`);
   await until(async () => (await login()).status === 302, "a login works");

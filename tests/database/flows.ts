@@ -1,6 +1,7 @@
 import { signInExternally } from "../support/external-sign-in";
-import { forgetPassword, logIn, oldPassword, resetPassword } from "../support/fixture";
+import { forgetPassword, logIn, resetPassword } from "../support/fixture";
 import type { Answer } from "../support/http";
+import { goodPassword } from "../support/passwords";
 import { Visitor } from "../support/visitor";
 
 interface Flow {
@@ -11,11 +12,11 @@ interface Flow {
 
 const unknown = () => `${crypto.randomUUID()}@example.com`;
 
-/** Each flow, for a signed-in visitor and another account with {@link oldPassword}; its requests meet no limit. */
+/** Each flow, for a signed-in visitor and another account with {@link goodPassword}; its requests meet no limit. */
 export const flowsOf = (url: string, signedIn: Visitor, email: string): Record<string, Flow> => ({
   "`/dashboard`": { send: () => signedIn.get("/dashboard"), works: "200" },
   "`/auth/verify`": { send: () => signedIn.get("/auth/verify"), works: "200" },
-  "log in": { send: () => logIn(url, email, oldPassword), works: "302 /dashboard" },
+  "log in": { send: () => logIn(url, email, goodPassword), works: "302 /dashboard" },
   "ask for a link": { send: () => forgetPassword(url, unknown()), works: "200" },
   "reset, with an unknown link": { send: () => resetPassword(url, unknown(), "0".repeat(64)), works: "422" },
   register: { send: () => new Visitor(url).post("/register", { email: unknown() }), works: "200" },

@@ -16,9 +16,10 @@ import { resetPassword } from "#server/features/visitor/password-reset";
 import { completeRegistration } from "#server/features/visitor/registration";
 import { JobQueue } from "#server/queue/job-queue";
 import * as dashboard from "~/routes/dashboard";
-import { createUser, goodPassword, owner, signedIn, unknownVisitor } from "../support/accounts";
+import { createUser, owner, signedIn, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
+import { goodPassword, newPassword } from "../support/passwords";
 import { call, post } from "../support/route-calls";
 import { until } from "../support/until";
 
@@ -54,7 +55,7 @@ test("a login during an uncommitted reset waits for the commit and starts no ses
   const token = await issueLink(latchkey.em(), PasswordReset, email);
   const verified = await verifiedUser();
   const { first, second } = await during(
-    () => resetPassword(unknownVisitor, { email, token }, "a brand new password"),
+    () => resetPassword(unknownVisitor, { email, token }, newPassword),
     () => logIn(unknownVisitor, verified, []),
   );
   expect(first).not.toBeNull();
@@ -83,7 +84,7 @@ test.each<[string, unknown, (token: string) => Promise<() => Promise<unknown>>]>
       return () => logIn(unknownVisitor, verified, []);
     },
   ],
-  ["a reset", null, async (token) => () => resetPassword(unknownVisitor, { email, token }, "a brand new password")],
+  ["a reset", null, async (token) => () => resetPassword(unknownVisitor, { email, token }, newPassword)],
   [
     "an external sign-in",
     "suspended",
@@ -256,7 +257,7 @@ test.each([
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email, idpId: "ada" }));
     const token = await issueLink(latchkey.em(), PasswordReset, email);
     const { first, second } = await during(
-      () => resetPassword(unknownVisitor, { email, token }, "a brand new password"),
+      () => resetPassword(unknownVisitor, { email, token }, newPassword),
       () => call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie })),
     );
     expect(first).not.toBeNull();
@@ -272,7 +273,7 @@ test.each([
 test("a change of the password by a session whose account is being deleted waits, and does not say that it happened", async () => {
   const id = await createUser(latchkey.em());
   const cookie = await signedIn(latchkey.em(), id);
-  const password = "a brand new password";
+  const password = newPassword;
   const fields = { currentPassword: goodPassword, password, passwordConfirmation: password };
   const { first, second } = await during(
     () => deleteAccount({ userId: id, sessionId: null }, email, email),
@@ -361,7 +362,7 @@ describe("during an uncommitted change of the address", () => {
 
   const confirm = (token: string) => changeEmail(unknownVisitor, { email: newEmail, token });
 
-  const password = "a brand new password";
+  const password = newPassword;
   const bob = "bob@example.com";
 
   test.each<[string, (link: { id: string; token: string }) => Promise<() => Promise<unknown>>, unknown, string[]]>([
@@ -456,12 +457,10 @@ describe("while another transaction holds the counter of the address", () => {
     await createUser(latchkey.em());
     const token = await issueLink(latchkey.em(), PasswordReset, email);
     await holdingCounter(async () => {
-      await expect(resetPassword(unknownVisitor, { email, token }, "a brand new password")).rejects.toThrow(
-        DatabaseUnavailable,
-      );
+      await expect(resetPassword(unknownVisitor, { email, token }, newPassword)).rejects.toThrow(DatabaseUnavailable);
     });
     expect(await authenticate(unknownVisitor, { email, password: goodPassword }, [])).not.toBeNull();
-    expect(await resetPassword(unknownVisitor, { email, token }, "a brand new password")).not.toBeNull();
+    expect(await resetPassword(unknownVisitor, { email, token }, newPassword)).not.toBeNull();
     expect(await blockedUntil(loginLimit, email)).toBeNull();
   });
 

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import net, { type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { createFixtures, forgetPassword, logIn, newPassword, oldPassword, resetPassword } from "../support/fixture";
+import { createFixtures, forgetPassword, logIn, resetPassword } from "../support/fixture";
+import { goodPassword, newPassword } from "../support/passwords";
 import type { RunningServer } from "../support/server";
 import { Visitor } from "../support/visitor";
 
@@ -57,7 +58,7 @@ test("two versions on one database work as one service after the newer one's mig
 
   const ada = new Visitor(url);
   await fixture.addAccount("ada@example.com");
-  expect(await ada.post("/login", { email: "ada@example.com", password: oldPassword })).toMatchObject({ status: 302 });
+  expect(await ada.post("/login", { email: "ada@example.com", password: goodPassword })).toMatchObject({ status: 302 });
   for (let n = 0; n < 4; n++) expect(await ada.get("/dashboard")).toMatchObject({ status: 200 });
 
   const token = await fixture.addResetToken("ada@example.com");

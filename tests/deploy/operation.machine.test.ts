@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { twice } from "../support/passwords";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
-import { twice } from "../support/twice";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 import { Machine } from "./machine";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { twice } from "../support/passwords";
 import { createEmptyDatabase, startServer } from "../support/server";
-import { twice } from "../support/twice";
 import { Visitor } from "../support/visitor";
 import { type Postfix, startPostfix } from "./postfix";
 

@@ -6,9 +6,8 @@ import { expect } from "vitest";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { start, temporaryFolder } from "../deploy/host";
 import { type Finished, latchkey } from "../support/command";
-import { send } from "../support/http";
+import { sendPlainly } from "../support/http";
 import { identityTokens } from "../support/identity-key";
-import { sendPlainly } from "../support/plain-request";
 import { createEmptyDatabase, freePort, type RunningProcess, type RunningServer, startServer } from "../support/server";
 import { until } from "../support/until";
 import { registerByMail, Visitor } from "../support/visitor";
@@ -111,12 +110,8 @@ export const python = "/usr/bin/python3"; // Debian's, which has python3-jwt
 export const startApplication: StartApplication = (port, env) =>
   startListening([python, "examples/application.py"], port, { PORT: String(port), ...env });
 
-/** `fetch()` says of each request that a script sends it. */
-export const sendAsBrowser: typeof send = (origin, path, sent = {}) =>
-  sent.form || sent.body ? send(origin, path, sent) : sendPlainly(origin, path, sent);
-
 export async function register(example: Example, email: string): Promise<Visitor> {
-  const visitor = new Visitor(example.url, undefined, sendAsBrowser);
+  const visitor = new Visitor(example.url, undefined, sendPlainly);
   expect(await registerByMail(example.server, visitor, email)).toMatchObject({ status: 302 });
   return visitor;
 }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { password, Visitor } from "../support/visitor";
-import { type Example, forStaff, onOneHost, type ProxyName, register, sendAsBrowser, startExample } from "./example";
+import { sendPlainly } from "../support/http";
+import { goodPassword } from "../support/passwords";
+import { Visitor } from "../support/visitor";
+import { type Example, forStaff, onOneHost, type ProxyName, register, startExample } from "./example";
 
 const path = "/notes?page=2&tag=a%26b";
 const navigation = { Accept: "text/html", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
@@ -33,11 +35,11 @@ describe.each<ProxyName>(["nginx", "caddy"])("an application for the group staff
   });
 
   test("leads who is not signed in to the login page, and answers its scripts 401", async () => {
-    expect(await sendAsBrowser(example.url, path, { headers: navigation })).toMatchObject({
+    expect(await sendPlainly(example.url, path, { headers: navigation })).toMatchObject({
       status: 302,
       location: at("/login"),
     });
-    expect((await sendAsBrowser(example.url, path, { headers: ofScript })).status).toBe(401);
+    expect((await sendPlainly(example.url, path, { headers: ofScript })).status).toBe(401);
   });
 
   test("admits a member, in the longest groups too", async () => {
@@ -45,8 +47,8 @@ describe.each<ProxyName>(["nginx", "caddy"])("an application for the group staff
     const longest = Array.from({ length: 31 }, (_, i) => String(i).padStart(2, "0").padEnd(64, "x"));
     const groups = ["staff", ...longest].flatMap((name) => ["--add", name]);
     expect(await example.command("user", "groups", member, ...groups)).toMatchObject({ status: 0 });
-    const visitor = new Visitor(example.url, undefined, sendAsBrowser);
-    await visitor.post("/login", { email: member, password });
+    const visitor = new Visitor(example.url, undefined, sendPlainly);
+    await visitor.post("/login", { email: member, password: goodPassword });
     const { status, body } = await visitor.get(path, navigation);
     expect(status).toBe(200);
     expect(body).toContain(`<dt>Groups<dd>${longest.join()},staff<dt>Verified<dd>yes`);

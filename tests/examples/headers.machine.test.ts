@@ -2,9 +2,8 @@ import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { send } from "../support/http";
+import { send, sendPlainly } from "../support/http";
 import { listen } from "../support/listen";
-import { sendPlainly } from "../support/plain-request";
 import { exchange } from "../support/raw-http";
 import type { Visitor } from "../support/visitor";
 import {

@@ -3,9 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startBrowser } from "../support/browser/chromium";
 import { createAccount, logIn } from "../support/browser/registration";
 import { arrive, signInAtProvider } from "../support/browser/site";
+import { sendPlainly } from "../support/http";
 import { until } from "../support/until";
 import type { Visitor } from "../support/visitor";
-import { type Example, onOneHost, type ProxyName, register, sendAsBrowser, startExample } from "./example";
+import { type Example, onOneHost, type ProxyName, register, startExample } from "./example";
 
 const path = "/notes?page=2&tag=a%26b";
 const navigation = { Accept: "text/html" };
@@ -57,11 +58,11 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       await expectPrivatePage(page, email);
       const cookies = await page.context().cookies();
       const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
-      expect((await sendAsBrowser(example.url, path, { cookie, headers: navigation })).status).toBe(200);
+      expect((await sendPlainly(example.url, path, { cookie, headers: navigation })).status).toBe(200);
 
       await page.getByRole("button", { name: "Log out" }).click();
       await arrive(page, "Log in");
-      expect((await sendAsBrowser(example.url, path, { cookie })).status).toBe(401);
+      expect((await sendPlainly(example.url, path, { cookie })).status).toBe(401);
       await page.goto("/dashboard");
       await arrive(page, "Log in");
       await page.goto(path);
@@ -126,15 +127,15 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
         const headers = { ...navigation, [name]: value };
         expect((await visitor.get(path, headers)).status).toBe(200);
         const location = `${example.url}/login?${new URLSearchParams({ return_to: `${example.url}${path}` })}`;
-        expect(await sendAsBrowser(example.url, path, { headers })).toMatchObject({ status: 302, location });
-        expect((await sendAsBrowser(example.url, path, { headers: { [name]: value } })).status).toBe(401);
+        expect(await sendPlainly(example.url, path, { headers })).toMatchObject({ status: 302, location });
+        expect((await sendPlainly(example.url, path, { headers: { [name]: value } })).status).toBe(401);
       },
     );
 
     test("without a session, a script, a form and a preflight get 401, and no login page", async () => {
-      expect((await sendAsBrowser(example.url, path, { headers: { Accept: "application/json" } })).status).toBe(401);
-      expect((await sendAsBrowser(example.url, path, { headers: navigation, form: { note: "x" } })).status).toBe(401);
-      expect((await sendAsBrowser(example.url, path, { method: "OPTIONS" })).status).toBe(401);
+      expect((await sendPlainly(example.url, path, { headers: { Accept: "application/json" } })).status).toBe(401);
+      expect((await sendPlainly(example.url, path, { headers: navigation, form: { note: "x" } })).status).toBe(401);
+      expect((await sendPlainly(example.url, path, { method: "OPTIONS" })).status).toBe(401);
     });
 
     test.each([
@@ -160,7 +161,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       "%s is the application's",
       async (other) => {
         expect((await visitor.get(other)).body).toContain("<h1>Notes of client@example.com</h1>");
-        expect((await sendAsBrowser(example.url, other)).status).toBe(401);
+        expect((await sendPlainly(example.url, other)).status).toBe(401);
       },
     );
   });

@@ -9,6 +9,7 @@ import { failureCookie } from "../support/cookies";
 import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink } from "../support/mailed-links";
+import { newPassword } from "../support/passwords";
 import { call, get, type Outcome } from "../support/route-calls";
 
 const latchkey = startLatchkey(google);
@@ -162,7 +163,7 @@ describe("a sign-in with a verified address", () => {
     const link = await registrationLink(latchkey, "ada@example.com");
     await registrationLink(latchkey, "bob@example.com");
     await signInWithGoogle(ada);
-    const late = await registerWith(link, "a brand new password");
+    const late = await registerWith(link, newPassword);
     expect(late.status).toBe(422);
     expect(late.cookies).toEqual({});
     expect(await users()).toMatchObject([{ password_hash: null }]);

@@ -12,12 +12,12 @@ import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import * as resetPassword from "~/routes/reset-password";
 import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
-import { goodPassword, unknownVisitor } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { mailSentOutcome, registrationLink, resetLink } from "../support/mailed-links";
+import { goodPassword, newPassword, twice } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
-import { twice } from "../support/twice";
 
 const latchkey = startLatchkey(google);
 const email = "ada@example.com";
@@ -78,13 +78,13 @@ describe("PASSWORDS=off", () => {
       const dead = await call(resetPassword.loader, get(`/reset-password?${new URLSearchParams(link)}`));
       expect([dead.status, dead.data.problem]).toEqual([200, "dead"]);
       const reset = { status: 422, data: { invalidLink: "This reset link is invalid or has expired." } };
-      expect(await resetWith(link, "a brand new password")).toMatchObject(reset);
+      expect(await resetWith(link, newPassword)).toMatchObject(reset);
       const registration = { status: 422, data: { invalidLink: "This link is invalid or has expired." } };
-      expect(await registerWith(started, "a brand new password")).toMatchObject(registration);
+      expect(await registerWith(started, newPassword)).toMatchObject(registration);
     });
     expect(await latchkey.jobs()).toEqual([]);
     latchkey.configure(google);
-    expect((await resetWith(link, "a brand new password")).location).toBe("/login?notice=password_reset");
+    expect((await resetWith(link, newPassword)).location).toBe("/login?notice=password_reset");
   });
 
   test("a request from before mails no link", async () => {
@@ -120,7 +120,7 @@ describe("PASSWORDS=off", () => {
     const cookie = await latchkey.signedIn({ idpId: "1001" });
     expect((await openAccount(cookie)).data.user).toMatchObject({ password: false, linked: true });
     await latchkey.execute("update sessions set created_at = now() - interval '1 hour'");
-    const fields = { currentPassword: goodPassword, ...twice("a brand new password") };
+    const fields = { currentPassword: goodPassword, ...twice(newPassword) };
     for (const intent of ["send-password-link", "change-password"]) {
       const refused = await latchkey.unchanged(() => act(cookie, intent, fields));
       expect(refused).toMatchObject({ status: 422, data: { errors: { passwordLink: "Passwords are switched off." } } });

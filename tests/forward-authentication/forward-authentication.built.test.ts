@@ -99,12 +99,17 @@ describe("a live session", () => {
     expect(answer.headers).not.toHaveProperty("remote-user");
   });
 
-  test.each([`${path}/`, "/auth/%76erify", "/Auth/Verify", "//auth/verify", `/build${path}`])(
+  test.each([`${path}/`, "/auth/%76erify", "/Auth/Verify", `/build${path}`])(
     "another spelling, %s, is no path of this service",
     async (target) => {
       expect(await ada.get(target)).toMatchObject({ status: 404, contentType: "text/html; charset=utf-8" });
     },
   );
+
+  test("//auth/verify is no path of this service", async () => {
+    const lines = ["GET //auth/verify HTTP/1.1", "Host: localhost", `Cookie: ${ada.cookie}`, "Connection: close"];
+    expect((await proxied.exchange(lines)).status).toBe(404);
+  });
 
   test("that has ended is answered 401", async () => {
     const visitor = await proxied.register("leaves@example.com");

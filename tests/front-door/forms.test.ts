@@ -1,16 +1,18 @@
 import { expect, test } from "vitest";
+import * as confirmEmail from "~/routes/account.email";
 import * as dashboard from "~/routes/dashboard";
+import * as devSession from "~/routes/dev.session";
 import * as forgotPassword from "~/routes/forgot-password";
+import * as language from "~/routes/language";
 import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
-import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { resetLink } from "../support/mailed-links";
+import { goodPassword, twice } from "../support/passwords";
 import { call, post } from "../support/route-calls";
-import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
 
@@ -22,6 +24,9 @@ const forms = [
   ["/login", login.action],
   ["/logout", logout.action],
   ["/dashboard", dashboard.action],
+  ["/account/email", confirmEmail.action],
+  ["/language", language.action],
+  ["/dev/session", devSession.action],
 ] as const;
 
 async function acceptableFields() {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { type Answer, cookieOf } from "../support/http";
+import { twice } from "../support/passwords";
 import type { SentMail } from "../support/printed-mails";
 import { runLatchkey } from "../support/running-latchkey";
 import { sha256 } from "../support/sha256";
-import { twice } from "../support/twice";
 
 const email = "grace.hopper+1@example.com";
 const first = "the first of her passwords";

@@ -2,16 +2,15 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { purgeExpired } from "#server/features/operator/purge";
 import * as logout from "~/routes/logout";
 import { act, logIn as postLogin, registerWith, resetWith } from "../support/account-calls";
-import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
+import { goodPassword, newPassword } from "../support/passwords";
 import { call, type Outcome, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();
 
 const email = "ada@example.com";
-const newPassword = "an entirely new password";
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0";
 
 interface From {

@@ -7,8 +7,9 @@ import { hashesWaiting, hashPassword } from "#server/accounts/passwords/password
 import { HashingOverloaded } from "#server/errors";
 import { authenticate, countLogin } from "#server/features/visitor/login";
 import { logIn as postLogin } from "../support/account-calls";
-import { goodPassword, unknownVisitor } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { goodPassword } from "../support/passwords";
 
 const latchkey = startLatchkey();
 

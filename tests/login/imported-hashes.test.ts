@@ -3,8 +3,8 @@ import * as bcrypt from "@node-rs/bcrypt";
 import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { logIn as postLogin } from "../support/account-calls";
-import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { goodPassword } from "../support/passwords";
 
 vi.mock("@node-rs/bcrypt", { spy: true });
 vi.mock("@node-rs/argon2", { spy: true });

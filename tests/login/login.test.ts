@@ -3,9 +3,9 @@ import { describe, expect, test, vi } from "vitest";
 import { isOutdated } from "#server/accounts/passwords/password-hashing";
 import * as login from "~/routes/login";
 import { logIn } from "../support/account-calls";
-import { goodPassword } from "../support/accounts";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
+import { goodPassword } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();

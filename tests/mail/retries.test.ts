@@ -4,9 +4,9 @@ import * as forgotPassword from "~/routes/forgot-password";
 import * as resetPassword from "~/routes/reset-password";
 import { startLatchkey } from "../support/latchkey";
 import { recordOutgoingCalls } from "../support/outgoing-calls";
+import { twice } from "../support/passwords";
 import { call, post } from "../support/route-calls";
 import { refuse, startSmtpServer } from "../support/smtp-service";
-import { twice } from "../support/twice";
 
 const latchkey = startLatchkey({
   APP_URL: "https://latchkey.example",

@@ -8,13 +8,13 @@ import * as forgotPassword from "~/routes/forgot-password";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import * as resetPasswordPage from "~/routes/reset-password";
-import { goodPassword, unknownVisitor } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import * as mailedLinks from "../support/mailed-links";
 import { type MailedLink, mailSentOutcome } from "../support/mailed-links";
+import { goodPassword, twice } from "../support/passwords";
 import { call, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
-import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator";
 import { leave, signInExternally } from "../support/external-sign-in";
-import { password, runLatchkey } from "../support/running-latchkey";
+import { goodPassword, newPassword, twice } from "../support/passwords";
+import { runLatchkey } from "../support/running-latchkey";
 import { json, runScriptedProvider } from "../support/scripted-provider";
-import { twice } from "../support/twice";
 
 const provider = await runScriptedProvider();
 const latchkey = runLatchkey(provider.settings.oidc);
@@ -13,7 +13,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const inRequest = (event: string, more = {}) => ({ level: 30, time, requestId: uuid, event, ...more });
 const inJob = (event: string, more = {}) => ({ level: 30, time, jobId: uuid, event, ...more });
 
-const renewed = twice("an entirely new password");
+const renewed = twice(newPassword);
 
 async function expectEvents(work: () => Promise<unknown>, ...expected: object[]): Promise<void> {
   const jobs = expected.filter((event) => "jobId" in event).length;
@@ -21,7 +21,7 @@ async function expectEvents(work: () => Promise<unknown>, ...expected: object[])
 }
 
 async function logIn(email: string): Promise<string> {
-  const [login] = await latchkey.eventsOf(() => latchkey.visit().post("/login", { email, password }));
+  const [login] = await latchkey.eventsOf(() => latchkey.visit().post("/login", { email, password: goodPassword }));
   return login?.userId ?? "";
 }
 
@@ -51,13 +51,13 @@ test("login: failed, succeeded, throttled; logout", { tags: ["16.2.1", "16.3.1",
   const wrong = post("/login", { email, password: "wrong password" });
   const failed = inRequest("login.failed", { reason: "wrong_credentials" });
   await expectEvents(wrong, failed);
-  await expectEvents(post("/login", { email: "who@example.com", password }), failed);
+  await expectEvents(post("/login", { email: "who@example.com", password: goodPassword }), failed);
 
   const userId = await logIn(email);
   const succeeded = inRequest("login.succeeded", { userId });
-  await expectEvents(() => visitor.post("/login", { email, password }), succeeded);
+  await expectEvents(() => visitor.post("/login", { email, password: goodPassword }), succeeded);
   const replaced = inRequest("session.ended", { userId, reason: "replaced", count: 1 });
-  await expectEvents(() => visitor.post("/login", { email, password }), replaced, succeeded);
+  await expectEvents(() => visitor.post("/login", { email, password: goodPassword }), replaced, succeeded);
   await expectEvents(() => visitor.post("/logout"), inRequest("session.ended", { userId, reason: "logout", count: 1 }));
   for (let at = 0; at < 9; at++) await wrong();
   await expectEvents(wrong, inRequest("login.throttled"));
@@ -91,7 +91,7 @@ test("passkeys: added, succeeded, failed, removed", { tags: "16.3.1" }, async ()
   await latchkey.register(email);
   const userId = await logIn(email);
   const visitor = latchkey.visit();
-  await visitor.post("/login", { email, password });
+  await visitor.post("/login", { email, password: goodPassword });
   const authenticator = new Authenticator(latchkey.url());
   const options = async (purpose: string) => JSON.parse((await visitor.post("/auth/passkey", { purpose })).body);
   const add = authenticator.create(await options("add"));
@@ -170,7 +170,7 @@ test("password: changed; email change: requested, refused, completed", async () 
     inRequest("login.failed", { reason: "wrong_credentials" }),
   );
   await expectEvents(
-    act("change-password", { currentPassword: password, ...renewed }),
+    act("change-password", { currentPassword: goodPassword, ...renewed }),
     inRequest("password.changed", { userId }),
     inRequest("session.ended", { userId, reason: "password_changed", count: 1 }),
   );

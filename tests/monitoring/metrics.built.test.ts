@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { signInExternally } from "../support/external-sign-in";
 import { startMailService } from "../support/mail-service";
-import { password, runLatchkey } from "../support/running-latchkey";
+import { goodPassword } from "../support/passwords";
+import { runLatchkey } from "../support/running-latchkey";
 import { scrape } from "../support/scrape";
 import { json, runScriptedProvider } from "../support/scripted-provider";
 import { freePort, type RunningServer, spawnServer, startServer } from "../support/server";
@@ -84,7 +85,7 @@ test("requests are counted by route, method and status; no path and no method ma
       await latchkey.send(path);
     }
     for (let at = 0; at < 40; at++) await latchkey.send(`/${crypto.randomUUID()}/${"a".repeat(at)}`);
-    await latchkey.visit().post("/login", { email: "nobody@example.com", password });
+    await latchkey.visit().post("/login", { email: "nobody@example.com", password: goodPassword });
     await latchkey.send("/healthz", { method: "HEAD" });
     for (const method of ["PUT", "DELETE", "PROPFIND"]) await latchkey.send("/login", { method });
   });
@@ -114,8 +115,8 @@ describe("events are counted by name and reason", () => {
       async () => {
         await latchkey.register("counted@example.com");
         await latchkey.visit().post("/login", { email: "counted@example.com", password: "not the password" });
-        await latchkey.visit().post("/login", { email: "unknown@example.com", password });
-        await latchkey.visit().post("/login", { email: "counted@example.com", password });
+        await latchkey.visit().post("/login", { email: "unknown@example.com", password: goodPassword });
+        await latchkey.visit().post("/login", { email: "counted@example.com", password: goodPassword });
       },
     ));
 
@@ -159,7 +160,7 @@ test("hashes that wait are counted while they wait", async () => {
   const waiting = async () => (await scrape(port)).get("latchkey_hashes_waiting") ?? Number.NaN;
   const logins = Promise.all(
     Array.from({ length: 60 }, (_, at) =>
-      latchkey.visit().post("/login", { email: `rush-${at}@example.com`, password }),
+      latchkey.visit().post("/login", { email: `rush-${at}@example.com`, password: goodPassword }),
     ),
   );
   await until(async () => (await waiting()) > 0, "a hash waits");

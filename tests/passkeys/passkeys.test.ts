@@ -10,6 +10,7 @@ import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, resetLink } from "../support/mailed-links";
 import { addPasskey, answerWith, ask, signInBy, upgradeWith } from "../support/passkeys";
+import { newPassword } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
@@ -530,7 +531,7 @@ describe("signing in", () => {
   test("works after a reset, whose mail and notice say how many passkeys there are, and after a change of address", async () => {
     const link = await resetLink(latchkey, "ada@example.com");
     expect(latchkey.mails().at(-1)?.text).toContain("Your account has passkeys (1).");
-    await resetWith(link, "an entirely new password");
+    await resetWith(link, newPassword);
     await latchkey.drain();
     expect(latchkey.mails().at(-1)).toMatchObject({ subject: "Your password was changed" });
     expect(latchkey.mails().at(-1)?.text).toContain("Your account has passkeys (1).");
@@ -546,7 +547,7 @@ describe("signing in", () => {
   test("is not mentioned by the reset of an account without a passkey", async () => {
     await latchkey.createUser({ email: "bob@example.com" });
     const link = await resetLink(latchkey, "bob@example.com");
-    await resetWith(link, "an entirely new password");
+    await resetWith(link, newPassword);
     await latchkey.drain();
     const texts = latchkey.mails().filter(({ to }) => to === "bob@example.com");
     expect(texts).toHaveLength(2);

@@ -1,14 +1,7 @@
 import { expect, test } from "vitest";
 import { signInExternally } from "../support/external-sign-in";
-import {
-  createFixtures,
-  type Fixture,
-  forgetPassword,
-  logIn,
-  newPassword,
-  oldPassword,
-  resetPassword,
-} from "../support/fixture";
+import { createFixtures, type Fixture, forgetPassword, logIn, resetPassword } from "../support/fixture";
+import { goodPassword, newPassword } from "../support/passwords";
 import type { RunningServer } from "../support/server";
 import { Visitor } from "../support/visitor";
 
@@ -59,7 +52,7 @@ test("kill -9 in the middle of a reset changes nothing, and the link still works
   const first = await fixture.server();
   await fixture.addAccount("ada@example.com");
   const token = await fixture.addResetToken("ada@example.com");
-  expect(await logIn(first.url, "ada@example.com", oldPassword)).toMatchObject({ status: 302 });
+  expect(await logIn(first.url, "ada@example.com", goodPassword)).toMatchObject({ status: 302 });
 
   const reset = () => resetPassword(first.url, "ada@example.com", token);
   await killDuring(fixture, first, "select from users for update", reset);

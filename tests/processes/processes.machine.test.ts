@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { childrenOf } from "../support/child-processes";
 import { isRefused } from "../support/connections";
-import { createFixtures, forgetPassword, oldPassword } from "../support/fixture";
+import { createFixtures, forgetPassword } from "../support/fixture";
 import type { MailServiceBehaviour } from "../support/mail-service";
+import { goodPassword } from "../support/passwords";
 import { scrape } from "../support/scrape";
 import { freePort, type RunningServer, remixServeListens, spawnServer } from "../support/server";
 import { until } from "../support/until";
@@ -71,7 +72,7 @@ test("three processes are one service: limits and sessions shared, each mail onc
 
   // Last: the login is told to the owner, which is a thirteenth mail.
   const visitor = new Visitor(server.url);
-  expect(await visitor.post("/login", { email: "user1@example.com", password: oldPassword })).toMatchObject({
+  expect(await visitor.post("/login", { email: "user1@example.com", password: goodPassword })).toMatchObject({
     status: 302,
   });
   const pages = await Promise.all(Array.from({ length: 12 }, () => visitor.get("/dashboard")));
@@ -125,7 +126,7 @@ test.each<[NodeJS.Signals, string, (server: RunningServer, signal: NodeJS.Signal
   await forgetPassword(server.url, "ada@example.com");
   await mails.when(() => mails.attempts() === 1);
   const transaction = await fixture.transaction("select from users for update");
-  const login = new Visitor(server.url).post("/login", { email: "ada@example.com", password: oldPassword });
+  const login = new Visitor(server.url).post("/login", { email: "ada@example.com", password: goodPassword });
   await fixture.blocked();
   signalThem(server, signal);
   await until(() => isRefused(server.port), "new connections are refused");

@@ -2,9 +2,9 @@ import net from "node:net";
 import { expect, test } from "vitest";
 import { isRefused } from "../support/connections";
 import { signInExternally } from "../support/external-sign-in";
-import { createFixtures, forgetPassword, logIn, newPassword } from "../support/fixture";
+import { createFixtures, forgetPassword, logIn } from "../support/fixture";
+import { newPassword, twice } from "../support/passwords";
 import { json } from "../support/scripted-provider";
-import { twice } from "../support/twice";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 

@@ -7,12 +7,12 @@ import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import { logIn } from "../support/account-calls";
-import { goodPassword, unknownVisitor } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, mailSentOutcome, registrationLink } from "../support/mailed-links";
+import { goodPassword, twice } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
-import { twice } from "../support/twice";
 
 const latchkey = startLatchkey(google);
 

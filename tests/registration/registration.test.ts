@@ -6,12 +6,13 @@ import { logIn, openAccount, registerWith } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
+import { newPassword } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();
 
-const password = "a brand new password";
+const password = newPassword;
 
 const expectInvalid = (link: MailedLink) =>
   expectInvalidLink(latchkey, () => registerWith(link, password), link, "This link is invalid or has expired.");

@@ -8,12 +8,12 @@ import { ExternalSignInError, signInToAccount } from "#server/features/visitor/e
 import { authenticate, logIn } from "#server/features/visitor/login";
 import { resetPassword } from "#server/features/visitor/password-reset";
 import { completeRegistration } from "#server/features/visitor/registration";
-import { goodPassword, unknownVisitor } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { goodPassword, newPassword } from "../support/passwords";
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
 const email = "ada@example.com";
-const newPassword = "an entirely new password";
 const byOldPassword = "a browser that knew the old password";
 
 const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };

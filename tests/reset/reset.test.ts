@@ -4,16 +4,16 @@ import { passwordProblem } from "#server/features/visitor/password-policy";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as resetPassword from "~/routes/reset-password";
 import { logIn, openAccount, resetWith } from "../support/account-calls";
-import { goodPassword, unknownVisitor } from "../support/accounts";
+import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, type MailedLink, resetLink } from "../support/mailed-links";
+import { goodPassword, newPassword, twice } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
-import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
 
-const password = "a brand new password";
+const password = newPassword;
 
 const expectInvalid = (link: MailedLink) =>
   expectInvalidLink(latchkey, () => resetWith(link, password), link, "This reset link is invalid or has expired.");

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { createFixtures, logIn, newPassword, oldPassword, resetPassword } from "../support/fixture";
+import { createFixtures, logIn, resetPassword } from "../support/fixture";
 import type { Answer } from "../support/http";
+import { goodPassword, newPassword } from "../support/passwords";
 import { until } from "../support/until";
 
 const { createFixture } = createFixtures();
@@ -48,7 +49,7 @@ test("200 resets and 200 logins simultaneously, while 400,000 expired rows are p
   const resets = numbers.map((n) =>
     untilAnswered(() => resetPassword(server.url, `reset${n}@example.com`, tokens[n] ?? "")),
   );
-  const logins = numbers.map((n) => untilAnswered(() => logIn(server.url, `login${n}@example.com`, oldPassword)));
+  const logins = numbers.map((n) => untilAnswered(() => logIn(server.url, `login${n}@example.com`, goodPassword)));
   await Promise.all([...resets, ...logins]);
   for (const reset of await Promise.all(resets)) {
     expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });

@@ -7,13 +7,12 @@ import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import { requireUser } from "~/visitor/session";
 import { act } from "../support/account-calls";
-import { goodPassword } from "../support/accounts";
 import { attemptCookie, failureCookie } from "../support/cookies";
 import { comeBack, google, googleAnswers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { mailSentOutcome } from "../support/mailed-links";
+import { goodPassword, newPassword, twice } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
-import { twice } from "../support/twice";
 
 const latchkey = startLatchkey({ ...google, RETURN_ORIGINS: "https://app.example" });
 
@@ -180,7 +179,7 @@ describe("a registration", () => {
     expect(refused).toMatchObject({ status: 422, data: { typed: fieldsOf(link) } });
     expect(refused.formTarget).toBe("https://app.example");
 
-    const done = await finish({ ...fieldsOf(link), ...twice("a brand new password") });
+    const done = await finish({ ...fieldsOf(link), ...twice(newPassword) });
     expect(done).toMatchObject({ status: 302, location: app });
     expect(Object.keys(done.cookies)).toEqual(["session", "last_sign_in", "device"]);
   });
@@ -194,7 +193,7 @@ describe("a registration", () => {
     const pairs = Object.entries({ email, token, ...twice("short") });
     const refused = await finish([...pairs, ...sent]);
     expect(refused.data.typed).toEqual({ email, token });
-    const good = Object.entries({ email, token, ...twice("a brand new password") });
+    const good = Object.entries({ email, token, ...twice(newPassword) });
     expect(await finish([...good, ...sent])).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
@@ -202,7 +201,7 @@ describe("a registration", () => {
     const link = await mailedLink();
     latchkey.configure({ RETURN_ORIGINS: "" });
     expect((await call(complete.loader, get(`${link.pathname}${link.search}`))).data.return_to).toBeUndefined();
-    const done = await finish({ ...fieldsOf(link), ...twice("a brand new password") });
+    const done = await finish({ ...fieldsOf(link), ...twice(newPassword) });
     expect(done).toMatchObject({ location: "/dashboard" });
   });
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
 import { openAccount, logIn as postLogin } from "../support/account-calls";
-import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
+import { goodPassword } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey({

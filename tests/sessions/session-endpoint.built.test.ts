@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { password, runLatchkey } from "../support/running-latchkey";
+import { goodPassword } from "../support/passwords";
+import { runLatchkey } from "../support/running-latchkey";
 import type { Visitor } from "../support/visitor";
 
 const latchkey = runLatchkey({ TRUST_PROXY: "false" });
@@ -13,7 +14,7 @@ let expires: number;
 
 beforeAll(async () => {
   ada = await latchkey.register("ada@example.com");
-  const signedIn = await ada.post("/login", { email: "ada@example.com", password });
+  const signedIn = await ada.post("/login", { email: "ada@example.com", password: goodPassword });
   expires = Date.parse(/^session=\w+; Expires=([^;]+)/.exec(signedIn.setCookies[0] ?? "")?.[1] ?? "");
 });
 

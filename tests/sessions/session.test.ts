@@ -7,12 +7,11 @@ import * as login from "~/routes/login";
 import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import { act, logIn, openAccount } from "../support/account-calls";
-import { goodPassword } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink } from "../support/mailed-links";
+import { goodPassword, twice } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
-import { twice } from "../support/twice";
 
 const latchkey = startLatchkey();
 

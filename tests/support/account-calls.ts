@@ -2,10 +2,9 @@ import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
-import { goodPassword } from "./accounts";
 import type { MailedLink } from "./mailed-links";
+import { goodPassword, twice } from "./passwords";
 import { call, get, post, type RequestOptions } from "./route-calls";
-import { twice } from "./twice";
 
 type Fields = Record<string, string>;
 type Headers = RequestOptions["headers"];

@@ -4,6 +4,7 @@ import { startSession } from "#server/accounts/sessions/sessions";
 import { User } from "#server/database/entities";
 import type { Owner } from "#server/features/owner/sessions";
 import type { Visitor } from "#server/visitor";
+import { goodPassword } from "./passwords";
 
 export interface NewAccount {
   email?: string;
@@ -12,8 +13,6 @@ export interface NewAccount {
   idpId?: string | null;
   idpIssuer?: string | null;
 }
-
-export const goodPassword = "correct horse battery staple";
 
 const stays = new AbortController().signal;
 

@@ -5,17 +5,14 @@ import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { unknownVisitor } from "./accounts";
 import type { Answer } from "./http";
 import { type MailService, type MailServiceBehaviour, startMailService } from "./mail-service";
+import { goodPassword, newPassword, twice } from "./passwords";
 import { type Pooler, startPgBouncer } from "./pgbouncer";
 import { connect, PostgresCluster } from "./postgres-cluster";
 import { type ScriptedProvider, startScriptedProvider } from "./scripted-provider";
 import { type RunningServer, startServer } from "./server";
 import { sha256 } from "./sha256";
-import { twice } from "./twice";
 import { until } from "./until";
 import { Visitor } from "./visitor";
-
-export const oldPassword = "correct horse battery staple";
-export const newPassword = "a brand new password";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -160,7 +157,7 @@ export class Fixture implements AsyncDisposable {
   }
 }
 
-const oldPasswordHash = hashPassword(unknownVisitor, oldPassword);
+const oldPasswordHash = hashPassword(unknownVisitor, goodPassword);
 
 export function forgetPassword(url: string, email = "ada@example.com"): Promise<Answer> {
   return new Visitor(url).post("/forgot-password", { email });

@@ -3,8 +3,8 @@ import * as forgotPassword from "~/routes/forgot-password";
 import * as register from "~/routes/register";
 import { act } from "./account-calls";
 import type { startLatchkey } from "./latchkey";
+import { newPassword, twice } from "./passwords";
 import { call, type Outcome, post } from "./route-calls";
-import { twice } from "./twice";
 
 type Latchkey = ReturnType<typeof startLatchkey>;
 
@@ -53,7 +53,7 @@ export async function expectInvalidLink(
   { email, token }: MailedLink,
   invalidLinkMessage: string,
 ): Promise<void> {
-  const refused = await latchkey.unchanged(() => finish({ email, token, ...twice("a brand new password") }));
+  const refused = await latchkey.unchanged(() => finish({ email, token, ...twice(newPassword) }));
   expect(refused, token).toMatchObject({
     status: 422,
     data: { typed: { email, token }, invalidLink: invalidLinkMessage },

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll } from "vitest";
-import { type Sent, send } from "./http";
-import { sendPlainly } from "./plain-request";
+import { type Sent, send, sendPlainly } from "./http";
 import { exchange } from "./raw-http";
 import { type RunningServer, startServer, type TestDatabase } from "./server";
 import { createDatabase } from "./template-copy";
 import { registerByMail, Visitor } from "./visitor";
-
-export { password } from "./visitor";
 
 export interface LoggedEvent {
   event: string;

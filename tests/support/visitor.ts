@@ -1,8 +1,8 @@
 import { newClientAddress } from "./client-address";
 import { setCookieOf } from "./cookies";
 import { type Answer, type Sent, send } from "./http";
+import { goodPassword, twice } from "./passwords";
 import type { RunningServer } from "./server";
-import { twice } from "./twice";
 
 /** An HTTP client that keeps cookies and follows no redirect, behind a proxy that forwards its address. */
 export class Visitor {
@@ -40,8 +40,6 @@ export class Visitor {
   }
 }
 
-export const password = "correct horse battery staple";
-
 export async function registerByMail(
   { mail }: Pick<RunningServer, "mail">,
   visitor: Visitor,
@@ -50,5 +48,8 @@ export async function registerByMail(
 ): Promise<Answer> {
   await visitor.post(page, { email });
   const { link } = await mail(email, "Finish creating your account");
-  return visitor.post("/register/complete", { ...Object.fromEntries(link?.searchParams ?? []), ...twice(password) });
+  return visitor.post("/register/complete", {
+    ...Object.fromEntries(link?.searchParams ?? []),
+    ...twice(goodPassword),
+  });
 }

@@ -1,7 +1,6 @@
 import type { IdentityProvider } from "../../demo/identity-provider";
 import { consent } from "../support/consent";
-import { newPassword, oldPassword } from "../support/fixture";
-import { twice } from "../support/twice";
+import { goodPassword, newPassword, twice } from "../support/passwords";
 import type { Flow, Visit } from "./load";
 
 const fieldsOf = (link: string) => Object.fromEntries(new URL(link, "http://localhost").searchParams);
@@ -10,7 +9,7 @@ async function expectSession(visit: Visit): Promise<void> {
   await visit.get("/dashboard", "200");
 }
 
-async function logIn(visit: Visit, typed = oldPassword): Promise<void> {
+async function logIn(visit: Visit, typed = goodPassword): Promise<void> {
   await visit.post("/login", { email: visit.email, password: typed }, "302 /dashboard");
 }
 
@@ -36,11 +35,11 @@ export async function requestRegistration(visit: Visit): Promise<string> {
 
 export async function completeRegistration(visit: Visit, link: string): Promise<void> {
   await visit.get(link, "200");
-  await visit.post("/register/complete", { ...fieldsOf(link), ...twice(oldPassword) }, "302 /dashboard");
+  await visit.post("/register/complete", { ...fieldsOf(link), ...twice(goodPassword) }, "302 /dashboard");
   await expectSession(visit);
 }
 
-/** What each release since 1.0.0 can do. @param account creates an account with {@link oldPassword} */
+/** What each release since 1.0.0 can do. @param account creates an account with {@link goodPassword} */
 export function flowsOfFirstRelease(provider: IdentityProvider, account: (email: string) => Promise<unknown>) {
   return {
     async register(visit) {
@@ -57,7 +56,7 @@ export function flowsOfFirstRelease(provider: IdentityProvider, account: (email:
       await visit.get("/forgot-password", "200");
       await reset(visit, await requestReset(visit));
       await visit.get("/login?notice=password_reset", "200");
-      await visit.post("/login", { email: visit.email, password: oldPassword }, "422");
+      await visit.post("/login", { email: visit.email, password: goodPassword }, "422");
       await logIn(visit, newPassword);
       await expectSession(visit);
     },
@@ -104,7 +103,7 @@ export function flowsOfAccountPage(provider: IdentityProvider, account: (email: 
     async "change the password"(visit) {
       await signIn(visit);
       await act(visit, "change-password", { currentPassword: "wrong", ...twice(newPassword) }, "422");
-      const form = { currentPassword: oldPassword, ...twice(newPassword) };
+      const form = { currentPassword: goodPassword, ...twice(newPassword) };
       await act(visit, "change-password", form, "302 /dashboard?notice=password_changed");
       await visit.mail("Your password was changed");
       await expectSession(visit);

@@ -1,1 +1,0 @@
-export const twice = (password: string) => ({ password, passwordConfirmation: password });
