@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { twice } from "../support/passwords";
 import { runLatchkey } from "../support/running-latchkey";
-import { twice } from "../support/twice";
 import { Visitor } from "../support/visitor";
 
 const latchkey = runLatchkey({ PASSWORDS: "off", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
