@@ -60,14 +60,8 @@ export type Job = { [Task in keyof JobData]: { task: Task } & JobData[Task] }[ke
 
 /** The jobs that tell an owner of a change. */
 export type NoticeTask = Exclude<
-  keyof JobData,
-  | "mail_password_reset"
-  | "mail_invitation"
-  | "mail_registration"
-  | "mail_email_change"
-  | "purge_expired"
-  | "log_event"
-  | "webhook"
+  Extract<keyof JobData, `mail_${string}`>,
+  "mail_password_reset" | "mail_invitation" | "mail_registration" | "mail_email_change"
 >;
 
 export type WebhookJob = Extract<Job, { task: "webhook" }>;

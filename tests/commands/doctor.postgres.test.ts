@@ -130,7 +130,11 @@ test("a sound installation behind a proxy: no check fails, the test mail arrives
     ["ok", "clock", "differs from the database's by 0 s"],
     ["ok", "mail", `smtp: localhost:${mails.port} accepts the login`],
     ["ok", "test mail", "the mail service accepted the mail to you@example.org"],
-    ["ok", "provider", "oidc: the client id and secret are accepted; it supports back-channel logout and IDP_LOGOUT"],
+    [
+      "ok",
+      "provider",
+      "oidc: the client id and secret are accepted; back-channel logout: supported; IDP_LOGOUT: supported",
+    ],
     ["ok", "APP_URL", `https://localhost:${proxy.port} leads to this service`],
     ["ok", "proxy", "sends what TRUST_PROXY expects"],
   ]);
@@ -359,7 +363,7 @@ testCases(
   {
     "it accepts the client": async () => [
       (await identityProvider()).settings,
-      "ok oidc: the client id and secret are accepted; it supports back-channel logout and IDP_LOGOUT",
+      "ok oidc: the client id and secret are accepted; back-channel logout: supported; IDP_LOGOUT: supported",
     ],
     "it refuses a wrong client secret": async () => [
       { ...(await identityProvider()).settings, IDP_CLIENT_SECRET: "a-wrong-secret" },

@@ -29,7 +29,9 @@ function check(members: object, token: Answer, settings: Environment = {}) {
 
 const known: Answer = [400, { error: "invalid_grant" }];
 const unknown: Answer = [401, { error: "invalid_client" }];
-const accepted = { status: "ok", name: "provider", found: "oidc: the client id and secret are accepted" };
+const clientAccepted = "oidc: the client id and secret are accepted";
+const neither = "; back-channel logout: not supported; IDP_LOGOUT: not supported";
+const accepted = { status: "ok", name: "provider", found: `${clientAccepted}${neither}` };
 
 test.each([
   ["no claims", {}],
@@ -51,8 +53,7 @@ test("a provider without the claim email_verified is named, and IDP_TRUST_EMAIL 
   expect(await check(withoutClaim, known, { IDP_TRUST_EMAIL: "true" })).toEqual({
     status: "ok",
     name: "provider",
-    found:
-      "oidc: the client id and secret are accepted; every address that it states counts as verified (IDP_TRUST_EMAIL)",
+    found: `${clientAccepted}; every address that it states counts as verified (IDP_TRUST_EMAIL)${neither}`,
   });
 });
 
@@ -67,10 +68,10 @@ test("a provider without a key set is named: nobody can verify its back-channel 
 
 test("the logouts that a provider supports are named, and IDP_LOGOUT without an endpoint is", async () => {
   const both = { backchannel_logout_supported: true, end_session_endpoint: "https://sso.example/end" };
-  const found = `${accepted.found}; it supports back-channel logout and IDP_LOGOUT`;
+  const found = `${clientAccepted}; back-channel logout: supported; IDP_LOGOUT: supported`;
   expect(await check(both, known)).toEqual({ ...accepted, found });
   const one = await check({ end_session_endpoint: both.end_session_endpoint }, known, { IDP_LOGOUT: "on" });
-  expect(one.found).toBe(`${accepted.found}; it supports IDP_LOGOUT`);
+  expect(one.found).toBe(`${clientAccepted}; back-channel logout: not supported; IDP_LOGOUT: supported`);
   expect(await check({ backchannel_logout_supported: "yes" }, known)).toEqual(accepted);
   expect(await check({}, known, { IDP_LOGOUT: "on" })).toEqual({
     status: "warn",

@@ -77,13 +77,12 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
       return warn(`${name}: ${noKeySet}`, "end the sessions of people who leave with `latchkey user suspend`");
     }
     if (logout && !known.end_session_endpoint) return warn(`${name}: ${noLogout}`, "set IDP_LOGOUT=off");
-    const supports = [
-      known.backchannel_logout_supported && "back-channel logout",
-      known.end_session_endpoint && "IDP_LOGOUT",
-    ].filter(Boolean);
-    const trusted = trustEmail && "every address that it states counts as verified (IDP_TRUST_EMAIL)";
-    const logouts = supports.length > 0 && `it supports ${supports.join(" and ")}`;
-    return ok([`${name}: the client id and secret are accepted`, trusted, logouts].filter(Boolean).join("; "));
+    const trusted = trustEmail ? "; every address that it states counts as verified (IDP_TRUST_EMAIL)" : "";
+    const supports = (has: unknown, what: string) =>
+      provider === "oidc" ? `; ${what}: ${has ? "" : "not "}supported` : "";
+    const backChannel = supports(known.backchannel_logout_supported, "back-channel logout");
+    const initiated = supports(known.end_session_endpoint, "IDP_LOGOUT");
+    return ok(`${name}: the client id and secret are accepted${trusted}${backChannel}${initiated}`);
   }
   if (known.token_endpoint_auth_methods_supported?.join() === "client_secret_basic") {
     return fail(`${name}: ${basicAlone} (${answer})`, "allow client_secret_post for this client");
