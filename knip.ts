@@ -19,7 +19,7 @@ export default defineConfig({
   ],
   project: ["{app,server,bench,demo,lint,tests}/**/*.{ts,tsx,js,css}", "*.{ts,js}"],
   ignoreDependencies: ["pino-pretty"], // named as a transport in server/log.ts
-  ignoreBinaries: ["script", "systemd-analyze"], // of the system, in tests/
+  ignoreBinaries: ["Xvfb", "dbus-run-session", "script", "systemd-analyze"], // of the system, in tests/
   ignoreExportsUsedInFile: true,
   compilers: {
     css: (text: string) => [...text.matchAll(/(?<=@)import[^;]+/g)].join("\n"),

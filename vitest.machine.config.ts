@@ -15,7 +15,7 @@ const project = (
 });
 
 /** The folders whose tests need more than the programs of the others. */
-const apart = ["tests/{deploy,examples,smoke,upgrade}/**"];
+const apart = ["tests/{deploy,engines,examples,smoke,upgrade}/**"];
 
 const faults: TestProjectInlineConfiguration["test"] = {
   exclude: apart,
@@ -41,6 +41,10 @@ export default defineConfig({
           "tests/processes/output.machine.test.ts",
         ],
         provide: { ...faults.provide, pgbouncer: true },
+      }),
+      project("engines", "engines/*.machine", {
+        provide: { programs: ["chromium", "dbus-run-session", "firefox-esr", "WebKitWebDriver", "Xvfb"] },
+        testTimeout: 120_000,
       }),
       project("examples", "examples/*.machine", {
         provide: { programs: ["caddy", "chromium", "dist-packages/jwt", "nginx", "python3"] },

@@ -12,9 +12,13 @@ declare module "vitest" {
 /** The Debian package of each program that a suite of its own starts. `npm test` starts none but Node and `sh`. */
 const packages = {
   caddy: "caddy",
+  WebKitWebDriver: "webkit2gtk-driver",
+  Xvfb: "xvfb",
   chromium: "chromium",
   curl: "curl",
+  "dbus-run-session": "dbus",
   "dist-packages/jwt": "python3-jwt",
+  "firefox-esr": "firefox-esr",
   initdb: "postgresql",
   nginx: "nginx",
   pgbouncer: "pgbouncer",
