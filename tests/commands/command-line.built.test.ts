@@ -34,6 +34,12 @@ test("settings are read from .env of the current folder, and a wrong one is told
   );
 });
 
+test("doctor names a setting that is almost right", async () => {
+  const settings = { DATABASE_URL: `pglite:${join(folder, "none")}`, REGISTRATON: "closed" };
+  const { stdout } = await latchkey(["doctor"], settings);
+  expect(stdout).toContain("REGISTRATON is no setting; REGISTRATION is");
+});
+
 test("an embedded database that does not exist is not created", async () => {
   const missing = join(folder, "missing");
   expect(await latchkey(["user", "export"], { DATABASE_URL: `pglite:${missing}` })).toEqual(
