@@ -3,7 +3,7 @@ import { isRouteErrorResponse, Links, LiveReload, Outlet, ScrollRestoration, use
 import type { ReactNode } from "react";
 import { ErrorPage } from "./components/error-page";
 import { Footer } from "./components/footer";
-import { NoPasswords } from "./components/no-passwords";
+import { NoPasswords } from "./components/page";
 import { useFocusOnArrival } from "./document/focus";
 import { useDocumentLanguage } from "./document/language";
 import { lowPriority, PageForBrowser, usePage } from "./document/page-context";

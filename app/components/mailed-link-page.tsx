@@ -4,8 +4,8 @@ import { returnToName, withReturnTo } from "~/answers/return-to";
 import { Text, useTexts } from "~/document/language";
 import type { LinkRefusal, OpenedLink } from "~/forms/mailed-link";
 import { EmailField, EmailForm, SubmitButton } from "./form-controls";
-import { NewPasswordFields } from "./new-password-fields";
 import { Notice, Page } from "./page";
+import { NewPasswordFields } from "./password-field";
 
 interface MailedLinkPageProps {
   title: string;

@@ -1,4 +1,6 @@
+import { Link, useSearchParams } from "@remix-run/react";
 import type { ReactNode } from "react";
+import { returnToName, withReturnTo } from "~/answers/return-to";
 import { Text } from "~/document/language";
 import { usePage } from "~/document/page-context";
 
@@ -86,3 +88,17 @@ export const Unavailable = ({ requestId }: { requestId: string | undefined }) =>
     <Fault requestId={requestId} />
   </Notice>
 );
+
+/** For every page about passwords, with `PASSWORDS=off`. */
+export function NoPasswords() {
+  const { t, passwordless } = usePage();
+  const returnTo = useSearchParams()[0].get(returnToName);
+  return (
+    <Page title={t("noPasswords.title")}>
+      <p>{t("noPasswords.text", { provider: passwordless ?? "" })}</p>
+      <p className="aside">
+        <Link to={withReturnTo("/login", returnTo)}>{t("common.backToLogin")}</Link>
+      </p>
+    </Page>
+  );
+}

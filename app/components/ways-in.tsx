@@ -1,9 +1,8 @@
 import { useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { ActionForm, ProtectedAction, Row, Section, useRefusal } from "./account-action";
-import { NewPasswordFields } from "./new-password-fields";
 import { Passkeys, type PasskeysOfAccount } from "./passkeys";
-import { PasswordField } from "./password-field";
+import { NewPasswordFields, PasswordField } from "./password-field";
 
 function ChangePassword({ email }: { email: string }) {
   const t = useTexts();
