@@ -22,6 +22,7 @@ import { Text, useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readForm, text } from "~/forms/form";
+import { sessionTokens } from "~/visitor/cookies";
 import { languageOf, textsFor } from "~/visitor/language";
 import { lastWay } from "~/visitor/last-sign-in";
 import { followsForm, requireGuest, signIn } from "~/visitor/session";
@@ -41,7 +42,9 @@ export function loader({ request }: LoaderFunctionArgs) {
     if (failure?.canRestart && provider !== null) throw redirectToProvider(returnTo);
     const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
-    if (notice === null && redirectsToProvider() && !followsForm(request)) throw redirectToProvider(returnTo);
+    const isBarred = sessionTokens(request).length > 1; // no sign-in lasts: a second cookie would make a loop
+    if (notice === null && redirectsToProvider() && !followsForm(request) && !isBarred)
+      throw redirectToProvider(returnTo);
     const registrationClosed = !offersRegistration();
     const passkeys = hasPasskeys(factsOf(request).origin);
     const isOn = { password: hasPasswords(), provider: provider !== null, passkey: passkeys };

@@ -48,6 +48,12 @@ describe("SIGN_IN_REDIRECT=on", () => {
     expect((await call(login.loader, post("/login", {}, { cookie }))).status).toBe(200);
   });
 
+  test("keeps the page where the session's cookie comes twice: every sign-in would lead back here", async () => {
+    on();
+    const cookie = await latchkey.signedIn();
+    expect((await open("/login", `session=planted; ${cookie}`)).status).toBe(200);
+  });
+
   test("a logout ends where it says so, and not at the provider", async () => {
     const userId = await latchkey.createUser();
     const leave = async () =>
