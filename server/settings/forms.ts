@@ -68,6 +68,7 @@ function parseNetwork(text: string): Network | null {
   const [, address = "", prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   if (isIP(address) === 0) return null;
   const parsed = prefix === undefined ? ipaddr.process(address) : ipaddr.parse(address);
+  if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return null; // peers are compared as IPv4
   const bits = parsed.toByteArray().length * 8;
   const network: Network = [parsed, Number(prefix ?? bits)];
   if (network[1] > bits) return null;

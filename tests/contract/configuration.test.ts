@@ -354,7 +354,7 @@ const malformed: Malformed[] = [
   ["METRICS_HOST must be an address or a host name", "http://localhost"],
   [
     "TRUST_PROXY must be true, false or the number of proxies, at most 9, or their addresses and networks without host bits, e.g. 127.0.0.1, 10.0.0.0/8",
-    "yes -1 1.5 10 1,127.0.0.1 10.0.0.1/8 10.0.0.0/33 127.1 ::1/129 fe80::1%eth0 127.0.0.1, localhost",
+    "yes -1 1.5 10 1,127.0.0.1 10.0.0.1/8 10.0.0.0/33 127.1 ::1/129 ::ffff:10.0.0.0/104 fe80::1%eth0 127.0.0.1, localhost",
   ],
   ["SESSION_IDLE must be a number of hours from 1 to 8760", "0 -1 1.5 8761 1h"],
   ["SESSION_MAX must be a number of hours from 1 to 8760", "0 8761 x"],
