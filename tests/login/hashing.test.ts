@@ -87,6 +87,7 @@ test("a login while the queue is full is answered 503 with Retry-After, and is n
     expect(refused).toMatchObject({ status: 503 });
     expect(refused.cookies).toEqual({});
     expect(refused.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
+    expect(latchkey.logLines().join()).toContain(refused.data.fault);
   }
   await finishAll(hashes);
   expect((await logIn()).status).toBe(302);

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Argon2id } from "oslo/password";
 import { HashingOverloaded } from "../../errors";
+import { log } from "../../log";
 import type { Visitor } from "../../visitor";
 import { decoyOf, kindOf, matchesHash } from "./stored-hashes";
 
@@ -32,7 +33,10 @@ function isFull(network: string): boolean {
 
 /** Waits until a hash ends. A request whose client has hung up waits no longer. */
 function waitForTurn(network: string, gone: AbortSignal): Promise<void> {
-  if (isFull(network)) throw new HashingOverloaded("Too many hashes wait.");
+  if (isFull(network)) {
+    log.warn("Too many hashes wait.");
+    throw new HashingOverloaded("Too many hashes wait.");
+  }
   return new Promise((resolve, reject) => {
     const leave = () => {
       waiting.delete(place);
