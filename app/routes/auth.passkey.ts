@@ -1,5 +1,4 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
-import { data } from "@remix-run/react";
 import { factsOf } from "#server/door/request-facts";
 import {
   addPasskey,
@@ -11,7 +10,7 @@ import {
 } from "#server/features/owner/passkeys";
 import { signInWithPasskey } from "#server/features/visitor/passkey-sign-in";
 import { returnToOf } from "~/answers/redirects";
-import { methodNotAllowed, minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
+import { methodNotAllowed, minutesIn, respond, tooManyRequests } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import { ceremonyCookie } from "~/visitor/cookies";
 import { textsFor } from "~/visitor/language";
@@ -47,14 +46,14 @@ async function upgrade(request: Request, text: string): Promise<Response> {
   return new Response(null, { status: outcome === "added" ? 204 : 422 });
 }
 
-/** @param text an authenticator's answer, as JSON */
+/** Answers by Responses: of a route without a page, Remix keeps no status of `data`. @param text an answer, as JSON */
 async function signInBy(request: Request, text: string) {
   const t = textsFor(request);
   const done = await signInWithPasskey(visitorOf(request), text);
-  if (!done) return unprocessable({ message: t("login.passkeyFailed") });
+  if (!done) return Response.json({ message: t("login.passkeyFailed") }, { status: 422 });
   if ("wait" in done) {
     const message = t("login.tooMany", { count: minutesIn(done.wait) });
-    return data({ message }, tooManyRequests(done.wait));
+    return Response.json({ message }, tooManyRequests(done.wait));
   }
   return signIn(request, { ...done, way: "passkey", returnTo: returnToOf(request) });
 }

@@ -3,7 +3,7 @@ import type { Config } from "../config";
 import { DatabaseUnavailable } from "../errors";
 import { log, logUnexpected } from "../log";
 import { outageRetryAfter } from "../rules";
-import { connectionUrl, isEncrypted } from "./forwarded";
+import { connectionUrl, hopsOf, isEncrypted } from "./forwarded";
 import { authenticate, cookieOf, sessionCookieName } from "./request-facts";
 import { parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
@@ -77,7 +77,7 @@ async function verdictOf(
   const token = cookieOf(request.headers.cookie ?? "", sessionCookieName(isEncrypted(request, config)));
   const user = token && (await findUser(token, () => connectionUrl(request, target.authority, config).origin));
   if (user && isAdmitted(user, target)) return { status: 200, headers: userHeaders(user) };
-  const destination = config.trustedProxies !== 0 ? navigationUrl(request, target, config) : null;
+  const destination = hopsOf(request, config.trustedProxies) > 0 ? navigationUrl(request, target, config) : null;
   if (destination === null) return user ? { status: 403 } : { status: 401, headers: authenticate };
   const query = new URLSearchParams({ return_to: destination });
   return { status: 302, headers: { Location: `${config.appUrl}${user ? "/no-access" : "/login"}?${query}` } };

@@ -38,9 +38,13 @@ function trustedHops(request: IncomingMessage, networks: Network[]): number {
   return Math.max(hops, 1);
 }
 
+/** How many trusted proxies the request came through; 0: its forwarded headers do not count. */
+export const hopsOf = (request: IncomingMessage, proxies: Config["trustedProxies"]): number =>
+  typeof proxies === "number" ? proxies : trustedHops(request, proxies);
+
 /** The value of the outermost trusted proxy: each adds one at the right. Of fewer values it is the first. */
 function forwardedValue(request: IncomingMessage, name: string, proxies: Config["trustedProxies"]): string | undefined {
-  const hops = typeof proxies === "number" ? proxies : trustedHops(request, proxies);
+  const hops = hopsOf(request, proxies);
   return hops === 0 ? undefined : forwardedValues(request, name).slice(-hops)[0]?.trim();
 }
 

@@ -187,12 +187,16 @@ describe("PASSWORDS=off", () => {
     expect((await logIn()).location).toBe("/dashboard");
   });
 
-  test("an account that is suspended or deleted before the mail gets no invitation", async () => {
-    const user = await createUserWithoutPassword(email, null, true);
-    await suspendUser(user?.id ?? "");
-    await latchkey.drain();
-    expect(latchkey.mails()).toEqual([]);
-  });
+  test.each(["on", "off"])(
+    "with PASSWORDS=%s, an account that is suspended before the mail gets no invitation",
+    async (on) => {
+      off({ PASSWORDS: on });
+      const user = await createUserWithoutPassword(email, null, true);
+      await suspendUser(user?.id ?? "");
+      await latchkey.drain();
+      expect(latchkey.mails()).toEqual([]);
+    },
+  );
 
   const languages = ["en", "de", "fr", "es", "ja", "ar"] as const;
   const job = { email: "new@example.com", oldEmail: email, newEmail: "new@example.com", passkeys: 2 };

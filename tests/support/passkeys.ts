@@ -26,8 +26,10 @@ export async function addPasskey(
 export const upgradeWith = (answer: string, cookie: string): Promise<Outcome> =>
   call(passkey.action, post("/auth/passkey", { purpose: "upgrade", passkey: answer }, { cookie }));
 
-export const answerWith = (answer: string, options: RequestOptions = {}): Promise<Outcome> =>
-  call(passkey.action, post("/auth/passkey", { passkey: answer }, options));
+export async function answerWith(answer: string, options: RequestOptions = {}): Promise<Outcome> {
+  const done = await call(passkey.action, post("/auth/passkey", { passkey: answer }, options));
+  return done.status < 400 ? done : { ...done, data: JSON.parse(done.data) };
+}
 
 /** Signs in with the newest passkey. */
 export async function signInBy(authenticator: Authenticator, changes: Changes = {}, options: RequestOptions = {}) {

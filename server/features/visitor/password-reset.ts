@@ -8,7 +8,7 @@ import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { lockUser } from "../../accounts/users/users";
 import { config } from "../../config";
-import { PasswordReset } from "../../database/entities";
+import { PasswordReset, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
@@ -45,9 +45,9 @@ export async function mailPasswordReset(email: string, language: Language): Prom
 
 /** For an account that an operator made. */
 export async function mailInvitation(email: string, language: Language): Promise<MailCall> {
-  const provider = providerLabel(language) ?? "";
-  const way = config().passwords.on ? await issueResetLink(email) : { provider };
-  if (!way) return simulateMail;
+  const isThere = await query((em) => em.count(User, { email, suspendedAt: null }));
+  const way = config().passwords.on ? await issueResetLink(email) : { provider: providerLabel(language) ?? "" };
+  if (!isThere || !way) return simulateMail;
   return async () => {
     await sendMail(email, invitationMail(language, email, way));
     logEvent({ event: "registration.sent" });
