@@ -21,11 +21,11 @@ const given = <Value>(value: Value | null | undefined): Value => value as Value;
 
 type MailDriver = Values["mail"]["MAIL_DRIVER"];
 
-/** The setting that has the key of each mail service with an HTTP API. */
-export const apiKeySettings = {
-  resend: "RESEND_API_KEY",
-  postmark: "POSTMARK_SERVER_TOKEN",
-} as const satisfies Record<Exclude<MailDriver, "log" | "smtp">, keyof Values["mail"]>;
+/** The mail services with an HTTP API: the name, and the setting that has the key. */
+export const mailServices = {
+  resend: { service: "Resend", setting: "RESEND_API_KEY" },
+  postmark: { service: "Postmark", setting: "POSTMARK_SERVER_TOKEN" },
+} as const satisfies Record<Exclude<MailDriver, "log" | "smtp">, { service: string; setting: keyof Values["mail"] }>;
 
 /** `apiUrl`: `null` is the mail service's public address. */
 function mailConfig({ mail: v, brand }: Values) {
@@ -34,7 +34,7 @@ function mailConfig({ mail: v, brand }: Values) {
   if (driver === "log") return { driver, from };
   if (driver === "smtp") return { driver, from, server: given(v.SMTP_URL) };
   const apiUrl = v.MAIL_API_URL?.replace(/\/+$/, "") ?? null;
-  return { driver, from, apiUrl, apiKey: given(v[apiKeySettings[driver]]) };
+  return { driver, from, apiUrl, apiKey: given(v[mailServices[driver].setting]) };
 }
 
 /** What is `null` is as the provider's entry or its discovery document says. */

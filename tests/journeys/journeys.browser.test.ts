@@ -111,7 +111,7 @@ describe.each(visitors)("$who", ({ options }) => {
     await logOut(page);
     await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
     await arrive(page, "Your account");
-    expect(await page.getByText(email, { exact: true }).count()).toBe(3);
+    expect(await page.getByText(email, { exact: true }).count()).toBe(2);
   });
 
   test("a refused external sign-in shows an error and a link to a new attempt", async () => {

@@ -1,6 +1,6 @@
 import { parseAddress } from "../../accounts/users/email-address";
 import { CallError } from "../../calls/json-client";
-import { apiKeySettings, type Config, type MailServiceConfig, type SmtpConfig } from "../../config";
+import { type Config, type MailServiceConfig, mailServices, type SmtpConfig } from "../../config";
 import { MailRefused } from "../../errors";
 import { errorFields } from "../../log";
 import { sendMail, verifyMailer } from "../../mail/mailer";
@@ -48,7 +48,7 @@ function mailTrouble(error: unknown, mail: SmtpConfig | MailServiceConfig): Trou
   }
   const { reason, code } = error instanceof CallError ? error : { reason: errorFields(error).error, code: undefined };
   const cause = code === undefined ? reason : `${reason}, ${code}`;
-  return troubleOf(serviceTroubles, reason, { service: mail.driver, setting: apiKeySettings[mail.driver], cause });
+  return troubleOf(serviceTroubles, reason, { ...mailServices[mail.driver], cause });
 }
 
 /** Readers see both names. */
