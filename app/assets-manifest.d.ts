@@ -1,4 +1,4 @@
-/** A module that Remix's compiler makes. */
+/** A module that Remix's compiler generates. */
 declare module "@remix-run/dev/assets-manifest" {
   import type { EntryContext } from "@remix-run/node";
 

@@ -16,7 +16,7 @@ const prepare = renderedOnce(manifest);
 
 await start(routeNames(manifest.routes));
 
-/** The text that a loader threw, and that is no page (`app/answers/responses.ts`); `null` for a page. */
+/** The text that a loader threw with `plainText` (`app/answers/responses.ts`); `null` for a page. */
 function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
   if (!headers.get("Content-Type")?.startsWith("text/plain")) return null;
   const [error] = Object.values(errors ?? {});
@@ -39,7 +39,7 @@ export default async function handleDocumentRequest(
   );
   headers.set("Content-Type", "text/html; charset=utf-8");
   headers.set("Content-Security-Policy", contentSecurityPolicy(nonce, factsOf(request).formTarget));
-  // Bytes with a length: undici would convert the text twice, and the answer would be sent in three writes.
+  // Bytes with a length: undici would convert a string twice and send the answer in three writes.
   const body = Buffer.from(`<!DOCTYPE html>${page}`);
   headers.set("Content-Length", String(body.byteLength));
   return new Response(body, { headers, status });

@@ -19,7 +19,7 @@ function wholePaths(routes: Record<string, ManifestRoute>) {
   }));
 }
 
-/** A function that names the route of a path, by its id in Remix; `build` is any file of the browser's bundle. */
+/** Returns a function from a path to the id of its Remix route; `build` for every file of the browser's bundle. */
 export function routeNames(routes: Record<string, ManifestRoute>): (path: string) => string {
   const all = wholePaths(routes);
   return (requested) => {

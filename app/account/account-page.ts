@@ -38,8 +38,8 @@ export const shownPasskeys = (owner: Owner, passkeys: Passkeys) => ({
 });
 
 /**
- * `offered`: the page offers a passkey, once in a browser that has signed in with a password. `upgradable`: the browser may
- * create one without a click, once after each such sign-in.
+ * `offered`: the page offers a passkey, once in a browser that has signed in with a password. `upgradable`: the browser
+ * may create one without a click, once after each sign-in with a password.
  */
 export function passkeyOffer(request: Request, owner: Owner, passkeys: Passkeys | null) {
   const signIn = String(owner.signedInAt.getTime());

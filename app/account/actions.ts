@@ -114,9 +114,9 @@ async function removeAccount({ request, t, owner, form }: ActionContext) {
 }
 
 interface AccountAction {
-  /** Whether it is about a password: it is refused where there are none. */
+  /** The action concerns a password: it is refused with `PASSWORDS=off`. */
   password?: true;
-  /** Whether it asks for a sign-in not older than 15 minutes: it changes who can sign in, or cannot be undone. */
+  /** The action needs a sign-in of the last 15 minutes: it changes who can sign in, or cannot be undone. */
   recent?: true;
   run(context: ActionContext): Promise<Response | ReturnType<typeof done | typeof refused> | "session_ended">;
 }
@@ -134,7 +134,7 @@ const actions: Record<Intent, AccountAction> = {
   "delete-account": { recent: true, run: removeAccount },
 };
 
-/** Does what the owner asked for on the account page. A session that ended meanwhile leads to the login page. */
+/** Runs the action that the form names. If the session has ended meanwhile, redirects to the login page. */
 export async function runAccountAction(request: Request, signedIn: SignedIn, form: AccountForm) {
   const { password, recent, run } = actions[form.intent];
   const t = textsFor(request);

@@ -52,7 +52,7 @@ type ActionResult = { done: string } | Refusal;
 
 export const done = (text: string) => data<ActionResult>({ done: text });
 
-/** Not the account page itself: it would be read with the request's own cookie, which is dead. */
+/** Redirects: the account page's loader would read the request's own cookie, whose session has ended. */
 export function sessionsEnded(
   request: Request,
   { kept }: EndedOthers,

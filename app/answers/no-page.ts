@@ -1,4 +1,4 @@
-/** The component of a route without a page: Remix answers a refused method with the error page only where there is one. */
+/** For a route without a page. Remix answers a refused method with the error page only if the route has a component. */
 export default function NoPage() {
   return null;
 }

@@ -6,13 +6,13 @@ import { returnToName, withReturnTo } from "./return-to";
 
 const accountPage = "/dashboard";
 
-/** Where the sign-in of this page is to end; `null` for none, for one that is repeated, and for one not allowed. */
+/** The target of the page's `return_to`; `null` if the parameter is absent, repeated or not allowed. */
 export function returnToOf(request: Request): string | null {
   const [text, ...more] = new URL(request.url).searchParams.getAll(returnToName);
   return text === undefined || more.length > 0 ? null : allowedReturn(text);
 }
 
-/** A page of another application may be on this host too. Remix would look for a route, so the browser loads it. */
+/** The target may be another application on this host. Remix would look for a route, so the browser loads it. */
 const redirectTo = (target: string, headers: Headers) =>
   target === accountPage ? redirect(target, { headers }) : redirectDocument(target, { headers });
 
@@ -29,7 +29,7 @@ export function redirectFromGuestPage(request: Request, returnTo: string | null)
 export const redirectToProvider = (returnTo: string | null): Response =>
   redirectDocument(withReturnTo("/auth/idp", returnTo));
 
-/** Where `/login` leads to the provider, whoever has logged out would be signed in again at once. */
+/** Without a notice, `/login` may redirect to the provider, which would sign the user in again at once. */
 export const redirectAfterLogout = (returnTo: string | null, headers: Headers): Response =>
   returnTo === null
     ? redirect(redirectsToProvider() || logsOutAtProvider() ? "/login?notice=signed_out" : "/login", { headers })

@@ -6,7 +6,7 @@ import { outageRetryAfter } from "#server/rules";
 
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });
 
-/** The headers of a page: its action's, and its loader's where the action says nothing else. */
+/** A page's headers: those of its action, and those of its loader that the action does not set. */
 export const pageHeaders: HeadersFunction = ({ loaderHeaders, actionHeaders }) => {
   const headers = new Headers(actionHeaders);
   for (const [name, value] of loaderHeaders) if (!actionHeaders.has(name)) headers.append(name, value);
@@ -18,7 +18,7 @@ export const tooManyRequests = (wait: number) => ({ status: 429, headers: { "Ret
 
 export const minutesIn = (seconds: number) => Math.ceil(seconds / 60);
 
-/** RFC 9110, section 15.5.6. Remix refuses for a route without an action, and the front door adds `Allow`. */
+/** RFC 9110, section 15.5.6. For a route without an action, Remix sends the 405 and the front door adds `Allow`. */
 export function methodNotAllowed(allow: "GET" | "GET, HEAD" | "GET, HEAD, POST" | "POST"): Response {
   return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: { Allow: allow } });
 }
@@ -39,8 +39,8 @@ const unavailable = (error: unknown) => ({
 });
 
 /**
- * Runs a loader or an action. Throws 503 when the database is unavailable, or too many passwords wait to be hashed, and 500
- * for another error, which is logged.
+ * Runs a loader or an action. Throws a 503 when the database is unavailable, or when too many passwords wait to be
+ * hashed. Logs every other error and throws a 500.
  */
 export async function respond<T>(work: () => T | Promise<T>): Promise<T> {
   try {
@@ -52,7 +52,7 @@ export async function respond<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Runs an action. Where it is 503, the page of the form is shown again with `typed`. */
+/** Runs an action. After a 503, the page shows the form again with `typed`. */
 export async function keepTyped<T, Typed>(typed: Typed, work: () => Promise<T>) {
   try {
     return await work();

@@ -7,7 +7,7 @@ import { SubmitButton } from "./form-controls";
 
 interface SectionProps {
   title: string;
-  /** What concerns all rows. */
+  /** An action for all rows. */
   action?: ReactNode;
   children: ReactNode;
 }
@@ -33,7 +33,6 @@ interface RowProps {
   children?: ReactNode;
 }
 
-/** What it is, a line of detail, and its action at the end. */
 export function Row({ name, detail, children, ...item }: RowProps) {
   return (
     <li {...item}>
@@ -51,7 +50,7 @@ interface ActionFormProps {
   sessionId?: string;
   submit: string;
   danger?: boolean;
-  /** The one thing that the opened form is for. */
+  /** The button has the primary style. */
   primary?: boolean;
   onSubmit?: (event: FormEvent<HTMLFormElement>) => void;
   children?: ReactNode;

@@ -9,7 +9,7 @@ interface AccountDetailsProps {
   picture: string | null;
 }
 
-/** Who is signed in. Under a picture that cannot be loaded, the first letter is seen. */
+/** The signed-in user. If the picture cannot be loaded, the first letter is visible. */
 export function Person({ name, email, picture }: AccountDetailsProps) {
   const t = useTexts();
   return (

@@ -2,9 +2,9 @@ import { useEffect, useState } from "react";
 import { useTexts } from "~/document/language";
 import { Notice } from "./page";
 
-/** Tries one: in Chromium `navigator.cookieEnabled` stays true while all are blocked. */
+/** Sets a cookie to find out: in Chromium, `navigator.cookieEnabled` stays true while all cookies are blocked. */
 function areCookiesBlocked(): boolean {
-  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is for https alone, and answers later
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API needs https and is asynchronous
   document.cookie = "tried=1; Max-Age=1";
   return !document.cookie.includes("tried=1");
 }

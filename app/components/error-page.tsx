@@ -4,7 +4,7 @@ import { errorTexts } from "~/document/error-texts";
 import { useTexts } from "~/document/language";
 import { Fault, Page } from "./page";
 
-/** Its link is a full page load, because the failed page's scripts may not work. */
+/** The link loads the whole page, because the scripts of the failed page may not work. */
 export function ErrorPage({ status, requestId }: { status: number; requestId?: string | undefined }) {
   const t = useTexts();
   const { pathname, search } = useLocation();

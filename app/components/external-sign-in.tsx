@@ -3,7 +3,7 @@ import { useTexts } from "~/document/language";
 import { LastUsed } from "./form-controls";
 import marks from "./provider-marks.svg";
 
-/** In the colours of each provider's guidelines. One without a colour of its own is black or white, or the text's. */
+/** In the colours of the providers' guidelines. A mark without a colour is black, white or the text's colour. */
 const providerMarks = ["Google", "GitHub", "GitLab", "Discord"];
 
 export function Mark({ of }: { of: string }) {

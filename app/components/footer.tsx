@@ -3,12 +3,12 @@ import { languages } from "#server/languages/languages";
 import { usePage } from "~/document/page-context";
 import { mailto } from "./page";
 
-/** The brand's links, and each language by its own name. A plain form, so that the whole page is loaded again. */
+/** The brand's links, and each language by its own name. With a plain form, the browser loads the whole page again. */
 export function Footer() {
   const { t, language, brand } = usePage();
   const { termsUrl, privacyUrl, supportEmail } = brand;
   const { pathname, search } = useLocation();
-  const page = pathname.startsWith("//") ? "/" : pathname + search; // no redirect leads to the former
+  const page = pathname.startsWith("//") ? "/" : pathname + search; // a redirect to `//…` is refused
   return (
     <footer>
       {(termsUrl || privacyUrl || supportEmail) && (

@@ -2,7 +2,7 @@ import { Form, useNavigation } from "@remix-run/react";
 import { type InputHTMLAttributes, type ReactNode, useId } from "react";
 import { useTexts } from "~/document/language";
 
-// One file: as three, the pages of mailed links had two more requests at their first load, and were over 100 KiB.
+// One file: with three, the pages of mailed links needed two more requests at their first load and exceeded 100 KiB.
 
 export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   label: string;
@@ -68,7 +68,7 @@ export function EmailField(input: EmailFieldProps) {
   );
 }
 
-/** Marks the way in which this browser signed in last, in the name of its button. */
+/** A part of a button's accessible name: this browser signed in last with this button. */
 export function LastUsed() {
   const t = useTexts();
   return (
@@ -86,7 +86,7 @@ interface SubmitButtonProps {
   sessionId?: string | undefined;
 }
 
-/** Submits its form. While any form of the page is being submitted, a click does nothing; neither does a double click's second. */
+/** Submits its form. While a form of the page is being submitted, another click (a double click, too) does nothing. */
 export function SubmitButton({ children, className, ...fields }: SubmitButtonProps) {
   const { formData } = useNavigation();
   const isSent = (name: keyof typeof fields) => formData?.get(name) === (fields[name] ?? null);

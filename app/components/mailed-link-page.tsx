@@ -11,7 +11,7 @@ interface MailedLinkPageProps {
   title: string;
   action: "/reset-password" | "/register/complete";
   submit: string;
-  /** What to do where the link was used a moment ago. */
+  /** The text that says what to do if the link has just been used. */
   used: "reset.used" | "complete.used";
   again: "/forgot-password" | "/register" | null;
 }

@@ -2,7 +2,7 @@ import { localMomentIn } from "#server/languages/translate";
 import { Text } from "~/document/language";
 import { useHydrated, usePage } from "~/document/page-context";
 
-/** When something was: in ISO 8601, and in the page's language how long ago and exactly, in UTC. */
+/** A point in time: in ISO 8601, and in the page's language as an age and as the exact time in UTC. */
 export interface Moment {
   at: string;
   ago: string;
@@ -10,12 +10,12 @@ export interface Moment {
 }
 
 interface MomentLineProps extends Moment {
-  /** Whether it stands behind another one on the line. */
+  /** Whether another moment precedes it on the line. */
   follows?: boolean;
   of: "sessions.since" | "sessions.lastSeen" | "passkeys.added" | "passkeys.lastUsed";
 }
 
-/** A script knows the visitor's time zone, the server does not. */
+/** Only a script knows the visitor's time zone. */
 export function MomentLine({ of, at, ago, exact, follows }: MomentLineProps) {
   const { language } = usePage();
   const title = useHydrated() ? localMomentIn(language, new Date(at)) : exact;

@@ -41,7 +41,7 @@ export function Page({ title, wide, children }: PageProps) {
 interface NoticeProps {
   id?: string;
   role: "status" | "alert";
-  /** Neither a success nor a failure: something is still to be done. */
+  /** Neither a success nor a failure: the visitor still has to do something. */
   calm?: boolean;
   children: ReactNode;
 }
@@ -57,7 +57,7 @@ export function Notice({ id, role, calm, children }: NoticeProps) {
 
 export const mailto = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
 
-/** What somebody who asks for help can quote: the log tells of the request by this number. */
+/** The request's id in the log, which users can quote when they ask for help. */
 export function Fault({ requestId }: { requestId: string | undefined }) {
   const { t, brand } = usePage();
   const address = brand.supportEmail;
@@ -81,7 +81,7 @@ export function Fault({ requestId }: { requestId: string | undefined }) {
   );
 }
 
-/** Above a form that is to be sent once more. */
+/** Shown above a form that has to be sent again. */
 export const Unavailable = ({ requestId }: { requestId: string | undefined }) => (
   <Notice role="alert">
     {usePage().t("errors.text503")}

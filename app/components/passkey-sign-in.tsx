@@ -7,7 +7,7 @@ import { Mark } from "./external-sign-in";
 import { LastUsed, SubmitButton } from "./form-controls";
 import { Notice } from "./page";
 
-/** Without the library, for which the first load has no room. A browser without these functions has the button alone. */
+/** The library would make the first load too large. Browsers without these functions show only the button. */
 async function suggestPasskey(signal: AbortSignal): Promise<string | null> {
   const { parseRequestOptionsFromJSON: parse, isConditionalMediationAvailable } = PublicKeyCredential;
   if (!parse || !(await isConditionalMediationAvailable?.call(PublicKeyCredential))) return null;
@@ -25,7 +25,7 @@ interface PasskeySignInProps {
   lastUsed: boolean;
 }
 
-/** Below the other ways to sign in, and as the browser's suggestion in the email field. */
+/** A button below the other ways to sign in, and the browser's suggestion in the email field. */
 export function PasskeySignIn({ returnTo, or, lastUsed }: PasskeySignInProps) {
   const t = useTexts();
   const { submit, data: refused, state, Form } = useFetcher<{ message: string }>();
@@ -43,7 +43,7 @@ export function PasskeySignIn({ returnTo, or, lastUsed }: PasskeySignInProps) {
       suggestion = new AbortController();
       suggestPasskey(suggestion.signal)
         .then((passkey) => passkey && send(passkey))
-        .catch(() => {}); // aborted, or the button says what is wrong
+        .catch(() => {}); // aborted, or a click on the button shows the error
     };
     suggest();
     const timer = setInterval(suggest, renewal);
@@ -53,15 +53,15 @@ export function PasskeySignIn({ returnTo, or, lastUsed }: PasskeySignInProps) {
     };
   }, [support.hidden, isIdle, send]);
 
-  /** Where it fails, the server is asked without an answer, and says so. */
+  /** If it fails, the form is sent without an answer, and the server's response shows the error. */
   async function signIn(event: FormEvent) {
     event.preventDefault();
-    setIsAsking(true); // ends the suggestion: a browser takes one ceremony at a time
+    setIsAsking(true); // ends the suggestion: a browser runs one ceremony at a time
     const passkey = await import("~/components/passkey.client")
       .then(({ askForPasskey }) => askForPasskey())
       .catch(() => "");
     if (passkey !== null) send(passkey);
-    startTransition(() => setIsAsking(false)); // with the state of the fetcher, which is a transition
+    startTransition(() => setIsAsking(false)); // together with the fetcher's state, which changes in a transition
   }
 
   return (

@@ -14,12 +14,12 @@ async function upgrade(signal: AbortSignal): Promise<boolean> {
   if (!(await browser.getClientCapabilities()).conditionalCreate) return false;
   const options = await post({});
   const publicKey = browser.parseCreationOptionsFromJSON(await options.json());
-  const request = { mediation: "conditional", publicKey, signal }; // TypeScript does not know `mediation` of a creation
+  const request = { mediation: "conditional", publicKey, signal }; // TypeScript's type of a creation lacks `mediation`
   const passkey = await navigator.credentials.create(request);
   return (await post({ passkey: JSON.stringify(passkey) })).ok;
 }
 
-/** @returns what ends it: a browser takes one ceremony at a time */
+/** @returns a function that ends the upgrade: a browser runs one ceremony at a time */
 function usePasskeyUpgrade(isDue: boolean) {
   const { revalidate } = useRevalidator();
   const [ceremony] = useState(() => new AbortController());
@@ -27,7 +27,7 @@ function usePasskeyUpgrade(isDue: boolean) {
     if (!isDue) return;
     upgrade(ceremony.signal)
       .then((isDone) => isDone && revalidate())
-      .catch(() => {}); // the browser declines, or has none of it
+      .catch(() => {}); // the browser declines, or does not support it
     return () => ceremony.abort();
   }, [ceremony, isDue, revalidate]);
   return () => ceremony.abort();
@@ -40,7 +40,7 @@ function AddPasskey({ name, offered, upgradable }: AddPasskeyProps) {
   const submit = useSubmit();
   const endUpgrade = usePasskeyUpgrade(upgradable);
 
-  /** Where it fails, the server gets the form without an answer, and says why: the sign-in may be too long ago. */
+  /** If it fails, the server gets the form without an answer and says why, e.g. because the sign-in is too old. */
   async function add(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     endUpgrade();
@@ -63,7 +63,7 @@ function AddPasskey({ name, offered, upgradable }: AddPasskeyProps) {
 
 export interface PasskeysOfAccount {
   items: { id: string; name: string; added: Moment; lastUsed: Moment | null; questioned: boolean }[];
-  /** For one of this browser; `null`: the account has as many as it can have. */
+  /** The proposed name for a passkey of this browser; `null` if the account has the maximum number. */
   newName: string | null;
   /** Whether the page offers to add one. */
   offered: boolean;
@@ -78,7 +78,7 @@ interface Signals {
   signalCurrentUserDetails?(options: object): Promise<void>;
 }
 
-/** A removed passkey is suggested no more, and the browser's list shows today's address. */
+/** Makes the browser forget removed passkeys and show the account's current address. */
 function usePasskeySignals({ items, account }: PasskeysOfAccount, name: string, displayName: string) {
   const accepted = items.map(({ id }) => id).join();
   const { rpId, userId } = account;
@@ -99,7 +99,6 @@ interface PasskeysProps extends PasskeysOfAccount {
   userName: string | null;
 }
 
-/** Rows of the ways in. */
 export function Passkeys({ email, userName, ...passkeys }: PasskeysProps) {
   const { items, newName, offered, upgradable } = passkeys;
   const t = useTexts();

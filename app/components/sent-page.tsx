@@ -12,7 +12,7 @@ interface SentPageProps {
   isMailLogged: boolean;
 }
 
-/** The page after a link was asked for. It is the same whether or not the address has an account. */
+/** The page after a request for a link. It is the same whether or not the address has an account. */
 export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPageProps) {
   const t = useTexts();
   const askedAgain = useSearchParams()[0].has("again");

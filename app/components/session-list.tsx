@@ -10,7 +10,7 @@ export interface SessionItem {
   current: boolean;
 }
 
-/** The user's sessions, each of another browser with a button that ends it. */
+/** The user's sessions. Each session of another browser has a button that ends it. */
 export function SessionList({ sessions }: { sessions: SessionItem[] }) {
   const t = useTexts();
   return (

@@ -11,7 +11,7 @@ interface SignInFailedProps {
   registrationClosed: boolean;
 }
 
-/** Why, and what can help: after some failures another attempt would end in the same one. */
+/** Says why the sign-in failed and what can help. After some failures, another attempt would fail in the same way. */
 export function SignInFailed({ problem, provider, returnTo, registrationClosed }: SignInFailedProps) {
   const t = useTexts();
   const sentences = [t("login.idpFailed", { provider })];

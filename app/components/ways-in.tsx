@@ -41,7 +41,7 @@ interface WaysInProps {
   linked: boolean;
   canConnect: boolean;
   provider: string;
-  /** `null`: none, because they are off. */
+  /** `null` while passkeys are off. */
   passkeys: PasskeysOfAccount | null;
 }
 

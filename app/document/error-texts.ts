@@ -1,4 +1,4 @@
-/** The statuses with a page of their own, and the label of its one link: to the same address, or to the start page. */
+/** The statuses with a page of their own, and the label of the page's link to the same address or to the start page. */
 const links = {
   400: "goToStart",
   403: "openFormAgain",

@@ -4,7 +4,7 @@ import type { Language } from "#server/languages/languages";
 import type { PageTexts } from "#server/languages/texts";
 import { type Translate, type Translated, translator } from "#server/languages/translate";
 
-/** What every page needs besides its route's data. In a context, because the error pages have no loader's data. */
+/** What every page needs in addition to its route's data. It is a context, because error pages have no loader data. */
 export interface PageContent {
   language: Language;
   textsPath: string;
@@ -12,7 +12,7 @@ export interface PageContent {
   brand: PageBrand;
   /** In Unicode code points. */
   shortestPassword: number;
-  /** The provider that accounts come from, where there are no passwords; `null` where there are. */
+  /** With `PASSWORDS=off`, the label of the provider that accounts come from; otherwise `null`. */
   passwordless: string | null;
   /** The nonce of the page's policy. Empty in a browser, which hides it from scripts. */
   nonce: string;
@@ -37,7 +37,7 @@ export function usePage(): Page {
 
 const elementId = "page-content";
 
-/** What hydration needs: everything but the texts, in an attribute, which React escapes. */
+/** The data for hydration, without the texts. They are in an attribute, because React escapes its value. */
 export function PageForBrowser() {
   const { texts: _texts, nonce: _nonce, ...content } = usePage();
   return <data id={elementId} value={JSON.stringify(content)} hidden />;
@@ -64,7 +64,7 @@ export const useHydrated = () =>
     () => false,
   );
 
-/** Attributes of what only browsers with passkeys show. Its place is kept until then, so that nothing moves. */
+/** Attributes of an element for browsers with passkeys. Its space is kept until hydration, so that nothing moves. */
 export function usePasskeySupport(): { className?: string; hidden?: boolean } {
   return useHydrated() ? { hidden: !("PublicKeyCredential" in window) } : { className: "scripted" };
 }

@@ -21,6 +21,6 @@ const liveReload = process.env.NODE_ENV === "development" ? " ws:" : "";
 const policyStart = "default-src 'self'; script-src 'self'";
 const policyEnd = `style-src 'self'; img-src 'self' https: data:; connect-src 'self'${liveReload}; object-src 'none'; base-uri 'none'`;
 
-/** @param formTarget an origin besides our own: `form-action` also applies to the redirects after a form */
+/** @param formTarget another allowed origin: `form-action` also applies to the redirects after a form */
 export const contentSecurityPolicy = (nonce: string, formTarget: string | undefined) =>
   `${policyStart} 'nonce-${nonce}'; ${policyEnd}; form-action 'self'${formTarget ? ` ${formTarget}` : ""}; frame-ancestors 'none'`;

@@ -3,17 +3,17 @@ import { Scripts } from "@remix-run/react";
 import { Children, cloneElement, isValidElement, type ReactNode } from "react";
 import { lowPriority, usePage } from "./page-context";
 
-// What this application knows of Remix besides its documented interface, as read in version 2.17.5.
-// tests/document/loading.built.test.ts fails when it changes.
+// This file depends on undocumented parts of Remix, as read in version 2.17.5.
+// tests/document/loading.built.test.ts fails when they change.
 
 type Manifest = EntryContext["manifest"];
 
-/** The chunks that a route imports compete with the stylesheet and React, and arrive in time without a preload. */
+/** Preloads of the chunks that a route imports delay the stylesheet and React. The chunks arrive in time without. */
 export function preloadRoutesOnly(manifest: Manifest): void {
   for (const route of Object.values(manifest.routes)) delete route.imports;
 }
 
-/** For each route the routes with its path: itself, its index routes and the pathless ones inside it. */
+/** Maps each route to the routes with its path: itself, its index routes and its pathless child routes. */
 function routesByPath({ routes }: Manifest): Map<string, string[]> {
   const atPathOf = (parent: string): string[] =>
     Object.values(routes)
@@ -23,9 +23,9 @@ function routesByPath({ routes }: Manifest): Map<string, string[]> {
 }
 
 /**
- * Prepares what `RemixServer` renders a page from. Only with the routes of this page, and those at the same paths: all of
- * the manifest's take a tenth of a page's time. With the loaders' data, which Remix streams after the page: no loader here
- * defers data, so the page is rendered once and sent with its length.
+ * Prepares the context from which `RemixServer` renders a page. It has only the routes of this page and those at the
+ * same paths: all routes of the manifest take a tenth of a page's time. It has the loaders' data, which Remix would
+ * stream after the page: no loader here defers data, so the page is rendered once and sent with its length.
  */
 export function renderedOnce(manifest: Manifest): (context: EntryContext) => Promise<EntryContext> {
   const samePath = routesByPath(manifest);
@@ -50,14 +50,14 @@ const withLowPriority = (child: ReactNode) =>
 const storageFallback =
   "try{sessionStorage}catch{Object.defineProperty(window,`sessionStorage`,{value:{getItem(){},setItem(){},removeItem(){}}})}";
 
-/** Where all cookies are blocked, reading `sessionStorage` throws: in the script of `ScrollRestoration`, and of lazy routes. */
+/** With all cookies blocked, reading `sessionStorage` throws in the scripts of `ScrollRestoration` and lazy routes. */
 export const StorageFallback = () => (
   <script nonce={usePage().nonce} suppressHydrationWarning>
     {storageFallback}
   </script>
 );
 
-/** A page is shown without its scripts: at low priority, the first paint on a slow connection comes twice as early. */
+/** A page needs no scripts to be shown. Their low priority halves the time to the first paint on a slow connection. */
 export function PageScripts() {
   const scripts = Scripts({ nonce: usePage().nonce });
   return scripts && <>{Children.map(scripts.props.children, withLowPriority)}</>;

@@ -6,7 +6,7 @@ import { usePage } from "./page-context";
 interface Search {
   description?: Extract<PageText, `${string}.description`>;
   listed?: boolean;
-  /** It sets a password, or leads to one. */
+  /** The page sets a password, or leads to a page that does. */
   password?: boolean;
 }
 
@@ -19,7 +19,7 @@ export const titled = (title: PlainPageText, { description, listed = false, pass
 
 export const noPasswords = titled("noPasswords.title");
 
-/** With `PASSWORDS=off`, one page stands in for those about passwords. */
+/** With `PASSWORDS=off`, one page replaces all pages about passwords. */
 export function usePageHandle() {
   const { passwordless } = usePage();
   const handles = useMatches().map(({ handle }) => handle as ReturnType<typeof titled> | undefined);
@@ -27,7 +27,7 @@ export function usePageHandle() {
   return passwordless !== null && handle?.password ? noPasswords : handle;
 }
 
-/** A page is listed only without a query, which can hold an address, a token or a notice. */
+/** Search engines may list a page only without a query, which can hold an address, a token or a notice. */
 export function useHead(errorStatus: number | null) {
   const { t, brand } = usePage();
   const { search } = useLocation();

@@ -5,7 +5,7 @@ import { readFields } from "./form";
 export interface LinkParameters {
   email: string;
   token: string;
-  /** Where the sign-in ends, behind a link that signs in. */
+  /** Where the sign-in leads, if the link signs in. */
   return_to?: string;
 }
 
@@ -14,8 +14,8 @@ export interface OpenedLink extends LinkParameters {
 }
 
 /**
- * The parameters of a mailed link, for its form. Mail clients damage links: `&amp;` for `&`, `=3D` for `=`, a decoded `+` in
- * the address, and punctuation, spaces or line breaks around and within the token.
+ * The parameters of a mailed link, for its form. Mail clients damage links: `&amp;` for `&`, `=3D` for `=`, a decoded
+ * `+` in the address, and punctuation, spaces or line breaks around and within the token.
  */
 export function linkParameters(request: Request): LinkParameters {
   const { searchParams } = new URL(request.url);

@@ -8,7 +8,7 @@ export function loader({ request }: LoaderFunctionArgs) {
   throw new Response(null, { status: factsOf(request).unreadable ? 400 : 404 });
 }
 
-/** A form finds no page here either. What only the other methods find here are the static files. */
+/** A POST gets the same 404 as a GET. The 405 for other methods allows GET and HEAD, because static files are here. */
 export function action(args: ActionFunctionArgs) {
   if (args.request.method !== "POST") throw methodNotAllowed("GET, HEAD");
   return loader(args);

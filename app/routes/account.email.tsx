@@ -14,7 +14,7 @@ import { ownerOf, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("confirmEmail.title");
 
-/** Names no account: GET does not look the token up, and the session's account may be another one. */
+/** The page names no account: GET does not look up the token, and the session may belong to another account. */
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(() => linkParameters(request));
 }
@@ -26,7 +26,7 @@ interface Answer {
   outcome?: "declined" | "another_account";
 }
 
-/** Confirms the change, or `decline`s it. The page first asks to `show` the account. */
+/** Confirms the change, or declines it (intent `decline`). The page first asks for the account (intent `show`). */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { link, intent } = await readLinkForm(request);

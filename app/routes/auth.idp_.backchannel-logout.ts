@@ -5,7 +5,7 @@ import { readFields } from "~/forms/form";
 
 const formType = /^application\/x-www-form-urlencoded(?:;|$)/i;
 
-/** The provider tells that somebody has left: OpenID Connect Back-Channel Logout 1.0, sections 2.5 and 2.8. */
+/** The provider reports a logout: OpenID Connect Back-Channel Logout 1.0, sections 2.5 and 2.8. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     if (request.method !== "POST") return methodNotAllowed("POST");

@@ -25,7 +25,7 @@ import { visitorOf } from "~/visitor/visitor";
 
 export { default } from "~/answers/no-page";
 
-/** RFC 6749, section 3.1: no parameter comes twice. */
+/** RFC 6749, section 3.1: no parameter may occur twice. */
 function isRepeated(parameters: URLSearchParams): boolean {
   return ["state", "iss", "error", "code"].some((name) => parameters.getAll(name).length > 1);
 }
@@ -51,7 +51,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
     const authorization = { code, redirectUri: redirectUri(request), codeVerifier: codeVerifierOf(request) };
     const accessToken = await exchangeCode(authorization);
     const profile = await fetchProfile(accessToken);
-    if (hasGone()) throw new ExternalSignInError("client_gone"); // it reloads, and must not get two sessions
+    if (hasGone()) throw new ExternalSignInError("client_gone"); // it may reload, and must not get two sessions
     if (owner) {
       await connectProvider(owner, profile);
       return redirect("/dashboard?notice=idp_connected", { headers });

@@ -17,20 +17,20 @@ import { textsFor } from "~/visitor/language";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
 import { ownerOf, visitorOf } from "~/visitor/visitor";
 
-/** Who may add a passkey; `null` for others. */
+/** The signed-in user, if the sign-in is recent enough to add a passkey; otherwise `null`. */
 async function recentlySignedIn(request: Request) {
   const signedIn = await getUser(request);
   return signedIn && !mustSignInAgain(signedIn) ? signedIn : null;
 }
 
-/** The options of a ceremony, whose challenge this browser alone can answer: to add a passkey, or to sign in. */
+/** The options of a ceremony to add a passkey or to sign in. Only this browser can answer the challenge. */
 async function ceremonyOptions(request: Request, by: "add" | "upgrade" | undefined): Promise<Response> {
   if (!hasPasskeys(factsOf(request).origin)) return new Response(null, { status: 404 });
   const signedIn = by ? await recentlySignedIn(request) : null;
   if (by && !signedIn) return new Response(null, { status: 403 });
   const wait = await countChallenge(visitorOf(request), signedIn?.user.id ?? null);
   if (wait !== null) return new Response(null, tooManyRequests(wait));
-  // The browser keeps its token while it gets challenges: each of its tabs has a challenge of its own.
+  // A new challenge does not change the browser's token: each of its tabs has a challenge of its own.
   const ceremonyToken = ceremonyCookie.read(request) ?? newCeremonyToken();
   const headers = { "Set-Cookie": ceremonyCookie.write(request, ceremonyToken) };
   if (!by || !signedIn) return Response.json(await startPasskeySignIn({ ceremonyToken }), { headers });
@@ -38,7 +38,7 @@ async function ceremonyOptions(request: Request, by: "add" | "upgrade" | undefin
   return options ? Response.json(options, { headers }) : new Response(null, { status: 403 });
 }
 
-/** Adds what the browser created without a click. Its page shows no refusal. */
+/** Adds the passkey that the browser created without a click. The page shows no refusal. */
 async function upgrade(request: Request, text: string): Promise<Response> {
   const signedIn = await recentlySignedIn(request);
   if (!signedIn) return new Response(null, { status: 403 });
@@ -58,7 +58,7 @@ async function signInBy(request: Request, text: string) {
   return signIn(request, { ...done, way: "passkey", returnTo: returnToOf(request) });
 }
 
-/** With the field `passkey` a sign-in or an upgrade, otherwise the options of a ceremony with the `purpose`. */
+/** With the field `passkey`: a sign-in or an upgrade. Without it: the options of a ceremony for the `purpose`. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields } = await readFields(request, ["purpose", "passkey"]);

@@ -5,8 +5,8 @@ import { methodNotAllowed, respond } from "~/answers/responses";
 import { getUser } from "~/visitor/session";
 
 /**
- * For scripts of this origin alone: between hosts of one site, browsers send the cookie too. `latchkey doctor` asks with
- * `?doctor` how its request is seen: every proxy in front of an application passes on this path.
+ * Only for scripts of this origin: browsers send the cookie from other hosts of the site, too. With `?doctor`,
+ * `latchkey doctor` asks how the service sees its request: every proxy before an application passes on this path.
  */
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {

@@ -126,7 +126,7 @@ export default function Login() {
             enterKeyHint="next"
             error={refused?.errors.email}
           />
-          {/* The link stands on the line of the label, and behind the button for the tabulator. */}
+          {/* The link is on the label's line, and follows the button in the tab order. */}
           <div className="password">
             <PasswordField
               of="Password"

@@ -11,7 +11,7 @@ import { leave, logOutPage } from "~/visitor/session";
 
 export const handle = titled("account.logOut");
 
-/** A page with a button: a link of another site signs nobody out. */
+/** A page with a button, so that a link on another site signs nobody out. */
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(() => logOutPage(request));
 }

@@ -10,7 +10,7 @@ import { logOutPage } from "~/visitor/session";
 
 export const handle = titled("noAccess.title");
 
-/** `/auth/verify?group=NAME` sends a browser here whose user is in none of the groups. */
+/** `/auth/verify?group=NAME` redirects a browser here if its user is in none of the groups. */
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(() => logOutPage(request));
 }

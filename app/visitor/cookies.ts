@@ -18,7 +18,7 @@ export function writeCookie(request: Request, name: string, value: string, attri
   return serializeCookie(name, value, { httpOnly: true, sameSite: "lax", secure: isHttps(request), ...attributes });
 }
 
-/** A cookie that over https no sibling host can set (RFC 6265bis, section 4.1.3.2). @param lifetime in ms */
+/** A cookie. On an https origin, no sibling host can set it (RFC 6265bis, section 4.1.3.2). @param lifetime in ms */
 function hostCookie(name: string, lifetime: number) {
   const nameFor = (request: Request) => (isHttps(request) ? `__Host-${name}` : name);
   return {
@@ -40,7 +40,7 @@ export const sessionToken = (request: Request) => readCookie(request, sessionCoo
 
 export const sessionTokens = (request: Request) => readCookies(request, sessionCookie(request));
 
-/** @param domain of an https origin whose applications share the session; `null` for this host alone */
+/** @param domain of the cookie, when applications on https hosts share the session; `null` for this host only */
 export const writeSession = (request: Request, token: string, expires: Date, domain: string | null): string =>
   writeCookie(request, sessionCookie(request), token, {
     path: "/",

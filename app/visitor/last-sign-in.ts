@@ -10,7 +10,7 @@ const lifetime = 365 * 24 * 3600; // seconds
 const cookie = (request: Request, value: string, maxAge: number) =>
   writeCookie(request, "last_sign_in", value, { path: "/", maxAge });
 
-/** How this browser signed in last; `null` for every other value. */
+/** How this browser signed in last; `null` without a cookie or with an unknown value. */
 export function lastWay(request: Request): Way | null {
   const value = readCookie(request, "last_sign_in");
   return ways.find((way) => way === value) ?? null;

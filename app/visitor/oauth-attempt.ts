@@ -14,7 +14,7 @@ type AttemptCookie = "oauth_state" | "oauth_verifier" | "oauth_connect";
 
 export const redirectUri = (request: Request) => `${originOf(request)}/auth/idp/callback`;
 
-/** Whether the cookie was sent, also when it was sent twice and so counts as absent. */
+/** Whether the cookie was sent. True also if it was sent twice, in which case its value counts as absent. */
 const isSent = (request: Request, name: AttemptCookie) => readCookies(request, name).length > 0;
 
 function attemptCookies(request: Request, values: Partial<Record<AttemptCookie, string | null>>): Headers {
@@ -59,12 +59,12 @@ export function isOwnState(request: Request, state: string | null): state is str
 /** The PKCE verifier of this browser; `null` for none. Without PKCE, a planted or left-over cookie is not sent on. */
 export const codeVerifierOf = (request: Request) => (usesPkce() ? readCookie(request, "oauth_verifier") : null);
 
-/** Also with two cookies, one of a sibling host: taken for a sign-in, the attempt could create or link an account. */
+/** True also if a sibling host has set a second cookie: as a sign-in, the attempt could create or link an account. */
 export const isConnecting = (request: Request) => isSent(request, "oauth_connect");
 
 /**
- * The owner who started the attempt to connect; `null` for a sign-in. @throws ExternalSignInError when another session started
- * it, its session has ended, the sign-in is too old, or `oauth_connect` was sent twice
+ * The owner who started the attempt to connect; `null` for a sign-in. @throws ExternalSignInError when another session
+ * started it, its session has ended, the sign-in is too old, or `oauth_connect` was sent twice
  */
 export async function connectingOwner(request: Request, state: string): Promise<Owner | null> {
   if (!isConnecting(request)) return null;

@@ -53,7 +53,7 @@ export async function requireUser(request: Request, login = loginFor(request)): 
 /** Whether a loader runs for the page of a refused form. */
 export const followsForm = (request: Request) => factsOf(request).method === "POST";
 
-/** @throws Response for a signed-in user: to where a sign-in ends, or to the account page, where one failed */
+/** @throws Response for a signed-in user: to where a sign-in leads, or to the account page if one has failed */
 export async function requireGuest(request: Request, returnTo: string | null = null): Promise<void> {
   if (followsForm(request) || !(await getUser(request))) return;
   const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
@@ -62,14 +62,14 @@ export async function requireGuest(request: Request, returnTo: string | null = n
   throw redirectFromGuestPage(request, returnTo ?? failure?.returnTo ?? null);
 }
 
-/** Against somebody who finds an open browser. @throws Response to the login page, which is for guests: the session ends */
+/** Against use of an unattended browser. @throws Response to the login page, which is for guests: the session ends */
 export async function requireRecentSignIn(request: Request, signedIn: SignedIn): Promise<void> {
   if (mustSignInAgain(signedIn)) throw await signOut(request, "/login?notice=sign_in_again");
 }
 
 interface SignIn {
   session: NewSession;
-  /** Of the browser, which is known from now on. */
+  /** The token for the browser's device cookie. */
   deviceToken?: string;
   way: Way;
   returnTo: string | null;
@@ -90,21 +90,21 @@ export const keepSession = (request: Request, session: SessionToken, location: s
   redirect(location, { headers: withSession(request, session) });
 
 async function endSession(request: Request): Promise<Headers> {
-  await logOut(sessionTokens(request)); // where a sibling host has planted one, the visitor's own session ends, too
+  await logOut(sessionTokens(request)); // all of them: a sibling host may have planted one
   return withSession(request, { token: "", expiresAt: new Date(0) });
 }
 
-/** @param cookies to set besides */
+/** @param cookies further cookies to set */
 export async function signOut(request: Request, location: string, ...cookies: string[]): Promise<Response> {
   const headers = await endSession(request);
   for (const cookie of cookies) headers.append("Set-Cookie", cookie);
   return redirect(location, { headers });
 }
 
-/** With `IDP_LOGOUT`, of a session that began there: every sign-in of this browser notes its way. */
+/** Whether `IDP_LOGOUT` is on and this browser's last sign-in used the provider. */
 const leavesProvider = (request: Request) => logsOutAtProvider() && lastWay(request) === "provider";
 
-/** Where `return_to` leads, which may be another application, or to the login page; or to the provider, and back from there. */
+/** Logs out. Redirects to the provider's logout, to `return_to` (which may be another application) or to `/login`. */
 export async function leave(request: Request): Promise<Response> {
   const headers = await endSession(request);
   if (!leavesProvider(request)) return redirectAfterLogout(returnToOf(request), headers);
@@ -120,6 +120,6 @@ export async function logOutPage(request: Request): Promise<{ account: string; r
   return { account: user.email, returnTo };
 }
 
-/** For a page with a log-out button. */
+/** Lets the log-out form of a page end at another origin. */
 export const allowLogOut = (request: Request, returnTo: string | null) =>
   allowFormTarget(request, leavesProvider(request) ? consentOrigin() : returnTo, "/login");

@@ -7,14 +7,14 @@ import { readCookie, sentPairs, writeCookie } from "./cookies";
 /** A sign-in at the provider that this browser has started. */
 interface SignInAttempt {
   returnTo: string | null;
-  /** Whether a stale response may start it again: once, so that no loop comes of it. */
+  /** Whether a stale response may restart it. That is allowed once, to prevent a loop. */
   canRestart: boolean;
-  /** Why it has failed, in the cookie `idp_failure`. */
+  /** Why it failed; only in the cookie `idp_failure`. */
   problem: SignInProblem | null;
 }
 
 const failureName = "idp_failure";
-const attemptCookie = { path: "/auth/idp", maxAge: 3_600 }; // longer than the state's: who came back too late has one
+const attemptCookie = { path: "/auth/idp", maxAge: 3_600 }; // longer than the state's: a late response still has one
 const failureCookie = { path: "/", maxAge: 600 }; // the page's data come from /login.data
 const attemptBytes = 6_000; // of all attempts: Node.js refuses a request with 16 KiB of headers
 
@@ -23,7 +23,7 @@ const nameOf = (state: string) => `oauth_attempt_${createHash("sha256").update(s
 const encode = ({ returnTo, canRestart, problem }: SignInAttempt) =>
   [canRestart ? 1 : 0, Buffer.from(returnTo ?? "").toString("base64url"), problem].join(".");
 
-/** A planted cookie leads to an allowed place only. */
+/** A sibling host may have planted the cookie, so its target must be allowed. */
 function read(request: Request, name: string): SignInAttempt | null {
   const [, mark, target, problem] = /^([01])\.([\w-]*)\.(\w*)$/.exec(readCookie(request, name) ?? "") ?? [];
   if (target === undefined) return null;
@@ -51,10 +51,10 @@ export function startAttempt(request: Request, headers: Headers, state: string, 
   return write(request, headers, nameOf(state), attempt);
 }
 
-/** The attempt that a response belongs to; `null` for none of this browser, such as that of a planted callback. */
+/** The attempt that a response belongs to; `null` if this browser did not start it, e.g. for a planted callback. */
 export const findAttempt = (request: Request, state: string | null) => read(request, nameOf(state ?? ""));
 
-/** The response is here: the same one again, from the browser's history, restarts nothing. */
+/** The response has arrived: when the browser's history opens it again, it must not restart the attempt. */
 export function endAttempt(request: Request, headers: Headers, state: string | null): Headers {
   const attempt = findAttempt(request, state);
   return attempt?.canRestart
@@ -69,11 +69,11 @@ export function failAttempt(request: Request, headers: Headers, { returnTo = nul
   return redirect("/login?notice=idp_failed", { headers });
 }
 
-/** What `/login?notice=idp_failed` is to say or do; `null` on every other page. */
+/** The failure that `/login?notice=idp_failed` shows or retries; `null` on every other page. */
 export const failureShown = (request: Request): SignInAttempt | null =>
   new URL(request.url).searchParams.get("notice") === "idp_failed" ? read(request, failureName) : null;
 
-/** After a sign-in, the page of an earlier failure, in the browser's history, leads to where that sign-in ended. */
+/** After a sign-in, the page of an earlier failure in the browser's history redirects to where that sign-in led. */
 export const settleFailure = (request: Request, headers: Headers, returnTo: string | null): Headers =>
   read(request, failureName)
     ? write(request, headers, failureName, { returnTo, canRestart: false, problem: "stale" })
