@@ -2,7 +2,7 @@ import { darken, getContrast, lighten, mix, toHex } from "color2k";
 
 export const defaultColor = "#0b6355";
 
-/** The grounds of pages and mails on which a link or an icon can stand, as in `app/styles/theme.css`. */
+/** The backgrounds of links and icons on pages and in mails, as in `app/styles/theme.css`. */
 export const grounds = {
   light: ["#ffffff", "#f3f5f4"],
   dark: ["#1a201e", "#121615", "#131816"],
@@ -23,19 +23,19 @@ function readableOn(color: string, grounds: readonly string[], move: typeof ligh
   return text;
 }
 
-/** Towards the text on the button while that stays readable, else away from it. */
+/** Mixes the colour with the text's if the text stays readable, otherwise with the opposite. */
 function hoverOf(fill: string, text: string): string {
   const towards = toHex(mix(fill, text, 0.15));
   return isReadable(text, towards) ? towards : toHex(mix(fill, text === black ? white : black, 0.15));
 }
 
-/** What `BRAND_COLOR`, as `#rrggbb` in lower case, becomes: colours in the same form. */
+/** The colours that are derived from `BRAND_COLOR`. All are `#rrggbb` in lower case. */
 export function brandColors(color: string) {
   const onFill = getContrast(black, color) > getContrast(white, color) ? black : white;
   const light = readableOn(color, grounds.light, darken);
   const dark = readableOn(color, grounds.dark, lighten);
   return {
-    /** A button, and the same while the pointer is over it. */
+    /** A button's colour, and the same while the pointer is over it. */
     fill: color,
     fillOnHover: hoverOf(color, onFill),
     onFill,

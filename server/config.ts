@@ -37,7 +37,7 @@ function mailConfig({ mail: v, brand }: Values) {
   return { driver, from, apiUrl, apiKey: given(v[mailServices[driver].setting]) };
 }
 
-/** What is `null` is as the provider's entry or its discovery document says. */
+/** Where a value is `null`, the provider's entry or its discovery document decides. */
 function identityProviderConfig({ identityProvider: v }: Values) {
   if (v.IDP_CLIENT_ID === null) return null;
   const client = {
@@ -64,14 +64,14 @@ function sessionsConfig({ sessions: { SESSION_IDLE: idle, SESSION_MAX: max } }: 
   return { idle: (idle ?? Math.min(defaultIdle, max)) * hour, max: max * hour };
 }
 
-/** The relying party's id for browsers: a host, which is no address, of a secure context. `null`: passkeys are off. */
+/** The relying party's id: the host name, not an IP address, of a secure context. `null`: passkeys are off. */
 function relyingPartyId(appUrl: string): string | null {
   const { protocol, hostname } = new URL(appUrl);
   const isSecure = protocol === "https:" || hostname === "localhost";
   return isSecure && !hostname.startsWith("[") && isIP(hostname) === 0 ? hostname : null;
 }
 
-/** What each is for: `settings/settings.ts`. `null` is a setting that is not set, or a part that is off. */
+/** `settings/settings.ts` describes each value. `null`: the setting is not set, or the feature is off. */
 function configOf(values: Values, production: boolean) {
   const { address, database, applications, brand, language } = values;
   const { REGISTRATION: mode, REGISTRATION_DOMAINS: domains } = values.registration;
@@ -103,7 +103,7 @@ function configOf(values: Values, production: boolean) {
       name: brand.BRAND_NAME,
       logo: brand.BRAND_LOGO,
       color: brand.BRAND_COLOR,
-      colors: brandColors(brand.BRAND_COLOR ?? defaultColor), // once: 1.6 % of the CPU of W1 when each mail did it
+      colors: brandColors(brand.BRAND_COLOR ?? defaultColor), // once: for each mail, it took 1.6 % of the CPU of W1
       termsUrl: brand.TERMS_URL,
       privacyUrl: brand.PRIVACY_URL,
       supportEmail: brand.SUPPORT_EMAIL,
@@ -132,7 +132,7 @@ export function loadConfig(environment: Environment): Config {
   const { values, problems } = readSettings(environment);
   problems.push(...brokenRules(values, production));
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return configOf(values as Values, production); // complete: what has no value has a problem
+  return configOf(values as Values, production); // complete: a setting without a value has a problem
 }
 
 const provided = processValue<Config>("config");

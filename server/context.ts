@@ -21,7 +21,7 @@ export interface RequestFacts {
   crossSite: boolean;
   /** No route can read its target. */
   unreadable: boolean;
-  /** The origin that the answer's forms are redirected to, where it is another one. Set by a route, for the page's policy. */
+  /** Another origin that the page's forms may redirect to. A route sets it for the page's content security policy. */
   formTarget?: string;
   response: ServerResponse;
 }

@@ -25,7 +25,7 @@ const answers: Record<string, Endpoint["answer"]> = {
   "/.well-known/change-password": () => ({ status: 302, headers: { Location: "/forgot-password" }, body: "" }),
 };
 
-/** A file of the brand or of the texts. An SVG may have scripts and links: opened as a page, it can run and load nothing. */
+/** A file of the brand or texts. An SVG may have scripts and links: opened as a page, it can run and load nothing. */
 function fileAt(path: string): Answer | null {
   const file = findFile(path);
   if (!file) return null;
@@ -37,7 +37,7 @@ function fileAt(path: string): Answer | null {
   return { status: 200, headers, body: file.content, gzipped: file.gzipped };
 }
 
-/** What answers before Remix, besides `/auth/verify`. */
+/** The endpoints that answer before Remix, except `/auth/verify`. */
 export const endpointOf: EndpointOf = (path) => {
   if (path.startsWith("/__files/")) return { name: "/__files", answer: () => fileAt(path) };
   const name = decodeURIComponent(path);

@@ -42,7 +42,7 @@ export class EndpointGone extends Error {
   override name = "EndpointGone";
 }
 
-/** A job without a mail ends as a recent call to the mail service ended: it failed. No mail is lost. */
+/** A job without a mail fails because a recent call to the mail service failed. No mail is lost. */
 export class SimulatedFailure extends Error {
   override name = "SimulatedFailure";
 }

@@ -52,7 +52,7 @@ export type SessionEnd =
   | "provider_logout"
   | "expired";
 
-/** Why a logout token of the provider ended nothing. `no_sub`: it names a session of the provider alone. */
+/** Why a logout token of the provider ended nothing. `no_sub`: it only names a session of the provider. */
 export type LogoutTokenFailure = "invalid" | "used" | "no_sub" | "key_set";
 
 /** Why the mail service refused a mail for good. */

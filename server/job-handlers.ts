@@ -9,7 +9,7 @@ import type { Language } from "./languages/languages";
 import { logEvent } from "./log";
 import type { JobHandler } from "./queue/jobs";
 
-/** A job that an earlier version enqueued has no language. */
+/** A job from an earlier version may have no language. */
 const languageOf = (job: { language?: Language }) => job.language ?? config().defaultLanguage;
 
 export const handleJob: JobHandler = async (job, enqueued) => {

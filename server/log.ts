@@ -32,12 +32,12 @@ export const log = pino(
 
 export const duringJob = <T>(jobId: string, work: () => T): T => context.run({ jobId }, work);
 
-/** What a command did, until it is handed to the service, whose log has it too. */
+/** The events of a command, until they are enqueued for the service, which logs them too. */
 export const commandEvents: AuthenticationEvent[] = [];
 
 /**
- * Logs on standard error from here on, at a terminal errors alone, and marks every line that `work` logs as an operator's
- * doing.
+ * Logs to standard error from here on; only errors, if that is a terminal. Marks every line that `work` logs as an
+ * operator's.
  */
 export function duringCommand<T>(work: () => T): T {
   stream = process.stderr;

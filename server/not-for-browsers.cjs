@@ -1,2 +1,2 @@
-// What a browser gets of this folder: see `imports` in package.json.
+// The browser's bundle gets this in place of server code: see `imports` in package.json.
 module.exports = {};

@@ -6,7 +6,7 @@ import { StartError } from "./errors";
 import { errorFields, log } from "./log";
 import { onStopSignal, shutdownLimit, stopSignals } from "./stop-signals";
 
-// The program of `server/serve.js` with PROCESSES: it starts that many services on one port, and ends after them.
+// `server/serve.js` runs this program with PROCESSES: it starts that many services on one port, and ends after them.
 
 const restartDelay = 1_000; // ms
 const killAfter = shutdownLimit + 500; // ms: a process ends itself before, unless it hangs

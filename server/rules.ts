@@ -9,7 +9,7 @@ export const mailsPerQuarterHour = 5;
 /** How long a device cookie lives from its last use, in ms: 400 days, the most that browsers allow. */
 export const DEVICE_LIFETIME_MS = 400 * 24 * 3_600_000;
 
-/** A sign-in that is older is asked for again before what cannot be undone. */
+/** An older sign-in must be repeated before an action that cannot be undone. */
 export const recentSignInMinutes = 15;
 
 /** How long the answer to a passkey's challenge is accepted, in ms. */
@@ -18,5 +18,5 @@ export const PASSKEY_CHALLENGE_TTL_MS = 300_000;
 /** `Retry-After` while the database is not available, in seconds. */
 export const outageRetryAfter = "5";
 
-/** Of a password, in Unicode code points. NIST SP 800-63B, section 3.1.1.2. */
+/** The maximum of a password, in Unicode code points. NIST SP 800-63B, section 3.1.1.2. */
 export const longestPassword = 256;

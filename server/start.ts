@@ -23,7 +23,7 @@ import { JobQueue, provideQueue, randomDelay } from "./queue/job-queue";
 import { unknownNames } from "./settings/unknown-names";
 import { onStopSignal, shutdownLimit } from "./stop-signals";
 
-const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; afterwards they fail and are retried
+const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; later they fail and are retried
 
 function stopOnSignal(stop: () => Promise<void>): void {
   onStopSignal(async () => {
@@ -98,7 +98,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
 
 const started = processValue<Promise<void>>("start");
 
-/** Starts the service, once in a process. A reason not to start is printed, and the process ends with status 1. */
+/** Starts the service, once in a process. If it cannot start, prints the reason and ends the process with status 1. */
 export function start(routeOf: RouteOf): Promise<void> {
   started.current ??= startService(routeOf).catch((error: unknown) => {
     if (!(error instanceof StartError)) throw error;

@@ -6,11 +6,11 @@ export interface Visitor {
   network: string;
   language: Language;
   userAgent: string | null;
-  /** Of the session cookies: several where a sibling host has planted one. */
+  /** From the session cookies. There are several if a sibling host has planted one. */
   sessionTokens: string[];
-  /** Of a browser that has signed in before; `null` for another one. */
+  /** From the device cookie; `null` if this browser has never signed in. */
   deviceToken: string | null;
-  /** Binds a passkey's challenge to the browser; `null` for one that has asked for none. */
+  /** Binds a passkey's challenge to the browser; `null` if the browser has not asked for one. */
   ceremonyToken: string | null;
   /** Aborted when the client waits no longer. */
   gone(): AbortSignal;

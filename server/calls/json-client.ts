@@ -7,8 +7,8 @@ const longestCall = 5_000; // ms, from the start of the call to the end of the a
 const largestAnswer = 1_048_576; // bytes, decoded
 
 /**
- * Holds nothing of what was sent or answered but an error code: the service's own; of an unreachable one the system's or
- * TLS's, e.g. `ECONNREFUSED`.
+ * Of the request and the answer, it holds only an error code: the service's own or, if the service is unreachable, that
+ * of the system or of TLS, e.g. `ECONNREFUSED`.
  */
 export class CallError extends ErrorWithReason<CallFailureReason> {
   override name = "CallError";
@@ -17,7 +17,7 @@ export class CallError extends ErrorWithReason<CallFailureReason> {
   constructor(
     reason: CallFailureReason,
     readonly code?: string | number | undefined,
-    /** Of the answer; `undefined` without one. */
+    /** The answer's status; `undefined` without an answer. */
     readonly status?: number,
   ) {
     super(reason);
@@ -26,7 +26,7 @@ export class CallError extends ErrorWithReason<CallFailureReason> {
 
 export interface Call {
   step?: SignInStep;
-  /** In ms, in place of five seconds. */
+  /** In ms; the default is five seconds. */
   deadline?: number;
   method: "GET" | "POST";
   headers?: Record<string, string>;

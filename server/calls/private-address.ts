@@ -6,7 +6,7 @@ import { CallError } from "./json-client";
 
 const refused = ["private", "loopback", "linkLocal", "uniqueLocal", "carrierGradeNat", "unspecified"];
 
-/** @throws CallError for a host name that has a private or loopback address. An address that the URL itself names is allowed. */
+/** @throws CallError for a host name with a private or loopback address. An address in the URL itself is allowed. */
 export async function refusePrivateAddress(url: string): Promise<void> {
   const host = new URL(url).hostname.replace(/^\[(.+)\]$/, "$1");
   if (isIP(host) || isLoopback(host)) return;

@@ -32,7 +32,7 @@ async function open<T>(databaseUrl: string, work: (database: Database, queue: Jo
 export const withUnpreparedDatabase = <T>(work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> =>
   open(readDatabaseUrl(), work);
 
-/** Runs `work` with the database of the configuration. The service works what is enqueued, at its next poll or start. */
+/** Runs `work` with the database of the configuration. The service runs enqueued jobs at its next poll or start. */
 export async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
   const databaseUrl = readDatabaseUrl();
   const folder = folderOf(databaseUrl);

@@ -24,7 +24,7 @@ function synopsisOf(command: Command): string {
   return [...wordsOf(command), ...(command.commands.length > 0 ? ["COMMAND"] : rest)].join(" ");
 }
 
-/** Of an argument in a message: what follows its first colon may be the password of a URL. */
+/** Masks an argument in a message after its first colon: the rest may be the password of a URL. */
 const quoted = (message: string) => message.replace(/('[^':]*):.*'/s, "$1:…'");
 
 /** The command line without its commands. They throw a `CommanderError` for wrong usage and for `--help`. */

@@ -6,7 +6,7 @@ import { folderOf, openEmbeddedDatabase } from "./embedded";
 
 type Parsed = ReturnType<typeof parseIntoClientConfig>;
 
-/** For node-postgres: the TLS and the other parameters that a URL names. MikroORM reads none of them. */
+/** The parameters of a URL for node-postgres, TLS included. MikroORM reads none of them. */
 export type ClientParameters = Pick<Parsed, "host" | "port" | "ssl" | "application_name" | "options">;
 
 export interface Connection {
@@ -16,7 +16,7 @@ export interface Connection {
   hosts: ClientParameters[];
   /** Whether to use only the host that accepts writes. */
   primary: boolean;
-  /** Leads past the pooler in transaction mode that `address` is, if it is one. */
+  /** The connection that bypasses the pooler, if `address` is a pooler in transaction mode. */
   direct: Connection | null;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export function embeddedConnection({ host, close }: { host: string; close(): Pro
   return { kind: "embedded", address, hosts: [{}], primary: false, direct: null, close };
 }
 
-/** node-postgres gives TLS no name for a host that is an IP address, and Node then verifies that of `localhost`. */
+/** For an IP address, node-postgres gives TLS no host name, and Node then verifies the name `localhost`. */
 function withHost(ssl: Parsed["ssl"], host: Parsed["host"]): Parsed["ssl"] {
   return ssl ? { ...(ssl === true ? {} : ssl), host } : ssl;
 }

@@ -11,7 +11,7 @@ export interface Part {
 
 export const entityTables = (): Part[] => entities.map(({ meta }) => ({ table: meta.tableName }));
 
-/** Whether the database has no table, view or sequence but those of extensions. */
+/** Whether the database has no table, view or sequence except those of extensions. */
 export async function isEmpty(knex: Knex): Promise<boolean> {
   const text = `
      select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
@@ -21,7 +21,7 @@ export async function isEmpty(knex: Knex): Promise<boolean> {
   return (await runStatement(knex, { text })).length === 0;
 }
 
-/** As PostgreSQL's JSON, which keeps times to the microsecond and integers of 64 bits. @returns how many rows */
+/** Copies rows as PostgreSQL's JSON, which keeps microseconds and integers of 64 bits. @returns how many rows */
 export async function copyRows(from: Knex, to: Knex, { table, where = "true" }: Part): Promise<number> {
   const rows = `select row_to_json(source)::text as row from ${table} as source where ${where}`;
   await runStatement(from, { text: `declare copied_rows no scroll cursor for ${rows}` });

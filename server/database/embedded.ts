@@ -20,7 +20,7 @@ export async function listenOnSocket(database: PGlite): Promise<EmbeddedDatabase
   // Two: the server notices a lost connection only after its replacement has connected.
   const server = new PGLiteSocketServer({ db: database, path: join(home, ".s.PGSQL.5432"), maxConnections: 2 });
   await server.start();
-  // A private field of PGLiteSocketServer, read in pglite-socket 0.2.17: its listener would keep a finished command alive.
+  // A private field of PGLiteSocketServer, read in pglite-socket 0.2.17: its listener keeps a finished command alive.
   (server as unknown as { server: net.Server }).server.unref();
   return {
     host: home,

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import type { JWK } from "jose";
 import { passwordKindIndex } from "./password-kinds";
 
-/** Finds the ids that were stored before their issuers were. */
+/** Finds the ids that were stored without an issuer. */
 const missingIssuerIndex = {
   name: "users_idp_issuer_missing_index",
   expression: `create index "users_idp_issuer_missing_index" on "users" ("id") where idp_id is not null and idp_issuer is null`,
@@ -149,7 +149,7 @@ export const Installation = defineEntity({
   properties: { id: p.uuid().primary() },
 });
 
-/** A key pair of the identity tokens. It signs from `signsFrom` until that of the next one. */
+/** A key pair of the identity tokens. It signs from `signsFrom` until the `signsFrom` of the next one. */
 export const SigningKey = defineEntity({
   name: "SigningKey",
   tableName: "signing_keys",
@@ -161,7 +161,7 @@ export const SigningKey = defineEntity({
   },
 });
 
-/** A table is after those that it refers to. */
+/** Each table comes after the tables that it references. */
 export const entities = [
   User,
   PasswordReset,

@@ -14,7 +14,7 @@ async function lockFolder(folder: string, tryLock: (fd: number) => boolean): Pro
   }
 }
 
-/** The function of a binary, which services on PostgreSQL do not need. */
+/** Loads a native binary, which services on PostgreSQL do not need. */
 async function loadTryLock(): Promise<(fd: number) => boolean> {
   try {
     return (await import("fs-native-extensions")).tryLock;
@@ -26,7 +26,7 @@ async function loadTryLock(): Promise<(fd: number) => boolean> {
 
 export const databaseFolder = "pglite";
 
-/** Others would lose their rights to the files of a folder that is given by mistake, such as /var/lib. */
+/** If a folder such as /var/lib were given by mistake, other users would lose access to its files. */
 async function assertNoOtherFiles(folder: string): Promise<void> {
   const names = await readdir(folder);
   const others = names.filter((name) => !/^(\..*|lock|lost\+found)$/s.test(name));

@@ -55,9 +55,9 @@ async function createMigrator(orm: MikroORM) {
 }
 
 /**
- * Brings the schema up to date. The migrator is loaded only where there is a migration to run. Each one is a transaction,
- * with its record: one for all would keep the locks of the first ones and wait for those of the next, a deadlock with the
- * requests of an older release.
+ * Brings the schema up to date. The migrator is loaded only if there is a migration to run. Each one is a transaction,
+ * with its record: a single one would keep the locks of the first migrations while it waits for those of the next, a
+ * deadlock with the requests of an older release.
  */
 export async function migrate(orm: MikroORM): Promise<void> {
   if (await hasEveryMigration(orm.em.fork()).catch(() => false)) return;

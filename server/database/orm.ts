@@ -12,7 +12,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** PGlite is one session for all connections, one after the other: the next connection still has prepared statements. */
+/** PGlite is one session for all connections, one after the other: prepared statements outlive their connection. */
 function deallocateStatements(connection: { query(sql: string, done: () => void): void }, done: () => void): void {
   connection.query("deallocate all", done);
 }
@@ -23,7 +23,7 @@ interface Client {
   readOnly?: boolean;
 }
 
-/** A server that becomes read-only keeps its connections. A new one may reach the primary, by a proxy or a name in DNS. */
+/** A server that becomes read-only keeps its connections. A new one may reach the primary, by a proxy or by DNS. */
 function noticeReadOnly(client: Client, done: () => void): void {
   client.connection.on("errorMessage", ({ code }) => {
     if (code === readOnlyError) client.readOnly = true;
@@ -47,7 +47,7 @@ export function ormOptions({ kind, address, hosts, primary, direct }: Connection
       pooled: direct !== null, // for `runStatement`
       acquireConnectionTimeout: 15_000, // ms; enough for a rush, while an unreachable server fails at once
       connection: { ...hosts[0], connectionTimeoutMillis: 4_000, keepAlive: true },
-      log: { warn: (message: string) => log.warn(message) }, // knex prints lost connections to standard output otherwise
+      log: { warn: (message: string) => log.warn(message) }, // or knex prints lost connections to standard output
     },
     colors: false,
     logger: (message) => log.info(message),
@@ -57,8 +57,8 @@ export function ormOptions({ kind, address, hosts, primary, direct }: Connection
 const requestLimit = 4_000; // ms
 
 /**
- * The server's limit, and ours for a server that hangs. A connection whose answer is due is not used again. Poolers refuse
- * a connection that sets `statement_timeout`: behind one, the role has it.
+ * The server's limit, and the client's for a server that hangs. A connection that waits for an answer is not reused.
+ * Poolers refuse a connection that sets `statement_timeout`: behind one, the role sets it.
  */
 const timeLimits = (limit: number, { direct }: Connection) => ({
   pool: { validate: ({ readyForQuery, readOnly }: Client) => readyForQuery && !readOnly },
@@ -88,7 +88,7 @@ function placeOf({ address: { clientUrl = "" }, hosts }: Connection): string {
 }
 
 /**
- * @param directUrl leads past the pooler in transaction mode that `databaseUrl` is, if it is one
+ * @param directUrl bypasses the pooler, if `databaseUrl` is a pooler in transaction mode
  * @throws StartError when the database cannot be reached
  */
 export async function openDatabase(databaseUrl: string, directUrl?: string | null, limit?: number): Promise<Database> {

@@ -7,7 +7,7 @@ export const readOnlyError = "25006";
 const readOnly = () => Object.assign(new Error("the server is read-only"), { code: readOnlyError });
 
 /**
- * A knex dialect whose connections are to the host that accepts writes, which node-postgres cannot find (its issue 2781).
+ * A knex dialect that connects to the host that accepts writes, which node-postgres cannot find (its issue 2781).
  * It connects to all hosts at once: one whose machine is lost would delay the others by the time limit of a connection.
  */
 export const dialectForPrimary = (hosts: ClientParameters[]) =>

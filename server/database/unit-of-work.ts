@@ -43,7 +43,7 @@ export function query<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
   return namingUnavailability(() => work(orm().em.fork()));
 }
 
-/** With the values numbered, as node-postgres wants them. */
+/** Numbers the values, as node-postgres requires. */
 function numbered(sql: string): string {
   let position = 0;
   return sql.replace(/\?/g, () => `$${++position}`);

@@ -2,8 +2,8 @@ import morgan from "morgan";
 import { currentRequest } from "../context";
 
 /**
- * What the access line says of a path. Mail programs encode the `?` before a token, as `%3F`, `%253F` or `=3F`, or make
- * it an `&`: a path ends where no path of ours goes on, and a token in it is replaced.
+ * The path as it is logged. Mail programs encode the `?` before a token as `%3F`, `%253F` or `=3F`, or replace it by
+ * `&`: the path is cut at the first character that no route has, and a token in it is replaced.
  */
 export function loggedPath(path: string): string {
   const [plain = ""] = /^[\w/.-]*/.exec(path) ?? [];

@@ -3,7 +3,7 @@ import { DatabaseUnavailable } from "../errors";
 import { logUnexpected } from "../log";
 import { outageRetryAfter } from "../rules";
 
-/** What a program gets: no page. */
+/** An answer for programs, not a page. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -11,11 +11,11 @@ export interface Answer {
   gzipped?: Uint8Array;
 }
 
-/** Answers GET and HEAD before Remix, whose route costs a millisecond. */
+/** Answers GET and HEAD before Remix: a Remix route costs a millisecond. */
 export interface Endpoint {
-  /** Of its requests in the metrics. */
+  /** The name of its requests in the metrics. */
   name: string;
-  /** `null`: nothing is here, and Remix says so with a page. */
+  /** `null`: nothing is here, and Remix answers with the page of a 404. */
   answer(): Answer | null | Promise<Answer | null>;
 }
 
@@ -35,7 +35,7 @@ function failure(error: unknown): Answer {
   return plainText("", 500);
 }
 
-/** @param pass to Remix */
+/** @param pass passes the request to Remix */
 export async function answerEndpoint(endpoint: Endpoint, response: ServerResponse, pass: () => void): Promise<void> {
   const answer = await Promise.resolve().then(endpoint.answer).catch(failure);
   if (answer === null) return pass();

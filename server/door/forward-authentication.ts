@@ -26,7 +26,7 @@ interface Verdict {
   headers?: Record<string, string>;
 }
 
-/** A header's value is ASCII (RFC 9110, section 5.5), and a name is not. */
+/** A header's value is ASCII (RFC 9110, section 5.5), but a person's name need not be. */
 function userHeaders({ id, email, name, groups, token }: VerifiedUser): Record<string, string> {
   const ascii = encodeURIComponent(name ?? "");
   const own = { "Remote-User": id, "Remote-Email": email, "Remote-Name": ascii, "Remote-Groups": groups.join() };
@@ -39,13 +39,13 @@ function isAdmitted({ groups }: VerifiedUser, { query }: Target): boolean {
   return asked.length === 0 || asked.some((name) => groups.includes(name));
 }
 
-/** The name of a parameter that an operator misspelt, such as `groups`. It would admit everybody. */
+/** An unknown parameter, such as a misspelt `groups`. If it were ignored, everybody would be admitted. */
 function unknownParameter({ query }: Target): string | undefined {
   const unknown = query.split(/[?&]/).find((parameter) => parameter !== "" && !parameter.startsWith("group="));
   return unknown?.split("=")[0]?.slice(0, 32);
 }
 
-/** By Fetch Metadata, where the browser sends it: an application's `fetch()` may accept HTML too. */
+/** Decides by Fetch Metadata, if the browser sends it: an application's `fetch()` may accept HTML too. */
 function isNavigation({ headers }: IncomingMessage): boolean {
   const { "sec-fetch-mode": mode, "sec-fetch-dest": destination } = headers;
   if (mode === undefined && destination === undefined) return /text\/html/i.test(headers.accept ?? "");

@@ -26,7 +26,7 @@ function isIn(networks: Network[], address = ""): boolean {
   );
 }
 
-/** How many proxies have added a value at the right, the peer first: the networks end at the first address in none of them. */
+/** How many trusted proxies have appended a value, from the peer back to the first address outside the networks. */
 function trustedHops(request: IncomingMessage, networks: Network[]): number {
   if (!isIn(networks, request.socket.remoteAddress)) return 0;
   let hops = 0;
@@ -38,17 +38,17 @@ function trustedHops(request: IncomingMessage, networks: Network[]): number {
   return Math.max(hops, 1);
 }
 
-/** How many trusted proxies the request came through; 0: its forwarded headers do not count. */
+/** How many trusted proxies the request came through. With 0, its forwarded headers do not count. */
 export const hopsOf = (request: IncomingMessage, proxies: Config["trustedProxies"]): number =>
   typeof proxies === "number" ? proxies : trustedHops(request, proxies);
 
-/** The value of the outermost trusted proxy: each adds one at the right. Of fewer values it is the first. */
+/** The value of the outermost trusted proxy: each proxy appends one. If there are fewer values, the first. */
 function forwardedValue(request: IncomingMessage, name: string, proxies: Config["trustedProxies"]): string | undefined {
   const hops = hopsOf(request, proxies);
   return hops === 0 ? undefined : forwardedValues(request, name).slice(-hops)[0]?.trim();
 }
 
-/** A name of 253 characters (RFC 1035) and a port at most: a longer one would make a token of 16 kB, and each is kept. */
+/** At most a name of 253 characters (RFC 1035) and a port: a longer one could make a token of 16 kB, kept in memory. */
 const isAuthority = (host = "") => /^[\w.\-:[\]]{1,259}$/.test(host) && URL.canParse(`http://${host}`);
 
 export function isEncrypted(request: IncomingMessage, config: Config): boolean {
@@ -56,13 +56,13 @@ export function isEncrypted(request: IncomingMessage, config: Config): boolean {
   return forwarded === undefined ? (request.socket as Partial<TLSSocket>).encrypted === true : forwarded === "https";
 }
 
-/** Scheme and authority that the browser used; those of `APP_URL` where `Host` is malformed. */
+/** Scheme and authority that the browser used; those of `APP_URL` if `Host` is malformed. */
 export function connectionUrl(request: IncomingMessage, authority: string | undefined, config: Config): URL {
   const host = forwardedValue(request, "x-forwarded-host", config.trustedProxies) ?? authority ?? request.headers.host;
   return new URL(isAuthority(host) ? `${isEncrypted(request, config) ? "https" : "http"}://${host}` : config.appUrl);
 }
 
-/** Of an IPv6 address the /64, which one subscriber has. */
+/** For an IPv6 address, its /64, which one subscriber has. */
 function subscriberOf(address: string): string {
   if (isIPv4(address)) return address;
   const parsed = ipaddr.process(address); // an IPv4 address that is mapped to IPv6 becomes IPv4
@@ -81,7 +81,7 @@ export function clientOf(
   return { client: isIP(own) ? subscriberOf(own) : "unknown", clientForwarded: false };
 }
 
-/** By Origin and Fetch Metadata, which a page cannot forge. Another host of the same site is another site here. */
+/** By Origin and Fetch Metadata, which a page cannot forge. Another host of the same site counts as another site. */
 export function comesFromAnotherSite({ headers }: IncomingMessage, ownOrigin: string): boolean {
   const site = headers["sec-fetch-site"] ?? "none";
   if (headers.origin === undefined) return site !== "none" && site !== "same-origin";

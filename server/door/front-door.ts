@@ -11,13 +11,13 @@ import { clientOf, comesFromAnotherSite, connectionUrl } from "./forwarded";
 import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
 
-/** express answers some of the first three with a stack on stderr; Remix takes the last for the browser's host. */
+/** express answers some of the first three with a stack trace on stderr; Remix takes the last as the browser's host. */
 const ignoredHeaders = ["range", "if-match", "if-unmodified-since", "x-forwarded-host"];
 
 const readMethods = ["GET", "HEAD"];
 const routeMethods = [...readMethods, "POST"];
 
-/** Rewrites what no route can take, so that a route refuses it with a page. */
+/** Rewrites a request that no route can handle, so that a route refuses it with a page. */
 function setTarget(request: IncomingMessage, target: Target | null, unreadable: boolean): void {
   const manifest = target?.path === manifestPath;
   const refused = !(manifest ? readMethods : routeMethods).includes(request.method ?? "");

@@ -12,10 +12,10 @@ export function factsOf(request: Request): RequestFacts {
 
 export const originOf = (request: Request) => factsOf(request).origin;
 
-/** The client of this context's request has gone, or has its answer. */
+/** Whether the client of this context's request has gone or has its answer. */
 export const hasGone = () => currentRequest()?.response.closed === true;
 
-/** Logs an error of this context's request, unless nobody waits for the answer. @returns the number that its lines have */
+/** Logs an error of this context's request, unless nobody waits for the answer. @returns the request's id in the log */
 export function logFault(error: unknown): string | undefined {
   if (!hasGone()) logUnexpected(error);
   return requestId();
@@ -26,7 +26,7 @@ export const requestId = () => currentRequest()?.requestId;
 /** Made once: an exception's stack trace costs more than the rest of the signal. */
 const gone = new DOMException("The client has gone, or has its answer.", "AbortError");
 
-/** Not `request.signal`, which a garbage collection cuts off: undici holds its controllers by weak references. */
+/** Not `request.signal`: undici holds its controllers by weak references, so a garbage collection detaches it. */
 export function goneOf(request: Request): AbortSignal {
   const { response } = factsOf(request);
   const controller = new AbortController();
@@ -50,5 +50,5 @@ export function sessionCookieName(https: boolean): string {
   return config().sessionDomain === null ? "__Host-session" : "__Secure-session";
 }
 
-/** Of a 401 (RFC 9110, section 15.5.2). Browsers open no dialogue for a scheme that they do not know. */
+/** For a 401 (RFC 9110, section 15.5.2). Browsers open no login dialog for an unknown scheme. */
 export const authenticate = { "WWW-Authenticate": 'Cookie realm="Latchkey"' };

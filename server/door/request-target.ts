@@ -16,7 +16,7 @@ const longestPath = 512;
 const longestManifestQuery = 2_048;
 const mostSegments = 32;
 
-/** Remix 2.17.5 matches each part of a path anew, for seconds where there are thousands (CVE-2026-55685). */
+/** Remix 2.17.5 matches each part of a path anew, which takes seconds for thousands of parts (CVE-2026-55685). */
 const isShort = (path: string) => path.length <= longestPath && path.split("/").length <= mostSegments + 1;
 
 function isDecodable(path: string): boolean {
@@ -28,7 +28,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** Remix writes other values into the log as they came, line breaks included. */
+/** Remix logs other values unchanged, line breaks included. */
 const isPagePath = (path: string) => /^\/[\w./-]*$/.test(path) && isShort(path);
 
 export function isReadable({ path, query }: Target): boolean {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import helmet from "helmet";
 
-/** For an answer that is no page, in case a browser shows it as one. */
+/** For an answer that is not a page, in case a browser shows it as one. */
 const emptyContentPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const helmetFor = (https: boolean) =>
@@ -25,7 +25,7 @@ export function setSecurityHeaders(request: IncomingMessage, response: ServerRes
   const writeHead = response.writeHead;
   response.writeHead = function (this: ServerResponse, ...head: unknown[]) {
     if (!this.hasHeader("Cache-Control")) this.setHeader("Cache-Control", "no-store");
-    // Remix refuses for a route without an action, and names no methods.
+    // For a route without an action, Remix sends a 405 without `Allow`.
     if (this.statusCode === 405 && !this.hasHeader("Allow")) this.setHeader("Allow", "GET, HEAD");
     if (!this.hasHeader("Content-Security-Policy")) this.setHeader("Content-Security-Policy", emptyContentPolicy);
     return Reflect.apply(writeHead, this, head);

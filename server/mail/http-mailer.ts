@@ -37,7 +37,7 @@ interface MailService {
   request(from: string, mail: Mail): { path: string } & Pick<Call, "headers" | "body" | "json">;
   answer: z.ZodType;
   errorCode: z.ZodType<string | number>;
-  /** Why an error concerns this mail alone; any other error is worth a retry. */
+  /** The reason, if an error concerns only this mail; any other error is worth a retry. */
   refusal(error: CallError): MailRefusal | undefined;
   /** A path that any key may read, and the error code of a key that is known but may not read it. */
   verify: { path: string; known?: string };
@@ -93,7 +93,7 @@ const services = {
       } satisfies PostmarkEmail,
     }),
     answer: postmarkAnswer,
-    // https://postmarkapp.com/developer/api/overview#error-codes: the others concern the sender, the token or the server.
+    // https://postmarkapp.com/developer/api/overview#error-codes: the others concern sender, token or server.
     errorCode: z.object({ ErrorCode: z.int() }).transform(({ ErrorCode }) => ErrorCode),
     refusal: ({ status, code }) =>
       status !== 422 ? undefined : code === 300 ? "message_refused" : code === 406 ? "recipient_refused" : undefined,

@@ -5,7 +5,7 @@ export interface Message {
   text: string;
   html: string;
   language: Language;
-  /** Who answers. `null`: the sender's address. */
+  /** Where answers go. `null`: the sender's address. */
   replyTo: string | null;
 }
 
@@ -13,7 +13,7 @@ export interface Mail extends Message {
   to: string;
 }
 
-/** Automatic replies are not wanted: RFC 3834, and Exchange's own header ([MS-OXCMAIL], section 2.2.3.2.14). */
+/** Headers against automatic replies: RFC 3834, and Exchange's own header ([MS-OXCMAIL], section 2.2.3.2.14). */
 export const headersIn = (language: Language) => ({
   "Auto-Submitted": "auto-generated",
   "X-Auto-Response-Suppress": "All",
@@ -21,7 +21,7 @@ export const headersIn = (language: Language) => ({
 });
 
 export interface Mailer {
-  /** @throws MailRefused when the service refuses this mail or its recipient for good; after another Error the job is retried */
+  /** @throws MailRefused if the service refuses the mail or the recipient for good, else an Error, for a retry */
   send(mail: Mail): Promise<void>;
   /** Connects and authenticates. @throws Error when the service would take no mail, or cannot be reached */
   verify(): Promise<void>;

@@ -43,13 +43,13 @@ export async function sendMail(to: string, message: Message): Promise<void> {
 }
 
 /**
- * What a job does that has no mail to send, because of who has an account: it takes as long as a recent call to the mail
- * service, and fails as that call did, so that it keeps its place in the queue, and is retried, as a job with a mail would
- * be. A call that was refused for good ended its job, so it is not a failure here. @throws SimulatedFailure
+ * Stands in for the call of a job without a mail, which must not tell who has an account. It takes as long as a recent
+ * call to the mail service and fails as that call did, so the job keeps its place in the queue and is retried like one
+ * with a mail. A mail that was refused for good ended its job, so it is no failure here. @throws SimulatedFailure
  */
 export const simulateMail = (): Promise<void> => current().recentCalls.simulate();
 
 export const verifyMailer = (): Promise<void> => current().mailer.verify();
 
-/** A mail that is being sent fails. */
+/** Mails that are being sent fail. */
 export const closeMailer = async (): Promise<void> => provided.current?.mailer.close?.();

@@ -45,7 +45,7 @@ export function write(language: Language, subject: string, content: Part[]): Mes
   return { subject, ...body, language, replyTo: supportEmail };
 }
 
-/** In English as the command line is: an operator reads it. */
+/** In English, like the command line, because an operator reads it. */
 export function testMail(): Message {
   const say = `This mail shows that Latchkey at ${config().appUrl} can send mails to this address.`;
   return write("en", "Test mail", [{ say }]);
@@ -116,7 +116,7 @@ export function accountExistsMail(language: Language, returnTo?: string): Messag
   return existing(language, t("accountExists.what"), t("accountExists.logInHere"), returnTo);
 }
 
-/** To an address that has an account, when the owner of another account asked to change to it. */
+/** To an address with an account, when the owner of another account asked for this address. */
 export function addressTakenMail(language: Language): Message {
   const t = mailTextsIn(language);
   return existing(language, t("addressTaken.what"), t("addressTaken.free"));

@@ -25,7 +25,7 @@ export class RecentCalls {
     if ("failure" in ended) throw ended.failure;
   }
 
-  /** A call that still runs counts: a service that stalls is known before a timeout. @throws SimulatedFailure */
+  /** Calls that still run count, so that a stalled service shows before a timeout. @throws SimulatedFailure */
   async simulate(): Promise<void> {
     const start = performance.now();
     const outcome = this.#outcomes[Math.floor(Math.random() * this.#outcomes.length)];

@@ -52,7 +52,7 @@ export interface AuthorizationCode {
 /** RFC 7636, section 4.2. */
 const codeChallenge = (codeVerifier: string) => createHash("sha256").update(codeVerifier).digest("base64url");
 
-/** The origin of the consent screen, without discovery: that of an OpenID Connect provider is taken to be its issuer's. */
+/** The origin of the consent screen, without discovery: for an OpenID Connect provider, the origin of its issuer. */
 export function consentOrigin(config: IdentityProviderConfig): string {
   const known = config.provider === "oidc" ? config.issuer : providers[config.provider].endpoints.authorizeUrl;
   return new URL(config.authorizeUrl ?? known).origin;
@@ -61,7 +61,7 @@ export function consentOrigin(config: IdentityProviderConfig): string {
 const namesAllEndpoints = ({ authorizeUrl, tokenUrl, profileUrl }: IdentityProviderConfig) =>
   authorizeUrl !== null && tokenUrl !== null && profileUrl !== null;
 
-/** Those of the provider's entry or of discovery, and what the settings say in their place. @throws CallError */
+/** The endpoints of the provider's entry or of discovery; settings override them. @throws CallError */
 export async function endpointsOf(config: IdentityProviderConfig): Promise<Endpoints> {
   const { authorizeUrl, tokenUrl, profileUrl } = config;
   const named = Object.entries({ authorizeUrl, tokenUrl, profileUrl }).filter(([, url]) => url !== null);
@@ -149,7 +149,7 @@ export async function exchangeCode(config: IdentityProviderConfig, code: Authori
 /** The code was used, or is too old: RFC 6749, section 5.2, and GitHub's own word. */
 export const isUsedCode = ({ code }: CallError) => code === "invalid_grant" || code === "bad_verification_code";
 
-/** A provider checks the credentials before the code, which nobody issued. @throws CallError without an error code */
+/** Sends a code that nobody issued: a provider checks the credentials first. @throws CallError without an error code */
 export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: string): Promise<string> {
   const code = { code: "latchkey-doctor", redirectUri, codeVerifier: config.pkce ? "0".repeat(64) : null };
   try {

@@ -4,7 +4,7 @@ import { keptAnswers } from "./kept-answers";
 import type { Endpoints } from "./providers";
 
 const httpUrl = z.url({ protocol: /^https?$/ });
-const optionalUrl = httpUrl.optional().catch(undefined).optional(); // a sign-in does without
+const optionalUrl = httpUrl.optional().catch(undefined).optional(); // not needed for a sign-in
 
 /** The members of OpenID Connect Discovery 1.0, section 3, that are used. */
 export const providerMetadata = z.object({
@@ -21,9 +21,9 @@ export type ProviderMetadata = z.infer<typeof providerMetadata>;
 export interface Discovered extends Endpoints {
   /** Whether every authorization response has an `iss` parameter (RFC 9207). */
   namesIssuer: boolean;
-  /** Where its public keys are; `null` when it names none, or one that an https issuer must not have. */
+  /** The URL of its public keys; `null` if it names none, or an http URL although the issuer has https. */
   keySetUrl: string | null;
-  /** Likewise. */
+  /** The URL of its logout; `null` likewise. */
   logoutUrl: string | null;
 }
 

@@ -1,5 +1,5 @@
 const lifetime = 24 * 3_600_000; // ms
-const pause = 10_000; // ms between two attempts to replace an answer, whatever others send
+const pause = 10_000; // ms between two attempts to replace an answer: clients must not cause more calls
 
 interface Kept<Answer> {
   answer: Answer;
@@ -9,7 +9,7 @@ interface Kept<Answer> {
   failure?: unknown;
 }
 
-/** Answers of issuers. Callers at the same time share one call. */
+/** Keeps answers of issuers. Simultaneous callers share one call. */
 export function keptAnswers<Answer>(fetchAnswer: (issuer: string) => Promise<Answer>) {
   const kept = new Map<string, Kept<Answer>>();
   const running = new Map<string, Promise<Answer>>();
@@ -37,14 +37,14 @@ export function keptAnswers<Answer>(fetchAnswer: (issuer: string) => Promise<Ans
   const wasJustTried = ({ triedAt }: Kept<Answer>) => Date.now() - triedAt < pause;
 
   return {
-    /** Fetched once a day; where that fails, the last one stays. @throws Error without one */
+    /** Fetched once a day. If that fails, the last answer stays. @throws Error if there is none */
     async current(issuer: string): Promise<Answer> {
       const old = kept.get(issuer);
       if (!old) return refresh(issuer);
       if (Date.now() - old.fetchedAt < lifetime || wasJustTried(old)) return old.answer;
       return refresh(issuer).catch(() => old.answer);
     },
-    /** Fetched now, unless it just was. @throws Error when that failed */
+    /** Fetched now, unless that has just happened. @throws Error if it failed */
     async newest(issuer: string): Promise<Answer> {
       const old = kept.get(issuer);
       if (!old || running.has(issuer) || !wasJustTried(old)) return refresh(issuer);

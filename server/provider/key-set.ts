@@ -20,7 +20,7 @@ const keySets = keptAnswers(async (issuer): Promise<JWTVerifyGetKey> => {
   return createLocalJWKSet(keys as JSONWebKeySet);
 });
 
-/** Finds the issuer's key of a token. One that the known set does not have is new: the set is fetched again. @throws CallError */
+/** Finds the issuer's key for a token. If the known set does not have it, fetches the set again. @throws CallError */
 export function keyFinder(issuer: string): JWTVerifyGetKey {
   return async (header, token) => {
     const findKey = await keySets.current(issuer);

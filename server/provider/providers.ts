@@ -2,9 +2,9 @@ import * as z from "zod";
 
 export interface Profile {
   id: string;
-  /** As the provider has it: not normalised, not checked. */
+  /** As the provider sent it: not normalised, not checked. */
   email: string | null;
-  /** Whether the provider itself states that it verified `email`. */
+  /** Whether the provider itself states that `email` is verified. */
   emailVerified: boolean;
   name: string | null;
   pictureUrl: string | null;
@@ -17,18 +17,18 @@ export interface Endpoints {
 }
 
 export interface Provider {
-  /** Its name for people; `null` for a provider of any name. */
+  /** The provider's own name; `null` for `oidc`, which may be any provider. */
   label: string | null;
   /** `null`: found by discovery at `IDP_ISSUER`. */
   endpoints: Endpoints | null;
-  /** The issuer that its authorization responses name (RFC 9207); `null` where it is not documented. */
+  /** The issuer that its authorization responses name (RFC 9207); `null` if it is not documented. */
   issuer: string | null;
   scope: string;
-  /** With this value of the parameter, the provider asks which of its accounts to use; `null` where it has none. */
+  /** With this value of the parameter, the provider asks which account to use; `null` if no value does this. */
   prompt: string | null;
   /** Parses the profile endpoint's answer. */
   profile: z.ZodType<Profile>;
-  /** For an email that needs a second call: its path below the profile's URL, and its answer's shape. */
+  /** If the email needs a second call: the path below the profile's URL, and the answer's shape. */
   emails: { path: string; email: z.ZodType<Pick<Profile, "email" | "emailVerified">> } | null;
 }
 

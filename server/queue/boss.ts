@@ -4,7 +4,7 @@ import { runStatement } from "../database/run-statement";
 
 export const mailQueue = "latchkey";
 
-/** Its own: an application that does not answer keeps no mail waiting. */
+/** A queue of its own: an application that does not answer must not delay mails. */
 export const webhookQueue = "latchkey-webhooks";
 
 // Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
@@ -28,9 +28,9 @@ export function bossDatabase(knex: Knex): PgBoss.Db {
   };
 }
 
-// pg-boss's own index has the jobs that are due in no order: each fetch of a mail read and sorted them, which took 160 ms
-// with 100,000 of them. `start_after` is a column of this one because jobs to retry, which are not due, come before newer
-// ones. By the other index, a webhook finds the earlier ones of its user.
+// pg-boss's own index does not order the due jobs: each fetch of a mail read and sorted them, which took 160 ms with
+// 100,000 jobs. `start_after` is a column of the first index, because jobs to retry, which are not due, come before
+// newer ones. The second index finds the earlier webhooks of a user.
 const createIndexes = `
   do $$ begin
     if to_regclass('pgboss.job_waiting_index') is null then

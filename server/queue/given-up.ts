@@ -3,7 +3,7 @@ import { type ErrorFields, logEvent } from "../log";
 import { mailQueue, webhookQueue } from "./boss";
 import type { Job, WebhookJob } from "./jobs";
 
-export const givenUpKept = 14 * 24 * 3_600; // seconds, for an operator to retry them; other jobs are removed when they end
+export const givenUpKept = 14 * 24 * 3_600; // seconds in which an operator can retry them; other jobs go at their end
 
 export interface GivenUp {
   id: string;
@@ -57,7 +57,7 @@ export const givenUpWebhooks = {
   retry: (id: string | null) => retryGivenUp(webhookQueue, id),
 };
 
-/** Jobs whose process ended during the last retry: the error marks them, so that each is logged once. */
+/** Logs the jobs whose process ended during the last retry, and stores an error, so that each is logged once. */
 export async function reportEndedJobs(): Promise<void> {
   const jobs = await query((em) =>
     em.execute<{ name: string }[]>(

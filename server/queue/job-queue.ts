@@ -26,7 +26,7 @@ interface WaitingJobs {
   oldest: number;
 }
 
-/** The jobs in the service's own database: mails and what is worked with them, and webhooks. */
+/** The jobs in the service's own database: one queue for mails and other work, one for webhooks. */
 export class JobQueue {
   readonly #boss: PgBoss;
   readonly #knex: Knex;
@@ -62,19 +62,19 @@ export class JobQueue {
     return worker;
   }
 
-  /** @param sendsWebhooks without it they wait for a process that does */
+  /** @param sendsWebhooks if false, webhooks wait for a process that sends them */
   work(handle: JobHandler, sendsWebhooks: boolean): void {
     for (const kind of sendsWebhooks ? [mails, webhooks] : [mails]) this.worker(kind, handle).start();
   }
 
-  /** Enqueues within `em`'s transaction, if it has one. The job is worked after the commit and the delay. */
+  /** Enqueues within `em`'s transaction, if it has one. The job runs after the commit and the delay. */
   async enqueue(em: EntityManager, job: Job): Promise<void> {
     const { from, to } = this.#delay;
     const delay = Math.round(from + Math.random() * (to - from));
     const transaction = em.getTransactionContext<Knex.Transaction>();
     await this.#boss.send(mailQueue, job, {
       db: bossDatabase(transaction ?? em.getKnex()),
-      startAfter: `${delay / 1000}`, // pg-boss's interval text: as a number, it takes a negative one for none
+      startAfter: `${delay / 1000}`, // as text, an interval: pg-boss ignores a negative number
     });
     this.#wake(mailQueue, transaction, delay);
   }
@@ -86,14 +86,14 @@ export class JobQueue {
     this.#wake(webhookQueue, transaction);
   }
 
-  /** When the transaction, if there is one, is committed, and the delay over. */
+  /** Wakes the worker after the commit of the transaction, if there is one, and after the delay. */
   #wake(name: string, transaction: Knex.Transaction | undefined, delay = 0): void {
     const wakeWhenDue = () => void setTimeout(() => this.#workers.get(name)?.wake(), delay + 5).unref();
     if (transaction) transaction.executionPromise.then(wakeWhenDue, () => {});
     else wakeWhenDue();
   }
 
-  /** The mails that wait, by pg-boss's state, and the seconds since the oldest was enqueued. @throws DatabaseUnavailable */
+  /** The number of waiting mails by pg-boss's state, and the oldest's age in seconds. @throws DatabaseUnavailable */
   async waiting(): Promise<Record<"created" | "retry", { waiting: number; oldest: number }>> {
     const states = { created: { waiting: 0, oldest: 0 }, retry: { waiting: 0, oldest: 0 } };
     const rows = await namingUnavailability(() => runStatement<WaitingJobs>(this.#knex, waitingMails));

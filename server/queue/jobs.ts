@@ -30,7 +30,7 @@ export interface ChangedUser {
   name: string | null;
   pictureUrl: string | null;
   groups: string[];
-  /** Of `user.email_changed`. */
+  /** Only for `user.email_changed`. */
   previousEmail?: string;
 }
 
@@ -51,7 +51,7 @@ export interface JobData {
   mail_new_sign_in: MailJob & { by?: "password" | "passkey"; browser: string; at: string };
   mail_account_deleted: MailJob;
   purge_expired: object;
-  /** A command did it. */
+  /** An event of a command. */
   log_event: { event: AuthenticationEvent };
   webhook: { type: AccountChange; data: ChangedUser };
 }

@@ -12,7 +12,7 @@ export const mails: QueueKind = {
   fetch: (boss, _knex, batchSize) => boss.fetch<Job>(mailQueue, { batchSize, includeMetadata: true }),
 };
 
-/** By the index of pg-boss's own fetch, whose condition it repeats. */
+/** Uses the index of pg-boss's own fetch, because it repeats the index's condition. */
 export const waitingMails = {
   text: `select state, count(*)::int as waiting, extract(epoch from now() - min(created_on))::float as oldest
     from pgboss.job where name = $1 and state < 'active' group by state`,

@@ -5,9 +5,9 @@ import type { WebhookJob } from "./jobs";
 import type { QueueKind } from "./worker";
 
 /**
- * The moment of a change is that of the database's clock while the user's row is locked: a transaction may have started
- * before the one that it waited for. It is later than that of every change of the user that is still to be told: the clock
- * of PGlite has a resolution of one millisecond, and every clock may be set back.
+ * The time of a change is read from the database's clock while the user's row is locked: a transaction may have started
+ * before the one that it waited for. It is later than the time of every waiting webhook of the user: PGlite's clock has
+ * a resolution of one millisecond, and every clock may be set back.
  */
 export const insertWebhooks = (webhooks: WebhookJob[]) => ({
   name: "insert-webhooks",
@@ -23,8 +23,8 @@ export const insertWebhooks = (webhooks: WebhookJob[]) => ({
 });
 
 /**
- * pg-boss's own fetch, but that a webhook waits for every earlier one of its user, which may be retried or be called by
- * another process. None of its policies does this. In a subquery of the `update`, PostgreSQL may lock more rows than `limit`.
+ * pg-boss's own fetch, except that a webhook waits for all earlier ones of its user, also in a retry or other process.
+ * No policy of pg-boss does this. In a subquery of the `update`, PostgreSQL may lock more rows than `limit`.
  */
 const fetchDue = (limit: number) => ({
   name: "fetch-webhooks",
@@ -44,7 +44,7 @@ const fetchDue = (limit: number) => ({
 
 export const webhooks: QueueKind = {
   name: webhookQueue,
-  ordered: true, // the next one of its user
+  ordered: true, // the end of a webhook makes the user's next one due
   logGivenUp: () => logEvent({ event: "webhook.failed", reason: "retries_exhausted" }),
   fetch: (_boss, knex, limit) => runStatement(knex, fetchDue(limit)),
 };

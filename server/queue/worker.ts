@@ -28,12 +28,12 @@ export interface QueueKind {
 }
 
 /**
- * Works the jobs of one queue in this process, each at least once, with growing waits after failures.
+ * Runs the jobs of one queue in this process, each at least once, with growing waits after failures.
  *
- * A job has two parts: its work in the database, for few jobs at a time, and its call. It is fetched only when one of all
- * places is free and keeps that until it ends. When the places are full, mails wait for each other, and an attacker could
- * see in the mails to addresses of his own how long a job for another address takes. So a job for an address that gets no
- * mail keeps its place as long as a recent mail call took, and fails and is retried as that did.
+ * A job has two parts: its work in the database, for few jobs at a time, and its call. It is fetched only when a place
+ * is free, and keeps the place until it ends. When no place is free, mails wait for each other, and the mails to an
+ * attacker's own addresses could show how long a job for another address takes. So a job for an address that gets no
+ * mail keeps its place as long as a recent mail call took, and fails and is retried as that call did.
  */
 export class Worker {
   readonly #running = new Set<Promise<void>>();
@@ -51,13 +51,13 @@ export class Worker {
     readonly handle: JobHandler,
   ) {}
 
-  /** Works new jobs at once. Jobs that wait already are worked from the first poll on, so that they do not slow the start. */
+  /** Runs new jobs at once. Jobs that already wait run from the first poll on, so that they do not slow the start. */
   start(): void {
     this.#stopped = false;
     this.#poll = setInterval(() => this.wake(), pollInterval);
   }
 
-  /** Works the jobs that are due, one after the other. */
+  /** Runs the jobs that are due, one after the other. */
   async drain(): Promise<void> {
     for (let [job] = await this.#fetch(1); job; [job] = await this.#fetch(1)) await this.#work(job);
   }
@@ -134,7 +134,7 @@ export class Worker {
     await this.boss.deleteJob(this.kind.name, job.id);
   }
 
-  /** A job that is given up stays, as `cancelled` when refused, else as `failed`; one without a mail leaves nothing. */
+  /** Keeps a job that is given up, as `cancelled` if refused, else as `failed`. Deletes one without a mail. */
   async #fail({ id, data, retryCount, retryLimit }: FetchedJob, error: unknown): Promise<void> {
     const { name } = this.kind;
     if (error instanceof EndpointGone) {

@@ -12,7 +12,7 @@ const tlsParameters: Record<string, RegExp> = {
   sslkey: present,
 };
 
-/** A password with a raw `/`, `?` or `#` ends the host early: what follows would be read, and printed, as another part. */
+/** A raw `/`, `?` or `#` in a password ends the host early: the rest would be read, and printed, as another part. */
 const isEncoded = ({ pathname, search, hash }: URL) =>
   /^\/[^/@]+$/.test(pathname) && !search.includes("@") && hash === "";
 

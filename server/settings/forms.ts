@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { plainHost } from "./return-to";
 
-/** What `parse` makes of a text; the problem where that is `null`. */
+/** Parses a text with `parse`. If the result is `null`, reports the problem. */
 export const parsed = <Value>(parse: (text: string) => Value | null, problem: string) =>
   z.string().transform((text, context) => {
     const value = parse(text);
@@ -60,7 +60,7 @@ export const hours = z
   .refine((text) => /^[1-9]\d{0,3}$/.test(text) && Number(text) <= 8_760, "must be a number of hours from 1 to 8760")
   .transform(Number);
 
-/** Of peers whose forwarded headers count. */
+/** A network of peers whose forwarded headers count. */
 export type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
 
 /** An address is a network of its own. `null` also for one with host bits, such as 10.0.0.1/8. */

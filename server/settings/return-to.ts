@@ -1,4 +1,4 @@
-/** Where a sign-in may lead besides a path of ours. */
+/** Where a sign-in may lead, in addition to our own paths. */
 export interface ReturnOrigins {
   /** Scheme and authority without a trailing slash: the base of every mailed link. */
   readonly appUrl: string;
@@ -18,7 +18,7 @@ function isBelow({ protocol, port, hostname }: URL, domain: string): boolean {
   return protocol === "https:" && port === "" && hostname.endsWith(`.${domain}`);
 }
 
-/** Not `url.origin`: that of `blob:https://example.org/x` is https://example.org. */
+/** Not `url.origin`, which is https://example.org for `blob:https://example.org/x`. */
 const originOf = ({ protocol, host }: URL) => `${protocol}//${host}`;
 
 export function isAllowedOrigin(url: URL, { appUrl, returnOrigins }: ReturnOrigins): boolean {
@@ -29,7 +29,7 @@ export function isAllowedOrigin(url: URL, { appUrl, returnOrigins }: ReturnOrigi
   });
 }
 
-/** Not by `URL.canParse`: once V8 has optimised it, that of Node 20 and 22 refuses hosts outside ASCII. */
+/** Not by `URL.canParse`: in Node 20 and 22, it refuses hosts outside ASCII once V8 has optimised it. */
 function parse(text: string, base?: string): URL | null {
   try {
     return new URL(text, base);
@@ -40,7 +40,7 @@ function parse(text: string, base?: string): URL | null {
 
 const isPath = (text: string) => /^\/(?![/\\])/.test(text);
 
-/** Browsers read some spellings differently: what is sent on is what the URL Standard's parser makes of the path. */
+/** Browsers read some spellings differently, so redirects use what the URL Standard's parser makes of the path. */
 export function ownPath(path: string, { appUrl }: ReturnOrigins): string | null {
   // The parser removes tabs and line breaks: `/<TAB>/example.org` is another host.
   const url = isPath(path) ? parse(path, appUrl) : null;
@@ -54,7 +54,7 @@ function serializedUrl(text: string, allowed: ReturnOrigins): string | null {
   return url && isAllowedOrigin(url, allowed) ? url.href : null;
 }
 
-/** The path of ours, or the URL of an allowed origin, that a browser may be sent to, serialised; `null` for all else. */
+/** The serialised own path, or URL of an allowed origin, that a browser may be sent to; `null` for all else. */
 export function allowedTarget(text: string, allowed: ReturnOrigins): string | null {
   const serialize = (given: string) =>
     given.length > longest ? null : (ownPath(given, allowed) ?? serializedUrl(given, allowed));

@@ -2,7 +2,7 @@ import { allowedTarget, wildcardDomain } from "./return-to";
 import { isWithin } from "./session-domain";
 import type { KnownValues } from "./settings";
 
-/** Issuers of many organisations, where a tenant or a user can state any address; the fourth is that of `consumers`. */
+/** Issuers of many organisations, where a tenant or a user can state any address. The fourth means `consumers`. */
 const tenants = "common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad";
 const entra = `https://[^/]*\\b(?:microsoft\\.com|microsoftonline\\.\\w+|windows\\.net)/(?:${tenants})`;
 const others = "https://(?:accounts\\.google|appleid\\.apple|gitlab|login\\.salesforce|login\\.yahoo|slack)\\.com";

@@ -7,7 +7,7 @@ import { logo } from "./logo";
 import { parseCookieDomain } from "./session-domain";
 import { parseSmtpUrl } from "./smtp-url";
 
-/** What is said about a setting: the start, `.env.example` and `docs/settings.md` have it from here. */
+/** The description of a setting, for the start, `.env.example` and `docs/settings.md`. */
 export interface Setting {
   /** Parses its text. A problem completes the sentence "NAME …", and quotes no value. */
   form: z.ZodType<unknown, string>;
@@ -18,7 +18,7 @@ export interface Setting {
   example?: string;
   /** It may be in a file, whose path is NAME_FILE. */
   secret?: true;
-  /** `OTHER=value`, or `OTHER` for each value: with it, this setting must not be missing. */
+  /** `OTHER=value`, or `OTHER` for any value: with that setting, this one is required. */
   requiredWith?: string;
 }
 

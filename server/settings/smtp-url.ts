@@ -18,7 +18,7 @@ function parseLogin({ username, password }: URL): SmtpServer["login"] {
   }
 }
 
-/** A password with an `@` or `#` that is not encoded may name another host. A query is ignored, so that none can switch TLS off. `null` also without a login, except on loopback. */
+/** A raw `@` or `#` may name another host. A query is ignored. `null` also without a login, except on loopback. */
 export function parseSmtpUrl(text: string): SmtpServer | null {
   if (!/^smtps?:[^@#]*(?:@[^@#]*)?$/i.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);

@@ -15,7 +15,7 @@ const isOfOthers = (name: string) => /^(?:NODE_|PG|TZ$)/.test(name);
 const isAlmost = (name: string, setting: string) =>
   distance(name.toUpperCase(), setting) <= Math.min(2, setting.length / 4);
 
-/** A sentence without its full stop for each name in `.env` that is no setting, and in the environment that is almost one. */
+/** A sentence without full stop for each unknown name in `.env`, and each misspelt setting in the environment. */
 export function unknownNames(environment: Environment): string[] {
   const inFile = existsSync(".env") ? Object.keys(parseEnv(readFileSync(".env", "utf8"))) : [];
   const unknown = new Set([...inFile, ...Object.keys(environment)]);

@@ -26,7 +26,7 @@ const loginsPerDevice = 10; // in a quarter of an hour
 
 interface Counter {
   key: string;
-  /** A counter counts only when every one of an earlier stage has room: what is refused uses up no later limit. */
+  /** Counts only if every counter of an earlier stage has room: a refused attempt uses up no later limit. */
   stage: 0 | 1 | 2;
   maximum: number;
   /** Seconds. */
@@ -39,11 +39,11 @@ export type Counters = Counter[];
 /** A key of fixed length: the typed text is not stored and may be longer than the column. */
 const keyOf = ({ name }: Limit, typed: string) => `${name}:address:${sha256(normalizeAddress(typed))}`;
 
-/** The /48 of an IPv6 address, of which providers hand out whole ones; `null` for an IPv4 address. */
+/** The /48 of an IPv6 address, because providers assign a whole /48 to one customer; `null` for an IPv4 address. */
 const largeNetwork = (network: string) =>
   ipaddr.IPv6.isValid(network) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${network}/48`)}/48` : null;
 
-/** @param network an IPv4 address, or the network of an IPv6 address's /64; its /48 has four times the number */
+/** @param network an IPv4 address, or an IPv6 /64, whose /48 has four times the limit */
 export function networkCounters({ name, perNetwork }: Pick<Limit, "name" | "perNetwork">, network: string): Counters {
   const ofNetwork = (counted: string, maximum: number) =>
     ({ key: `${name}:client:${counted}`, stage: 0, maximum, window: quarterHour }) as const;
@@ -61,20 +61,20 @@ export function countersOf(limit: Limit, address: string, network: string): Coun
   ];
 }
 
-/** Of logins from a known browser. Neither the address nor the network is counted: nobody else can keep the owner out. */
+/** For logins from a known browser. Address and network are not counted, so that nobody else can lock the owner out. */
 export const deviceCounters = (deviceTokenHash: string): Counters => [
   { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
 ];
 
-const challengeLimit = { name: "passkey", perNetwork: 300 }; // /login asks for one when it opens, and every four minutes
+const challengeLimit = { name: "passkey", perNetwork: 300 }; // /login asks for one when it opens and every four minutes
 
-/** Of passkeys' challenges, each a row. @param owner a device or a user, which nobody else can use up */
+/** For passkey challenges, each of which is a row. @param owner a device or a user: nobody else can use up its limit */
 export const challengeCounters = (owner: string | null, network: string): Counters =>
   owner === null
     ? networkCounters(challengeLimit, network)
     : [{ key: `passkey:owner:${owner}`, stage: 0, maximum: challengeLimit.perNetwork, window: quarterHour }];
 
-/** Mails about sign-ins from one network: somebody who knows the password could flood the mailbox otherwise. */
+/** For mails about sign-ins from one network: otherwise somebody who knows the password could flood the mailbox. */
 export const signInMailCounters = (userId: string, network: string): Counters => [
   { key: `sign-in-mail:${userId}:${largeNetwork(network) ?? network}`, stage: 0, maximum: 3, window: hour },
 ];
@@ -92,8 +92,8 @@ const counted = (stage: number, condition = "true") => `
 
 const isFull = (stage: string) => `exists (select from ${stage} join asked using (key) where points > maximum)`;
 
-// One statement: with one for each of four counters it took 1.5 times the CPU. A counter stops at one above its maximum:
-// otherwise simultaneous right logins, of which only the allowed ones are taken back, would block the address.
+// One statement: one for each of four counters took 1.5 times the CPU. A counter stops at one above its maximum:
+// otherwise simultaneous correct logins would block the address, because only the allowed ones are taken back.
 const countAll = `
   with asked as (
     select * from unnest(?::text[], ?::int[], ?::int[], ?::int[])
@@ -119,7 +119,7 @@ const columns = (counters: Counters) => [
 ];
 
 /**
- * Counts one attempt before the work that it allows: attempts that arrive at once cannot all see room. @returns `null`, or
+ * Counts one attempt before the work that it allows: simultaneous attempts must not all see room. @returns `null`, or
  * the seconds until the next attempt is allowed
  */
 export async function count(counters: Counters, em?: EntityManager): Promise<number | null> {
@@ -134,7 +134,7 @@ const takeBack = `
     select key from rate_limits where key = any(?::text[]) and points > 0 and expire > ${now}
     order by array_position(?::text[], key::text) for update)`;
 
-/** Takes back an attempt that was no failure. Without the database it stays counted: the attempt's outcome matters more. */
+/** Takes back an attempt that was no failure. Without the database, it stays counted: its outcome matters more. */
 export async function takeBackCount(counters: Counters): Promise<void> {
   const keys = counters.map(({ key }) => key);
   await prepared("take-back-attempt", takeBack, [keys, keys]).catch((error: unknown) => {
@@ -156,7 +156,7 @@ export async function blockedUntil(limit: Limit, address: string): Promise<Date 
   return ends.length > 0 ? new Date(Math.max(...ends)) : null;
 }
 
-/** Lets an address log in and ask for mails again at once, whatever was counted for it. @returns how many counts there were */
+/** Removes every count of an address and of devices, so that logins and mails are allowed at once. @returns how many */
 export function clearAllAttempts(em: EntityManager, address: string, deviceTokenHashes: string[]): Promise<number> {
   const addresses = [resetLimit, registrationLimit, loginLimit].map((limit) => keyOf(limit, address));
   const devices = deviceTokenHashes.flatMap(deviceCounters).map(({ key }) => key);

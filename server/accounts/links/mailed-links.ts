@@ -51,7 +51,7 @@ export function unexpiredLink({ email: typedEmail, token }: MailedLink) {
   return email === null || !isToken(token) ? null : { tokenHash: sha256(token), email, expiresAt: { $gt: new Date() } };
 }
 
-/** Both kinds lead to a password: with `PASSWORDS=off` every one is dead. */
+/** Links of both tables set a password: with `PASSWORDS=off` none is valid. */
 const usableLink = (link: MailedLink) => (config().passwords.on ? unexpiredLink(link) : null);
 
 /** Reads only: an invalid link is refused before it costs an Argon2 hash. `consumeLink` decides again. */
@@ -61,8 +61,8 @@ export async function isLinkValid(em: EntityManager, table: LinkTable, link: Mai
 }
 
 /**
- * Locks addresses until the end of the transaction, in one order. Whoever gives an address a user, or takes it away, does
- * this first: two links of one address used at once, and two users who swap addresses, would deadlock on each other's rows.
+ * Locks addresses until the end of the transaction, in one order. A transaction that gives an address to a user, or
+ * takes it away, does this first: two links of one address, or two users who swap addresses, would deadlock otherwise.
  */
 export async function lockAddresses(em: EntityManager, ...emails: string[]): Promise<void> {
   for (const email of emails.sort()) {
@@ -71,8 +71,8 @@ export async function lockAddresses(em: EntityManager, ...emails: string[]): Pro
 }
 
 /**
- * Consumes the link: true for exactly one of any number of simultaneous callers, also with other links of the address, which
- * the caller ends. The caller holds the user's row, or `lockAddresses`.
+ * Consumes the link: true for exactly one of any number of simultaneous callers. They may have different links of the
+ * address, because the caller ends the other links. The caller holds the user's row, or `lockAddresses`.
  */
 export async function consumeLink(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
   const match = usableLink(link);
@@ -89,7 +89,7 @@ export async function endEveryLink(em: EntityManager, userId: string, ...emails:
 
 /**
  * The rows are locked in one order: otherwise two users whose changes name each other's addresses could deadlock.
- * `endAllSessions` ends a user's; who also ends those that name an address calls this first, with both.
+ * `endAllSessions` ends a user's changes. To end also those that name an address, call this first, with both.
  */
 export async function endEmailChanges(em: EntityManager, where: FilterQuery<EmailChange>): Promise<void> {
   const rows = await em.find(EmailChange, where, {

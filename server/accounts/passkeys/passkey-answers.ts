@@ -3,7 +3,7 @@ import * as z from "zod";
 import { config } from "../../config";
 import type { Passkey } from "../../database/entities";
 
-/** Loaded where somebody uses a passkey: the library's parsers of CBOR and certificates slow down a start. */
+/** Loaded when somebody uses a passkey: the library's parsers of CBOR and certificates would slow down a start. */
 export const webAuthn = () => import("@simplewebauthn/server");
 
 const base64url = z.string().regex(/^[\w-]+$/);
@@ -27,7 +27,7 @@ const newPasskey = answerWith({ attestationObject: base64url, transports });
 
 const clientData = z.object({ challenge: base64url });
 
-/** The answer and the challenge that it says it is for; `null` for text that no authenticator answers with. */
+/** The answer and the challenge that it names; `null` for text that is not an authenticator's answer. */
 function parse<Answer extends { response: { clientDataJSON: string } }>(schema: z.ZodType<Answer>, text: string) {
   try {
     const answer = schema.parse(JSON.parse(text));
@@ -59,7 +59,7 @@ const expected = (challenge: string) => ({
 /** WebAuthn, section 14.6.1: bytes that say nothing about the person. */
 export const userHandle = (userId: string) => new Uint8Array(Buffer.from(userId.replaceAll("-", ""), "hex"));
 
-/** WebAuthn, section 7.2, but for the counter; `null` when a step fails. The library throws an Error for each. */
+/** WebAuthn, section 7.2, without the counter; `null` when a step fails. The library then throws an Error. */
 export async function verifySignIn({ answer, challenge }: Parsed<typeof parseSignIn>, { publicKey, user }: Passkey) {
   if (answer.response.userHandle !== Buffer.from(userHandle(user.id)).toString("base64url")) return null;
   const { verifyAuthenticationResponse } = await webAuthn();
@@ -75,12 +75,12 @@ export async function verifySignIn({ answer, challenge }: Parsed<typeof parseSig
 
 const [ES256, RS256] = [-7, -257]; // IANA, "COSE Algorithms"
 
-/** Of new passkeys. Every platform and security key has ES256; Windows Hello may have RS256 alone. */
+/** For new passkeys. Every platform and security key has ES256; Windows Hello may only have RS256. */
 export const algorithms = [ES256, RS256];
 
 type CoseKey = Pick<Map<number, unknown>, "get">;
 
-/** A key of COSE (RFC 9053, section 7.1.1; RFC 8230, section 4), whose parts have numbers. @throws Error for another one */
+/** Converts a COSE key (RFC 9053, section 7.1.1; RFC 8230, section 4). @throws Error for another type of key */
 function jwkOf(key: CoseKey): JsonWebKey {
   const part = (label: number) => Buffer.from(key.get(label) as Uint8Array).toString("base64url");
   const [type, algorithm, curve] = [1, 3, -1].map((label) => key.get(label));
@@ -89,7 +89,7 @@ function jwkOf(key: CoseKey): JsonWebKey {
   throw new Error("The key's type is not that of its algorithm.");
 }
 
-/** @throws Error for a key that is none, such as a point that is not on its curve, and for an RSA key of unusual numbers */
+/** @throws Error for an invalid key, e.g. a point outside its curve, and for an RSA key of unusual size or exponent */
 function assertUsable(key: CoseKey): void {
   const { modulusLength: bits = 2048, publicExponent = 65_537n } =
     createPublicKey({ key: jwkOf(key), format: "jwk" }).asymmetricKeyDetails ?? {};
@@ -97,9 +97,9 @@ function assertUsable(key: CoseKey): void {
 }
 
 /**
- * WebAuthn, section 7.1; `null` when a step fails. An attestation with a certificate is refused: none is asked for, and the
- * library would fetch the list of revoked ones that a certificate names. A conditional creation has no user presence, and
- * may have no user verification.
+ * WebAuthn, section 7.1; `null` when a step fails. An attestation with a certificate is refused: none is requested, and
+ * the library would fetch the revocation list that the certificate names. A conditional creation has no user presence
+ * and may have no user verification.
  */
 export async function verifyNewPasskey({ answer, challenge }: Parsed<typeof parseNewPasskey>, isConditional: boolean) {
   const { verifyRegistrationResponse } = await webAuthn();

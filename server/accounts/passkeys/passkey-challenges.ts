@@ -3,9 +3,9 @@ import { query } from "../../database/unit-of-work";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
 import { mintToken, sha256 } from "../links/tokens";
 
-/** What a challenge is for: it counts for nothing else, in no other browser and for no other session. */
+/** What a challenge is for. It is valid for one purpose, in one browser and for one session. */
 export interface Ceremony {
-  /** Of the browser's cookie; `null`: the browser has no challenge. */
+  /** From the browser's cookie; `null` if the browser has no challenge. */
   ceremonyToken: string | null;
   purpose: "sign-in" | `${"add" | "upgrade"}:${string}`;
 }

@@ -3,21 +3,21 @@ import { config } from "../../config";
 import { Passkey, type User } from "../../database/entities";
 import { configuredIssuer, isLinked } from "../provider/provider-identities";
 
-/** How many passkeys sign in to the account: none while they are off. */
+/** How many passkeys can sign in to the account: none while they are off. */
 export async function countPasskeys(em: EntityManager, userId: string): Promise<number> {
   return config().relyingPartyId === null ? 0 : em.count(Passkey, { user: userId });
 }
 
 /**
- * For who proves the mailbox without a session of the account: whoever had the account before may have added passkeys.
- * They stay, and the account page asks about them. @returns how many sign in
+ * Called when somebody proves the mailbox without a session of the account: an earlier user may have added passkeys.
+ * They stay, and the account page asks about them. @returns how many can sign in
  */
 export async function questionPasskeys(em: EntityManager, userId: string): Promise<number> {
   await em.nativeUpdate(Passkey, { user: userId }, { questionedAt: new Date() });
   return countPasskeys(em, userId);
 }
 
-/** What signs in to the account. */
+/** The ways to sign in to the account. */
 export async function waysIn(em: EntityManager, user: User) {
   const issuer = configuredIssuer();
   return {
@@ -27,7 +27,7 @@ export async function waysIn(em: EntityManager, user: User) {
   };
 }
 
-/** MikroORM's condition for the accounts that nothing signs in to, though they are not suspended. */
+/** MikroORM's condition for accounts that are not suspended and have no way to sign in. */
 export function noWayIn() {
   const { passwords, relyingPartyId } = config();
   const some = (

@@ -1,16 +1,16 @@
 const argon2id = /^\$argon2id\$v=19\$m=([1-9]\d*),t=([1-9]\d*),p=([1-9]\d*)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-// The last letter of salt and hash has unused bits, which are zero. The library takes as no hash what has others.
+// The last letter of salt and hash has unused bits, which are zero. The library rejects a hash with other values.
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
 
-// A refused login costs one verification of each kind that is stored, whoever's the address is: these limits keep one
+// A refused login costs one verification of each stored kind, for every address: these limits keep a verification
 // below half a second of CPU.
 const highestCost = 13;
 const mostMemory = 131_072; // KiB
 const mostMemoryPasses = 524_288; // KiB times iterations
 const mostLanes = 16;
 
-/** The length of a base64 text in bytes; `null` when it is not how an encoder writes it. */
+/** The length of a base64 text in bytes; `null` for a text that no encoder writes. */
 function decodedLength(text: string): number | null {
   const bytes = Buffer.from(text, "base64");
   return bytes.toString("base64").replace(/=+$/, "") === text ? bytes.length : null;

@@ -12,7 +12,7 @@ const argon2id = new Argon2id(parameters);
 // stop every new connection to the database, the mail service and the identity provider.
 const concurrency = Math.max(2, Math.min(3, availableParallelism()));
 const mostWaiting = 64;
-const mostWaitingOfNetwork = 8; // an IPv4 address or an IPv6 /64: somebody with accounts of his own could keep every place full otherwise
+const mostWaitingOfNetwork = 8; // otherwise one client with accounts could take every place
 
 type Asking = Pick<Visitor, "network" | "gone">;
 
@@ -31,7 +31,7 @@ function isFull(network: string): boolean {
   return waiting.size >= mostWaiting || ofNetwork >= mostWaitingOfNetwork;
 }
 
-/** Waits until a hash ends. A request whose client has hung up waits no longer. */
+/** Waits until another hash ends. Stops waiting when the client hangs up. */
 function waitForTurn(network: string, gone: AbortSignal): Promise<void> {
   if (isFull(network)) {
     log.warn("Too many hashes wait.");
@@ -79,14 +79,14 @@ export const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${p
 interface StoredPassword {
   /** `null`: there is no user, or none with a password. */
   hash: string | null;
-  /** Of all stored hashes. */
+  /** The kinds of all stored hashes. */
   kinds: readonly string[];
 }
 
 /**
- * Verifies a password in a time that does not tell whether there is a hash, nor of which kind: several are stored after an
- * import, and after the parameters have been raised. A refused password costs one verification for each stored kind, in one
- * order, for every user: of the user's own kind the hash, of the others a decoy. @throws HashingOverloaded
+ * Verifies a password in a time that tells neither whether there is a hash nor of which kind it is. Several kinds are
+ * stored after an import, and after the parameters have been raised. A refused password costs one verification for each
+ * stored kind, in one order: of the user's hash for its kind, of a decoy for the others. @throws HashingOverloaded
  */
 export function verifyPassword(visitor: Asking, password: string, { hash, kinds }: StoredPassword): Promise<boolean> {
   const own = hash === null ? undefined : kindOf(hash);

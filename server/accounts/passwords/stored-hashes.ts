@@ -16,7 +16,7 @@ export function kindOf(hash: string): string | undefined {
 
 const randomText = (bytes: number) => randomBytes(bytes).toString("base64").replaceAll("=", "");
 
-/** A hash of no password, which takes as long to verify as any other of its kind. */
+/** A random hash, which takes as long to verify as any other of its kind. */
 export function decoyOf(kind: string): string {
   if (!kind.startsWith("$2b")) return `${kind}$${randomText(16)}$${randomText(32)}`;
   const text = randomText(39).replaceAll("+", "."); // 128 and 184 bits are no multiple of 6: some letters are fixed
@@ -25,15 +25,15 @@ export function decoyOf(kind: string): string {
 
 async function matchesTyped(hash: string, typed: string): Promise<boolean> {
   if (!hash.startsWith("$2")) return verifyArgon2id(hash, typed);
-  // bcrypt reads 72 bytes, here as in the system that made the hash. Some implementations end at a NUL: such a hash
-  // would match every password that begins alike.
+  // bcrypt reads 72 bytes, here as in the system that made the hash. Some implementations end at a NUL: their hash
+  // would match every password with the same beginning.
   return (await verifyBcrypt(typed, hash)) && !typed.includes("\0");
 }
 
-/** NFKC sorts combining marks in quadratic time: 16 KB took 0.2 s. Latchkey's own passwords have at most 512 code units. */
+/** NFKC sorts combining marks in quadratic time: 16 KB took 0.2 s. Latchkey's passwords have at most 512 code units. */
 export const isSlowToNormalize = (text: string) => text.length > 512;
 
-/** Latchkey's hashes are of the NFKC form, most imported ones of what was typed. The work depends on the password. */
+/** Latchkey hashes the NFKC form. Most imported hashes are of the typed text. The work depends on the password. */
 export async function matchesHash(hash: string, password: string): Promise<boolean> {
   if (isSlowToNormalize(password)) return matchesTyped(hash, password);
   const normalized = password.normalize("NFKC");

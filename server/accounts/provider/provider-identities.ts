@@ -3,7 +3,7 @@ import { config } from "../../config";
 import { User } from "../../database/entities";
 import type { Profile } from "../../provider/providers";
 
-/** A provider's id of a person, and whose id it is: two providers may use the same numbers. */
+/** A provider's id of a person, with the issuer: two providers may use the same ids. */
 export interface Identity {
   id: string;
   issuer: string;
@@ -21,12 +21,12 @@ export function identityOf(profile: Profile): Identity {
   return { id: profile.id, issuer };
 }
 
-/** Whether the user has an id of this issuer. An id without an issuer was stored before issuers were. */
+/** Whether the user has an id of this issuer. An old release stored ids without issuers. */
 export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer: string): boolean {
   return user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
 }
 
-/** Gives ids that were stored before issuers were the configured one, so that they keep it after a change of provider. */
+/** Stores the configured issuer for ids without an issuer, so that they keep it after a change of provider. */
 export async function fillMissingIssuers(em: EntityManager): Promise<void> {
   const idpIssuer = configuredIssuer();
   if (idpIssuer === null) return;
@@ -35,14 +35,14 @@ export async function fillMissingIssuers(em: EntityManager): Promise<void> {
 
 const hasIdentity = ({ id, issuer }: Identity) => ({ idpId: id, $or: [{ idpIssuer: issuer }, { idpIssuer: null }] });
 
-/** The user with this identity, whose row stays as it is until the caller's transaction ends. */
+/** The user with this identity. Its row is locked until the caller's transaction ends. */
 export const lockUserOf = (em: EntityManager, identity: Identity): Promise<User | null> =>
   em.findOne(User, hasIdentity(identity), {
     orderBy: { idpIssuer: "asc nulls last" },
     lockMode: LockMode.PESSIMISTIC_WRITE,
   });
 
-/** Whether somebody has this identity. Without a lock: two owners who connect each other's would deadlock. */
+/** Whether somebody has this identity. Takes no lock: two owners who connect each other's identities would deadlock. */
 export const isTaken = async (em: EntityManager, identity: Identity): Promise<boolean> =>
   (await em.count(User, hasIdentity(identity))) > 0;
 

@@ -4,7 +4,7 @@ import { answersIn } from "../../languages/texts";
 
 const known: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP));
 
-/** Of a browser that is not in bowser's table, bowser returns a part of the header: text that an attacker can choose. */
+/** For an unknown browser, bowser returns a part of the header, which an attacker can choose. */
 export function browserName(userAgent: string | null, language: Language): string {
   const t = answersIn(language);
   const { browser, os } = userAgent ? Bowser.parse(userAgent) : { browser: {}, os: {} };

@@ -9,11 +9,11 @@ import { isToken, mintToken, sha256 } from "../links/tokens";
 
 const mostDevices = 20; // of a user
 
-/** MikroORM's condition for devices that were not used for as long as a device's cookie lives. */
+/** MikroORM's condition for devices that have been unused for the lifetime of a device's cookie. */
 export const unusedDevices = (now: Date) => ({ lastSeenAt: { $lte: new Date(now.getTime() - DEVICE_LIFETIME_MS) } });
 
-// Without MikroORM, which takes longer for a row than for none. A token that nobody has ends this statement before it
-// looks the address up.
+// Without MikroORM, which takes longer for a row than for none. For an unknown token, this statement ends before it
+// looks up the address.
 const deviceOfAddress = `
   select token_hash as "tokenHash" from devices
   where token_hash = ? and user_id = (select id from users where email = ?)`;
@@ -25,21 +25,21 @@ export async function findDevice(token: string | null, email: string | null): Pr
   return device?.tokenHash ?? null;
 }
 
-/** The SHA-256 of a device's token, of whatever account. */
+/** The SHA-256 of a device's token, for any account. */
 export async function findAnyDevice(token: string | null): Promise<string | null> {
   const tokenHash = token !== null && isToken(token) ? sha256(token) : null;
   return tokenHash !== null && (await query((em) => em.count(Device, { tokenHash }))) > 0 ? tokenHash : null;
 }
 
-// By MikroORM, counting the rows alone takes 0.5 ms of CPU, and this statement 0.15 ms. A locked row is being used, or removed
-// by another sign-in: to wait for it could deadlock, when two users sign in to each other's browsers.
+// This statement takes 0.15 ms of CPU. With MikroORM, counting the rows alone takes 0.5 ms. A locked row is in use, or
+// another sign-in removes it: waiting for it could deadlock when two users sign in in each other's browsers.
 const removeSurplus = `
   delete from devices where token_hash in (
     select token_hash from devices where user_id = ? and token_hash <> ? order by last_seen_at, created_at, token_hash
     limit (select greatest(count(*) - ${mostDevices}, 0) from devices where user_id = ?)
     for update skip locked)`;
 
-/** Remembers the browser of a sign-in: its device counts as used now, or it gets one. The caller holds the user's row. */
+/** Remembers the browser of a sign-in: it keeps its device, or gets one. The caller holds the user's row. */
 export async function rememberDevice(em: EntityManager, userId: string, token: string | null) {
   const now = new Date();
   if (token !== null && isToken(token)) {

@@ -20,7 +20,7 @@ export interface SessionToken {
   expiresAt: Date;
 }
 
-/** How many sessions of a user ended, and the one that goes on; `null` when it has ended, too. */
+/** How many sessions of a user ended, and the one that was kept; `null` if that one ended, too. */
 export interface EndedOthers {
   count: number;
   kept: SessionToken | null;
@@ -45,8 +45,8 @@ export const livenessAt = (now: Date): [Date, Date] => [now, new Date(now.getTim
 const live = () => ({ [raw(isLive, livenessAt(new Date()))]: [] });
 export const notLive = (now: Date) => ({ [raw(`not (${isLive})`, livenessAt(now))]: [] });
 
-// The rows are locked in one order: two transactions that end the same sessions in two orders would deadlock. By MikroORM,
-// which needs two statements for that, ending a session takes 3.1 ms of CPU, and such a statement 0.35 ms.
+// The rows are locked in one order: two transactions that end the same sessions in two orders would deadlock. One
+// statement takes 0.35 ms of CPU. With MikroORM, which needs two statements, ending a session takes 3.1 ms.
 const endOfTokens = `
   delete from sessions where id in (select id from sessions where token_hash = any(?::text[]) order by id for update)
   returning user_id`;
@@ -58,7 +58,7 @@ function logSessionEnd(em: EntityManager, userId: string, reason: SessionEnd, co
   if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", userId, reason, count }));
 }
 
-/** Ends the sessions of the tokens of cookies. */
+/** Ends the sessions whose tokens the cookies hold. */
 export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): Promise<void> {
   if (tokens.length === 0) return;
   const hashes = tokens.map(sha256);
@@ -66,8 +66,8 @@ export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): 
   for (const { user_id: userId } of ended) logSessionEnd(em, userId, "logout", 1);
 }
 
-// One statement in place of three: with the user's row and both ends of the transaction, a returning external sign-in is
-// four. A locked row of the surplus is being used, or ended by another one: the next is removed in its place.
+// One statement instead of three: a returning external sign-in then takes four, with BEGIN, COMMIT and the lock of the
+// user's row. If a surplus row is locked, another transaction uses or ends it: the next row is removed instead.
 const startOne = `
   with replaced as (${endOfTokens}),
   others as (select id, created_at, last_seen_at from sessions where user_id = ? and token_hash <> all(?::text[])),
@@ -83,13 +83,13 @@ const startOne = `
     (select count(*)::int from surplus) as "endedCount"`;
 
 interface EndedByStart {
-  /** The users of the sessions that the browser came with, one for each session. */
+  /** The users of the sessions that the browser sent, one for each session. */
   replacedUserIds: string[];
   /** How many of the user's sessions ended because there were too many. */
   endedCount: number;
 }
 
-/** Ends the browser's sessions (session fixation). The caller locks the user: two sign-ins at once count each other's sessions. */
+/** Ends the browser's sessions (session fixation). The caller locks the user, so that the count is right. */
 export async function startSession(em: EntityManager, userId: string, visitor: Visitor): Promise<NewSession> {
   const replaced = visitor.sessionTokens.map(sha256);
   const token = mintToken();
@@ -107,9 +107,9 @@ export async function startSession(em: EntityManager, userId: string, visitor: V
 
 /**
  * Ends every session of the user but one, which gets a new id and token: a copy of its cookie ends with the others. The
- * caller holds the user's row, as every sign-in does; otherwise both could deadlock. Every unconfirmed change of the address
- * ends too: one of these sessions may have asked for it. A logout and a sign-in in the same browser leave it: the owner may
- * open the link on another device.
+ * caller holds the user's row, as every sign-in does; otherwise both could deadlock. Every unconfirmed change of the
+ * address ends too: one of these sessions may have asked for it. A logout or a sign-in in the same browser does not end
+ * it: the owner may open the link on another device.
  */
 export async function endSessionsExcept(
   em: EntityManager,
@@ -134,7 +134,7 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
 export const endAllSessions = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
   (await endSessionsExcept(em, userId, null, reason)).count;
 
-/** In the order of `endOthers`; the email changes go first, as everywhere. */
+/** Locks the rows in the order of `endOthers`, after the email changes, as everywhere. */
 export async function endSessionsOfAll(em: EntityManager): Promise<number> {
   await endEmailChanges(em, {});
   const sessions = "delete from sessions where id in (select id from sessions order by id for update)";
@@ -151,7 +151,7 @@ export async function capSessions(em: EntityManager): Promise<void> {
   await em.execute(longest, [max, max]);
 }
 
-/** Without such a session nothing changes. */
+/** Changes nothing if there is no such session. */
 export async function endOneSession(em: EntityManager, userId: string, sessionId: string): Promise<number> {
   const ended = await em.nativeDelete(Session, { id: sessionId, user: userId });
   if (ended > 0) await endEmailChanges(em, { user: userId });
@@ -159,14 +159,14 @@ export async function endOneSession(em: EntityManager, userId: string, sessionId
   return ended;
 }
 
-/** Who acts on an account: its owner in a session, on a page in this language, or an operator, who has neither. */
+/** Who acts on an account: its owner, with a session and a page's language, or an operator, who has neither. */
 export interface Actor {
   userId: string;
   sessionId: string | null;
   language?: Language;
 }
 
-/** The actor's user, locked; `null` when the session has ended by now: a thief's late request must not follow a reset. */
+/** Locks the actor's user. `null` if the session has ended: a thief's late request must not succeed after a reset. */
 export async function lockOwner(em: EntityManager, { userId, sessionId }: Actor): Promise<User | null> {
   const user = await lockUser(em, { id: userId });
   const isOwner = sessionId === null || (await em.count(Session, { id: sessionId, user: userId, ...live() })) > 0;

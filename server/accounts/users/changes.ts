@@ -8,13 +8,13 @@ import { logEvent } from "../../log";
 import { enqueue, enqueueWebhooks } from "../../queue/job-queue";
 import type { AccountChange, ChangedUser, Job, NoticeTask } from "../../queue/jobs";
 
-/** The provider chose the URL, and pages and applications show it: https or nothing. */
+/** The URL if it is https: the provider chose it, and pages and applications show it. */
 export const shownPicture = (url: string | null | undefined): string | null =>
   url?.startsWith("https://") ? url : null;
 
 type Announced = Pick<User, "id" | "email"> & Partial<Pick<User, "name" | "pictureUrl" | "groups">>;
 
-/** Tells the application once `em`'s transaction is committed, which holds each user's row. */
+/** Enqueues a webhook for each user, in `em`'s transaction, which holds the users' rows. */
 export async function announce(
   em: EntityManager,
   type: AccountChange,
@@ -33,7 +33,7 @@ export async function announce(
 export const languageOf = ({ language }: User): Language =>
   language && isLanguage(language) ? language : config().defaultLanguage;
 
-/** Whom a change of an account is told: the log, the owner by mail, the application by webhook. */
+/** Where a change of an account is reported: in the log, to the owner by mail, to the application by webhook. */
 const changes = {
   password_reset: {
     event: "password_reset.completed",
@@ -48,10 +48,10 @@ const changes = {
   email_changed: { event: "email_change.completed", mail: "mail_email_changed", webhook: "user.email_changed" },
   provider_linked: { event: "idp.linked", mail: "mail_provider_linked", webhook: "user.provider_linked" },
   provider_unlinked: { event: "idp.unlinked", mail: "mail_provider_unlinked", webhook: "user.provider_unlinked" },
-  passkey_added: { event: "passkey.added", mail: "mail_passkey_added", webhook: null }, // no field of the webhook changes
+  passkey_added: { event: "passkey.added", mail: "mail_passkey_added", webhook: null }, // no field of a webhook changes
   passkey_removed: { event: "passkey.removed", mail: "mail_passkey_removed", webhook: null },
   deleted: { event: "account.deleted", mail: "mail_account_deleted", webhook: "user.deleted" },
-  suspended: { event: "user.suspended", mail: null, webhook: "user.suspended" }, // an operator tells who it concerns
+  suspended: { event: "user.suspended", mail: null, webhook: "user.suspended" }, // the operator informs the user
   restored: { event: "user.restored", mail: null, webhook: "user.restored" },
   groups_changed: { event: "user.groups_changed", mail: null, webhook: "user.groups_changed" },
 } as const satisfies Record<
@@ -60,15 +60,15 @@ const changes = {
 >;
 
 interface Details {
-  /** Of the page on which the owner acts: notices speak it from now on. */
+  /** The language of the page on which the owner acts, and of notices from now on. */
   language?: Language | undefined;
   /** How many passkeys stay in force. */
   passkeys?: number;
-  /** The address before the change: it gets the notice, too. */
+  /** The address before the change, which gets the notice, too. */
   previousEmail?: string;
 }
 
-/** Tells a change, which takes effect with `em`'s transaction, which holds the user's row. */
+/** Reports a change to everybody in its row of `changes`, in `em`'s transaction, which holds the user's row. */
 export async function tell(
   em: EntityManager,
   change: keyof typeof changes,

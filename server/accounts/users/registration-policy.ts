@@ -1,6 +1,6 @@
 import { config } from "../../config";
 
-/** Whether accounts may have this address, spelled by `parseAddress`: a domain of `REGISTRATION_DOMAINS` where these are set. */
+/** Whether accounts may have this address, as `parseAddress` returns it. `REGISTRATION_DOMAINS` may limit domains. */
 export function mayHaveAddress(email: string): boolean {
   const { registration } = config();
   return registration.mode !== "domains" || registration.domains.includes(email.slice(email.lastIndexOf("@") + 1));

@@ -54,7 +54,7 @@ const userLine = z
         .nullish(),
       /** When the owner disconnected the provider, as `Date.toISOString` has it. */
       idpBlockedAt: time.nullish(),
-      /** When the operator suspended the account, likewise. */
+      /** When the operator suspended the account, in the same form. */
       suspendedAt: time.nullish(),
       groups: parsedGroups.nullish(),
     },

@@ -24,8 +24,8 @@ interface NewUser {
 
 /**
  * Creates a user, and removes every registration of the address: a link that was mailed before must not set a password
- * later. The caller holds `lockAddresses`. @throws UniqueConstraintViolationException when the address or the provider's id
- * has a user by now
+ * later. The caller holds `lockAddresses`. @throws UniqueConstraintViolationException when the address or the
+ * provider's id has a user by now
  */
 export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
   const id = crypto.randomUUID();
@@ -35,7 +35,7 @@ export async function createUser(em: EntityManager, user: NewUser): Promise<stri
   return id;
 }
 
-/** For `catch`: `null` when the address or the provider's id has a user by now. */
+/** Turns the error of a taken address or provider's id into `null`, for `catch`. */
 export function nullIfTaken(error: unknown): null {
   if (error instanceof UniqueConstraintViolationException) return null;
   throw error;
@@ -50,7 +50,7 @@ export function lockUser(
 
 const batch = 10_000; // users that are in memory at a time
 
-/** In the order of the addresses. */
+/** Reads users in batches, in the order of their addresses. */
 export async function* usersByAddress(where: FilterQuery<User> = {}): AsyncGenerator<User> {
   let last = "";
   for (;;) {

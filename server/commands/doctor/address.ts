@@ -10,7 +10,7 @@ const proxy = checksOf("proxy");
 const ask = (origin: string, headers: Record<string, string> = {}) =>
   callJson(`${origin}/auth/session?doctor`, { method: "GET", headers }, selfReportShape);
 
-/** The id of this installation. Where a service holds the database, it is asked at its port on this machine. */
+/** The id of this installation. If a service holds the database, the service is asked at its port on this machine. */
 async function expectedId(installation: InstallationId, config: Config): Promise<string | { unknown: string }> {
   if (installation !== "held") return "id" in installation ? installation.id : installation;
   const report = await ask(ownOrigin(config)).catch(() => null);
@@ -36,7 +36,7 @@ const unreached: Troubles = [
 
 type Row = readonly [isWrong: boolean, ...Trouble];
 
-/** What the service sees of a request without forwarded headers, and of one whose client forges them. */
+/** Compares how the service sees a request without forwarded headers, and one with forged headers. */
 function proxyTroubles(seen: SelfReport, forged: SelfReport, { appUrl, trustedProxies }: Config): Row[] {
   const differs = seen.origin !== appUrl;
   const isHttps = appUrl.startsWith("https:");

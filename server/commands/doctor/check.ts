@@ -9,7 +9,7 @@ export interface Check {
 
 export const checksOf = (name: string) => ({
   ok: (found: string): Check => ({ status: "ok", name, found }),
-  /** What cannot be looked at from here. */
+  /** For what cannot be checked from here. */
   skip: (found: string): Check => ({ status: "skip", name, found }),
   warn: (found: string, mend: string): Check => ({ status: "warn", name, found, mend }),
   fail: (found: string, mend: string): Check => ({ status: "fail", name, found, mend }),
@@ -17,7 +17,7 @@ export const checksOf = (name: string) => ({
 
 export type Trouble = readonly [found: string, mend: string];
 
-/** What a failure's words mean. `{name}` stands for a value; the last row takes every word. */
+/** What the words of a failure mean. `{name}` stands for a value; the last row matches all words. */
 export type Troubles = readonly (readonly [words: RegExp, ...Trouble])[];
 
 export function troubleOf(troubles: Troubles, words: string, values: Record<string, string>): Trouble {

@@ -22,7 +22,7 @@ const accounts = checksOf("accounts");
 
 const largestSkew = 5_000; // ms
 
-/** Which installation the database is of: its id; why it does not tell; or that a process on this machine holds it. */
+/** The id of the database's installation, or why it is unknown; "held": a process on this machine holds it. */
 export type InstallationId = { id: string } | { unknown: string } | "held";
 
 interface Examined {
@@ -78,7 +78,7 @@ async function checkWaysIn({ orm }: Database): Promise<Check> {
   return count > 0 ? accounts.warn(found, "`latchkey user list --no-way-in` names them") : accounts.ok(found);
 }
 
-/** A request that is answered 503 must not go on in the database. */
+/** After a 503, the statement of the request must not go on in the database. */
 async function checkStatementLimit({ orm }: Database): Promise<Check> {
   const [row] = await orm.em
     .fork()
@@ -95,10 +95,10 @@ const unopened: Troubles = [
   [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
 ];
 
-/** Where the service listens, past the proxy. */
+/** Where the service listens, without the proxy. */
 export const ownOrigin = ({ host, port }: Config) => `http://${urlHost(host ?? "localhost")}:${port}`;
 
-/** `/readyz` tells of the embedded database, which the service alone can open. */
+/** `/readyz` reports on the embedded database, which only the service can open. */
 async function askService(config: Config): Promise<Check> {
   const url = `${ownOrigin(config)}/readyz`;
   try {

@@ -30,7 +30,7 @@ function readSettings(environment: Environment): Config | Check[] {
   }
 }
 
-/** In front of an application, whoever may register may enter it. */
+/** Everybody who may register may enter the application behind the proxy. */
 function checkRegistration({ trustedProxies, returnOrigins }: Config, { REGISTRATION }: Environment): Check[] {
   if (REGISTRATION || (trustedProxies === 0 && returnOrigins.length === 0)) return [];
   const found = "anybody can register, and so enter what stands behind /auth/verify";
@@ -58,7 +58,7 @@ function checkPasskeys({ relyingPartyId, appUrl }: Config): Check {
   );
 }
 
-/** What is sent, and where to. */
+/** Which test messages to send. */
 interface Tests {
   mail?: string;
   webhook?: true;

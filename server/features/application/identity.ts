@@ -7,7 +7,7 @@ import { resumeSession, type SignedIn } from "../owner/sessions";
 import { findSigner, type Signer } from "./signing-keys";
 
 const lifetime = 60; // seconds of a token
-const reuse = 30_000; // ms in which a session gets the same one: to sign takes as much CPU as the rest of /auth/verify
+const reuse = 30_000; // ms in which a session gets the same token: signing takes half of the CPU of /auth/verify
 const mostKept = 5_000; // tokens, of 1 to 6 kB
 
 async function sign(claims: Record<string, unknown>, signer: Promise<Signer>): Promise<string> {
@@ -21,13 +21,13 @@ interface Kept {
   /** By `performance.now()`: a clock that is set back would keep expired tokens. */
   until: number;
   signer: Promise<Signer>;
-  /** By session and claims, so that a change of the user gets a new token. */
+  /** By session and claims, so that a changed user gets a new token. */
   tokens: Map<string, Promise<string>>;
 }
 
-/** Finds the user of a live session, with a token for the audience when IDENTITY_TOKENS is on. Keeps tokens in memory. */
+/** Finds the user of a live session, with a token for the audience if IDENTITY_TOKENS is on. Keeps tokens in memory. */
 export function visitorFinder(): FindUser {
-  let kept: Kept | undefined; // to read and decrypt the key takes 1 ms of CPU
+  let kept: Kept | undefined; // reading and decrypting the key takes 1 ms of CPU
 
   /** A JWT (RFC 7519) that tells the application at the origin `aud` who is signed in. */
   function tokenFor({ sessionId, user }: SignedIn, aud: string): Promise<string> {

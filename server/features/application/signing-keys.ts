@@ -5,17 +5,17 @@ import { query, unitOfWork } from "../../database/unit-of-work";
 import { StartError } from "../../errors";
 
 const publishedBefore = 10 * 60_000; // ms before it signs: an application keeps the published keys for five minutes
-const publishedAfter = 31 * 60_000; // ms: half an hour after its last use, up to half a minute into its successor's time
+const publishedAfter = 31 * 60_000; // ms: half an hour after its last use, up to half a minute after a successor starts
 
 /** jose takes a sixth of the time of a start to load: only with IDENTITY_TOKENS. */
 const jose = () => import("jose");
 const encryptionKey = () => config().identityKey as Uint8Array;
 
-/** The latest first: that one signs. */
+/** The latest key, which signs, comes first. */
 const keysInForce = (em: EntityManager) =>
   em.find(SigningKey, { signsFrom: { $lte: new Date() } }, { orderBy: { signsFrom: "desc", id: "asc" } });
 
-/** `null` when IDENTITY_KEY is another one than that which encrypted it. */
+/** `null` if the key was encrypted with another IDENTITY_KEY. */
 async function decrypt(privateKey: string): Promise<CryptoKey | null> {
   const { compactDecrypt, importPKCS8 } = await jose();
   const decrypted = await compactDecrypt(privateKey, encryptionKey()).catch(() => null);
@@ -27,7 +27,7 @@ export interface Signer {
   privateKey: CryptoKey;
 }
 
-/** After a change of IDENTITY_KEY, a process that has the one before goes on with an earlier key until its restart. */
+/** After a change of IDENTITY_KEY, a process with the old value signs with an earlier key until its restart. */
 export async function findSigner(em: EntityManager): Promise<Signer> {
   for (const { id, encryptedPrivateKey } of await keysInForce(em)) {
     const privateKey = await decrypt(encryptedPrivateKey);
@@ -57,7 +57,7 @@ async function addKey(em: EntityManager, signsFrom: Date): Promise<void> {
   });
 }
 
-/** Makes the first key. The caller holds the lock of the start. @throws StartError when IDENTITY_KEY is another one now */
+/** Makes the first key. The caller holds the lock of the start. @throws StartError when IDENTITY_KEY has changed */
 export async function prepareSigningKeys(em: EntityManager): Promise<void> {
   if (!config().identityKey) return;
   const usable = await canSign(em);
@@ -67,18 +67,18 @@ export async function prepareSigningKeys(em: EntityManager): Promise<void> {
   throw new StartError(`IDENTITY_KEY does not decrypt the signing key: ${mend}.`);
 }
 
-/** Publishes a new key. @returns from when it signs: now, where IDENTITY_KEY does not decrypt the one that signs */
+/** Publishes a new key. @returns when it starts to sign: at once, if IDENTITY_KEY does not decrypt the current key */
 export const rotateSigningKeys = (): Promise<Date> =>
   unitOfWork(async (em) => {
     const usable = await canSign(em);
     const signsFrom = new Date(Date.now() + (usable ? publishedBefore : 0));
-    // Those that would sign later were encrypted as the one that signs.
+    // The keys that would sign later were encrypted with the same IDENTITY_KEY as the current one.
     if (!usable) await em.nativeDelete(SigningKey, { signsFrom: { $gt: signsFrom } });
     await addKey(em, signsFrom);
     return signsFrom;
   });
 
-/** MikroORM's condition for the keys that are to be published no longer. */
+/** MikroORM's condition for the keys that are no longer published. */
 export function retired(now: Date) {
   const earlier = "signs_from < (select max(signs_from) from signing_keys where signs_from <= ?)";
   return { [raw(earlier, [new Date(now.getTime() - publishedAfter)])]: [] };

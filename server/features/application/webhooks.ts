@@ -11,7 +11,7 @@ export type WebhookPayload =
   | { type: "latchkey.test"; timestamp: string; data: Record<string, never> };
 
 /**
- * Standard Webhooks 1.0, "Webhook headers": the id is the same at each attempt, the time is that of the attempt.
+ * Standard Webhooks 1.0, "Webhook headers": each attempt has the same id and its own time.
  * @throws EndpointGone, CallError
  */
 export async function sendWebhook(id: string, payload: WebhookPayload): Promise<void> {

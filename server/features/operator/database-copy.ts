@@ -18,12 +18,12 @@ async function copyTables(source: Knex, target: Knex, parts: Part[]): Promise<Co
   return tables;
 }
 
-/** Reads the source in one snapshot, and changes the target, which gets every migration, in one transaction. */
+/** Reads the source in one snapshot. Migrates and fills the target in one transaction. */
 export async function copyDatabase(source: Database, target: Database): Promise<CopiedTable[] | CopyRefusal> {
   if (await hasNewerMigration(source.orm.em.fork())) return "source_is_newer";
   if ((await serverVersion(target.orm.em.fork())).tooOld) return "target_is_too_old";
   const tables = entityTables();
-  // Knex's transactions: MikroORM would take the one on the target for a part of the one on the source.
+  // Knex's transactions: MikroORM would take the target's transaction for a part of the source's.
   return source.orm.em.getKnex().transaction(
     (from) =>
       target.orm.em.getKnex().transaction(async (to) => {

@@ -5,7 +5,7 @@ import { unitOfWork } from "../../database/unit-of-work";
 
 export { isGroup, mostGroups } from "../../accounts/users/groups";
 
-/** @returns the groups that the user has now; `too_many`, and nothing changed, for more than 32; `null` without a user */
+/** @returns the user's groups now; `too_many`, and nothing changed, for more than 32; `null` without a user */
 export async function changeGroups(
   userId: string,
   { add, remove }: Record<"add" | "remove", string[]>,

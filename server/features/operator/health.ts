@@ -15,12 +15,12 @@ export async function installationIdOf(em: EntityManager): Promise<string | unde
   return row?.id;
 }
 
-/** Once at start: `/healthz` needs no database. */
+/** Called once at the start, so that `/healthz` needs no database. */
 export async function readInstallationId(): Promise<void> {
   installation.current = await query(installationIdOf);
 }
 
-/** An address of RFC 5737, which no client has. `latchkey doctor` sends it as a client that forges `X-Forwarded-For`. */
+/** An address of RFC 5737, which no client has. `latchkey doctor` sends it as a forged `X-Forwarded-For`. */
 export const forgedClient = "192.0.2.1";
 
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
@@ -33,7 +33,7 @@ export const selfReportShape = z.object({
 });
 export type SelfReport = z.infer<typeof selfReportShape>;
 
-/** It tells a client no address of the network behind. */
+/** The report reveals no address of the internal network to a client. */
 export function selfReport({ origin, client, clientForwarded }: RequestFacts): SelfReport {
   const from = client === forgedClient ? "forged" : clientForwarded ? "proxy" : "connection";
   return { installation: installation.current ?? null, origin, client: from };

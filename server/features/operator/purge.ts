@@ -22,7 +22,7 @@ import { retired } from "../application/signing-keys";
 const interval = 600_000; // ms
 const firstAfter = 5_000; // ms, so that it does not slow the start
 
-const batch = 5_000; // rows of each table in one job: one transaction locks no more, and the queue is free in between
+const batch = 5_000; // rows of each table in one job: one transaction locks no more, and other jobs can run in between
 
 /** Removes up to a batch of rows by their key. Rows that another transaction has locked are in use and stay. */
 function remove<Entity extends object>(
@@ -40,7 +40,7 @@ function remove<Entity extends object>(
 
 const enqueuePurge = () => query((em) => enqueue(em, { task: "purge_expired" }));
 
-/** Lets the queue purge in intervals. @returns what ends that */
+/** Enqueues a purge at intervals. @returns a function that stops this */
 export function schedulePurge(): () => void {
   const purge = () =>
     void enqueuePurge().catch((error) => log.error(errorFields(error), "The purge has not been enqueued."));

@@ -6,9 +6,9 @@ import { PasswordReset, User } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
 
 /**
- * Ends the user's sessions, links and email changes, and lets nobody sign in to the account, in one transaction. Every way in
- * locks the user's row and reads `suspendedAt` there, so that no session starts after it. @returns how many sessions ended;
- * otherwise nothing changed
+ * Ends the user's sessions, links and email changes, and lets nobody sign in to the account, in one transaction. Every
+ * way to sign in locks the user's row and reads `suspendedAt` there, so that no session starts later. @returns how many
+ * sessions ended; otherwise nothing changed
  */
 export async function suspendUser(userId: string): Promise<number | "suspended_already" | "no_account"> {
   const sessions = await unitOfWork(async (em) => {
@@ -24,7 +24,7 @@ export async function suspendUser(userId: string): Promise<number | "suspended_a
     await tell(em, "suspended", user);
     return ended;
   });
-  return sessions === "changed_meanwhile" ? suspendUser(userId) : sessions; // another address, or none: the account is gone
+  return sessions === "changed_meanwhile" ? suspendUser(userId) : sessions; // it has another address now, or is gone
 }
 
 /** Lets the owner sign in again. Nothing that ended comes back. @returns whether the account was suspended */
@@ -33,7 +33,7 @@ export async function restoreUser(userId: string): Promise<boolean> {
     const user = await lockUser(em, { id: userId });
     if (!user?.suspendedAt) return false;
     user.suspendedAt = null;
-    await em.nativeDelete(PasswordReset, { email: user.email }); // one that was mailed while the suspension was committed
+    await em.nativeDelete(PasswordReset, { email: user.email }); // one may have been mailed before the commit
     await tell(em, "restored", user);
     return true;
   });

@@ -60,7 +60,7 @@ export interface ListedUser {
   suspendedAt: Date | null;
 }
 
-/** In the order of the addresses: every user, those of one group, who are suspended, or whom nothing signs in. */
+/** In the order of the addresses: all users, those of one group, the suspended, or those without a way to sign in. */
 export async function* listUsers({
   group,
   wayIn,
@@ -80,7 +80,7 @@ export async function* listUsers({
   }
 }
 
-/** Of an address, and of the browsers that its account is known in. @returns how many counts there were */
+/** Clears the limits of an address and of its account's browsers. @returns how many counts there were */
 export function clearLimits(email: string): Promise<number> {
   return unitOfWork(async (em) => {
     const devices = await em.find(Device, { user: { email } }, { fields: ["tokenHash"] });
@@ -92,7 +92,7 @@ export function clearLimits(email: string): Promise<number> {
   });
 }
 
-/** `null` where there are no passwords. */
+/** `null` with `PASSWORDS=off`. */
 export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string | null> {
   if (!config().passwords.on) return null;
   const token = await query((em) => issueLink(em, PasswordReset, email));
@@ -100,7 +100,7 @@ export async function createResetLink({ id, email }: Pick<User, "id" | "email">)
   return resetLink(email, token);
 }
 
-/** Creates a user for an address that the operator vouches for; `null`, and nothing changed, when the address has one. */
+/** Creates a user for an address that the operator vouches for; `null`, and nothing changed, if the address has one. */
 export async function createUserWithoutPassword(email: string, name: string | null, invites = false) {
   const id = await unitOfWork(async (em) => {
     await lockAddresses(em, email);

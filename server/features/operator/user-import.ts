@@ -26,7 +26,7 @@ export interface Imported {
   skipped: number;
 }
 
-/** Finds what is wrong with a line that is right by itself. Each kind of hash costs a verification in a refused login. */
+/** Says why a well-formed line cannot be imported. Each kind of hash costs a verification in a refused login. */
 function conflictFinder(stored: string[]): (user: NumberedUser) => string | undefined {
   const kinds = new Set([...stored, kindInForce]);
   const lines = new Map<string, number>();
@@ -90,7 +90,7 @@ const columns = fields.map((field) => field.replace(/[A-Z]/g, (letter) => `_${le
 const typed = fields.map((field) => `"${field}" ${columnTypes[field]}`);
 const inserted = fields.map((field) => (defaults[field] ? `coalesce("${field}", ${defaults[field]})` : `"${field}"`));
 
-// Without MikroORM, whose `insertMany` alone took as long for 100,000 lines as all of this (4.5 s, PostgreSQL 15).
+// Without MikroORM: its `insertMany` alone took as long for 100,000 lines as all of this (4.5 s, PostgreSQL 15).
 const lines = `json_to_recordset($1::json) as lines (line integer, ${typed})`;
 
 const findTaken = `
@@ -148,7 +148,7 @@ export async function importUsers(
   return imported;
 }
 
-/** In the order of the addresses. Without a configured provider, an id without an issuer is left out. */
+/** Exports users in the order of their addresses. Without a configured provider, omits an id without an issuer. */
 export async function* exportUsers(): AsyncIterable<UserLine> {
   const configured = configuredIssuer();
   for await (const user of usersByAddress()) {

@@ -53,9 +53,9 @@ export async function requestEmailChange(
 }
 
 /**
- * The job of a request: mails the link to the new address, or tells it that it has an account. Nothing is mailed when the
- * session that asked has ended, nor to an address that accounts may not have. Every request stores a row: how long it takes
- * to end the user's changes must not tell which addresses have an account. A token that is not mailed is known to nobody.
+ * The job of a request: mails the link to the new address, or tells that address that it has an account. Mails nothing
+ * if the session that asked has ended, or if accounts may not have the address. Every request stores a row: the time
+ * to end the user's changes must not tell which addresses have an account. Nobody knows a token that is not mailed.
  */
 export async function mailEmailChange(email: string, language: Language, asked: AskedEmailChange): Promise<MailCall> {
   const { token, row } = newLink(email);
@@ -84,7 +84,7 @@ export async function accountOfEmailChange(link: MailedLink): Promise<string | n
   return change?.user.email ?? null;
 }
 
-/** Makes the link invalid: whoever reads the new mailbox did not ask for it. */
+/** Makes the link invalid: the owner of the new mailbox did not ask for the change. */
 export async function declineEmailChange(link: MailedLink): Promise<void> {
   const where = unexpiredLink(link);
   if (where && (await query((em) => em.nativeDelete(EmailChange, where))) > 0) {
@@ -116,10 +116,10 @@ async function consumeEmailChange(em: EntityManager, visitor: MaybeOwner, link: 
 }
 
 /**
- * Ends every link of both addresses and of the user, and every session but the owner's, in one transaction. Without
- * one every device is forgotten, too: somebody may have confirmed a change that he did not ask for.
+ * Ends every link of both addresses and of the user, and every session except the owner's, in one transaction. Without
+ * an owner's session, forgets every device, too: somebody may have confirmed a change that somebody else asked for.
  *
- * @returns what became of the sessions; `invalid_link` also when accounts may not have the address, or one has it by now
+ * @returns the ended sessions; `invalid_link` also when accounts may not have the address, or one has it by now
  */
 export async function changeEmail(
   visitor: MaybeOwner,

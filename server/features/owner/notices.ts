@@ -24,7 +24,7 @@ const resetThenAccount = (t: Texts, act: string, why = t("newSignIn.check")): Pa
 const passkeysLeft = (t: Texts, count = 0) =>
   count > 0 && config().passwords.on ? [t("reset.passkeys", { count })] : [];
 
-/** With `PASSWORDS=off`, in place of a reset: the provider first, where a new session could begin at any time. */
+/** With `PASSWORDS=off`, instead of a reset: the provider first, because it could start a new session at any time. */
 function secureProvider(t: Texts, provider: string, hasAccount: boolean): Part[] {
   const secure = { say: t("noPasswords.secure", { provider }) };
   if (!hasAccount) return [secure];
@@ -38,7 +38,7 @@ interface Context {
 
 type Notice = [subject: string, what: string[], then: Part[]];
 
-/** What each notice says, and what to do when it was not you, in an order that works. */
+/** What each notice says, and what owners must do, in this order, if they did not make the change. */
 const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: Context) => Notice } = {
   mail_password_changed: (t, { passkeys }) => [
     t("passwordChanged.subject"),
@@ -59,7 +59,7 @@ const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: C
     [t("emailChanging.what", { newEmail })],
     resetThenAccount(t, t("emailChanging.act")),
   ],
-  // To the old address: a reset mail goes to the new one now, so a reset is no way back. To the new one: who confirms
+  // To the old address: a reset mail goes to the new one now, so a reset does not help. To the new one: who confirms
   // somebody else's change by mistake gets that account, and with it the other person's external sign-in.
   mail_email_changed: (t, { email, oldEmail, newEmail, passkeys }) => {
     const what = [t("emailChanged.what", { oldEmail, newEmail }), ...passkeysLeft(t, passkeys)];

@@ -31,7 +31,7 @@ export const mostPasskeys = 20; // of a user
 /** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
 export const hasPasskeys = (origin: string): boolean => config().relyingPartyId !== null && config().appUrl === origin;
 
-/** `add`: its owner adds it; `upgrade`: the browser does, without a click (WebAuthn Level 3, section 5.1.3). */
+/** `add`: the owner adds it. `upgrade`: the browser adds it without a click (WebAuthn Level 3, section 5.1.3). */
 type Adding = "add" | "upgrade";
 
 const ceremonyOf = ({ ceremonyToken, sessionId }: Owner, by: Adding): Ceremony => ({
@@ -39,7 +39,7 @@ const ceremonyOf = ({ ceremonyToken, sessionId }: Owner, by: Adding): Ceremony =
   purpose: `${by}:${sessionId}`,
 });
 
-/** Whether the account page asks if the passkey is the owner's: for 30 days, see `questionPasskeys`. */
+/** Whether the account page asks if the passkey is the owner's. It asks for 30 days (`questionPasskeys`). */
 export const isQuestioned = ({ questionedAt }: Passkey): boolean =>
   questionedAt != null && Date.now() - questionedAt.getTime() < 30 * 24 * 3_600_000;
 
@@ -61,8 +61,8 @@ export const passkeysOf = (userId: string): Promise<Passkey[]> =>
   query((em) => em.find(Passkey, { user: userId }, { orderBy: { createdAt: "asc" } }));
 
 /**
- * Options for the browser's `navigator.credentials.create`. An authenticator makes one passkey for an account. `null` for
- * an upgrade of an account that has one.
+ * Options for the browser's `navigator.credentials.create`. Each authenticator makes one passkey for an account. `null`
+ * for an upgrade of an account that has one.
  */
 export async function startAddingPasskey(owner: Owner, by: Adding) {
   const { email, name } = owner.user;
@@ -86,7 +86,7 @@ export async function startAddingPasskey(owner: Owner, by: Adding) {
   });
 }
 
-/** How the browser's password manager knows the account: what the WebAuthn Signal API takes. */
+/** The account as the WebAuthn Signal API names it to the browser's password manager. */
 export const signalledAccount = (userId: string) => ({
   rpId: relyingPartyId(),
   userId: Buffer.from(userHandle(userId)).toString("base64url"),
@@ -105,7 +105,7 @@ function refuse(reason: PasskeyFailure): "refused" {
 
 /**
  * @param text an authenticator's answer, as JSON
- * @param typedName the passkey is named after the browser when this is no name
+ * @param typedName the passkey's name; if it is not valid, the browser's name
  */
 export async function addPasskey(
   owner: Owner,
@@ -133,7 +133,7 @@ export async function addPasskey(
   });
 }
 
-/** Ends every session but the actor's, too: whoever used the passkey may have one. */
+/** Removes a passkey, and ends every session but the actor's: somebody may have started one with the passkey. */
 export async function removePasskey(
   owner: Actor,
   credentialId: string,

@@ -10,7 +10,7 @@ import type { Owner } from "./sessions";
 /** The verified password, or the seconds until the next attempt is allowed. */
 type Verification = { wait: number; verified?: never } | { wait: null; verified: Authenticated | null };
 
-/** A wrong password counts as a failed login: a thief of a session must not guess more often. @throws HashingOverloaded */
+/** A wrong password counts as a failed login: the thief of a session gets no more guesses. @throws HashingOverloaded */
 export async function verifyCurrentPassword(owner: Owner, password: string): Promise<Verification> {
   const { email } = owner.user;
   const counted = await countLogin(owner, email);
@@ -22,7 +22,7 @@ export async function verifyCurrentPassword(owner: Owner, password: string): Pro
 }
 
 /**
- * Stores a new password in the place of the verified one, removes every reset link of the address and every email change
+ * Stores a new password in place of the verified one, removes every reset link of the address and every email change
  * of the user, and ends every other session, in one transaction. Devices stay: a known browser cannot be locked out.
  * `changed_meanwhile`: somebody changed the password since it was verified. @throws HashingOverloaded
  */

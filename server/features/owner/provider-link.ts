@@ -11,7 +11,7 @@ import { ExternalSignInError } from "../visitor/external-sign-in";
 /** Made of the session's token and the attempt's state, so that a planted cookie connects no attacker's identity. */
 export const connectBinding = (sessionToken: string, state: string) => sha256(`oauth_connect:${sessionToken}:${state}`);
 
-/** Whatever address the profile has. @throws ExternalSignInError, and nothing changed, when it cannot be linked */
+/** The profile may have any address. @throws ExternalSignInError, and nothing changed, when it cannot be linked */
 export async function connectProvider(owner: Actor, profile: Profile): Promise<void> {
   const identity = identityOf(profile);
   await unitOfWork(async (em) => {
@@ -29,8 +29,8 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
 }
 
 /**
- * Takes the provider's id off the account, ends every session but the actor's and every email change, which whoever used
- * the provider may have asked for, and blocks linking by address, which would undo the owner's decision.
+ * Removes the provider's id from the account. Ends every email change and every session but the actor's: they may stem
+ * from a sign-in with the provider. Blocks linking by address, which would undo the owner's decision.
  */
 export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_way_in" | "session_ended"> {
   const { userId, sessionId } = actor;

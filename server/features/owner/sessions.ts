@@ -23,7 +23,7 @@ import type { Visitor } from "../../visitor";
 export { browserName } from "../../accounts/sessions/browser-name";
 export type { EndedOthers, NewSession, SessionToken } from "../../accounts/sessions/sessions";
 
-/** The domain of the session cookie; `null`: it belongs to this host alone. */
+/** The domain of the session cookie; `null`: the cookie is for this host only. */
 export const sessionDomain = (): string | null => config().sessionDomain;
 
 const longestSeenInterval = 3_600_000; // ms between two writes of `last_seen_at`, or a twelfth of the idle lifetime
@@ -48,7 +48,7 @@ export interface SignedIn {
   user: SignedInUser;
 }
 
-/** A visitor who acts on her account. */
+/** A signed-in visitor who acts on the account. */
 export interface Owner extends Visitor, SignedIn {
   userId: string;
 }
@@ -116,7 +116,7 @@ export async function logOut(tokens: string[]): Promise<void> {
   await query((em) => endSessionsOfTokens(em, tokens));
 }
 
-/** Ends one session of the owner. @returns how many there were; `null`, and nothing changed, when the owner's has ended */
+/** Ends one session of the owner. @returns how many ended; `null`, and nothing changed, if the actor's has ended */
 export const endSession = (owner: Actor, sessionId: string): Promise<number | null> =>
   unitOfWork(async (em) => (await lockOwner(em, owner)) && endOneSession(em, owner.userId, sessionId));
 
@@ -131,10 +131,10 @@ export function endOtherSessions(actor: Actor): Promise<EndedOthers | null> {
   });
 }
 
-/** Of every account. @returns how many there were */
+/** Ends the sessions of every account. @returns how many there were */
 export const endEverySession = (): Promise<number> => unitOfWork(endSessionsOfAll);
 
-/** The owner's notices speak this language from now on. */
+/** The language of the owner's notices from now on. */
 export async function setNoticeLanguage(userId: string, language: string): Promise<void> {
   if (isLanguage(language)) await query((em) => em.nativeUpdate(User, { id: userId }, { language }));
 }

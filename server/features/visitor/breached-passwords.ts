@@ -6,8 +6,8 @@ import { logEvent } from "../../log";
 const deadline = 2_000; // ms
 
 /**
- * Whether Have I Been Pwned has the password, by the first five hex digits of its SHA-1. Padding hides from an observer of the
- * answer's size which range was asked for; its lines have the count 0. A password that cannot be looked up is allowed.
+ * Whether Have I Been Pwned has the password, by the first five hex digits of its SHA-1. Padding hides the requested
+ * range from an observer of the answer's size; its lines have the count 0. Allows a password that cannot be looked up.
  * https://haveibeenpwned.com/API/v3#PwnedPasswords
  */
 export async function isBreached(password: string): Promise<boolean> {

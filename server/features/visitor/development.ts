@@ -13,8 +13,8 @@ export const isLoopbackHost = (host: string): boolean => isLoopback(host.replace
 
 /**
  * Signs in without a proof, for the tests of an application in development. An address without an account gets one.
- * @param typedGroups the user's groups from now on, separated by commas; without it they stay
- * @returns `null`, and nothing changed, for text that is no address or no groups, and for a suspended account
+ * @param typedGroups the user's new groups, separated by commas; `undefined` keeps the old ones
+ * @returns `null`, and nothing changed, for an invalid address or group, and for a suspended account
  */
 export async function signInWithoutProof(
   visitor: Visitor,

@@ -47,7 +47,7 @@ export function providerLabel(language: Language): string | null {
 
 export const logsOutAtProvider = (): boolean => config().identityProvider?.logout === true;
 
-/** Where a logout goes on to; `null` where the provider has no such place, or does not answer. */
+/** The URL of the provider's logout; `null` if the provider has none, or does not answer. */
 export const providerLogoutUrl = (): Promise<string | null> =>
   provider.logoutUrl(configured(), `${config().appUrl}/login?notice=signed_out`);
 
@@ -92,7 +92,7 @@ export async function exchangeCode(authorization: AuthorizationCode): Promise<st
 /** @throws CallError */
 export const fetchProfile = (accessToken: string): Promise<Profile> => provider.fetchProfile(configured(), accessToken);
 
-/** The address that a user may be found or created by: the provider states that it is verified, or all of its are. */
+/** The address by which a user is found or created. The provider states that it is verified, or is always trusted. */
 function verifiedAddress({ email, emailVerified }: Profile): string {
   if (email === null) throw new ExternalSignInError("no_email");
   const address = emailVerified || configured().trustEmail ? parseAsciiAddress(email) : null;
@@ -109,7 +109,7 @@ async function linkByAddress(em: EntityManager, user: User, identity: Identity, 
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
   if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
   link(user, identity, profile);
-  await forgetDevices(em, user.id); // whoever made the account may not be who owns the address
+  await forgetDevices(em, user.id); // the person who made the account may not own the address
   const passkeys = await questionPasskeys(em, user.id);
   await tell(em, "provider_linked", user, { passkeys });
   return user.id;
@@ -144,9 +144,9 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<st
 }
 
 /**
- * Finds, links or creates the profile's account and starts its session, in one transaction. The search by the address has
- * one of its own: PostgreSQL keeps the lock of a row that it waited for, even when the row has lost its id or address
- * meanwhile, and to wait for the address with it would deadlock with a deletion. @throws ExternalSignInError
+ * Finds, links or creates the profile's account and starts its session, in one transaction. The search by address is
+ * another one: PostgreSQL keeps the lock of a row that it waited for, even if the row has lost its id or address
+ * meanwhile. Waiting for the address with that lock would deadlock with a deletion. @throws ExternalSignInError
  */
 export async function signInToAccount(visitor: Visitor, profile: Profile): Promise<NewSession> {
   const returning = () =>
@@ -177,7 +177,7 @@ const authorizationErrors = `access_denied invalid_request unauthorized_client u
   server_error temporarily_unavailable interaction_required login_required account_selection_required consent_required
   invalid_request_uri invalid_request_object request_not_supported request_uri_not_supported registration_not_supported`;
 
-/** The `error` of an authorization response, as it is logged: whoever made the link chose its text. */
+/** The `error` of an authorization response, as it is logged: an attacker may have chosen its text. */
 export const refusalReason = (error: string | null): ExternalSignInFailure =>
   `authorization: ${authorizationErrors.split(/\s+/).find((known) => known === error) ?? "other"}`;
 
@@ -195,7 +195,7 @@ const problems = {
 export type SignInProblem = keyof typeof problems;
 export const signInProblems = Object.keys(problems) as SignInProblem[];
 
-/** Logs the failure. @returns what the person can be told; `null` for nothing of help */
+/** Logs the failure. @returns what the person can be told; `null` if nothing helps */
 export function logExternalSignInFailure(error: unknown): SignInProblem | null {
   const reason = failureOf(error);
   logEvent({ event: "idp.failed", reason });

@@ -11,11 +11,11 @@ export { momentIn } from "../../languages/translate";
 
 const longestHeader = 512; // characters; browsers send fewer than 200
 
-/** The choice, the best of `Accept-Language` (RFC 9110, section 12.5.4; RFC 4647, section 3.4), or the default. */
+/** The chosen one, the best of `Accept-Language` (RFC 9110, section 12.5.4; RFC 4647, section 3.4), or the default. */
 export function chooseLanguage(chosen: string | null, acceptLanguage: string | null): Language {
   if (chosen !== null && isLanguage(chosen)) return chosen;
   const { defaultLanguage } = config();
-  // `*` takes the first.
+  // `*` matches the first.
   const known = [defaultLanguage, ...Object.keys(languages)];
   const headers = { "accept-language": acceptLanguage?.slice(0, longestHeader) || undefined };
   const [best] = new Negotiator({ headers }).languages(known);

@@ -35,8 +35,8 @@ async function loginCounters({ network, deviceToken }: Visitor, email: string | 
 }
 
 /**
- * Counts a login under the browser's device, when that belongs to the account, else under the address and the network. A
- * passkey's names no address (`null`): it counts under the device, whosever it is, else under the network.
+ * Counts a login for the browser's device if the device belongs to the account, else for the address and the network. A
+ * passkey's sign-in has no address (`null`): it counts for the device, whatever its account, else for the network.
  */
 export async function countLogin(visitor: Visitor, email: string | null): Promise<CountedLogin> {
   const counters = await loginCounters(visitor, email);
@@ -62,7 +62,7 @@ const credentials = `
 
 type Credentials = { id: string | null; hash: string | null; kinds: string[] };
 
-/** The user of these credentials, as typed; `null`, after the same time, for every other pair. @throws HashingOverloaded */
+/** The user of these typed credentials; `null`, after the same time, for every other pair. @throws HashingOverloaded */
 export async function authenticate(
   visitor: Visitor,
   typed: { email: string; password: string },
@@ -93,7 +93,7 @@ export async function authenticate(
   return renewed === 0 ? authenticate(visitor, typed, counters) : { ...verified, passwordHash };
 }
 
-/** Starts a session. The browser is known from now on, and one that was not is told to the owner. The caller holds the user's row. */
+/** Starts a session and remembers the browser. Mails the owner about a new browser. The caller holds the user's row. */
 export async function startKnownSession(
   em: EntityManager,
   user: User,
@@ -109,7 +109,7 @@ export async function startKnownSession(
   return { session, deviceToken: device.token };
 }
 
-/** In one transaction; `null` when the account was suspended, or its password or address changed, since they were verified. */
+/** Starts a session in one transaction; `null` if the account was suspended or changed since the verification. */
 export async function logIn(
   visitor: Visitor,
   { id, email, passwordHash }: Authenticated,

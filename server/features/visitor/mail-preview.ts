@@ -5,7 +5,7 @@ import { isLoopback } from "../../settings/forms";
 
 const hasLogDriver = () => config().mail.driver === "log";
 
-/** Whether pages say that no mail leaves the server: to its developer, not to a service's visitors. */
+/** Whether pages say that no mail leaves the server: only developers see this, not the visitors of a service. */
 export const isMailLogged = (): boolean => hasLogDriver() && isLoopback(new URL(config().appUrl).hostname);
 
 /** The mails of the `log` driver in development, the last first; `null` with another driver. */

@@ -40,7 +40,7 @@ async function verifyAnswer(visitor: Visitor, parsed: Parsed): Promise<DeviceSig
     if (!user) return { reason: "suspended" };
     const current = await em.findOne(Passkey, { credentialId, user: userId });
     if (!current) return { reason: "unknown" };
-    // WebAuthn, section 6.1.1: an authenticator that was copied. One that does not count answers with 0.
+    // WebAuthn, section 6.1.1: the authenticator may have been copied. One without a counter sends 0.
     if ((counter > 0 || current.counter > 0) && counter <= current.counter) return { reason: "counter", userId };
     Object.assign(current, { counter, backedUp, lastUsedAt: new Date() });
     return startKnownSession(em, user, { visitor, by: "passkey" });
@@ -53,9 +53,9 @@ function refuse(failure: Failure): null {
 }
 
 /**
- * The session of the passkey's owner; `null`, and one answer for every reason, when the answer is refused; `wait` seconds
- * when there were too many. An answer without a challenge of its own is not counted: it costs nothing to send, and a
- * neighbour in the same network would keep others out with it. @param text an authenticator's answer, as JSON
+ * Starts a session of the passkey's owner; `null` when the answer is refused, for any reason; `wait` seconds after too
+ * many. An answer without a valid challenge is not counted: it costs nothing to send, and one client could lock out all
+ * others in its network. @param text an authenticator's answer, as JSON
  */
 export async function signInWithPasskey(
   visitor: Visitor,

@@ -35,7 +35,7 @@ async function commonPasswords(): Promise<Set<string>> {
 
 const spelled = (text: string) => text.normalize("NFKC").toLowerCase();
 
-/** Words that everybody who tries to guess a password here knows. */
+/** Words that everybody knows who tries to guess a password of this service. */
 function wordsOfService(): string[] {
   const { appUrl, brand } = config();
   const { host, hostname } = new URL(appUrl);

@@ -43,7 +43,7 @@ export async function mailPasswordReset(email: string, language: Language): Prom
   };
 }
 
-/** For an account that an operator made. */
+/** Mails the first way to sign in to an account that an operator made. */
 export async function mailInvitation(email: string, language: Language): Promise<MailCall> {
   const isThere = await query((em) => em.count(User, { email, suspendedAt: null }));
   const way = config().passwords.on ? await issueResetLink(email) : { provider: providerLabel(language) ?? "" };
@@ -54,7 +54,7 @@ export async function mailInvitation(email: string, language: Language): Promise
   };
 }
 
-/** For the page that a link opens. Reads only. */
+/** Whether the page of a link may show its form. Reads only. */
 export const isResetLinkLive = (link: MailedLink): Promise<boolean> =>
   query((em) => isLinkValid(em, PasswordReset, link));
 

@@ -15,7 +15,7 @@ import { providerId } from "../../provider/providers";
 
 const asymmetric = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
 
-const longestUse = 600; // s after `iat`, whatever `exp` says: so long are used tokens remembered
+const longestUse = 600; // s after `iat`, even if `exp` is later: used tokens are remembered this long
 const clockTolerance = 5; // s
 
 /** OpenID Connect Back-Channel Logout 1.0, section 2.4. `nonce`: an ID token must not pass as a logout token. */
@@ -69,7 +69,7 @@ async function failureOf(token: string | undefined): Promise<LogoutTokenFailure 
   }
 }
 
-/** Ends every session of the account that a logout token of the provider names. @returns why it ended none; `null`: done */
+/** Ends every session of the account that the provider's logout token names. @returns why it ended none, or `null` */
 export async function endSessionsByProvider(token: string | undefined): Promise<LogoutTokenFailure | null> {
   const reason = await failureOf(token);
   if (reason !== null) logEvent({ event: "idp.logout_refused", reason });

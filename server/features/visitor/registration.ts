@@ -59,7 +59,7 @@ export async function mailRegistration(email: string, language: Language, return
   };
 }
 
-/** Not when its address has an account by now, or may get none. Reads only. */
+/** False if the address has an account by now, or may not get one. Reads only. */
 export async function isRegistrationLinkLive(link: MailedLink): Promise<boolean> {
   const email = parseAddress(link.email);
   if (email === null || !mayRegister(email)) return false;
@@ -72,7 +72,7 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
   return valid;
 }
 
-/** In one transaction; `null`, and nothing changed, for a link that is not valid. @throws HashingOverloaded */
+/** Creates the user in one transaction; `null`, and nothing changed, for an invalid link. @throws HashingOverloaded */
 export async function completeRegistration(
   visitor: Visitor,
   link: MailedLink,
