@@ -24,13 +24,14 @@ let database: string;
 let service: RunningServer;
 let other: RunningServer;
 let proxy: ReverseProxy;
-let rewrite: Rewrite;
 
 const setEvery: Rewrite = (headers, { proto, host, client }) => {
   headers["x-forwarded-proto"] = proto;
   headers["x-forwarded-host"] = host;
   headers["x-forwarded-for"] = [headers["x-forwarded-for"], client].filter(Boolean).join(", ");
 };
+
+let rewrite = setEvery;
 
 beforeAll(async () => {
   authority = createAuthority();
