@@ -30,7 +30,7 @@ test.each([
   {
     command: "npm run demo",
     pages: ["/login", "http://localhost:4000/.well-known/openid-configuration"],
-    says: /\nOpen http:\S+\/login, choose "Sign in with single sign-on", and type any name and any password\.\n$/,
+    says: /\nOpen http:\S+\/login, choose "Sign in with single sign-on", and type any name and any password\.\n/,
   },
 ])("README: $command starts Latchkey, which says where", async ({ command, pages, says }) => {
   const port = await freePort();
