@@ -55,7 +55,7 @@ export default {
     },
     {
       name: "app-imports-features",
-      comment: "Pages import features, the facts of a request, and the rules, errors and languages that both share.",
+      comment: "Pages import features, the facts of a request, the configuration, and what both share.",
       severity: "error",
       from: { path: "^app/", pathNot: "^app/entry\\.server\\.tsx$" },
       to: {
@@ -63,7 +63,8 @@ export default {
         pathNot: [
           "^server/features/",
           "^server/door/request-facts\\.ts$",
-          "^server/(rules|errors|visitor)\\.ts$",
+          "^server/(config|rules|errors|visitor)\\.ts$",
+          "^server/settings/return-to\\.ts$",
           "^server/languages/",
         ],
       },

@@ -1,11 +1,24 @@
 import { isQuestioned, mostPasskeys, type passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
 import { type ActiveSession, browserName, type Owner } from "#server/features/owner/sessions";
-import { agoIn, momentIn } from "#server/features/visitor/language";
-import { deviceCookie, passkeyOfferedCookie } from "~/visitor/cookies";
-import { lastWay } from "~/visitor/last-sign-in";
+import type { Language } from "#server/languages/languages";
+import { momentIn, oncePerLanguage } from "#server/languages/translate";
+import { deviceCookie, lastWay, passkeyOfferedCookie } from "~/visitor/cookies";
 import { mustSignInAgain } from "~/visitor/session";
 
 type Passkeys = Awaited<ReturnType<typeof passkeysOf>>;
+
+const seconds = { day: 86_400, hour: 3_600, minute: 60 } as const;
+const units = ["day", "hour", "minute"] as const;
+
+const relativeFormat = oncePerLanguage((locale) => new Intl.RelativeTimeFormat(locale));
+const nowIn = oncePerLanguage((locale) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(0, "second"));
+
+/** How long ago it was, rounded down: "now" within the first minute. @param now in ms */
+export function agoIn(language: Language, at: Date, now = Date.now()): string {
+  const age = (now - at.getTime()) / 1000;
+  const unit = units.find((unit) => age >= seconds[unit]);
+  return unit ? relativeFormat(language).format(-Math.floor(age / seconds[unit]), unit) : nowIn(language);
+}
 
 const shownMoment = ({ language }: Owner, at: Date) => ({
   at: at.toISOString(),

@@ -1,25 +1,21 @@
 import { redirect } from "@remix-run/node";
+import { config } from "#server/config";
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { requestEmailChange } from "#server/features/owner/email-change";
 import { addPasskey, removePasskey } from "#server/features/owner/passkeys";
 import { changePassword, verifyCurrentPassword } from "#server/features/owner/password-change";
 import { unlinkProvider } from "#server/features/owner/provider-link";
 import { endOtherSessions, endSession, type SignedIn } from "#server/features/owner/sessions";
-import {
-  isExternalSignInOn,
-  logExternalSignInFailure,
-  startExternalSignIn,
-} from "#server/features/visitor/external-sign-in";
-import { hasPasswords, passwordProblem } from "#server/features/visitor/password-policy";
+import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
+import { passwordProblem } from "#server/features/visitor/password-policy";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
 import { linkLifetimeMinutes } from "#server/rules";
 import { minutesIn } from "~/answers/responses";
 import { passwordMessage } from "~/forms/password-messages";
-import { textsFor } from "~/visitor/language";
-import { forgottenWay } from "~/visitor/last-sign-in";
+import { forgottenWay } from "~/visitor/cookies";
 import { connectCookies, redirectUri } from "~/visitor/oauth-attempt";
 import { leave, requireRecentSignIn, signOut } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
+import { ownerOf, textsFor } from "~/visitor/visitor";
 import { type AccountForm, type ActionContext, done, type Intent, refused, sessionsEnded, throttled } from "./answers";
 
 async function endOneSession({ request, t, owner, form }: ActionContext) {
@@ -66,7 +62,7 @@ async function changeOwnPassword({ request, t, owner, form }: ActionContext) {
 }
 
 async function connect({ request, t, owner, form }: ActionContext) {
-  if (!isExternalSignInOn()) return refused(form, { provider: t("account.signInOff") });
+  if (!config().identityProvider) return refused(form, { provider: t("account.signInOff") });
   if (owner.user.isLinked) return refused(form, { provider: t("account.alreadyConnected") });
   try {
     const attempt = await startExternalSignIn(redirectUri(request));
@@ -138,7 +134,7 @@ const actions: Record<Intent, AccountAction> = {
 export async function runAccountAction(request: Request, signedIn: SignedIn, form: AccountForm) {
   const { password, recent, run } = actions[form.intent];
   const t = textsFor(request);
-  if (password && !hasPasswords()) return refused(form, { passwordLink: t("account.passwordsOff") });
+  if (password && !config().passwords.on) return refused(form, { passwordLink: t("account.passwordsOff") });
   if (recent) await requireRecentSignIn(request, signedIn);
   const answer = await run({ request, t, owner: ownerOf(request, signedIn), form });
   return answer === "session_ended" ? redirect("/login") : answer;

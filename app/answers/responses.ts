@@ -1,8 +1,11 @@
-import type { HeadersFunction } from "@remix-run/node";
+import { type HeadersFunction, redirect, redirectDocument } from "@remix-run/node";
 import { data } from "@remix-run/react";
-import { logFault, requestId } from "#server/door/request-facts";
+import { config } from "#server/config";
+import { factsOf, logFault, originOf, requestId } from "#server/door/request-facts";
 import { DatabaseUnavailable, HashingOverloaded } from "#server/errors";
 import { outageRetryAfter } from "#server/rules";
+import { allowedTarget } from "#server/settings/return-to";
+import { returnToName } from "./return-to";
 
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });
 
@@ -60,4 +63,24 @@ export async function keepTyped<T, Typed>(typed: Typed, work: () => Promise<T>) 
     if (!isUnavailable(error)) throw error;
     return data({ ...typed, fault: requestId() }, unavailable(error));
   }
+}
+
+/** Where a visitor may be sent after a sign-in, serialised; `null` when the text is no allowed path or URL. */
+export const allowedReturn = (text: string) => allowedTarget(text, config());
+
+/** The target of the page's `return_to`; `null` if the parameter is absent, repeated or not allowed. */
+export function returnToOf(request: Request): string | null {
+  const [text, ...more] = new URL(request.url).searchParams.getAll(returnToName);
+  return text === undefined || more.length > 0 ? null : allowedReturn(text);
+}
+
+/** The target may be another application on this host. Remix would look for a route, so the browser loads it. */
+export function redirectTo(target: string, headers = new Headers()): Response {
+  return target === "/dashboard" ? redirect(target, { headers }) : redirectDocument(target, { headers });
+}
+
+/** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */
+export function allowFormTarget(request: Request, returnTo: string | null, otherwise = config().afterSignIn): void {
+  const { origin } = new URL(returnTo ?? otherwise, originOf(request));
+  if (origin !== originOf(request)) factsOf(request).formTarget = origin;
 }

@@ -1,18 +1,19 @@
+import { config } from "#server/config";
 import { pageBrand } from "#server/features/visitor/branding";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { pageTextsIn, textsPath } from "#server/features/visitor/language";
-import { hasPasswords, shortestPassword } from "#server/features/visitor/password-policy";
 import type { Language } from "#server/languages/languages";
 import type { PageContent } from "./page-context";
 
 export function pageOf(language: Language, nonce: string): PageContent {
+  const { on, minimumLength } = config().passwords;
   return {
     language,
     textsPath: textsPath(language),
     texts: pageTextsIn(language),
     brand: pageBrand(),
-    shortestPassword: shortestPassword(),
-    passwordless: hasPasswords() ? null : providerLabel(language),
+    shortestPassword: minimumLength,
+    passwordless: on ? null : providerLabel(language),
     nonce,
   };
 }

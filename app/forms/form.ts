@@ -3,7 +3,7 @@ import { factsOf } from "#server/door/request-facts";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { TextKey } from "#server/languages/translate";
 import { methodNotAllowed } from "~/answers/responses";
-import { textsFor } from "~/visitor/language";
+import { textsFor } from "~/visitor/visitor";
 
 const largestForm = 16_384; // bytes
 const largestDiscarded = 8_388_608; // bytes; read to the end, because a browser shows no answer while it still sends

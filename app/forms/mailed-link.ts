@@ -1,4 +1,4 @@
-import { allowedReturn } from "#server/features/visitor/return-to";
+import { allowedReturn } from "~/answers/responses";
 import { returnToName } from "~/answers/return-to";
 import { readFields } from "./form";
 

@@ -8,9 +8,8 @@ import { Notice, Page } from "~/components/page";
 import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { linkParameters, readLinkForm } from "~/forms/mailed-link";
-import { textsFor } from "~/visitor/language";
 import { getUser, keepSession } from "~/visitor/session";
-import { ownerOf, visitorOf } from "~/visitor/visitor";
+import { ownerOf, textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("confirmEmail.title");
 

@@ -1,11 +1,7 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
-import {
-  isExternalSignInOn,
-  logExternalSignInFailure,
-  startExternalSignIn,
-} from "#server/features/visitor/external-sign-in";
-import { returnToOf } from "~/answers/redirects";
-import { methodNotAllowed, plainText } from "~/answers/responses";
+import { config } from "#server/config";
+import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
+import { methodNotAllowed, plainText, returnToOf } from "~/answers/responses";
 import { redirectUri, signInCookies } from "~/visitor/oauth-attempt";
 import { failAttempt } from "~/visitor/sign-in-attempt";
 
@@ -17,7 +13,7 @@ const isSpeculative = ({ headers }: Request) =>
 
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt
-  if (!isExternalSignInOn()) throw plainText("External sign-in is not configured.\n", 400);
+  if (!config().identityProvider) throw plainText("External sign-in is not configured.\n", 400);
   if (isSpeculative(request)) throw plainText("This page is not loaded in advance.\n", 503);
   const returnTo = returnToOf(request);
   const selectAccount = new URL(request.url).searchParams.getAll("prompt").join() === "select_account";

@@ -9,13 +9,11 @@ import {
   startPasskeySignIn,
 } from "#server/features/owner/passkeys";
 import { signInWithPasskey } from "#server/features/visitor/passkey-sign-in";
-import { returnToOf } from "~/answers/redirects";
-import { methodNotAllowed, minutesIn, respond, tooManyRequests } from "~/answers/responses";
+import { methodNotAllowed, minutesIn, respond, returnToOf, tooManyRequests } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import { ceremonyCookie } from "~/visitor/cookies";
-import { textsFor } from "~/visitor/language";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
-import { ownerOf, visitorOf } from "~/visitor/visitor";
+import { ownerOf, textsFor, visitorOf } from "~/visitor/visitor";
 
 /** The signed-in user, if the sign-in is recent enough to add a passkey; otherwise `null`. */
 async function recentlySignedIn(request: Request) {

@@ -1,8 +1,8 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
+import { config } from "#server/config";
 import { setNoticeLanguage } from "#server/features/owner/sessions";
-import { isLanguage } from "#server/features/visitor/language";
-import { allowedPath } from "#server/features/visitor/return-to";
-
+import { isLanguage } from "#server/languages/languages";
+import { ownPath } from "#server/settings/return-to";
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import { languageCookie } from "~/visitor/cookies";
@@ -22,6 +22,6 @@ export function action({ request }: ActionFunctionArgs) {
     if (signedIn) await setNoticeLanguage(signedIn.user.id, language);
     const headers = new Headers();
     if (isLanguage(language)) headers.set("Set-Cookie", languageCookie.write(request, language));
-    return redirect(allowedPath(page) ?? "/", { headers });
+    return redirect(ownPath(page, config()) ?? "/", { headers });
   });
 }

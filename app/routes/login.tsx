@@ -1,15 +1,22 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { data, Form, Link, useActionData, useLoaderData } from "@remix-run/react";
+import { data, Form, Link, redirectDocument, useActionData, useLoaderData } from "@remix-run/react";
 import * as z from "zod";
+import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
 import { hasPasskeys } from "#server/features/owner/passkeys";
-import { providerLabel, redirectsToProvider } from "#server/features/visitor/external-sign-in";
+import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { authenticate, countLogin, logIn } from "#server/features/visitor/login";
-import { hasPasswords } from "#server/features/visitor/password-policy";
 import { offersRegistration } from "#server/features/visitor/registration";
 import { recentSignInMinutes } from "#server/rules";
-import { allowFormTarget, redirectToProvider, returnToOf } from "~/answers/redirects";
-import { keepTyped, minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
+import {
+  allowFormTarget,
+  keepTyped,
+  minutesIn,
+  respond,
+  returnToOf,
+  tooManyRequests,
+  unprocessable,
+} from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
@@ -22,12 +29,10 @@ import { Text, useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readForm, text } from "~/forms/form";
-import { sessionTokens } from "~/visitor/cookies";
-import { languageOf, textsFor } from "~/visitor/language";
-import { lastWay } from "~/visitor/last-sign-in";
+import { lastWay, sessionTokens } from "~/visitor/cookies";
 import { followsForm, requireGuest, signIn } from "~/visitor/session";
 import { failureShown } from "~/visitor/sign-in-attempt";
-import { visitorOf } from "~/visitor/visitor";
+import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -39,15 +44,15 @@ export function loader({ request }: LoaderFunctionArgs) {
     const failure = failureShown(request);
     const returnTo = returnToOf(request) ?? failure?.returnTo ?? null;
     const provider = providerLabel(languageOf(request));
-    if (failure?.canRestart && provider !== null) throw redirectToProvider(returnTo);
+    const restarts = failure?.canRestart && provider !== null;
     const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
-    const isBarred = sessionTokens(request).length > 1; // no sign-in lasts: a second cookie would make a loop
-    if (notice === null && redirectsToProvider() && !followsForm(request) && !isBarred)
-      throw redirectToProvider(returnTo);
+    const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
+    const goesOn = config().signInRedirect && notice === null && !followsForm(request) && !hasTwoSessions;
+    if (restarts || goesOn) throw redirectDocument(withReturnTo("/auth/idp", returnTo));
     const registrationClosed = !offersRegistration();
     const passkeys = hasPasskeys(factsOf(request).origin);
-    const isOn = { password: hasPasswords(), provider: provider !== null, passkey: passkeys };
+    const isOn = { password: config().passwords.on, provider: provider !== null, passkey: passkeys };
     const last = Object.values(isOn).filter(Boolean).length > 1 ? lastWay(request) : null;
     const lastUsed = last && isOn[last] ? last : null;
     allowFormTarget(request, returnTo);

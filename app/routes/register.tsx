@@ -1,10 +1,10 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
+import { config } from "#server/config";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { isMailLogged } from "#server/features/visitor/mail-preview";
-import { registrationMode, requestRegistration } from "#server/features/visitor/registration";
-import { returnToOf } from "~/answers/redirects";
-import { keepTyped, respond } from "~/answers/responses";
+import { requestRegistration } from "#server/features/visitor/registration";
+import { keepTyped, respond, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
@@ -14,9 +14,8 @@ import { SentPage } from "~/components/sent-page";
 import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { languageOf } from "~/visitor/language";
 import { requireGuest } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { languageOf, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -31,7 +30,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     return {
       idpEnabled: provider !== null,
       provider,
-      registration: registrationMode(),
+      registration: config().registration.mode,
       email,
       returnTo,
       isMailLogged: isMailLogged(),

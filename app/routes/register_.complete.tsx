@@ -1,23 +1,21 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { useLoaderData } from "@remix-run/react";
+import { config } from "#server/config";
 import { passwordProblem } from "#server/features/visitor/password-policy";
 import {
   completeRegistration,
   isRegistrationLinkLive,
   isRegistrationLinkValid,
-  registrationMode,
 } from "#server/features/visitor/registration";
-import { allowFormTarget, returnToOf } from "~/answers/redirects";
-import { respond, unprocessable } from "~/answers/responses";
+import { allowFormTarget, respond, returnToOf, unprocessable } from "~/answers/responses";
 import { returnToName } from "~/answers/return-to";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { type LinkRefusal, openedLink, readLinkForm } from "~/forms/mailed-link";
 import { passwordMessage } from "~/forms/password-messages";
-import { textsFor } from "~/visitor/language";
 import { signIn } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("complete.title", { password: true });
 
@@ -25,7 +23,7 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const returnTo = returnToOf(request);
     const link = await openedLink(request, isRegistrationLinkLive);
-    const registrationClosed = registrationMode() === "closed";
+    const registrationClosed = config().registration.mode === "closed";
     const loaded = { ...link, ...(returnTo && { [returnToName]: returnTo }), registrationClosed };
     allowFormTarget(request, returnTo);
     return loaded;

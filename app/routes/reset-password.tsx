@@ -9,8 +9,7 @@ import { titled } from "~/document/title";
 import { type LinkRefusal, openedLink, readLinkForm } from "~/forms/mailed-link";
 import { passwordMessage } from "~/forms/password-messages";
 import { deviceCookie } from "~/visitor/cookies";
-import { textsFor } from "~/visitor/language";
-import { visitorOf } from "~/visitor/visitor";
+import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("reset.title", { description: "forgot.description", password: true });
 

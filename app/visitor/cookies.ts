@@ -1,5 +1,7 @@
 import { type CookieAttributes, serializeCookie } from "oslo/cookie";
+import { config } from "#server/config";
 import { cookieOf, cookieValues, originOf, sessionCookieName } from "#server/door/request-facts";
+import type { SessionToken } from "#server/features/owner/sessions";
 import { DEVICE_LIFETIME_MS, PASSKEY_CHALLENGE_TTL_MS } from "#server/rules";
 
 const isHttps = (request: Request) => originOf(request).startsWith("https:");
@@ -40,10 +42,30 @@ export const sessionToken = (request: Request) => readCookie(request, sessionCoo
 
 export const sessionTokens = (request: Request) => readCookies(request, sessionCookie(request));
 
-/** @param domain of the cookie, when applications on https hosts share the session; `null` for this host only */
-export const writeSession = (request: Request, token: string, expires: Date, domain: string | null): string =>
-  writeCookie(request, sessionCookie(request), token, {
+/** An expiry in the past deletes the cookie. */
+export function writeSession(request: Request, { token, expiresAt: expires }: SessionToken): string {
+  const domain = isHttps(request) ? config().sessionDomain : null; // applications on https hosts share the session
+  return writeCookie(request, sessionCookie(request), token, {
     path: "/",
     expires,
-    ...(isHttps(request) && domain !== null && { domain }),
+    ...(domain !== null && { domain }),
   });
+}
+
+/** The ways to sign in. */
+const ways = ["password", "provider", "passkey"] as const;
+
+export type Way = (typeof ways)[number];
+
+/** How this browser signed in last; `null` without a cookie or with an unknown value. */
+export function lastWay(request: Request): Way | null {
+  const value = readCookie(request, "last_sign_in");
+  return ways.find((way) => way === value) ?? null;
+}
+
+const writeLastWay = (request: Request, value: string, maxAge: number) =>
+  writeCookie(request, "last_sign_in", value, { path: "/", maxAge });
+
+export const rememberedWay = (request: Request, way: Way): string => writeLastWay(request, way, 365 * 24 * 3_600);
+
+export const forgottenWay = (request: Request): string => writeLastWay(request, "", 0);

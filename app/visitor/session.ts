@@ -1,37 +1,23 @@
 import { redirect, redirectDocument } from "@remix-run/node";
-import { factsOf } from "#server/door/request-facts";
+import { config } from "#server/config";
+import { factsOf, originOf } from "#server/door/request-facts";
 import {
   logOut,
   type NewSession,
   resumeSession,
   type SessionToken,
   type SignedIn,
-  sessionDomain,
 } from "#server/features/owner/sessions";
-import { consentOrigin, logsOutAtProvider, providerLogoutUrl } from "#server/features/visitor/external-sign-in";
-import { allowedReturn } from "#server/features/visitor/return-to";
+import { consentOrigin, providerLogoutUrl } from "#server/features/visitor/external-sign-in";
 import { recentSignInMinutes } from "#server/rules";
-import {
-  allowFormTarget,
-  redirectAfterLogout,
-  redirectFromGuestPage,
-  redirectSignedIn,
-  returnToOf,
-} from "~/answers/redirects";
+import { allowedReturn, allowFormTarget, redirectTo, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
-import { deviceCookie, sessionToken, sessionTokens, writeSession } from "./cookies";
-import { lastWay, rememberedWay, type Way } from "./last-sign-in";
+import { deviceCookie, lastWay, rememberedWay, sessionToken, sessionTokens, type Way, writeSession } from "./cookies";
 import { failureShown, settleFailure } from "./sign-in-attempt";
 
 export const recentSignIn = recentSignInMinutes * 60_000; // ms
 
 export const mustSignInAgain = ({ signedInAt }: SignedIn) => signedInAt.getTime() < Date.now() - recentSignIn;
-
-/** Adds the session cookie. An expiry in the past deletes it. */
-function withSession(request: Request, { token, expiresAt }: SessionToken, headers = new Headers()): Headers {
-  headers.append("Set-Cookie", writeSession(request, token, expiresAt, sessionDomain()));
-  return headers;
-}
 
 export async function getUser(request: Request): Promise<SignedIn | null> {
   const token = sessionToken(request);
@@ -59,7 +45,10 @@ export async function requireGuest(request: Request, returnTo: string | null = n
   const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
   const failure = failureShown(request);
   if (failed && !returnTo && failure?.problem !== "stale") throw redirect("/dashboard?notice=idp_failed");
-  throw redirectFromGuestPage(request, returnTo ?? failure?.returnTo ?? null);
+  const target = returnTo ?? failure?.returnTo ?? config().afterSignIn;
+  const { origin, pathname } = new URL(target, originOf(request));
+  const isThisPage = origin === originOf(request) && pathname === new URL(request.url).pathname;
+  throw redirectTo(isThisPage ? "/dashboard" : target);
 }
 
 /** Against use of an unattended browser. @throws Response to the login page, which is for guests: the session ends */
@@ -80,18 +69,19 @@ export function signIn(
   request: Request,
   { session, deviceToken, way, returnTo, headers = new Headers() }: SignIn,
 ): Response {
-  withSession(request, session, settleFailure(request, headers, returnTo));
+  settleFailure(request, headers, returnTo);
+  headers.append("Set-Cookie", writeSession(request, session));
   headers.append("Set-Cookie", rememberedWay(request, way));
   if (deviceToken !== undefined) headers.append("Set-Cookie", deviceCookie.write(request, deviceToken));
-  return redirectSignedIn(returnTo, headers);
+  return redirectTo(returnTo ?? config().afterSignIn, headers);
 }
 
 export const keepSession = (request: Request, session: SessionToken, location: string): Response =>
-  redirect(location, { headers: withSession(request, session) });
+  redirect(location, { headers: { "Set-Cookie": writeSession(request, session) } });
 
 async function endSession(request: Request): Promise<Headers> {
   await logOut(sessionTokens(request)); // all of them: a sibling host may have planted one
-  return withSession(request, { token: "", expiresAt: new Date(0) });
+  return new Headers({ "Set-Cookie": writeSession(request, { token: "", expiresAt: new Date(0) }) });
 }
 
 /** @param cookies further cookies to set */
@@ -102,14 +92,20 @@ export async function signOut(request: Request, location: string, ...cookies: st
 }
 
 /** Whether `IDP_LOGOUT` is on and this browser's last sign-in used the provider. */
-const leavesProvider = (request: Request) => logsOutAtProvider() && lastWay(request) === "provider";
+const leavesProvider = (request: Request) =>
+  config().identityProvider?.logout === true && lastWay(request) === "provider";
 
 /** Logs out. Redirects to the provider's logout, to `return_to` (which may be another application) or to `/login`. */
 export async function leave(request: Request): Promise<Response> {
   const headers = await endSession(request);
-  if (!leavesProvider(request)) return redirectAfterLogout(returnToOf(request), headers);
-  const url = await providerLogoutUrl();
-  return url ? redirectDocument(url, { headers }) : redirectAfterLogout(null, headers);
+  const isLeaving = leavesProvider(request);
+  const url = isLeaving && (await providerLogoutUrl());
+  if (url) return redirectDocument(url, { headers });
+  const returnTo = isLeaving ? null : returnToOf(request);
+  if (returnTo !== null) return redirectTo(returnTo, headers);
+  // Without a notice, `/login` may redirect to the provider, which would sign the user in again at once.
+  const { signInRedirect, identityProvider } = config();
+  return redirect(signInRedirect || identityProvider?.logout ? "/login?notice=signed_out" : "/login", { headers });
 }
 
 /** Who is signed in, and where the logout leads. @throws Response for a visitor: to the login page */

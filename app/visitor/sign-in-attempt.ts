@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { redirect } from "@remix-run/node";
 import { type SignInProblem, signInProblems } from "#server/features/visitor/external-sign-in";
-import { allowedReturn } from "#server/features/visitor/return-to";
+import { allowedReturn } from "~/answers/responses";
 import { readCookie, sentPairs, writeCookie } from "./cookies";
 
 /** A sign-in at the provider that this browser has started. */

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { agoIn, chooseLanguage } from "#server/features/visitor/language";
 import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
+import { agoIn } from "~/account/account-page";
 import * as confirmEmail from "~/routes/account.email";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as language from "~/routes/language";
 import * as register from "~/routes/register";
+import { chooseLanguage } from "~/visitor/visitor";
 import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";

@@ -23,9 +23,6 @@ import type { Visitor } from "../../visitor";
 export { browserName } from "../../accounts/sessions/browser-name";
 export type { EndedOthers, NewSession, SessionToken } from "../../accounts/sessions/sessions";
 
-/** The domain of the session cookie; `null`: the cookie is for this host only. */
-export const sessionDomain = (): string | null => config().sessionDomain;
-
 const longestSeenInterval = 3_600_000; // ms between two writes of `last_seen_at`, or a twelfth of the idle lifetime
 
 interface SignedInUser {

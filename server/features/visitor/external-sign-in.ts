@@ -33,19 +33,12 @@ function configured(): IdentityProviderConfig {
   return settings;
 }
 
-export const isExternalSignInOn = (): boolean => config().identityProvider !== null;
-
-/** Whether `/login` sends a visitor on to the provider. */
-export const redirectsToProvider = (): boolean => config().signInRedirect;
-
 export function providerLabel(language: Language): string | null {
   const { identityProvider } = config();
   if (!identityProvider) return null;
   const { name, provider } = identityProvider;
   return name ?? providers[provider].label ?? answersIn(language)("provider.singleSignOn");
 }
-
-export const logsOutAtProvider = (): boolean => config().identityProvider?.logout === true;
 
 /** The URL of the provider's logout; `null` if the provider has none, or does not answer. */
 export const providerLogoutUrl = (): Promise<string | null> =>

@@ -12,12 +12,6 @@ export type PasswordProblem =
   | "breached"
   | "unconfirmed";
 
-/** Whether people sign in with passwords. */
-export const hasPasswords = (): boolean => config().passwords.on;
-
-/** In Unicode code points. */
-export const shortestPassword = (): number => config().passwords.minimumLength;
-
 export interface NewPassword {
   email: string;
   password: string;
@@ -48,8 +42,8 @@ export async function passwordProblem({
   password,
   passwordConfirmation,
 }: NewPassword): Promise<PasswordProblem | null> {
-  const length = [...password].length;
-  if (length < shortestPassword()) return "too_short";
+  const length = [...password].length; // in Unicode code points
+  if (length < config().passwords.minimumLength) return "too_short";
   if (length > longestPassword) return "too_long";
   const email = normalizeAddress(typedEmail);
   const spelling = spelled(password);

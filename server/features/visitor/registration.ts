@@ -17,10 +17,8 @@ import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
 
-export const registrationMode = () => config().registration.mode;
-
 /** Whether the pages and mails offer a new account. */
-export const offersRegistration = (): boolean => config().passwords.on && registrationMode() !== "closed";
+export const offersRegistration = (): boolean => config().passwords.on && config().registration.mode !== "closed";
 
 /** Asks for a link that proves the mailbox. The work is the same for every address, known or not. */
 export async function requestRegistration(
