@@ -3,8 +3,15 @@ import { changeEmail } from "#server/features/owner/email-change";
 import { signInToAccount } from "#server/features/visitor/external-sign-in";
 import { authenticate, logIn as startLogin } from "#server/features/visitor/login";
 import * as confirmEmail from "~/routes/account.email";
-import * as register from "~/routes/register";
-import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
+import {
+  act,
+  askForAccount,
+  confirmAddress,
+  logIn,
+  openAccount,
+  registerWith,
+  resetWith,
+} from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import {
@@ -15,7 +22,7 @@ import {
   resetLink,
 } from "../support/mailed-links";
 import { goodPassword, newPassword } from "../support/passwords";
-import { call, get, type Outcome, post } from "../support/route-calls";
+import { call, get, type Outcome, type RequestOptions } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
@@ -32,11 +39,10 @@ beforeEach(async () => {
   cookie = await latchkey.signedIn(ada);
 });
 
-const ask = (email: string, from = cookie, headers?: Record<string, string>) =>
-  act(from, "change-email", { email }, headers);
+const ask = (email: string, from = cookie, options: RequestOptions = {}) =>
+  act(from, "change-email", { email }, options);
 
-const confirm = ({ email, token }: MailedLink, from = "") =>
-  call(confirmEmail.action, post("/account/email", { email, token }, { cookie: from }));
+const confirm = (link: MailedLink, from = "") => confirmAddress(link, { cookie: from });
 
 const link = (email = newEmail, from = cookie) => emailChangeLink(latchkey, from, email);
 
@@ -113,7 +119,7 @@ describe("asking for another address", () => {
   });
 
   test("counts with the registration mails of the address: past five in 15 minutes the answer is the same and no mail goes", async () => {
-    for (let at = 0; at < 3; at++) await call(register.action, post("/register", { email: newEmail }));
+    for (let at = 0; at < 3; at++) await askForAccount(newEmail);
     for (let at = 0; at < 4; at++) expect(await ask(newEmail)).toEqual(answer(newEmail));
     await latchkey.drain();
     expect(sent().filter((mail) => mail.startsWith(newEmail))).toHaveLength(5);
@@ -123,12 +129,12 @@ describe("asking for another address", () => {
   });
 
   test("counts for the client: at most fifty mails in 15 minutes", async () => {
-    const headers = { "latchkey-client": "192.0.2.1" };
+    const options = { facts: { client: "192.0.2.1" } };
     await latchkey.execute(
       "insert into rate_limits values ('registration:client:192.0.2.1', 49, extract(epoch from now()) * 1000 + 900000)",
     );
-    await ask("one@example.com", cookie, headers);
-    expect(await ask("two@example.com", cookie, headers)).toEqual(answer("two@example.com"));
+    await ask("one@example.com", cookie, options);
+    expect(await ask("two@example.com", cookie, options)).toEqual(answer("two@example.com"));
     expect(await latchkey.jobs()).toHaveLength(2);
   });
 
@@ -151,8 +157,8 @@ describe("confirming", () => {
     expect((await openAccount(`session=${cookies.session}`)).data.user.email).toBe(newEmail);
     expect(await openAccount(other)).toMatchObject({ location: "/login" });
     expect((await openAccount(bobs)).status).toBe(200);
-    expect((await logIn(oldEmail)).status).toBe(422);
-    expect((await logIn(newEmail)).status).toBe(302);
+    expect((await logIn({ email: oldEmail })).status).toBe(422);
+    expect((await logIn({ email: newEmail })).status).toBe(302);
     expect(latchkey.events().slice(0, 3)).toEqual([
       { event: "email_change.requested" },
       { event: "session.ended", reason: "email_changed" },
@@ -180,7 +186,7 @@ describe("confirming", () => {
     ["without a session forgets every device, so that the next login is told", false],
     ["in the owner's browser keeps every device", true],
   ])("%s", async (_what, owns) => {
-    const { cookies } = await logIn(oldEmail);
+    const { cookies } = await logIn({ email: oldEmail });
     await confirm(await link(), owns ? cookie : "");
     expect(await latchkey.execute("select token_hash from devices")).toEqual(
       owns ? [{ token_hash: sha256(cookies.device ?? "") }] : [],
@@ -198,9 +204,7 @@ describe("confirming", () => {
       expect((await call(confirmEmail.loader, get(path, { cookie: from }))).data).toEqual(one);
     }
     const show = (token: string, from = "") =>
-      latchkey.unchanged(() =>
-        call(confirmEmail.action, post("/account/email", { ...one, token, intent: "show" }, { cookie: from })),
-      );
+      latchkey.unchanged(() => confirm({ ...one, token, intent: "show" }, from));
     for (const from of [cookie, ""]) {
       expect(await show(one.token, from)).toMatchObject({ status: 200, data: { typed: one, account: oldEmail } });
     }
@@ -211,8 +215,7 @@ describe("confirming", () => {
 
   test("can be declined: the link is invalid then, and nothing was changed", async () => {
     const one = await link();
-    const decline = (token: string) =>
-      call(confirmEmail.action, post("/account/email", { ...one, token, intent: "decline" }));
+    const decline = (token: string) => confirm({ ...one, token, intent: "decline" });
     expect((await decline("0".repeat(64))).data).toMatchObject({ outcome: "declined" });
     expect(await latchkey.execute("select * from email_changes")).toHaveLength(1);
     expect(await decline(one.token)).toMatchObject({ status: 200, data: { outcome: "declined" } });

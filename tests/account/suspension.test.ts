@@ -1,14 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { restoreUser, suspendUser } from "#server/features/operator/suspension";
-import * as confirmEmail from "~/routes/account.email";
-import * as completeRegistration from "~/routes/register_.complete";
-import * as resetPassword from "~/routes/reset-password";
-import { logIn, openAccount, resetWith } from "../support/account-calls";
+import { confirmAddress, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, expectInvalidLink, resetLink } from "../support/mailed-links";
-import { goodPassword, newPassword } from "../support/passwords";
-import { call, post } from "../support/route-calls";
+import { newPassword } from "../support/passwords";
 
 const latchkey = startLatchkey(google);
 const email = "ada@example.com";
@@ -45,15 +41,9 @@ describe("suspending an account", () => {
     }
     expect(await openAccount(cookie)).toMatchObject({ status: 302, location: "/login" });
     expect((await openAccount(bob)).status).toBe(200);
-    await expectInvalidLink(
-      latchkey,
-      (fields) => call(resetPassword.action, post("/reset-password", fields)),
-      reset,
-      "This reset link is invalid or has expired.",
-    );
-    const { status, data } = await latchkey.unchanged(() =>
-      call(confirmEmail.action, post("/account/email", { ...change })),
-    );
+    const use = () => resetWith(reset, newPassword);
+    await expectInvalidLink(latchkey, use, reset, "This reset link is invalid or has expired.");
+    const { status, data } = await latchkey.unchanged(() => confirmAddress(change));
     expect([status, data.invalidLink]).toEqual([422, invalid]);
     await latchkey.drain();
     expect(latchkey.mails()).toHaveLength(mails);
@@ -71,9 +61,9 @@ describe("a suspended account", () => {
     await suspended();
     const before = latchkey.events().length;
     const [right, wrong, unknown] = await Promise.all([
-      logIn(email, goodPassword),
-      logIn(email, "wrong"),
-      logIn("nobody@example.com", goodPassword),
+      logIn({ email }),
+      logIn({ email, password: "wrong" }),
+      logIn({ email: "nobody@example.com" }),
     ]);
     const answer = { ...right, data: { ...right.data, typed: undefined } };
     for (const other of [wrong, unknown])
@@ -105,10 +95,8 @@ describe("a suspended account", () => {
 
   test("cannot be registered again: its address has an account", async () => {
     await suspended();
-    const token = "ab".repeat(32);
-    const complete = (fields: Record<string, string>) =>
-      call(completeRegistration.action, post("/register/complete", fields));
-    await expectInvalidLink(latchkey, complete, { email, token }, invalid);
+    const link = { email, token: "ab".repeat(32) };
+    await expectInvalidLink(latchkey, () => registerWith(link, newPassword), link, invalid);
   });
 });
 

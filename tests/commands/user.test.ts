@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
-import * as forgotPassword from "~/routes/forgot-password";
-import { logIn } from "../support/account-calls";
+import { askForReset, logIn } from "../support/account-calls";
 import { failed, succeeded } from "../support/command";
 import { startLatchkey } from "../support/latchkey";
-import { call, post } from "../support/route-calls";
 
 const latchkey = startLatchkey({ APP_URL: "https://login.example.com" });
 
@@ -170,8 +168,8 @@ test("`clear-limits` clears what was counted for the address and its known brows
     [userId],
   );
   for (const address of [email, "bob@example.com"]) {
-    await call(forgotPassword.action, post("/forgot-password", { email: address }));
-    await logIn(address, "wrong");
+    await askForReset(address);
+    await logIn({ email: address, password: "wrong" });
   }
   const keys = () => latchkey.execute<{ key: string }>("select key from rate_limits order by key");
   const before = (await keys()).length;

@@ -3,9 +3,9 @@ import { User } from "#server/database/entities";
 import { orm, unitOfWork } from "#server/database/unit-of-work";
 import { DatabaseUnavailable } from "#server/errors";
 import * as dashboard from "~/routes/dashboard";
-import * as forgotPassword from "~/routes/forgot-password";
+import { askForReset } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, post } from "../support/route-calls";
+import { call, get } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
@@ -26,7 +26,7 @@ async function destroyConnection(): Promise<void> {
 
 test("after a connection is lost, the pool opens a new one, and the statements are prepared again on it", async () => {
   const page = await signedInPage();
-  const forgot = () => call(forgotPassword.action, post("/forgot-password", { email: "ada@example.com" }));
+  const forgot = () => askForReset("ada@example.com");
   expect(await page()).toMatchObject({ status: 200 });
   expect(await forgot()).toMatchObject({ status: 200 });
 

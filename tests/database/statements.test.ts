@@ -3,13 +3,12 @@ import { issueLink } from "#server/accounts/links/mailed-links";
 import { PasswordReset } from "#server/database/entities";
 import { runStatement } from "#server/database/run-statement";
 import { indexJobs } from "#server/queue/boss";
-import * as forgotPassword from "~/routes/forgot-password";
-import { logIn, openAccount, resetWith } from "../support/account-calls";
+import { askForReset, logIn, openAccount, resetWith } from "../support/account-calls";
 import { Authenticator } from "../support/authenticator";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { addPasskey, signInBy } from "../support/passkeys";
-import { call, type Outcome, post } from "../support/route-calls";
+import type { Outcome } from "../support/route-calls";
 import { type SentStatement, statementsOf } from "../support/statements";
 
 const latchkey = startLatchkey(google);
@@ -28,7 +27,7 @@ const requests: [string, () => Promise<Outcome>, string | null][] = [
   [
     "POST /forgot-password",
     async () => {
-      const sent = await call(forgotPassword.action, post("/forgot-password", { email }));
+      const sent = await askForReset(email);
       await latchkey.drain();
       return sent;
     },

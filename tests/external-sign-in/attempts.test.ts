@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import * as authorize from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as login from "~/routes/login";
-import { logIn } from "../support/account-calls";
+import { logIn, openLogin } from "../support/account-calls";
 import { attemptCookie, setCookieOf } from "../support/cookies";
 import { google, googleAnswers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, type Outcome } from "../support/route-calls";
+import { call, get, type Outcome, type RequestOptions } from "../support/route-calls";
 
 const latchkey = startLatchkey({ ...google, RETURN_ORIGINS: "https://app.example" });
 
@@ -30,9 +30,9 @@ class Browser {
     return sent.map((pair) => pair.join("=")).join("; ");
   }
 
-  async open(path: string, headers?: Record<string, string>): Promise<Outcome> {
+  async open(path: string, options: RequestOptions = {}): Promise<Outcome> {
     const { pathname } = new URL(path, "http://localhost");
-    const request = get(path, { cookie: this.cookieFor(pathname), headers });
+    const request = get(path, { cookie: this.cookieFor(pathname), ...options });
     const outcome = await call(routes.get(pathname)?.loader, request);
     for (const { name, value, expired } of outcome.headers.getSetCookie().map(setCookieOf)) {
       if (expired) this.cookies.delete(name);
@@ -42,8 +42,8 @@ class Browser {
   }
 
   /** Leaves for the consent screen, in a tab of its own. @returns the attempt's state */
-  async leave(returnTo = "", headers?: Record<string, string>): Promise<string> {
-    const { location } = await this.open(`/auth/idp${returnTo && `?${query(returnTo)}`}`, headers);
+  async leave(returnTo = ""): Promise<string> {
+    const { location } = await this.open(`/auth/idp${returnTo && `?${query(returnTo)}`}`);
     return new URL(location ?? "").searchParams.get("state") ?? "";
   }
 
@@ -177,7 +177,7 @@ describe("a failure", () => {
     expect(await browser.finish(await browser.leave("/notes"), { error: "access_denied" })).toEqual([failed]);
     const page = await browser.open(failed);
     expect(page).toMatchObject({ status: 200, data: { problem: "cancelled", returnTo: "/notes" } });
-    const { cookies } = await logIn(undefined, undefined, { cookie: browser.cookieFor("/login") });
+    const { cookies } = await logIn({ cookie: browser.cookieFor("/login") });
     for (const [name, value] of Object.entries(cookies)) browser.cookies.set(name, value);
     expect((await browser.open(failed)).location).toBe("/dashboard");
   });
@@ -259,7 +259,7 @@ describe("a forged cookie of a failure", () => {
 
   test("that is sent twice counts as absent", async () => {
     const cookie = "idp_failure=0..cancelled; idp_failure=0..closed";
-    expect((await call(login.loader, get(failed, { cookie }))).data.problem).toBeNull();
+    expect((await openLogin("?notice=idp_failed", { cookie })).data.problem).toBeNull();
   });
 
   test("restarts nothing while external sign-in is off", async () => {
@@ -312,7 +312,7 @@ test.each([
   { Purpose: "preview" },
 ])("a request in advance (%j) starts nothing and keeps the running attempt", async (headers) => {
   const state = await browser.leave("/notes");
-  const answer = await browser.open("/auth/idp", headers);
+  const answer = await browser.open("/auth/idp", { headers });
   expect(answer).toMatchObject({ status: 503, location: null });
   expect(answer.cookies).toEqual({});
   expect(await browser.finish(state)).toEqual(["/notes"]);
@@ -321,6 +321,6 @@ test.each([
 test("a client that has hung up before the session starts gets none", async () => {
   await latchkey.createUser();
   const state = await browser.leave();
-  await latchkey.unchanged(() => browser.open(`/auth/idp/callback?code=c&state=${state}`, { "latchkey-gone": "true" }));
+  await latchkey.unchanged(() => browser.open(`/auth/idp/callback?code=c&state=${state}`, { facts: { gone: true } }));
   expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "client_gone" });
 });

@@ -15,7 +15,7 @@ import { call, get, type Outcome } from "../support/route-calls";
 const latchkey = startLatchkey(google);
 
 const off = { IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" };
-const https = { "latchkey-origin": "https://latchkey.example" };
+const https = { facts: { origin: "https://latchkey.example" } };
 const cleared = "oauth_state=; HttpOnly; Max-Age=0; Path=/auth/idp; SameSite=Lax";
 
 const ada = {
@@ -53,7 +53,7 @@ describe("GET /auth/idp", () => {
   });
 
   test("makes a new state for each request, in a cookie, Secure on https", { tags: "10.1.2" }, async () => {
-    const start = () => latchkey.unchanged(() => call(authorize.loader, get("/auth/idp", { headers: https })));
+    const start = () => latchkey.unchanged(() => call(authorize.loader, get("/auth/idp", https)));
     const [one, other] = [await start(), await start()];
     expect(one.headers.getSetCookie()).toEqual([
       expect.stringMatching(
@@ -363,7 +363,7 @@ test("linking by address forgets every device of the account: the next login is 
   const { cookies } = await logIn();
   expectSignedIn(await signInWithGoogle(ada));
   expect(await latchkey.execute("select * from devices")).toEqual([]);
-  await logIn(undefined, undefined, { cookie: `device=${cookies.device}` });
+  await logIn({ cookie: `device=${cookies.device}` });
   const tasks = (await latchkey.jobs()).map((job) => (job as { task: string }).task);
   expect(tasks.filter((task) => task === "mail_new_sign_in")).toHaveLength(2);
 });

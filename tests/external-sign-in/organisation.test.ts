@@ -8,10 +8,19 @@ import { noticeMail } from "#server/features/owner/notices";
 import { accountExistsMail, addressTakenMail } from "#server/mail/messages";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
-import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import * as resetPassword from "~/routes/reset-password";
-import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
+import {
+  act,
+  askForAccount,
+  askForReset,
+  logIn,
+  logOut,
+  openAccount,
+  openLogin,
+  registerWith,
+  resetWith,
+} from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
@@ -22,46 +31,43 @@ import { call, get, post } from "../support/route-calls";
 const latchkey = startLatchkey(google);
 const email = "ada@example.com";
 
-const open = (path: string, cookie?: string) => call(login.loader, get(path, { cookie }));
-
 describe("SIGN_IN_REDIRECT=on", () => {
   const on = () => latchkey.configure({ ...google, SIGN_IN_REDIRECT: "on" });
 
   test("sends a guest of /login on to the provider, with the target", async () => {
     on();
-    expect(await open("/login")).toMatchObject({ status: 302, location: "/auth/idp" });
-    expect((await open("/login?return_to=/hello")).location).toBe("/auth/idp?return_to=%2Fhello");
+    expect(await openLogin()).toMatchObject({ status: 302, location: "/auth/idp" });
+    expect((await openLogin("?return_to=/hello")).location).toBe("/auth/idp?return_to=%2Fhello");
   });
 
   test.each(["signed_out", "password_reset", "idp_failed", "anything", ""])(
     "keeps the page for the notice %j",
     async (notice) => {
       on();
-      expect((await open(`/login?notice=${notice}`)).status).toBe(200);
+      expect((await openLogin(`?notice=${notice}`)).status).toBe(200);
     },
   );
 
   test("sends a signed-in user where a sign-in ends, and keeps a refused form's page", async () => {
     on();
     const cookie = await latchkey.signedIn();
-    expect((await open("/login", cookie)).location).toBe("/dashboard");
+    expect((await openLogin("", { cookie })).location).toBe("/dashboard");
     expect((await call(login.loader, post("/login", {}, { cookie }))).status).toBe(200);
   });
 
   test("keeps the page where the session's cookie comes twice: every sign-in would lead back here", async () => {
     on();
     const cookie = await latchkey.signedIn();
-    expect((await open("/login", `session=planted; ${cookie}`)).status).toBe(200);
+    expect((await openLogin("", { cookie: `session=planted; ${cookie}` })).status).toBe(200);
   });
 
   test("a logout ends where it says so, and not at the provider", async () => {
     const userId = await latchkey.createUser();
-    const leave = async () =>
-      (await call(logout.action, post("/logout", {}, { cookie: await latchkey.signedIn(userId) }))).location;
+    const leave = async () => (await logOut(await latchkey.signedIn(userId))).location;
     expect(await leave()).toBe("/login");
     on();
     expect(await leave()).toBe("/login?notice=signed_out");
-    expect((await open("/login?notice=signed_out")).data).toMatchObject({ notice: "signed_out", idpEnabled: true });
+    expect((await openLogin("?notice=signed_out")).data).toMatchObject({ notice: "signed_out", idpEnabled: true });
   });
 });
 
@@ -74,13 +80,8 @@ describe("PASSWORDS=off", () => {
     const started = await registrationLink(latchkey);
     off();
     await latchkey.unchanged(async () => {
-      for (const [route, path] of [
-        [forgotPassword, "/forgot-password"],
-        [register, "/register"],
-      ] as const) {
-        expect((await call(route.loader, get(path))).status).toBe(200);
-        expect(await call(route.action, post(path, { email }))).toEqual(mailSentOutcome(email));
-      }
+      for (const page of [forgotPassword, register]) expect((await call(page.loader, get("/"))).status).toBe(200);
+      for (const ask of [askForReset, askForAccount]) expect(await ask(email)).toEqual(mailSentOutcome(email));
       const dead = await call(resetPassword.loader, get(`/reset-password?${new URLSearchParams(link)}`));
       expect([dead.status, dead.data.problem]).toEqual([200, "dead"]);
       const reset = { status: 422, data: { invalidLink: "This reset link is invalid or has expired." } };
@@ -95,11 +96,8 @@ describe("PASSWORDS=off", () => {
 
   test("a request from before mails no link", async () => {
     await latchkey.createUser();
-    for (const [route, path, typed] of [
-      [forgotPassword, "/forgot-password", email],
-      [register, "/register", "grace@example.com"],
-    ] as const)
-      await call(route.action, post(path, { email: typed }));
+    await askForReset(email);
+    await askForAccount("grace@example.com");
     off();
     await latchkey.drain();
     expect(latchkey.mails()).toEqual([]);
@@ -117,7 +115,7 @@ describe("PASSWORDS=off", () => {
 
   test("the login page has the provider alone, which is not marked", async () => {
     off({ APP_URL: "http://localhost" }); // another origin: no passkeys
-    const page = await call(login.loader, get("/login", { cookie: "last_sign_in=provider" }));
+    const page = await openLogin("", { cookie: "last_sign_in=provider" });
     expect(page.data).toMatchObject({ idpEnabled: true, registrationClosed: true, passkeys: false, lastUsed: null });
   });
 
@@ -221,7 +219,7 @@ describe("PASSWORDS=off", () => {
 
 test("IDP_NAME names the provider on buttons and in mails", async () => {
   const oidc = { IDP_PROVIDER: "oidc", IDP_ISSUER: "https://sso.example" };
-  const provider = async () => (await open("/login")).data.provider;
+  const provider = async () => (await openLogin()).data.provider;
   latchkey.configure({ ...google, ...oidc });
   expect(await provider()).toBe("single sign-on");
   latchkey.configure({ ...google, ...oidc, IDP_NAME: "Example ID" });

@@ -49,7 +49,7 @@ test.each(forms)("%s refuses forms of other sites, types, methods, sizes", { tag
   const { cookie, fields } = await acceptableFields();
   const body = new URLSearchParams(fields).toString();
   const refusals: [number, Request][] = [
-    [403, post(path, fields, { cookie, headers: { "latchkey-cross-site": "true" } })],
+    [403, post(path, fields, { cookie, facts: { crossSite: true } })],
     [405, raw(path, body, urlencoded, cookie, "PUT")],
     [413, raw(path, `${body}&filler=`.padEnd(16_385, "x"), urlencoded, cookie)],
     ...["text/plain", "application/json", `${urlencoded}x`].map((type): [number, Request] => [

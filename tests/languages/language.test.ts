@@ -2,26 +2,31 @@ import { describe, expect, test } from "vitest";
 import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
 import { agoIn } from "~/account/account-page";
-import * as confirmEmail from "~/routes/account.email";
-import * as forgotPassword from "~/routes/forgot-password";
 import * as language from "~/routes/language";
-import * as register from "~/routes/register";
 import { chooseLanguage } from "~/visitor/visitor";
-import { act, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
+import {
+  act,
+  askForAccount,
+  askForReset,
+  confirmAddress,
+  logIn,
+  openAccount,
+  registerWith,
+  resetWith,
+} from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
 import { bypasses } from "../support/open-redirects";
 import { goodPassword, twice } from "../support/passwords";
-import type { Outcome } from "../support/route-calls";
-import { call, get, post } from "../support/route-calls";
+import { call, get, type Outcome, post, type RequestOptions } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
 const asks = (tag: string) => ({ headers: { "Accept-Language": tag } });
 
 describe("the form that chooses a language", () => {
-  const choose = (fields: Record<string, string> | [string, string][], headers: Record<string, string> = {}) =>
-    call(language.action, post("/language", fields, { headers }));
+  const choose = (fields: Record<string, string> | [string, string][], options: RequestOptions = {}) =>
+    call(language.action, post("/language", fields, options));
 
   test("sets a cookie and shows the same page again", async () => {
     const done = await choose({ language: "ar", page: "/reset-password?email=ada%40example.com&token=ff" });
@@ -30,7 +35,7 @@ describe("the form that chooses a language", () => {
   });
 
   test("sets a cookie that no other host can set, on https", async () => {
-    const done = await choose({ language: "en", page: "/" }, { "latchkey-origin": "https://localhost:3000" });
+    const done = await choose({ language: "en", page: "/" }, { facts: { origin: "https://localhost:3000" } });
     const cookie = "__Host-language=en; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax; Secure";
     expect(done.headers.getSetCookie()).toEqual([cookie]);
   });
@@ -105,14 +110,14 @@ describe("the language of a visitor", () => {
 describe("an answer", () => {
   test("is in the visitor's language", async () => {
     await latchkey.createUser();
-    const refused = await logIn("ada@example.com", "x", asks("de"));
+    const refused = await logIn({ password: "x", ...asks("de") });
     expect(refused.data.message).toBe("E‑Mail-Adresse oder Passwort ist falsch.");
     const invalid = await resetWith({ email: "ada@example.com", token: "0".repeat(64) }, goodPassword, asks("ja"));
     expect(invalid.data.invalidLink).toBe("この再設定用リンクは無効か、有効期限が切れています。");
   });
 
   test("counts minutes as the language does", async () => {
-    const attempt = () => logIn("ada@example.com", "x", asks("ar"));
+    const attempt = () => logIn({ password: "x", ...asks("ar") });
     for (let count = 0; count < 10; count++) await attempt();
     expect((await attempt()).data.message).toBe("محاولات كثيرة جدًا. يُرجى إعادة المحاولة بعد 15 دقيقة.");
   });
@@ -121,7 +126,7 @@ describe("an answer", () => {
     const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
     const cookie = await latchkey.signedIn({}, agent);
     await latchkey.execute("update sessions set created_at = '2026-11-01T09:05:00Z', expires_at = '2100-01-01'");
-    const { data } = await openAccount(cookie, asks("de").headers);
+    const { data } = await openAccount(cookie, asks("de"));
     const since = {
       at: "2026-11-01T09:05:00.000Z",
       ago: expect.stringMatching(/^vor \d+ Tagen$/),
@@ -150,12 +155,12 @@ describe("an answer", () => {
 
 describe("a mail", () => {
   test.each([
-    ["/forgot-password", forgotPassword.action, "mail_password_reset"],
-    ["/register", register.action, "mail_registration"],
-  ])("asked for at %s has the page's language, for known and unknown addresses alike", async (path, action, task) => {
+    ["a reset", askForReset, "mail_password_reset"],
+    ["a registration", askForAccount, "mail_registration"],
+  ])("for %s has the page's language, for known and unknown addresses alike", async (_what, ask, task) => {
     await latchkey.createUser();
     for (const email of ["ada@example.com", "nobody@example.com"]) {
-      await call(action, post(path, { email }, asks("ja")));
+      await ask(email, asks("ja"));
     }
     expect(await latchkey.jobs()).toEqual([
       expect.objectContaining({ task, email: "ada@example.com", language: "ja" }),
@@ -165,7 +170,7 @@ describe("a mail", () => {
 
   test("is written in the language of its job", async () => {
     await latchkey.createUser();
-    await call(forgotPassword.action, post("/forgot-password", { email: "ada@example.com" }, asks("ar")));
+    await askForReset("ada@example.com", asks("ar"));
     await latchkey.drain();
     expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["إعادة ضبط كلمة المرور"]);
   });
@@ -174,9 +179,9 @@ describe("a mail", () => {
     const id = await latchkey.createUser();
     const cookie = await latchkey.signedIn(id);
     latchkey.configure({ DEFAULT_LOCALE: "es" });
-    await logIn(undefined, undefined, asks("ja"));
+    await logIn(asks("ja"));
     await call(language.action, post("/language", { language: "fr", page: "/dashboard" }, { cookie }));
-    await logIn(undefined, undefined, asks("ja"));
+    await logIn(asks("ja"));
     await latchkey.drain();
     expect(latchkey.mails().map(({ subject }) => subject)).toEqual([
       "Nuevo inicio de sesión en tu cuenta",
@@ -187,7 +192,7 @@ describe("a mail", () => {
 
   const german = asks("de");
   const posts = (intent: string, fields?: Record<string, string>) => (cookie: string) =>
-    act(cookie, intent, fields, german.headers);
+    act(cookie, intent, fields, german);
   const email = "grace@example.com";
 
   test.each<[string, (cookie: string) => Promise<Outcome>, status?: number]>([
@@ -196,13 +201,7 @@ describe("a mail", () => {
     ["unlink-provider", posts("unlink-provider")],
     ["end-other-sessions", posts("end-other-sessions")],
     ["a reset", async () => resetWith(await resetLink(latchkey), "a new one!", german)],
-    [
-      "a confirmed address",
-      async (cookie) => {
-        const link = await emailChangeLink(latchkey, cookie, email);
-        return call(confirmEmail.action, post("/account/email", link, german));
-      },
-    ],
+    ["a confirmed address", async (cookie) => confirmAddress(await emailChangeLink(latchkey, cookie, email), german)],
     ["a registration", async () => registerWith(await registrationLink(latchkey), "a new one!", german)],
   ])("has the language in which the owner acted last: %s", async (_what, acts, status = 302) => {
     const cookie = await latchkey.signedIn({ idpId: "42" });

@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { purgeExpired } from "#server/features/operator/purge";
-import * as logout from "~/routes/logout";
-import { act, logIn as postLogin, registerWith, resetWith } from "../support/account-calls";
+import { act, type Login, logIn, logOut, registerWith, resetWith } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
-import { goodPassword, newPassword } from "../support/passwords";
-import { call, type Outcome, post } from "../support/route-calls";
+import { newPassword } from "../support/passwords";
+import type { Outcome, RequestOptions } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();
@@ -13,27 +12,11 @@ const latchkey = startLatchkey();
 const email = "ada@example.com";
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0";
 
-interface From {
-  device?: string;
-  client?: string;
-  userAgent?: string;
-  address?: string;
-  headers?: Record<string, string>;
-}
+const from = (device: string) => ({ cookie: `device=${device}` });
 
-const logIn = (password: string, { device, client, userAgent, address = email, headers = {} }: From = {}) =>
-  postLogin(address, password, {
-    ...(device && { cookie: `device=${device}` }),
-    headers: {
-      ...(client && { "latchkey-client": client }),
-      ...(userAgent && { "User-Agent": userAgent }),
-      ...headers,
-    },
-  });
-
-async function fail(count: number, from: From = {}): Promise<number[]> {
+async function fail(count: number, options: RequestOptions = {}): Promise<number[]> {
   const statuses: number[] = [];
-  for (let at = 0; at < count; at++) statuses.push((await logIn("wrong", from)).status);
+  for (let at = 0; at < count; at++) statuses.push((await logIn({ password: "wrong", ...options })).status);
   return statuses;
 }
 
@@ -46,17 +29,17 @@ beforeEach(async () => {
   ada = await latchkey.createUser();
 });
 
-async function newDevice(from: From = {}): Promise<string> {
-  const { status, cookies } = await logIn(goodPassword, from);
+async function newDevice(login: Login = {}): Promise<string> {
+  const { status, cookies } = await logIn(login);
   expect(status).toBe(302);
   return cookies.device ?? "";
 }
 
 describe("the device cookie", () => {
-  const signIns: [string, (headers: Record<string, string>) => Promise<Outcome>][] = [
-    ["a login", (headers) => logIn(goodPassword, { headers })],
-    ["a registration", async (headers) => registerWith(await registrationLink(latchkey), newPassword, { headers })],
-    ["a reset", async (headers) => resetWith(await resetLink(latchkey), newPassword, { headers })],
+  const signIns: [string, (options: RequestOptions) => Promise<Outcome>][] = [
+    ["a login", logIn],
+    ["a registration", async (options) => registerWith(await registrationLink(latchkey), newPassword, options)],
+    ["a reset", async (options) => resetWith(await resetLink(latchkey), newPassword, options)],
   ];
 
   test.each(signIns)("of %s is stored as its SHA-256", { tags: ["3.3.1", "3.3.4"] }, async (_what, signIn) => {
@@ -66,7 +49,7 @@ describe("the device cookie", () => {
       ["https://latchkey.example", "__Host-device", "; Secure"],
     ] as const) {
       await latchkey.execute("delete from devices");
-      const done = await signIn({ "latchkey-origin": origin });
+      const done = await signIn({ facts: { origin } });
       expect(done.status).toBe(302);
       const token = done.cookies[name] ?? "";
       expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -79,7 +62,11 @@ describe("the device cookie", () => {
 
   test("is not set by a refused login, reset or registration", async () => {
     const link = { email, token: "0".repeat(64) };
-    for (const refused of [logIn("wrong"), resetWith(link, newPassword), registerWith(link, newPassword)]) {
+    for (const refused of [
+      logIn({ password: "wrong" }),
+      resetWith(link, newPassword),
+      registerWith(link, newPassword),
+    ]) {
       const { status, cookies } = await refused;
       expect({ status, cookies }).toEqual({ status: 422, cookies: {} });
     }
@@ -90,21 +77,21 @@ describe("the device cookie", () => {
     const device = await newDevice();
     await latchkey.execute("update devices set last_seen_at = now() - interval '399 days'");
     const cookie = `${await latchkey.signedIn(ada)}; device=${device}`;
-    const left = await call(logout.action, post("/logout", {}, { cookie }));
+    const left = await logOut(cookie);
     expect(Object.keys(left.cookies)).toEqual(["session"]);
-    expect((await logIn(goodPassword, { device })).cookies.device).toBe(device);
+    expect((await logIn(from(device))).cookies.device).toBe(device);
     const renewed = "select token_hash from devices where last_seen_at > now() - interval '1 minute'";
     expect(await latchkey.execute(renewed)).toEqual([{ token_hash: sha256(device) }]);
   });
 
   test.each([
-    ["of another account", async () => newDevice({ address: "bob@example.com" })],
+    ["of another account", async () => newDevice({ email: "bob@example.com" })],
     ["that is not stored", async () => "5".repeat(64)],
     ["that is malformed", async () => "x"],
   ])("with a planted token %s is replaced by a new one", async (_what, plant) => {
     await latchkey.createUser({ email: "bob@example.com" });
     const planted = await plant();
-    const { cookies } = await logIn(goodPassword, { device: planted });
+    const { cookies } = await logIn(from(planted));
     expect(cookies.device).toMatch(/^[0-9a-f]{64}$/);
     expect(cookies.device).not.toBe(planted);
     const own = (await devices()).filter(({ user_id }) => user_id === ada);
@@ -114,7 +101,7 @@ describe("the device cookie", () => {
   test("is stored for 20 browsers of an account; the twenty-first replaces the least recently used", async () => {
     const tokens: string[] = [];
     for (let at = 0; at < 20; at++) tokens.push(await newDevice());
-    await logIn(goodPassword, { device: tokens[0]! });
+    await logIn(from(tokens[0]!));
     await newDevice();
     const left = (await devices()).map(({ token_hash }) => token_hash);
     expect(left).toHaveLength(20);
@@ -144,58 +131,59 @@ describe("failed logins of others do not lock out a known browser", () => {
   test("after ten failed logins from unknown browsers, a known browser can log in", async () => {
     const device = await newDevice();
     expect(await fail(12)).toEqual([...Array(10).fill(422), 429, 429]);
-    expect((await logIn(goodPassword)).status).toBe(429);
-    expect((await logIn(goodPassword, { device })).status).toBe(302);
-    expect((await logIn("wrong", { device })).status).toBe(422);
+    expect((await logIn()).status).toBe(429);
+    expect((await logIn(from(device))).status).toBe(302);
+    expect((await logIn({ password: "wrong", ...from(device) })).status).toBe(422);
   });
 
   test("after a hundred failed logins from its network, a known browser can log in", async () => {
     const device = await newDevice();
+    const network = { facts: { client: "192.0.2.1" } };
     await latchkey.execute(
       "insert into rate_limits values ('login:client:192.0.2.1', 100, extract(epoch from now()) * 1000 + 900000)",
     );
-    expect((await logIn(goodPassword, { client: "192.0.2.1" })).status).toBe(429);
-    expect((await logIn(goodPassword, { client: "192.0.2.1", device })).status).toBe(302);
+    expect((await logIn(network)).status).toBe(429);
+    expect((await logIn({ ...network, ...from(device) })).status).toBe(302);
   });
 
   test("a known browser has a separate limit of ten failed logins", async () => {
     const [device, other] = [await newDevice(), await newDevice()];
-    expect(await fail(12, { device })).toEqual([...Array(10).fill(422), 429, 429]);
-    expect((await logIn(goodPassword, { device })).status).toBe(429);
-    expect((await logIn(goodPassword, { device: other })).status).toBe(302);
+    expect(await fail(12, from(device))).toEqual([...Array(10).fill(422), 429, 429]);
+    expect((await logIn(from(device))).status).toBe(429);
+    expect((await logIn(from(other))).status).toBe(302);
     expect(await fail(11)).toEqual([...Array(10).fill(422), 429]);
   });
 
   test("of twenty logins at once from a known browser ten are evaluated", { tags: "6.3.1" }, async () => {
     const device = await newDevice();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => logIn("wrong", { device })));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => logIn({ password: "wrong", ...from(device) })));
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(10);
   });
 
   test("a successful login does not count toward the device's limit", async () => {
     const device = await newDevice();
-    for (let at = 0; at < 12; at++) expect((await logIn(goodPassword, { device })).status).toBe(302);
-    expect(await fail(11, { device })).toEqual([...Array(10).fill(422), 429]);
+    for (let at = 0; at < 12; at++) expect((await logIn(from(device))).status).toBe(302);
+    expect(await fail(11, from(device))).toEqual([...Array(10).fill(422), 429]);
   });
 
   test("the device cookie of another account gives no additional attempts", async () => {
     await latchkey.createUser({ email: "eve@example.com" });
-    const device = await newDevice({ address: "eve@example.com" });
-    expect(await fail(11, { device })).toEqual([...Array(10).fill(422), 429]);
+    const device = await newDevice({ email: "eve@example.com" });
+    expect(await fail(11, from(device))).toEqual([...Array(10).fill(422), 429]);
   });
 
   test("a session's token is not accepted as a device cookie", async () => {
     const session = (await latchkey.signedIn(ada)).slice("session=".length);
     await fail(10);
-    expect((await logIn(goodPassword, { device: session })).status).toBe(429);
+    expect((await logIn(from(session))).status).toBe(429);
   });
 
   test("a reset deletes every device of the account but that of the browser that made it", async () => {
     const device = await newDevice();
     const { cookies } = await resetWith(await resetLink(latchkey), newPassword);
     await fail(10);
-    expect((await logIn(newPassword, { device })).status).toBe(429);
-    expect((await logIn(newPassword, { device: cookies.device ?? "" })).status).toBe(302);
+    expect((await logIn({ password: newPassword, ...from(device) })).status).toBe(429);
+    expect((await logIn({ password: newPassword, ...from(cookies.device ?? "") })).status).toBe(302);
   });
 });
 
@@ -206,7 +194,7 @@ describe("the mail about a login from an unknown browser", () => {
   };
 
   test("names the browser and the time, and says how to secure the account, also at the first login of an account", async () => {
-    await newDevice({ userAgent: firefox });
+    await newDevice({ headers: { "User-Agent": firefox } });
     const [mail, ...more] = await notices();
     expect(more).toEqual([]);
     expect(mail?.to).toBe(email);
@@ -217,22 +205,22 @@ describe("the mail about a login from an unknown browser", () => {
 
   test("is not sent for a known browser, the one that created or reset the account, or a wrong password", async () => {
     const created = await registerWith(await registrationLink(latchkey), newPassword);
-    await logIn(newPassword, { address: "grace@example.com", device: created.cookies.device! });
+    await logIn({ email: "grace@example.com", password: newPassword, ...from(created.cookies.device!) });
     const reset = await resetWith(await resetLink(latchkey), newPassword);
-    await logIn(newPassword, { device: reset.cookies.device! });
+    await logIn({ password: newPassword, ...from(reset.cookies.device!) });
     await fail(2);
     expect(await notices()).toEqual([]);
   });
 
   test("is sent three times in an hour for one network; a login from elsewhere is told however soon it follows", async () => {
-    const own = { client: "2001:db8:1:1::" };
+    const own = { facts: { client: "2001:db8:1:1::" } };
     for (let at = 0; at < 4; at++) await newDevice(own);
-    await newDevice({ client: "2001:db8:1:2::" }); // the same /48
+    await newDevice({ facts: { client: "2001:db8:1:2::" } }); // the same /48
     expect(await notices()).toHaveLength(3);
-    await newDevice({ client: "192.0.2.9" });
+    await newDevice({ facts: { client: "192.0.2.9" } });
     expect(await notices()).toHaveLength(4);
     await latchkey.createUser({ email: "bob@example.com" });
-    await newDevice({ ...own, address: "bob@example.com" });
+    await newDevice({ ...own, email: "bob@example.com" });
     expect((await notices()).at(-1)?.to).toBe("bob@example.com");
     await latchkey.execute("update rate_limits set expire = 0");
     await newDevice(own);
@@ -245,7 +233,7 @@ describe("the mail about a login from an unknown browser", () => {
     ["curl/8.5.0 ", "An unknown browser"],
     ["Visit/1.0 (X11; Linux x86_64)", "An unknown browser on Linux"],
   ])("contains nothing of the unrecognised User-Agent %j but its system", async (userAgent, named) => {
-    await newDevice({ userAgent });
+    await newDevice({ headers: { "User-Agent": userAgent } });
     expect((await notices())[0]?.text).toContain(`\n\n${named}, `);
   });
 });

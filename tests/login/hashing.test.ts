@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { hashesWaiting, hashPassword } from "#server/accounts/passwords/password-hashing";
 import { HashingOverloaded } from "#server/errors";
 import { authenticate, countLogin } from "#server/features/visitor/login";
-import { logIn as postLogin } from "../support/account-calls";
+import { logIn } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { goodPassword } from "../support/passwords";
@@ -49,7 +49,7 @@ function fillQueue(signal?: AbortSignal): { hashes: Promise<string>[]; places: n
   return { hashes, places };
 }
 
-const logIn = (client = "192.0.2.9") => postLogin(undefined, undefined, { headers: { "latchkey-client": client } });
+const from = (client: string) => ({ facts: { client } });
 
 test("two or three hashes run, 64 wait, and the next is refused", { tags: "15.2.2" }, async () => {
   const { hashes, places } = fillQueue();
@@ -119,7 +119,7 @@ test("a login that finds no place to renew its hash succeeds, and keeps the hash
     for (let at = 0; at < 8; at++) hashes.push(hashFrom("192.0.2.1", `${at}`));
     return verify.apply(this, credentials);
   });
-  expect((await logIn("192.0.2.1")).status).toBe(302);
+  expect((await logIn(from("192.0.2.1"))).status).toBe(302);
   expect(await latchkey.execute("select password_hash from users")).toEqual([{ password_hash: weak }]);
   await finishAll(hashes);
 });
@@ -145,8 +145,8 @@ describe("the places of one client", () => {
   test("a login of a client whose places are taken is answered 503, and another client logs in", async () => {
     const { hashes } = fillPlaces();
     for (let at = 0; at < 8; at++) hashes.push(hashFrom("192.0.2.1", `${at}`));
-    expect((await logIn("192.0.2.1")).status).toBe(503);
-    const other = logIn("192.0.2.2");
+    expect((await logIn(from("192.0.2.1"))).status).toBe(503);
+    const other = logIn(from("192.0.2.2"));
     await finishAll([...hashes, other]);
     expect((await other).status).toBe(302);
   });

@@ -8,25 +8,23 @@ import {
   resetLimit,
   takeBackCount,
 } from "#server/accounts/limits/rate-limits";
-import * as forgotPassword from "~/routes/forgot-password";
-import * as login from "~/routes/login";
-import * as register from "~/routes/register";
+import { askForAccount, askForReset, logIn } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
 import { mailSentOutcome } from "../support/mailed-links";
-import { call, type Outcome, post } from "../support/route-calls";
+import type { Outcome } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
 const passMinutes = (minutes: number) =>
   latchkey.execute(`update rate_limits set expire = expire - ${minutes * 60_000}`);
 
-const from = (client: string) => ({ headers: { "latchkey-client": client } });
+const from = (client: string) => ({ facts: { client } });
 
 const subnet = (n: number, site = "2001:db8:1") => `${site}:${n.toString(16)}::`;
 
 const mails: [string, (email: string, client: string) => Promise<Outcome>][] = [
-  ["reset", (email, client) => call(forgotPassword.action, post("/forgot-password", { email }, from(client)))],
-  ["registration", (email, client) => call(register.action, post("/register", { email }, from(client)))],
+  ["reset", (email, client) => askForReset(email, from(client))],
+  ["registration", (email, client) => askForAccount(email, from(client))],
 ];
 
 describe.each(mails)("%s mails", (_what, ask) => {
@@ -99,8 +97,7 @@ describe.each(mails)("%s mails", (_what, ask) => {
   });
 });
 
-const fail = (email: string, client: string) =>
-  call(login.action, post("/login", { email, password: "wrong" }, from(client)));
+const fail = (email: string, client: string) => logIn({ email, password: "wrong", ...from(client) });
 
 test("failed logins: a /48 has 400, over all addresses and /64s", async () => {
   await latchkey.execute(

@@ -2,24 +2,24 @@ import { Argon2id } from "oslo/password";
 import { describe, expect, test, vi } from "vitest";
 import { isOutdated } from "#server/accounts/passwords/password-hashing";
 import * as login from "~/routes/login";
-import { logIn } from "../support/account-calls";
+import { logIn, openLogin } from "../support/account-calls";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { goodPassword } from "../support/passwords";
-import { call, get, post } from "../support/route-calls";
+import { call, post, type RequestOptions } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
 const wrong = "Email or password is incorrect.";
 
-async function failTimes(count: number, email: (index: number) => string, headers?: Record<string, string>) {
+async function failTimes(count: number, email: (index: number) => string, options: RequestOptions = {}) {
   for (let index = 0; index < count; index++) {
-    expect((await logIn(email(index), "wrong", { headers })).status).toBe(422);
+    expect((await logIn({ email: email(index), password: "wrong", ...options })).status).toBe(422);
   }
 }
 
 test("the login page: says whether external sign-in is on", async () => {
-  const page = async () => (await call(login.loader, get("/login"))).data;
+  const page = async () => (await openLogin()).data;
   const others = {
     passkeys: true,
     notice: null,
@@ -39,7 +39,7 @@ test.each([" ada@example.com ", "ADA@Example.COM"])(
   "the right password: is accepted with the address typed as %j",
   async (email) => {
     await latchkey.createUser();
-    expect((await logIn(email, goodPassword)).status).toBe(302);
+    expect((await logIn({ email })).status).toBe(302);
   },
 );
 
@@ -63,7 +63,7 @@ describe("a refused login", () => {
       ["x".repeat(5000), "y".repeat(5000)],
     ] as const;
     for (const [email, password] of attempts) {
-      const attempt = () => logIn(email, password, { headers: { "latchkey-client": "192.0.2.1" } });
+      const attempt = () => logIn({ email, password, facts: { client: "192.0.2.1" } });
       const refused = await latchkey.unchanged(attempt, "rate_limits");
       expect(refused, email).toEqual({
         status: 422,
@@ -94,7 +94,7 @@ describe("too many failed logins", () => {
     await latchkey.createUser();
     await failTimes(10, (index) => (index % 2 ? "ada@example.com" : " ADA@example.com"));
     for (const password of ["wrong", goodPassword]) {
-      const throttled = await logIn("ada@example.com", password);
+      const throttled = await logIn({ password });
       expect(throttled).toMatchObject({ status: 429, data: { typed: { email: "ada@example.com" } } });
       expect(throttled.cookies).toEqual({});
       const wait = Number(throttled.headers.get("Retry-After"));
@@ -103,7 +103,7 @@ describe("too many failed logins", () => {
     }
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
     await failTimes(10, () => "nobody@example.com");
-    expect((await logIn("nobody@example.com", "wrong")).status).toBe(429);
+    expect((await logIn({ email: "nobody@example.com", password: "wrong" })).status).toBe(429);
   });
 
   test("15 minutes after the first failure the next attempt is allowed, and not before", async () => {
@@ -117,16 +117,15 @@ describe("too many failed logins", () => {
 
   test("the hundred and first of a client is answered 429", { tags: ["2.4.1", "6.3.1"] }, async () => {
     await latchkey.createUser();
-    const client = { "latchkey-client": "192.0.2.1" };
+    const client = { facts: { client: "192.0.2.1" } };
     await latchkey.execute(
       "insert into rate_limits values ('login:client:192.0.2.1', 99, extract(epoch from now()) * 1000 + 900000)",
     );
     await failTimes(1, () => "nobody@example.com", client);
-    const throttled = await logIn("ada@example.com", goodPassword, { headers: client });
+    const throttled = await logIn(client);
     expect(throttled.status).toBe(429);
     expect(throttled.headers.get("Retry-After")).toMatch(/^\d+$/);
-    const elsewhere = { headers: { "latchkey-client": "192.0.2.2" } };
-    expect((await logIn("ada@example.com", goodPassword, elsewhere)).status).toBe(302);
+    expect((await logIn({ facts: { client: "192.0.2.2" } })).status).toBe(302);
   });
 
   test("successful logins are not counted, and those to another account do not reset the count", async () => {
@@ -135,13 +134,13 @@ describe("too many failed logins", () => {
     await failTimes(5, () => "bob@example.com");
     expect((await logIn()).status).toBe(302);
     await failTimes(5, () => "bob@example.com");
-    expect((await logIn("bob@example.com", "wrong")).status).toBe(429);
+    expect((await logIn({ email: "bob@example.com", password: "wrong" })).status).toBe(429);
     await failTimes(10, () => "ada@example.com");
     expect((await logIn()).status).toBe(429);
   });
 
   test("of twenty simultaneous logins ten are evaluated", async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => logIn("ada@example.com", "wrong")));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => logIn({ password: "wrong" })));
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
   });
@@ -196,7 +195,7 @@ describe("a refused login makes the same Argon2 runs for every address", () => {
 
   async function runsOf(email: string): Promise<string[]> {
     const verify = vi.spyOn(Argon2id.prototype, "verify");
-    expect((await logIn(email, "wrong")).status).toBe(422);
+    expect((await logIn({ email, password: "wrong" })).status).toBe(422);
     const runs = verify.mock.calls.map(([hash]) => hash.split("$")[3] ?? "");
     verify.mockRestore();
     return runs;
@@ -221,7 +220,7 @@ describe("a refused login makes the same Argon2 runs for every address", () => {
   test("one run, after every user with a weaker hash has logged in", async () => {
     await createWeakUser("weak@example.com");
     await latchkey.createUser({ email: "strong@example.com" });
-    expect((await logIn("weak@example.com", goodPassword)).status).toBe(302);
+    expect((await logIn({ email: "weak@example.com" })).status).toBe(302);
     for (const email of everybody) expect(await runsOf(email), email).toEqual([kinds.inForce]);
   });
 

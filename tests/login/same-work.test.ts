@@ -1,14 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import * as confirmEmail from "~/routes/account.email";
-import * as forgotPassword from "~/routes/forgot-password";
-import * as login from "~/routes/login";
-import * as register from "~/routes/register";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
-import { act, logIn } from "../support/account-calls";
+import { act, askForAccount, askForReset, logIn } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
-import { call, get, post } from "../support/route-calls";
+import { call, get, type Outcome } from "../support/route-calls";
 import { statementsOf } from "../support/statements";
 
 const latchkey = startLatchkey();
@@ -21,13 +18,13 @@ beforeEach(async () => {
   await latchkey.createUser({ email: "bob@example.com", password: null, idpId: "42" });
 });
 
-describe.each([
-  ["/forgot-password", forgotPassword.action, { status: 200 }],
-  ["/register", register.action, { status: 200 }],
-  ["/login", login.action, { status: 422 }],
-] as const)("POST %s", (path, action, outcome) => {
+describe.each<[string, (email: string) => Promise<Outcome>, number]>([
+  ["/forgot-password", askForReset, 200],
+  ["/register", askForAccount, 200],
+  ["/login", (email) => logIn({ email, password: "not the right one" }), 422],
+])("POST %s", (_path, post, status) => {
   const send = async (email: string) => {
-    expect(await call(action, post(path, { email, password: "not the right one" }))).toMatchObject(outcome);
+    expect(await post(email)).toMatchObject({ status });
   };
 
   /** The statements without their values, some of which MikroORM writes into the text. */
@@ -44,7 +41,7 @@ describe.each([
 
 const ofAnotherAccount = async () => {
   await latchkey.createUser({ email: "eve@example.com" });
-  return `device=${(await logIn("eve@example.com")).cookies.device}`;
+  return `device=${(await logIn({ email: "eve@example.com" })).cookies.device}`;
 };
 
 test.each<[string, () => Promise<string>]>([
@@ -56,8 +53,8 @@ test.each<[string, () => Promise<string>]>([
   "a failed login: %s sends the same three statements, with devices and without an account",
   async (_what, cookieOf) => {
     const cookie = await cookieOf();
-    expect((await logIn(known)).cookies.device).toMatch(/^[0-9a-f]{64}$/);
-    const fail = async (email: string) => expect((await logIn(email, "wrong", { cookie })).status).toBe(422);
+    expect((await logIn({ email: known })).cookies.device).toMatch(/^[0-9a-f]{64}$/);
+    const fail = async (email: string) => expect((await logIn({ email, password: "wrong", cookie })).status).toBe(422);
     const sent = async (email: string) => (await statementsOf(() => fail(email))).map(({ text }) => text);
     const texts = await sent(known);
     expect(texts).toHaveLength(3);
@@ -87,11 +84,8 @@ test("a request for another address sends the same statements whether or not it 
 });
 
 test("a request for a mail sends no statement on users; only the job does", async () => {
-  for (const [path, action] of [
-    ["/forgot-password", forgotPassword.action],
-    ["/register", register.action],
-  ] as const) {
-    const sent = await statementsOf(() => call(action, post(path, { email: known })));
+  for (const ask of [askForReset, askForAccount]) {
+    const sent = await statementsOf(() => ask(known));
     expect(sent).not.toEqual([]);
     for (const { text } of sent) expect(text).not.toMatch(/\busers\b/);
   }

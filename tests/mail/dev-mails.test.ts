@@ -46,11 +46,11 @@ test.each([
   ["", 404],
 ])("the pages of development answer the host %j with %i, whatever a proxy's headers say", async (host, status) => {
   addToPreview(mail("First"));
-  const headers = { "latchkey-host": host };
-  expect((await call(mails.loader, get("/dev/mails", { headers }))).status).toBe(status);
-  expect((await call(newestAsHtml, get("/dev/mails/0", { headers }))).status).toBe(status);
-  expect((await call(devSession.loader, get("/dev/session", { headers }))).status).toBe(status);
-  const signIn = () => call(devSession.action, post("/dev/session", { email: "ada@example.com" }, { headers }));
+  const facts = { facts: { host } };
+  expect((await call(mails.loader, get("/dev/mails", facts))).status).toBe(status);
+  expect((await call(newestAsHtml, get("/dev/mails/0", facts))).status).toBe(status);
+  expect((await call(devSession.loader, get("/dev/session", facts))).status).toBe(status);
+  const signIn = () => call(devSession.action, post("/dev/session", { email: "ada@example.com" }, facts));
   if (status === 404) expect((await latchkey.unchanged(signIn)).status).toBe(404);
   else expect(await signIn()).toMatchObject({ status: 302, location: "/dashboard" });
 });

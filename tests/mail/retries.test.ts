@@ -1,7 +1,7 @@
 import type { SMTPServerOptions } from "smtp-server";
 import { beforeEach, expect, test } from "vitest";
-import * as forgotPassword from "~/routes/forgot-password";
 import * as resetPassword from "~/routes/reset-password";
+import { askForReset } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
 import { recordOutgoingCalls } from "../support/outgoing-calls";
 import { twice } from "../support/passwords";
@@ -22,7 +22,7 @@ const day = 86_400; // s
 
 const jobs = () => latchkey.execute<object>("select * from pgboss.job where data->>'task' = 'mail_password_reset'");
 
-const requestReset = (address = email) => call(forgotPassword.action, post("/forgot-password", { email: address }));
+const requestReset = (address = email) => askForReset(address);
 
 const endWait = () =>
   latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import * as forgotPassword from "~/routes/forgot-password";
 import * as complete from "~/routes/register_.complete";
 import * as reset from "~/routes/reset-password";
+import { askForReset } from "../support/account-calls";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
-import { call, get, post } from "../support/route-calls";
+import { call, get } from "../support/route-calls";
 
 const latchkey = startLatchkey(google);
 
@@ -95,7 +95,7 @@ describe.each(kinds)("the page that a link to $path opens", ({ path, loader, tab
 
 describe("the reset mail", () => {
   const mail = async () => {
-    await call(forgotPassword.action, post("/forgot-password", { email: "ada@example.com" }));
+    await askForReset("ada@example.com");
     await latchkey.drain();
     return latchkey.mails().at(-1)!.text;
   };

@@ -4,9 +4,10 @@ import { connect } from "#server/database/orm";
 import { orm, provideOrm } from "#server/database/unit-of-work";
 import { log, logUnexpected } from "#server/log";
 import * as login from "~/routes/login";
+import { openLogin } from "../support/account-calls";
 import { callEndpoint } from "../support/endpoint-calls";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, post } from "../support/route-calls";
+import { call, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
@@ -44,12 +45,12 @@ test("/.well-known/passkey-endpoints leads password managers to the account page
 test("without a database pages and /readyz are 503, and /healthz is 200", { tags: "16.5.2" }, async () => {
   vi.spyOn(log, "warn").mockImplementation(() => {});
   await withoutDatabase(async () => {
-    expect((await call(login.loader, get("/login", { cookie: "session=anything" }))).status).toBe(503);
+    expect((await openLogin("", { cookie: "session=anything" })).status).toBe(503);
     expect((await call(login.action, post("/login", { email: "ada@example.com", password: "x" }))).status).toBe(503);
     expect(await callEndpoint("/readyz")).toMatchObject({ status: 503 });
     expect(await callEndpoint("/healthz")).toMatchObject({ status: 200 });
   });
-  expect((await call(login.loader, get("/login", { cookie: "session=anything" }))).status).toBe(200);
+  expect((await openLogin("", { cookie: "session=anything" })).status).toBe(200);
 });
 
 test("an unexpected error is logged with its stack, without its message", { tags: "16.3.4" }, () => {

@@ -78,8 +78,8 @@ test("1,000 malformed answers to sign in are refused, none is a 5xx, and nothing
   let client = 0;
   const refused = fc.asyncProperty(malformed(right), async (passkey) => {
     await putBack(stored?.challenge_hash ?? "");
-    const headers = { "latchkey-client": `192.0.2.${client++ % 250}` };
-    expect((await answerWith(passkey, { cookie: asked.cookie, headers })).status).toBe(422);
+    const facts = { client: `192.0.2.${client++ % 250}` };
+    expect((await answerWith(passkey, { cookie: asked.cookie, facts })).status).toBe(422);
   });
   await latchkey.unchanged(() => fc.assert(refused, { numRuns: 1_000 }), "rate_limits", "passkey_challenges");
   expect([...reasons()]).toEqual(expect.arrayContaining([...everyReason, "unknown"]));

@@ -1,10 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { restoreUser, suspendUser } from "#server/features/operator/suspension";
-import * as confirmEmail from "~/routes/account.email";
 import * as passkey from "~/routes/auth.passkey";
-import * as login from "~/routes/login";
-import { act, logIn, openAccount, resetWith } from "../support/account-calls";
+import { act, confirmAddress, logIn, openAccount, openLogin, resetWith } from "../support/account-calls";
 import { Authenticator, type Changes, type CoseKey, es256, rs256 } from "../support/authenticator";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
@@ -104,7 +102,7 @@ describe("options", () => {
 
   test("have the cookie of an https page with the prefix", async () => {
     latchkey.configure({ APP_URL: "https://login.example" });
-    const asked = await ask("sign-in", { headers: { "latchkey-origin": "https://login.example" } });
+    const asked = await ask("sign-in", { facts: { origin: "https://login.example" } });
     expect(asked.options.rpId).toBe("login.example");
     expect(asked.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^__Host-passkey=[0-9a-f]{64}; HttpOnly; Max-Age=300; Path=\/; SameSite=Lax; Secure$/),
@@ -114,7 +112,7 @@ describe("options", () => {
   test("are not issued to a visitor who wants to add one, nor after 15 minutes, nor to another site, nor by GET", async () => {
     await latchkey.unchanged(async () => {
       expect(await ask("add")).toMatchObject({ status: 403, options: null });
-      expect(await ask("sign-in", { headers: { "latchkey-cross-site": "1" } })).toMatchObject({ status: 403 });
+      expect(await ask("sign-in", { facts: { crossSite: true } })).toMatchObject({ status: 403 });
       expect(await call(passkey.loader, get("/auth/passkey"))).toMatchObject({ status: 405 });
     });
     await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
@@ -124,20 +122,20 @@ describe("options", () => {
   });
 
   test("are issued 300 times in a quarter of an hour to a client; a refused request writes nothing", async () => {
-    const headers = { "latchkey-client": "192.0.2.1" };
-    for (let count = 0; count < 300; count++) expect((await ask("sign-in", { headers })).status).toBe(200);
-    const refused = await latchkey.unchanged(() => ask("sign-in", { headers }), "rate_limits");
+    const facts = { client: "192.0.2.1" };
+    for (let count = 0; count < 300; count++) expect((await ask("sign-in", { facts })).status).toBe(200);
+    const refused = await latchkey.unchanged(() => ask("sign-in", { facts }), "rate_limits");
     expect(refused).toMatchObject({ status: 429, options: null });
     expect(refused.headers.getSetCookie()).toEqual([]);
     expect(refused.headers.get("Retry-After")).toMatch(/^\d+$/);
-    await latchkey.unchanged(() => ask("sign-in", { headers }));
+    await latchkey.unchanged(() => ask("sign-in", { facts }));
 
-    expect((await ask("sign-in", { headers: { "latchkey-client": "192.0.2.2" } })).status).toBe(200);
+    expect((await ask("sign-in", { facts: { client: "192.0.2.2" } })).status).toBe(200);
     const { cookies } = await logIn();
-    expect((await ask("sign-in", { headers, cookie: `device=${cookies.device}` })).status).toBe(200);
-    expect((await ask("add", { headers, cookie: session })).status).toBe(200);
+    expect((await ask("sign-in", { facts, cookie: `device=${cookies.device}` })).status).toBe(200);
+    expect((await ask("add", { facts, cookie: session })).status).toBe(200);
     await latchkey.execute("update rate_limits set points = 300 where key = ?", [`passkey:owner:${userId}`]);
-    expect((await ask("add", { headers, cookie: session })).status).toBe(429);
+    expect((await ask("add", { facts, cookie: session })).status).toBe(429);
     expect((await ask("add", { cookie: await latchkey.signedIn({ email: "bob@example.com" }) })).status).toBe(200);
   });
 
@@ -148,14 +146,14 @@ describe("options", () => {
     ["another origin than APP_URL's", { APP_URL: "https://login.example" }, "https://other.example"],
   ])("are not there on %s, and neither page shows anything of it", async (_, environment, origin) => {
     latchkey.configure(environment);
-    const headers = { "latchkey-origin": origin };
+    const facts = { origin };
     await latchkey.unchanged(async () => {
-      const { status, cookies } = await ask("sign-in", { headers });
+      const { status, cookies } = await ask("sign-in", { facts });
       expect({ status, cookies }).toEqual({ status: 404, cookies: {} });
     });
-    expect(await call(login.loader, get("/login", { headers }))).toMatchObject({ data: { passkeys: false } });
+    expect(await openLogin("", { facts })).toMatchObject({ data: { passkeys: false } });
     const cookie = origin.startsWith("https") ? `__Host-${session}` : session;
-    expect(await openAccount(cookie, headers)).toMatchObject({ status: 200, data: { passkeys: null } });
+    expect(await openAccount(cookie, { facts })).toMatchObject({ status: 200, data: { passkeys: null } });
   });
 });
 
@@ -397,17 +395,17 @@ describe("signing in", () => {
 
   test("on the login host of a SESSION_DOMAIN is for that host, and its session for the domain", async () => {
     latchkey.configure({ APP_URL: "https://login.example.org", SESSION_DOMAIN: "example.org" });
-    const headers = { "latchkey-origin": "https://login.example.org" };
+    const facts = { origin: "https://login.example.org" };
     const own = new Authenticator("https://login.example.org");
-    const adding = await ask("add", { cookie: session.replace("session", "__Secure-session"), headers });
+    const adding = await ask("add", { cookie: session.replace("session", "__Secure-session"), facts });
     expect(adding.options.rp.id).toBe("login.example.org");
-    const added = await act(adding.cookie, "add-passkey", { passkey: own.create(adding.options) }, headers);
+    const added = await act(adding.cookie, "add-passkey", { passkey: own.create(adding.options) }, { facts });
     expect(added.status).toBe(200);
-    const { headers: answered } = await signInBy(own, {}, { headers });
+    const { headers: answered } = await signInBy(own, {}, { facts });
     expect(answered.getSetCookie()[0]).toMatch(/^__Secure-session=[0-9a-f]{64}; Domain=example\.org; /);
-    const sibling = await ask("sign-in", { headers });
+    const sibling = await ask("sign-in", { facts });
     const imitated = own.get(sibling.options, { origin: "https://app.example.org", rpId: "example.org" });
-    expect(await answerWith(imitated, { cookie: sibling.cookie, headers })).toMatchObject(refusal);
+    expect(await answerWith(imitated, { cookie: sibling.cookie, facts })).toMatchObject(refusal);
   });
 
   test("in a new browser is told to the owner, and in a known one is not", async () => {
@@ -555,14 +553,14 @@ describe("signing in", () => {
   });
 
   test("fails a hundred times for a client in a quarter of an hour, whatever the passkey, and successes do not count", async () => {
-    const headers = { "latchkey-client": "192.0.2.1" };
-    const fail = () => signInBy(authenticator, { userHandle: "AAAA" }, { headers });
+    const facts = { client: "192.0.2.1" };
+    const fail = () => signInBy(authenticator, { userHandle: "AAAA" }, { facts });
     for (let count = 0; count < 99; count++) await fail();
     for (let count = 0; count < 3; count++) {
-      expect(await signInBy(authenticator, {}, { headers })).toMatchObject({ status: 302 });
+      expect(await signInBy(authenticator, {}, { facts })).toMatchObject({ status: 302 });
     }
     expect(await fail()).toMatchObject({ status: 422 });
-    const throttled = await signInBy(authenticator, {}, { headers });
+    const throttled = await signInBy(authenticator, {}, { facts });
     expect(throttled).toMatchObject({ status: 429, data: { message: expect.stringContaining("Too many attempts.") } });
     expect(throttled.headers.get("Retry-After")).toMatch(/^\d+$/);
     expect(latchkey.events().at(-1)).toEqual({ event: "login.throttled" });
@@ -571,9 +569,9 @@ describe("signing in", () => {
     // The owner's browser has signed in before: nobody else in this network can keep it out.
     const { cookies } = await signInBy(authenticator);
     const cookie = `device=${cookies.device}`;
-    expect(await signInBy(authenticator, {}, { headers, cookie })).toMatchObject({ status: 302 });
+    expect(await signInBy(authenticator, {}, { facts, cookie })).toMatchObject({ status: 302 });
     for (const device of ["0".repeat(64), "device"]) {
-      const unknown = await signInBy(authenticator, {}, { headers, cookie: `device=${device}` });
+      const unknown = await signInBy(authenticator, {}, { facts, cookie: `device=${device}` });
       expect(unknown).toMatchObject({ status: 429 });
     }
   });
@@ -701,7 +699,7 @@ describe("a mailbox that is proven without a session of the account", () => {
     (await openAccount(cookie)).data.passkeys.items.map((item: { questioned: boolean }) => item.questioned);
   const confirmBy = async (from: string) => {
     const link = await emailChangeLink(latchkey, session, newEmail);
-    const { cookies } = await call(confirmEmail.action, post("/account/email", link, { cookie: from }));
+    const { cookies } = await confirmAddress(link, { cookie: from });
     return cookies.session ? `session=${cookies.session}` : latchkey.signedIn(userId);
   };
 

@@ -3,10 +3,9 @@ import { parseAddress } from "#server/accounts/users/email-address";
 import { mayRegister } from "#server/accounts/users/registration-policy";
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { completeRegistration } from "#server/features/visitor/registration";
-import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
-import { logIn } from "../support/account-calls";
+import { askForAccount, logIn, openLogin } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
@@ -23,7 +22,6 @@ const settings = {
 
 const invalidLink = "This link is invalid or has expired.";
 
-const ask = (email: string) => call(register.action, post("/register", { email }));
 const finish = (fields: Record<string, string>) => call(complete.action, post("/register/complete", fields));
 const users = () => latchkey.execute<{ email: string; idp_id: string | null }>("select email, idp_id from users");
 
@@ -34,7 +32,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
     latchkey.configure(limit);
     await latchkey.createUser();
     for (const email of ["ada@example.com", "grace@example.com"]) {
-      expect(await ask(email)).toEqual(mailSentOutcome(email));
+      expect(await askForAccount(email)).toEqual(mailSentOutcome(email));
     }
     expect(await latchkey.jobs()).toEqual([
       { task: "mail_registration", email: "ada@example.com", language: "en" },
@@ -135,7 +133,7 @@ test.each([
 
 test("the pages' data say that registration is closed", async () => {
   const registration = async () => (await call(register.loader, get("/register"))).data.registration;
-  const loginData = async () => (await call(login.loader, get("/login"))).data.registrationClosed;
+  const loginData = async () => (await openLogin()).data.registrationClosed;
   expect([await registration(), await loginData()]).toEqual(["open", false]);
   latchkey.configure({ REGISTRATION: "closed" });
   expect([await registration(), await loginData()]).toEqual(["closed", true]);

@@ -2,12 +2,12 @@ import { Argon2id } from "oslo/password";
 import { describe, expect, test, vi } from "vitest";
 import { completeRegistration } from "#server/features/visitor/registration";
 import * as register from "~/routes/register";
-import { logIn, openAccount, registerWith } from "../support/account-calls";
+import { askForAccount, logIn, openAccount, registerWith } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
 import { newPassword } from "../support/passwords";
-import { call, get, post } from "../support/route-calls";
+import { call, get } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();
@@ -40,9 +40,9 @@ describe("asking for a link", () => {
     expect((await registerWith({ ...link, email: typed }, password)).status).toBe(302);
     expect(await latchkey.execute("select email from users")).toEqual([{ email: ascii }]);
     for (const email of [typed, ascii]) {
-      expect(await logIn(email, password)).toMatchObject({ status: 302, location: "/dashboard" });
+      expect(await logIn({ email, password })).toMatchObject({ status: 302, location: "/dashboard" });
       expect(await resetLink(latchkey, email)).toMatchObject({ email: ascii });
-      expect(await logIn(email, "wrong")).toMatchObject({ status: 422 });
+      expect(await logIn({ email, password: "wrong" })).toMatchObject({ status: 422 });
     }
     const counted = await latchkey.execute("select * from rate_limits where key like 'login:address:%'");
     expect(counted).toMatchObject([{ points: 2 }]);
@@ -57,13 +57,13 @@ describe("asking for a link", () => {
     "gr\u00e2ce@example.com",
     "\u212a@example.com",
   ])("%s is no address: no job", async (email) => {
-    const asked = await latchkey.unchanged(() => call(register.action, post("/register", { email })), "rate_limits");
+    const asked = await latchkey.unchanged(() => askForAccount(email), "rate_limits");
     expect(asked).toMatchObject({ status: 200, data: { status: "sent" } });
   });
 
   test("for an existing account sends a mail with the ways to sign in, and stores no token", async () => {
     await latchkey.createUser();
-    await call(register.action, post("/register", { email: "ADA@example.com" }));
+    await askForAccount("ADA@example.com");
     await latchkey.drain();
     const [mail, ...more] = latchkey.mails();
     expect(more).toEqual([]);
@@ -102,7 +102,10 @@ describe("the link", () => {
     const { data } = await openAccount(`session=${done.cookies.session}`);
     expect(data.user).toMatchObject({ email: "grace@example.com", password: true, linked: false });
     for (const link of links) await expectInvalid(link);
-    expect(await logIn("grace@example.com", password)).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await logIn({ email: "grace@example.com", password })).toMatchObject({
+      status: 302,
+      location: "/dashboard",
+    });
   });
 
   test("ends the browser's previous session", async () => {
@@ -135,6 +138,6 @@ describe("the link", () => {
     const hash = vi.spyOn(Argon2id.prototype, "hash");
     await expectInvalid(link);
     expect(hash).not.toHaveBeenCalled();
-    expect((await logIn("grace@example.com")).status).toBe(302);
+    expect((await logIn({ email: "grace@example.com" })).status).toBe(302);
   });
 });

@@ -6,7 +6,7 @@ import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
 import { requireUser } from "~/visitor/session";
-import { act } from "../support/account-calls";
+import { act, askForAccount, logIn } from "../support/account-calls";
 import { attemptCookie, failureCookie } from "../support/cookies";
 import { comeBack, google, googleAnswers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
@@ -21,8 +21,6 @@ const away = "https://evil.example/";
 const query = (returnTo: string) => new URLSearchParams({ return_to: returnTo });
 
 const newAccount = async () => latchkey.createUser();
-const logInTo = (search: string, password = goodPassword) =>
-  call(login.action, post(`/login${search}`, { email: "ada@example.com", password }));
 
 describe("a password login", () => {
   test.each([
@@ -32,7 +30,7 @@ describe("a password login", () => {
     [app, app],
   ])("with return_to %s ends at %s, loaded as a document", async (returnTo, location) => {
     await newAccount();
-    const done = await logInTo(`?${query(returnTo)}`);
+    const done = await logIn({ search: `?${query(returnTo)}` });
     expect(done).toMatchObject({ status: 302, location });
     expect(done.headers.get("X-Remix-Reload-Document")).toBe("true");
     expect(Object.keys(done.cookies)).toEqual(["session", "last_sign_in", "device"]);
@@ -46,13 +44,13 @@ describe("a password login", () => {
     ["a longer one", `?${query(`/${"a".repeat(2_048)}`)}`],
   ])("with %s ends at the account page", { tags: "3.7.2" }, async (_what, search) => {
     await newAccount();
-    const done = await logInTo(search);
+    const done = await logIn({ search });
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
     expect(done.headers.get("X-Remix-Reload-Document")).toBeNull();
   });
 
   test("that is refused keeps it for the form and its links", async () => {
-    const refused = await logInTo(`?${query(app)}`, "wrong");
+    const refused = await logIn({ search: `?${query(app)}`, password: "wrong" });
     expect(refused).toMatchObject({ status: 422, location: null });
     expect(await call(login.loader, post(`/login?${query(app)}`, {}))).toMatchObject({ data: { returnTo: app } });
   });
@@ -117,9 +115,9 @@ describe("AFTER_SIGN_IN", () => {
   test("is where a sign-in without return_to ends, and where guest-only pages send a signed-in user", async () => {
     latchkey.configure({ AFTER_SIGN_IN: app });
     const cookie = await latchkey.signedIn(await newAccount());
-    expect(await logInTo("")).toMatchObject({ location: app });
-    expect(await logInTo(`?${query(away)}`)).toMatchObject({ location: app });
-    expect(await logInTo(`?${query("/notes")}`)).toMatchObject({ location: "/notes" });
+    expect(await logIn()).toMatchObject({ location: app });
+    expect(await logIn({ search: `?${query(away)}` })).toMatchObject({ location: app });
+    expect(await logIn({ search: `?${query("/notes")}` })).toMatchObject({ location: "/notes" });
     for (const [path, loader] of [
       ["/", index.loader],
       ["/login", login.loader],
@@ -141,7 +139,7 @@ describe("AFTER_SIGN_IN", () => {
 });
 
 describe("a registration", () => {
-  const ask = (email: string, target = app) => call(register.action, post(`/register?${query(target)}`, { email }));
+  const ask = (email: string, target = app) => askForAccount(email, {}, `?${query(target)}`);
 
   async function mailedLink(): Promise<URL> {
     await ask("grace@example.com");

@@ -1,14 +1,12 @@
 import { expect, test } from "vitest";
 import { suspendUser } from "#server/features/operator/suspension";
-import * as login from "~/routes/login";
-import * as logout from "~/routes/logout";
-import { act, logIn, registerWith, resetWith } from "../support/account-calls";
+import { act, logIn, logOut, openLogin, registerWith, resetWith } from "../support/account-calls";
 import { Authenticator } from "../support/authenticator";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { addPasskey, signInBy } from "../support/passkeys";
-import { call, get, type Outcome, post } from "../support/route-calls";
+import type { Outcome } from "../support/route-calls";
 
 const latchkey = startLatchkey(google);
 
@@ -19,7 +17,7 @@ const lineOf = (way: string) => `last_sign_in=${way}; HttpOnly; Max-Age=31536000
 test("each way to sign in is remembered for a year, and a refused one is not", async () => {
   const userId = await latchkey.createUser();
   expect(cookieOf(await logIn())).toBe(lineOf("password"));
-  expect(cookieOf(await logIn(undefined, "wrong password"))).toBeUndefined();
+  expect(cookieOf(await logIn({ password: "wrong password" }))).toBeUndefined();
   expect(cookieOf(await signInWithGoogle({ sub: "7", email: "g@example.com", email_verified: true }))).toBe(
     lineOf("provider"),
   );
@@ -35,7 +33,7 @@ test("a logout, a reset and a suspension keep it; a deletion clears it", async (
   const userId = await latchkey.createUser();
   const cookie = await latchkey.signedIn(userId);
   const options = { cookie: `${cookie}; last_sign_in=password` };
-  expect(cookieOf(await call(logout.action, post("/logout", {}, options)))).toBeUndefined();
+  expect(cookieOf(await logOut(options.cookie))).toBeUndefined();
   expect(cookieOf(await resetWith(await resetLink(latchkey), "quiet lamps over the harbour", options))).toBeUndefined();
   const again = await latchkey.signedIn(userId);
   expect(cookieOf(await act(again, "delete-account", { email: "ada@example.com" }))).toBe(
@@ -43,11 +41,10 @@ test("a logout, a reset and a suspension keep it; a deletion clears it", async (
   );
   const other = await latchkey.createUser({ email: "bob@example.com" });
   await suspendUser(other);
-  expect(cookieOf(await logIn("bob@example.com"))).toBeUndefined();
+  expect(cookieOf(await logIn({ email: "bob@example.com" }))).toBeUndefined();
 });
 
-const marked = async (value: string) =>
-  (await call(login.loader, get("/login", { cookie: `last_sign_in=${value}` }))).data.lastUsed;
+const marked = async (value: string) => (await openLogin("", { cookie: `last_sign_in=${value}` })).data.lastUsed;
 
 test.each(["password", "provider", "passkey"])("/login marks %s", async (way) => {
   expect(await marked(way)).toBe(way);

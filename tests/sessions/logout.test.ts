@@ -3,14 +3,16 @@ import { beforeEach, describe, expect, test } from "vitest";
 import * as dashboard from "~/routes/dashboard";
 import * as logout from "~/routes/logout";
 import * as noAccess from "~/routes/no-access";
+import { logOut } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, post } from "../support/route-calls";
+import { call, get } from "../support/route-calls";
 
 const latchkey = startLatchkey({ RETURN_ORIGINS: "https://app.example" });
 
 const app = "https://app.example/bye?from=latchkey";
-const path = (returnTo: string | null) =>
-  `/logout${returnTo === null ? "" : `?${new URLSearchParams({ return_to: returnTo })}`}`;
+const search = (returnTo: string | null) =>
+  returnTo === null ? "" : `?${new URLSearchParams({ return_to: returnTo })}`;
+const path = (returnTo: string | null) => `/logout${search(returnTo)}`;
 
 let cookie: string;
 
@@ -64,13 +66,13 @@ describe("POST", () => {
     [app, app],
     ...refused.map((text): [string, string] => [text, "/login"]),
   ])("with return_to %j it ends the session and leads to %s", async (returnTo, location) => {
-    const out = await call(logout.action, post(path(returnTo), {}, { cookie }));
+    const out = await logOut(cookie, search(returnTo));
     expect(out).toMatchObject({ status: 302, location, cookies: { session: "" } });
     expect(await sessions()).toEqual([]);
   });
 
   test("without a session it leads to return_to too", async () => {
-    const out = await latchkey.unchanged(() => call(logout.action, post(path(app), {})));
+    const out = await latchkey.unchanged(() => logOut("", search(app)));
     expect(out).toMatchObject({ status: 302, location: app });
   });
 });
@@ -106,8 +108,7 @@ describe("IDP_LOGOUT=on", () => {
     ofProvider = `${cookie}; last_sign_in=provider`;
   });
 
-  const leave = (sent: string, returnTo: string | null = null) =>
-    call(logout.action, post(path(returnTo), {}, { cookie: sent }));
+  const leave = (sent: string, returnTo: string | null = null) => logOut(sent, search(returnTo));
   const signedOut = "/login?notice=signed_out";
 
   test.each([null, app])("a session of the provider ends there too, whatever return_to (%s) is", async (returnTo) => {
@@ -142,7 +143,7 @@ describe("IDP_LOGOUT=on", () => {
     for (const [route, page] of [
       [dashboard, "/dashboard"],
       [logout, path(app)],
-      [noAccess, `/no-access?${new URLSearchParams({ return_to: app })}`],
+      [noAccess, `/no-access${search(app)}`],
     ] as const) {
       const target = async (sent: string) => (await call(route.loader, get(page, { cookie: sent }))).formTarget;
       expect(await target(ofProvider), page).toBe(issuer);

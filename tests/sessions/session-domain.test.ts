@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest";
-import * as login from "~/routes/login";
-import * as logout from "~/routes/logout";
-import { openAccount, logIn as postLogin } from "../support/account-calls";
+import { logIn, logOut, openAccount, openLogin } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
-import { goodPassword } from "../support/passwords";
-import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey({
   APP_URL: "https://login.example.org",
@@ -13,24 +9,20 @@ const latchkey = startLatchkey({
 });
 
 const origin = "https://login.example.org";
-const https = { "latchkey-origin": origin };
+const https = { facts: { origin } };
 
 const cleared =
   "__Secure-session=; Domain=example.org; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax; Secure";
 
-const logIn = (cookie = "", search = "") => {
-  const fields = { email: "ada@example.com", password: goodPassword };
-  return call(login.action, post(`/login${search}`, fields, { headers: https, cookie }));
-};
 const open = (cookie: string) => openAccount(cookie, https);
-const logOut = (cookie: string) => call(logout.action, post("/logout", {}, { cookie, headers: https }));
+const leave = (cookie: string) => logOut(cookie, "", https);
 
 const token = async (userId: string) => (await latchkey.signedIn(userId)).slice("session=".length);
 const sessions = () => latchkey.execute("select id from sessions");
 
 test("the session cookie is for the domain, the device's for this host", { tags: ["3.3.1", "3.3.3"] }, async () => {
   await latchkey.createUser();
-  const done = await logIn("", "?return_to=https://notes.example.org/last");
+  const done = await logIn({ search: "?return_to=https://notes.example.org/last", ...https });
   expect(done).toMatchObject({ status: 302, location: "https://notes.example.org/last" });
   expect(done.headers.getSetCookie()).toEqual([
     expect.stringMatching(
@@ -41,13 +33,13 @@ test("the session cookie is for the domain, the device's for this host", { tags:
   ]);
   const cookie = `__Secure-session=${done.cookies["__Secure-session"]}`;
   expect(await open(cookie)).toMatchObject({ status: 200, data: { user: { email: "ada@example.com" } } });
-  expect((await logOut(cookie)).headers.getSetCookie()).toEqual([cleared]);
+  expect((await leave(cookie)).headers.getSetCookie()).toEqual([cleared]);
   expect(await open(cookie)).toMatchObject({ location: "/login" });
 });
 
 test("over http the session cookie stays that of this host", async () => {
   await latchkey.createUser();
-  const [cookie] = (await postLogin()).headers.getSetCookie();
+  const [cookie] = (await logIn()).headers.getSetCookie();
   expect(cookie).toMatch(/^session=[0-9a-f]{64}; Expires=[^;]+; HttpOnly; Path=\/; SameSite=Lax$/);
 });
 
@@ -68,7 +60,7 @@ test("without SESSION_DOMAIN the domain's cookie signs nobody in", async () => {
 test("a __Host-session from before SESSION_DOMAIN was set signs nobody in: no application sends the browser back for ever", async () => {
   const old = await token(await latchkey.createUser());
   expect(await open(`__Host-session=${old}`)).toMatchObject({ location: "/login" });
-  const page = await call(login.loader, get("/login", { cookie: `__Host-session=${old}`, headers: https }));
+  const page = await openLogin("", { cookie: `__Host-session=${old}`, ...https });
   expect(page).toMatchObject({ status: 200 });
 });
 
@@ -84,7 +76,7 @@ describe("a sibling host that plants a session cookie", () => {
   test("before a sign-in does not learn the new session, and the planted one ends", async () => {
     await latchkey.createUser();
     const planted = await token(await latchkey.createUser({ email: "eve@example.com" }));
-    const done = await logIn(`__Secure-session=${planted}`);
+    const done = await logIn({ cookie: `__Secure-session=${planted}`, ...https });
     expect(done.cookies["__Secure-session"]).not.toBe(planted);
     expect(await open(`__Secure-session=${planted}`)).toMatchObject({ location: "/login" });
   });
@@ -98,17 +90,17 @@ describe("beside a cookie that a sibling host planted", () => {
 
   test.each(beside)("%s, a sign-in and a logout end the visitor's session", async (_where, cookies) => {
     const own = await token(await latchkey.createUser());
-    const next = (await logIn(cookies(own))).cookies["__Secure-session"] ?? "";
+    const next = (await logIn({ cookie: cookies(own), ...https })).cookies["__Secure-session"] ?? "";
     expect(await sessions()).toHaveLength(1);
     expect((await open(`__Secure-session=${next}`)).status).toBe(200);
-    expect(await logOut(cookies(next))).toMatchObject({ status: 302, location: "/login" });
+    expect(await leave(cookies(next))).toMatchObject({ status: 302, location: "/login" });
     expect(await sessions()).toEqual([]);
   });
 
   test("that is a session itself, a logout ends both", async () => {
     const own = await token(await latchkey.createUser());
     const planted = await token(await latchkey.createUser({ email: "eve@example.com" }));
-    await logOut(`__Secure-session=${planted}; __Secure-session=${own}`);
+    await leave(`__Secure-session=${planted}; __Secure-session=${own}`);
     expect(await sessions()).toEqual([]);
   });
 });

@@ -1,27 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { purgeExpired } from "#server/features/operator/purge";
 import { endOtherSessions } from "#server/features/owner/sessions";
-import * as confirmEmail from "~/routes/account.email";
 import * as authSession from "~/routes/auth.session";
 import * as login from "~/routes/login";
-import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
-import { act, logIn, openAccount } from "../support/account-calls";
+import { act, confirmAddress, logIn, logOut, openAccount } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink } from "../support/mailed-links";
 import { goodPassword, twice } from "../support/passwords";
-import { call, get, post } from "../support/route-calls";
+import { call, get, type RequestOptions } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();
 
-const https = { "latchkey-origin": "https://latchkey.example" };
+const https = { facts: { origin: "https://latchkey.example" } };
 
-const logInFrom = (cookie?: string, headers?: Record<string, string>) =>
-  logIn(undefined, undefined, { cookie, headers });
-
-async function expectGuest(cookie: string, headers?: Record<string, string>) {
-  expect(await openAccount(cookie, headers), cookie).toMatchObject({ status: 302, location: "/login" });
+async function expectGuest(cookie: string, options: RequestOptions = {}) {
+  expect(await openAccount(cookie, options), cookie).toMatchObject({ status: 302, location: "/login" });
 }
 
 const onlySession = async () => (await latchkey.execute<Record<string, string>>("select * from sessions"))[0];
@@ -30,7 +25,7 @@ describe("a new session", () => {
   test("has a random token, stored as SHA-256, for 30 days", { tags: ["7.2.1", "7.2.2", "7.2.3"] }, async () => {
     const id = await latchkey.createUser();
     const earliest = Date.now();
-    const { cookies } = await logInFrom();
+    const { cookies } = await logIn();
     const latest = Date.now();
     const token = cookies.session ?? "";
     expect(token).toMatch(/^[0-9a-f]{64}$/);
@@ -50,9 +45,9 @@ describe("a new session", () => {
   ])(
     "is on %s a host cookie",
     { tags: ["3.3.1", "3.3.2", "3.3.3", "3.3.4"] },
-    async (_what, headers, prefix, secure) => {
+    async (_what, options, prefix, secure) => {
       await latchkey.createUser();
-      expect((await logInFrom(undefined, headers)).headers.getSetCookie()).toEqual([
+      expect((await logIn(options)).headers.getSetCookie()).toEqual([
         expect.stringMatching(
           new RegExp(`^${prefix}session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=/; SameSite=Lax${secure}$`),
         ),
@@ -68,7 +63,7 @@ describe("a new session", () => {
     await latchkey.createUser();
     const bobs = await latchkey.signedIn({ email: "bob@example.com" });
     for (const before of [`session=${"ab".repeat(32)}`, bobs]) {
-      expect(`session=${(await logInFrom(before)).cookies.session}`).not.toBe(before);
+      expect(`session=${(await logIn({ cookie: before })).cookies.session}`).not.toBe(before);
       await expectGuest(before);
     }
   });
@@ -77,7 +72,7 @@ describe("a new session", () => {
     const id = await latchkey.createUser();
     const elsewhere = await latchkey.signedIn(id);
     const before = await latchkey.signedIn(id);
-    const { cookies } = await logInFrom(before);
+    const { cookies } = await logIn({ cookie: before });
     expect(`session=${cookies.session}`).not.toBe(before);
     await expectGuest(before);
     expect((await openAccount(elsewhere)).status).toBe(200);
@@ -87,7 +82,7 @@ describe("a new session", () => {
 
   test("is not started by a refused login, which keeps the browser's session", async () => {
     const cookie = await latchkey.signedIn();
-    const refused = await logIn("ada@example.com", "wrong", { cookie });
+    const refused = await logIn({ password: "wrong", cookie });
     expect(refused.status).toBe(422);
     expect(refused.cookies).toEqual({});
     expect((await openAccount(cookie)).status).toBe(200);
@@ -95,7 +90,7 @@ describe("a new session", () => {
 
   test("truncates a long User-Agent", { tags: "1.3.3" }, async () => {
     await latchkey.createUser();
-    await logInFrom(undefined, { "User-Agent": "x".repeat(8000) });
+    await logIn({ headers: { "User-Agent": "x".repeat(8000) } });
     expect((await onlySession())?.user_agent).toBe("x".repeat(512));
   });
 });
@@ -104,10 +99,10 @@ describe("the cookie's name", () => {
   test.each([
     ["session", {}, ["__Host-session", "Session", "SESSION", "%73ession", "session%20", "session[]", "x-session"]],
     ["__Host-session", https, ["session", "%5F%5FHost-session", "__host-session", "__Secure-session", "_Host-session"]],
-  ])("is %s, and no other is accepted", async (name, headers, others) => {
+  ])("is %s, and no other is accepted", async (name, options, others) => {
     const token = (await latchkey.signedIn()).split("=")[1];
-    expect((await openAccount(`other=1; ${name}=${token}; last=%`, headers)).status).toBe(200);
-    for (const other of others) await expectGuest(`${other}=${token}`, headers);
+    expect((await openAccount(`other=1; ${name}=${token}; last=%`, options)).status).toBe(200);
+    for (const other of others) await expectGuest(`${other}=${token}`, options);
   });
 
   test("a malformed token is no session, without an error", { tags: ["1.2.4", "7.2.1"] }, async () => {
@@ -178,11 +173,11 @@ describe("logging out", () => {
   test.each([
     ["http", {}, "", ""],
     ["https", https, "__Host-", "; Secure"],
-  ])("on %s ends this session and clears its cookie", { tags: "7.4.1" }, async (_what, headers, prefix, secure) => {
+  ])("on %s ends this session and clears its cookie", { tags: "7.4.1" }, async (_what, options, prefix, secure) => {
     const id = await latchkey.createUser();
     const elsewhere = await latchkey.signedIn(id);
     const cookie = await latchkey.signedIn(id);
-    const out = await call(logout.action, post("/logout", {}, { cookie: `${prefix}${cookie}`, headers }));
+    const out = await logOut(`${prefix}${cookie}`, "", options);
     expect(out).toMatchObject({ status: 302, location: "/login" });
     expect(out.headers.getSetCookie()).toEqual([
       `${prefix}session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax${secure}`,
@@ -193,7 +188,7 @@ describe("logging out", () => {
 
   test("without a session is the same redirect", async () => {
     for (const cookie of ["", "session=", `session=${"ab".repeat(32)}`]) {
-      const out = await call(logout.action, post("/logout", {}, { cookie }));
+      const out = await logOut(cookie);
       expect(out).toMatchObject({ status: 302, location: "/login" });
     }
   });
@@ -218,10 +213,8 @@ describe("an action that ends the other sessions", () => {
     account("unlink-provider"),
     {
       intent: "a confirmed change of address",
-      act: async (cookie: string) => {
-        const link = await emailChangeLink(latchkey, cookie, "lovelace@example.com");
-        return call(confirmEmail.action, post("/account/email", link, { cookie }));
-      },
+      act: async (cookie: string) =>
+        confirmAddress(await emailChangeLink(latchkey, cookie, "lovelace@example.com"), { cookie }),
     },
   ])("gives this one a new id, token and cookie, and a copy of the old one is dead: $intent", async ({ act }) => {
     const id = await latchkey.createUser({ idpId: "42" });

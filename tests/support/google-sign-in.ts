@@ -1,6 +1,6 @@
 import nock from "nock";
 import * as callback from "~/routes/auth.idp_.callback";
-import { call, get, type Outcome } from "./route-calls";
+import { call, get, type Outcome, type RequestOptions } from "./route-calls";
 
 export const google = { IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" };
 
@@ -12,11 +12,12 @@ export function googleAnswers(profile: object, times = 1): void {
 
 export const state = "cd".repeat(32);
 
+/** Opens the callback, by default in a browser that has left with this state. */
 export const comeBack = (
   query: Record<string, string> = { code: "the-code", state },
   cookie = `oauth_state=${state}`,
-  headers?: Record<string, string>,
-) => call(callback.loader, get(`/auth/idp/callback?${new URLSearchParams(query)}`, { cookie, headers }));
+  options: RequestOptions = {},
+) => call(callback.loader, get(`/auth/idp/callback?${new URLSearchParams(query)}`, { cookie, ...options }));
 
 export function signInWithGoogle(profile: object, session = ""): Promise<Outcome> {
   googleAnswers(profile);

@@ -1,10 +1,8 @@
 import { expect } from "vitest";
-import * as forgotPassword from "~/routes/forgot-password";
-import * as register from "~/routes/register";
-import { act } from "./account-calls";
+import { act, askForAccount, askForReset } from "./account-calls";
 import type { startLatchkey } from "./latchkey";
 import { newPassword, twice } from "./passwords";
-import { call, type Outcome, post } from "./route-calls";
+import type { Outcome } from "./route-calls";
 
 type Latchkey = ReturnType<typeof startLatchkey>;
 
@@ -19,13 +17,13 @@ function lastLink(latchkey: Latchkey, path = ""): MailedLink {
 }
 
 export async function resetLink(latchkey: Latchkey, email = "ada@example.com"): Promise<MailedLink> {
-  await call(forgotPassword.action, post("/forgot-password", { email }));
+  await askForReset(email);
   await latchkey.drain();
   return lastLink(latchkey);
 }
 
 export async function registrationLink(latchkey: Latchkey, email = "grace@example.com"): Promise<MailedLink> {
-  await call(register.action, post("/register", { email }));
+  await askForAccount(email);
   await latchkey.drain();
   return lastLink(latchkey);
 }

@@ -4,11 +4,11 @@ import type { Authenticator, Changes } from "./authenticator";
 import { call, type Outcome, post, type RequestOptions } from "./route-calls";
 
 /** The browser's options of a ceremony, and the cookie that its challenge is bound to. */
-export async function ask(purpose: "sign-in" | "add" | "upgrade", { cookie, headers }: RequestOptions = {}) {
-  const asked = await call(passkey.action, post("/auth/passkey", { purpose }, { cookie, headers }));
+export async function ask(purpose: "sign-in" | "add" | "upgrade", browser: RequestOptions = {}) {
+  const asked = await call(passkey.action, post("/auth/passkey", { purpose }, browser));
   const bound = Object.entries(asked.cookies).map(([name, value]) => `${name}=${value}`);
   const options = asked.data === "" ? null : JSON.parse(asked.data);
-  return { ...asked, options, cookie: [cookie, ...bound].filter(Boolean).join("; ") };
+  return { ...asked, options, cookie: [browser.cookie, ...bound].filter(Boolean).join("; ") };
 }
 
 /** Adds a passkey on the account page of the session in `cookie`. */

@@ -5,26 +5,28 @@ import { context, type RequestFacts } from "#server/context";
 
 const origin = "http://localhost:3000";
 
+/** What the front door would know of a request; without them the request is one of this origin. */
+type Facts = Partial<Pick<RequestFacts, "host" | "origin" | "client" | "crossSite">> & { gone?: true };
+
+const factsByRequest = new WeakMap<Request, Facts>();
+
 export interface RequestOptions {
   cookie?: string | undefined;
   headers?: Record<string, string> | undefined;
+  facts?: Facts | undefined;
 }
 
-export function get(path: string, { cookie, headers }: RequestOptions = {}): Request {
-  return new Request(new URL(path, origin), { headers: { ...(cookie && { Cookie: cookie }), ...headers } });
+function requestTo(path: string, { cookie, headers, facts = {} }: RequestOptions, init: RequestInit = {}): Request {
+  const sent = { ...init.headers, ...(cookie && { Cookie: cookie }), ...headers };
+  const request = new Request(new URL(path, origin), { ...init, headers: sent });
+  factsByRequest.set(request, facts);
+  return request;
 }
 
-export function post(
-  path: string,
-  fields: Record<string, string> | [string, string][],
-  { cookie, headers }: RequestOptions = {},
-): Request {
-  return new Request(new URL(path, origin), {
-    method: "POST",
-    headers: { Origin: origin, ...(cookie && { Cookie: cookie }), ...headers },
-    body: new URLSearchParams(fields),
-  });
-}
+export const get = (path: string, options: RequestOptions = {}) => requestTo(path, options);
+
+export const post = (path: string, fields: Record<string, string> | [string, string][], options: RequestOptions = {}) =>
+  requestTo(path, options, { method: "POST", headers: { Origin: origin }, body: new URLSearchParams(fields) });
 
 export interface Outcome {
   status: number;
@@ -43,19 +45,23 @@ type RouteFunction = (args: LoaderFunctionArgs & ActionFunctionArgs) => unknown;
 const responseTo = (gone: boolean) =>
   Object.defineProperty(new ServerResponse(new IncomingMessage(new Socket())), "closed", { value: gone });
 
-/** What the front door would know; a test states it in headers, which only this function reads. */
-const factsOf = ({ headers, method, url }: Request): RequestFacts => ({
-  requestId: crypto.randomUUID(),
-  method,
-  path: new URL(url).pathname,
-  host: headers.get("latchkey-host") ?? new URL(url).host,
-  origin: headers.get("latchkey-origin") ?? new URL(url).origin,
-  client: headers.get("latchkey-client") ?? "unknown",
-  clientForwarded: false,
-  crossSite: headers.has("latchkey-cross-site"),
-  unreadable: headers.has("latchkey-unreadable"),
-  response: responseTo(headers.has("latchkey-gone")),
-});
+function factsOf(request: Request): RequestFacts {
+  const { pathname, host, origin } = new URL(request.url);
+  const { gone = false, ...given } = factsByRequest.get(request) ?? {};
+  return {
+    requestId: crypto.randomUUID(),
+    method: request.method,
+    path: pathname,
+    host,
+    origin,
+    client: "unknown",
+    clientForwarded: false,
+    crossSite: false,
+    unreadable: false,
+    response: responseTo(gone),
+    ...given,
+  };
+}
 
 async function settle(route: RouteFunction, request: Request, facts: RequestFacts): Promise<unknown> {
   try {

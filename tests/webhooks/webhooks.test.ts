@@ -6,9 +6,8 @@ import { restoreUser, suspendUser } from "#server/features/operator/suspension";
 import { createUserWithoutPassword } from "#server/features/operator/user-administration";
 import { importUsers } from "#server/features/operator/user-import";
 import { deleteAccount } from "#server/features/owner/account-deletion";
-import * as confirmEmail from "~/routes/account.email";
 import * as devSession from "~/routes/dev.session";
-import { act, openAccount, registerWith, resetWith } from "../support/account-calls";
+import { act, confirmAddress, openAccount, registerWith, resetWith } from "../support/account-calls";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
@@ -98,8 +97,8 @@ test("user create and the new users of user import are told, an existing and a w
 test("a confirmed change of the address is told with the address before", async () => {
   const link = await emailChangeLink(latchkey, cookie, "lovelace@example.com");
   expect(await told()).toEqual([]);
-  await call(confirmEmail.action, post("/account/email", link, { cookie }));
-  await call(confirmEmail.action, post("/account/email", link, { cookie }));
+  await confirmAddress(link, { cookie });
+  await confirmAddress(link, { cookie });
   expect(await told()).toEqual([
     job("user.email_changed", { ...ada(), email: "lovelace@example.com", previousEmail: email }),
   ]);
