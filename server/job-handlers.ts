@@ -1,5 +1,4 @@
 import { config } from "./config";
-import { sendWebhook } from "./features/application/webhooks";
 import { purgeExpired } from "./features/operator/purge";
 import { mailEmailChange } from "./features/owner/email-change";
 import { mailNotice } from "./features/owner/notices";
@@ -7,15 +6,13 @@ import { mailInvitation, mailPasswordReset } from "./features/visitor/password-r
 import { mailRegistration } from "./features/visitor/registration";
 import type { Language } from "./languages/languages";
 import { logEvent } from "./log";
-import type { JobHandler } from "./queue/jobs";
+import type { Job, JobHandler } from "./queue/jobs";
 
 /** A job from an earlier version may have no language. */
 const languageOf = (job: { language?: Language }) => job.language ?? config().defaultLanguage;
 
-export const handleJob: JobHandler = async (job, enqueued) => {
+export const handleJob: JobHandler<Job> = async (job, enqueued) => {
   switch (job.task) {
-    case "webhook":
-      return () => sendWebhook(enqueued.id, { type: job.type, timestamp: enqueued.at.toISOString(), data: job.data });
     case "mail_password_reset":
       return mailPasswordReset(job.email, languageOf(job));
     case "mail_invitation":
@@ -24,10 +21,8 @@ export const handleJob: JobHandler = async (job, enqueued) => {
       return mailRegistration(job.email, languageOf(job), job.return_to);
     case "mail_email_change":
       return mailEmailChange(job.email, languageOf(job), job);
-    case "log_event": {
-      const told = { ...job.event, actor: "cli", at: enqueued.at.toISOString() };
-      return void logEvent(told);
-    }
+    case "log_event":
+      return void logEvent(Object.assign(job.event, { actor: "cli", at: enqueued.at.toISOString() }));
     case "purge_expired":
       return void (await purgeExpired());
     default:

@@ -11,6 +11,7 @@ import { assertPortIsFree } from "./door/ports";
 import { endpointOf } from "./endpoints";
 import { StartError } from "./errors";
 import { visitorFinder } from "./features/application/identity";
+import { handleWebhook } from "./features/application/webhooks";
 import { readInstallationId } from "./features/operator/health";
 import { schedulePurge } from "./features/operator/purge";
 import { prepareSchema } from "./features/operator/schema";
@@ -82,7 +83,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
     const registry = await openMetrics({ hashesWaiting, pool, jobs: () => queue.waiting() });
     if (!cluster.isWorker) await openMetricsServer(config.metrics, registry);
   }
-  queue.work(handleJob, config.webhook !== null);
+  queue.work(handleJob, config.webhook && handleWebhook);
   const endPurging = schedulePurge();
   stopOnSignal(async () => {
     const overdue = setTimeout(closeMailer, mailLimit);

@@ -2,14 +2,73 @@ import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
 import { namingUnavailability } from "../database/unavailable";
-import { errorFields, log } from "../log";
+import { errorFields, log, logEvent } from "../log";
 import { processValue } from "../process-value";
 import { bossDatabase, createQueues, mailQueue, webhookQueue } from "./boss";
 import { givenUpKept } from "./given-up";
 import type { Job, JobHandler, WebhookJob } from "./jobs";
-import { mails, waitingMails } from "./mails";
-import { insertWebhooks, webhooks } from "./webhooks";
-import { Worker } from "./worker";
+import { type QueueKind, Worker } from "./worker";
+
+export const mails: QueueKind<Job> = {
+  name: mailQueue,
+  ordered: false,
+  logGivenUp(job, refusal) {
+    if ("email" in job) logEvent({ event: "mail.failed", reason: refusal ?? "retries_exhausted" });
+  },
+  fetch: (boss, _knex, batchSize) => boss.fetch<Job>(mailQueue, { batchSize, includeMetadata: true }),
+};
+
+/** Uses the index of pg-boss's own fetch, because it repeats the index's condition. */
+const waitingMails = {
+  text: `select state, count(*)::int as waiting, extract(epoch from now() - min(created_on))::float as oldest
+    from pgboss.job where name = $1 and state < 'active' group by state`,
+  values: [mailQueue],
+};
+
+/**
+ * The time of a change is read from the database's clock while the user's row is locked: a transaction may have started
+ * before the one that it waited for. It is later than the time of every waiting webhook of the user: PGlite's clock has
+ * a resolution of one millisecond, and every clock may be set back.
+ */
+const insertWebhooks = (webhooks: WebhookJob[]) => ({
+  name: "insert-webhooks",
+  text: `
+    insert into pgboss.job (name, data, singleton_key, start_after, created_on,
+      retry_limit, retry_delay, retry_backoff, expire_in)
+    select name, data, data #>> '{data,id}', now() - interval '1 millisecond',
+      greatest(clock_timestamp(), (select max(created_on) + interval '1 microsecond' from pgboss.job
+        where job.name = $1 and singleton_key = data #>> '{data,id}')),
+      retry_limit, retry_delay, retry_backoff, expire_seconds * interval '1 second'
+    from pgboss.queue cross join json_array_elements($2::json) as data where name = $1`,
+  values: [webhookQueue, JSON.stringify(webhooks)],
+});
+
+/**
+ * pg-boss's own fetch, except that a webhook waits for all earlier ones of its user, also in a retry or other process.
+ * No policy of pg-boss does this. In a subquery of the `update`, PostgreSQL may lock more rows than `limit`.
+ */
+const fetchWebhooks = (limit: number) => ({
+  name: "fetch-webhooks",
+  text: `
+    with next as (
+      select id from pgboss.job as due where name = $1 and state < 'active' and start_after < now() and not exists (
+        select from pgboss.job as earlier
+        where name = $1 and singleton_key = due.singleton_key and state < 'completed'
+          and (created_on, id) < (due.created_on, due.id))
+      order by start_after limit $2 for update skip locked)
+    update pgboss.job set state = 'active', started_on = now(),
+      retry_count = case when started_on is null then retry_count else retry_count + 1 end
+    from next where name = $1 and job.id = next.id
+    returning job.id, data, created_on as "createdOn", retry_count as "retryCount", retry_limit as "retryLimit"`,
+  values: [webhookQueue, limit],
+});
+
+export const webhooks: QueueKind<WebhookJob> = {
+  name: webhookQueue,
+  ordered: true, // the end of a webhook makes the user's next one due
+  logGivenUp: () => logEvent({ event: "webhook.failed", reason: "retries_exhausted" }),
+  fetch: (_boss, knex, limit) => runStatement(knex, fetchWebhooks(limit)),
+};
 
 /**
  * How long a job waits before it starts, in ms: a random time between the two. A job for a known address does more work
@@ -31,7 +90,7 @@ export class JobQueue {
   readonly #boss: PgBoss;
   readonly #knex: Knex;
   readonly #delay: typeof noDelay;
-  readonly #workers = new Map<string, Worker>();
+  readonly #workers = new Map<string, Pick<Worker<never>, "wake" | "stop">>();
 
   constructor(orm: MikroORM, delay = noDelay) {
     this.#knex = orm.em.getKnex();
@@ -56,15 +115,16 @@ export class JobQueue {
     return (await this.#boss.isInstalled()) && (await this.#boss.getQueue(webhookQueue)) !== null;
   }
 
-  worker(kind: typeof mails, handle: JobHandler): Worker {
+  worker<Task extends Job | WebhookJob>(kind: QueueKind<Task>, handle: JobHandler<Task>): Worker<Task> {
     const worker = new Worker(this.#boss, this.#knex, kind, handle);
     this.#workers.set(kind.name, worker);
     return worker;
   }
 
-  /** @param sendsWebhooks if false, webhooks wait for a process that sends them */
-  work(handle: JobHandler, sendsWebhooks: boolean): void {
-    for (const kind of sendsWebhooks ? [mails, webhooks] : [mails]) this.worker(kind, handle).start();
+  /** @param send if `null`, webhooks wait for a process that sends them */
+  work(handle: JobHandler<Job>, send: JobHandler<WebhookJob> | null): void {
+    this.worker(mails, handle).start();
+    if (send) this.worker(webhooks, send).start();
   }
 
   /** Enqueues within `em`'s transaction, if it has one. The job runs after the commit and the delay. */

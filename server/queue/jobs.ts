@@ -53,7 +53,6 @@ export interface JobData {
   purge_expired: object;
   /** An event of a command. */
   log_event: { event: AuthenticationEvent };
-  webhook: { type: AccountChange; data: ChangedUser };
 }
 
 export type Job = { [Task in keyof JobData]: { task: Task } & JobData[Task] }[keyof JobData];
@@ -64,10 +63,14 @@ export type NoticeTask = Exclude<
   "mail_password_reset" | "mail_invitation" | "mail_registration" | "mail_email_change"
 >;
 
-export type WebhookJob = Extract<Job, { task: "webhook" }>;
+export interface WebhookJob {
+  task: "webhook";
+  type: AccountChange;
+  data: ChangedUser;
+}
 
 /** The second part of a job: its call to the mail service, or to the application. */
 export type MailCall = () => Promise<void>;
 
 /** The first part of a job: its work in the database. Resolves with the second part, if there is one. */
-export type JobHandler = (job: Job, enqueued: { id: string; at: Date }) => Promise<MailCall | undefined>;
+export type JobHandler<Task> = (job: Task, enqueued: { id: string; at: Date }) => Promise<MailCall | undefined>;

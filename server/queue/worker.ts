@@ -3,28 +3,28 @@ import type PgBoss from "pg-boss";
 import { EndpointGone, MailRefused, SimulatedFailure } from "../errors";
 import type { MailRefusal } from "../events";
 import { duringJob, errorFields, log, logEvent } from "../log";
-import type { Job, JobHandler } from "./jobs";
+import type { JobHandler } from "./jobs";
 
 export const concurrency = 20; // jobs at a time, and so calls to the mail service; its connections must not be fewer
 export const databaseConcurrency = 4; // of them, those in the database; the embedded one is a single connection
 const pollInterval = 5_000; // ms, for retries and for the jobs that another instance left
 
-export interface FetchedJob {
+interface FetchedJob<Task> {
   id: string;
-  data: Job;
+  data: Task;
   createdOn: Date | string;
   retryCount: number;
   retryLimit: number;
 }
 
-export interface QueueKind {
+export interface QueueKind<Task> {
   name: string;
   /** Whether the end of a job makes another one due. */
   ordered: boolean;
   /** Logs that a job is given up. @param refusal of the mail service */
-  logGivenUp(job: Job, refusal: MailRefusal | null): void;
+  logGivenUp(job: Task, refusal: MailRefusal | null): void;
   /** Marks up to `limit` jobs that are due as active. */
-  fetch(boss: PgBoss, knex: Knex, limit: number): Promise<FetchedJob[]>;
+  fetch(boss: PgBoss, knex: Knex, limit: number): Promise<FetchedJob<Task>[]>;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface QueueKind {
  * attacker's own addresses could show how long a job for another address takes. So a job for an address that gets no
  * mail keeps its place as long as a recent mail call took, and fails and is retried as that call did.
  */
-export class Worker {
+export class Worker<Task extends { task: string }> {
   readonly #running = new Set<Promise<void>>();
   #poll: NodeJS.Timeout | undefined;
   #free = concurrency;
@@ -47,8 +47,8 @@ export class Worker {
   constructor(
     readonly boss: PgBoss,
     readonly knex: Knex,
-    readonly kind: QueueKind,
-    readonly handle: JobHandler,
+    readonly kind: QueueKind<Task>,
+    readonly handle: JobHandler<Task>,
   ) {}
 
   /** Runs new jobs at once. Jobs that already wait run from the first poll on, so that they do not slow the start. */
@@ -81,7 +81,7 @@ export class Worker {
     return Math.min(this.#free, this.#freeInDatabase);
   }
 
-  #fetch(limit: number): Promise<FetchedJob[]> {
+  #fetch(limit: number): Promise<FetchedJob<Task>[]> {
     return this.kind.fetch(this.boss, this.knex, limit);
   }
 
@@ -107,7 +107,7 @@ export class Worker {
     }
   }
 
-  #begin(job: FetchedJob): void {
+  #begin(job: FetchedJob<Task>): void {
     this.#free--;
     this.#freeInDatabase--;
     const leaveDatabase = () => {
@@ -121,7 +121,7 @@ export class Worker {
     this.#run(work);
   }
 
-  async #work(job: FetchedJob, leaveDatabase = () => {}): Promise<void> {
+  async #work(job: FetchedJob<Task>, leaveDatabase = () => {}): Promise<void> {
     try {
       await duringJob(job.id, async () => {
         const enqueued = { id: job.id, at: new Date(job.createdOn) };
@@ -135,7 +135,7 @@ export class Worker {
   }
 
   /** Keeps a job that is given up, as `cancelled` if refused, else as `failed`. Deletes one without a mail. */
-  async #fail({ id, data, retryCount, retryLimit }: FetchedJob, error: unknown): Promise<void> {
+  async #fail({ id, data, retryCount, retryLimit }: FetchedJob<Task>, error: unknown): Promise<void> {
     const { name } = this.kind;
     if (error instanceof EndpointGone) {
       this.#fetchNoMore();

@@ -59,7 +59,7 @@ test("the concurrent jobs and calls to the mail service are limited, and further
   };
   await queue.open();
   for (let n = 0; n < concurrency + 10; n++) await requestMail(`user${n}@example.com`);
-  queue.work(handle, false);
+  queue.work(handle, null);
   await query((em) => queue.enqueue(em, { task: "mail_password_reset", email: "last@example.com", language: "en" }));
 
   await until(() => ends.length === concurrency, "as many mail calls as there may be");

@@ -4,11 +4,9 @@ import { context } from "#server/context";
 import { entityTables } from "#server/database/copy-rows";
 import * as databases from "#server/database/orm";
 import { provideOrm } from "#server/database/unit-of-work";
+import { handleWebhook } from "#server/features/application/webhooks";
 import { handleJob } from "#server/job-handlers";
-import { JobQueue, provideQueue } from "#server/queue/job-queue";
-import { mails } from "#server/queue/mails";
-import { webhooks } from "#server/queue/webhooks";
-import type { Worker } from "#server/queue/worker";
+import { JobQueue, mails, provideQueue, webhooks } from "#server/queue/job-queue";
 import { createUser, type NewAccount, signedIn } from "./accounts";
 import type { Finished } from "./command";
 import { configure } from "./configure";
@@ -31,7 +29,7 @@ async function snapshot({ orm }: databases.Database, except: string[] = []): Pro
 export function startLatchkey(environment: Environment = {}) {
   let database: databases.Database;
   let queue: JobQueue;
-  let drains: { mails: Worker; webhooks: Worker };
+  let drains: Record<"mails" | "webhooks", { drain(): Promise<void> }>;
   let output = "";
   let current: Environment = environment;
   const log = recordLog();
@@ -46,7 +44,7 @@ export function startLatchkey(environment: Environment = {}) {
     queue = new JobQueue(database.orm);
     await queue.open();
     provideOrm(database.orm);
-    drains = { mails: queue.worker(mails, handleJob), webhooks: queue.worker(webhooks, handleJob) };
+    drains = { mails: queue.worker(mails, handleJob), webhooks: queue.worker(webhooks, handleWebhook) };
     provideQueue(queue);
   });
 

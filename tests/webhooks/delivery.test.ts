@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { announce } from "#server/accounts/users/changes";
 import { orm, unitOfWork } from "#server/database/unit-of-work";
+import { handleWebhook } from "#server/features/application/webhooks";
 import { purgeExpired } from "#server/features/operator/purge";
-import { handleJob } from "#server/job-handlers";
 import { givenUpMails, givenUpWebhooks } from "#server/queue/given-up";
-import { JobQueue } from "#server/queue/job-queue";
+import { JobQueue, webhooks } from "#server/queue/job-queue";
 import type { AccountChange } from "#server/queue/jobs";
-import { webhooks } from "#server/queue/webhooks";
 import { startApplication } from "../support/application";
 import { startLatchkey } from "../support/latchkey";
 import { until } from "../support/until";
@@ -115,7 +114,7 @@ test("a webhook is retried as a mail is, with one id, then given up, listed and 
 test("410 stops the webhooks until the next start, and loses none", async () => {
   status = () => 410;
   await change("user.created");
-  const first = new JobQueue(orm()).worker(webhooks, handleJob);
+  const first = new JobQueue(orm()).worker(webhooks, handleWebhook);
   first.start();
   first.wake();
   await until(() => latchkey.events().length === 1, "the stop");

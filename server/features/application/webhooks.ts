@@ -1,9 +1,8 @@
 import { Webhook } from "standardwebhooks";
-import { CallError, callText } from "../../calls/json-client";
-import { refusePrivateAddress } from "../../calls/private-address";
+import { CallError, callText, refusePrivateAddress } from "../../calls/json-client";
 import { config } from "../../config";
 import { EndpointGone } from "../../errors";
-import type { AccountChange, ChangedUser } from "../../queue/jobs";
+import type { AccountChange, ChangedUser, JobHandler, WebhookJob } from "../../queue/jobs";
 
 /** Standard Webhooks 1.0, "Payload structure". */
 export type WebhookPayload =
@@ -30,3 +29,7 @@ export async function sendWebhook(id: string, payload: WebhookPayload): Promise<
     throw error instanceof CallError && error.status === 410 ? new EndpointGone() : error;
   });
 }
+
+export const handleWebhook: JobHandler<WebhookJob> = async ({ type, data }, { id, at }) => {
+  return () => sendWebhook(id, { type, timestamp: at.toISOString(), data });
+};
