@@ -1,5 +1,5 @@
 import { useRevalidator, useSubmit } from "@remix-run/react";
-import { type FormEvent, useEffect, useState } from "react";
+import { type FormEvent, useEffect, useRef } from "react";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
 import { ActionForm, ProtectedAction, Row } from "./account-action";
@@ -22,15 +22,17 @@ async function upgrade(signal: AbortSignal): Promise<boolean> {
 /** @returns a function that ends the upgrade: a browser runs one ceremony at a time */
 function usePasskeyUpgrade(isDue: boolean) {
   const { revalidate } = useRevalidator();
-  const [ceremony] = useState(() => new AbortController());
+  const end = useRef(() => {});
   useEffect(() => {
     if (!isDue) return;
+    const ceremony = new AbortController();
+    end.current = () => ceremony.abort();
     upgrade(ceremony.signal)
       .then((isDone) => isDone && revalidate())
       .catch(() => {}); // the browser declines, or does not support it
-    return () => ceremony.abort();
-  }, [ceremony, isDue, revalidate]);
-  return () => ceremony.abort();
+    return end.current;
+  }, [isDue, revalidate]);
+  return end;
 }
 
 type AddPasskeyProps = Pick<PasskeysOfAccount, "offered" | "upgradable"> & { name: string };
@@ -43,7 +45,7 @@ function AddPasskey({ name, offered, upgradable }: AddPasskeyProps) {
   /** If it fails, the server gets the form without an answer and says why, e.g. because the sign-in is too old. */
   async function add(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    endUpgrade();
+    endUpgrade.current();
     const fields = new FormData(event.currentTarget);
     const passkey = await import("~/components/passkey.client")
       .then(({ createPasskey }) => createPasskey())

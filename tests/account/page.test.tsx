@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 
 import { screen, within } from "@testing-library/react";
+import { StrictMode } from "react";
 import { expect, test, vi } from "vitest";
 import Dashboard from "~/routes/dashboard";
 import { twice } from "../support/passwords";
@@ -265,5 +266,37 @@ test("signals nothing where the browser has no such function", async () => {
   };
   await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, passkeys } });
   expect(screen.getByRole("heading", { level: 1, name: "Your account" })).toBeTruthy();
+  vi.unstubAllGlobals();
+});
+
+const StrictDashboard = () => (
+  <StrictMode>
+    <Dashboard />
+  </StrictMode>
+);
+
+test("in React's StrictMode, which runs each effect twice, the browser creates one passkey without a click", async () => {
+  const passkeys = {
+    items: [],
+    newName: "Firefox",
+    offered: false,
+    upgradable: true,
+    account: { rpId: "", userId: "" },
+  };
+  vi.stubGlobal("PublicKeyCredential", {
+    getClientCapabilities: async () => ({ conditionalCreate: true }),
+    parseCreationOptionsFromJSON: (options: unknown) => options,
+  });
+  vi.stubGlobal("navigator", { ...navigator, credentials: { create: async () => "made" } });
+  const sent = vi.fn();
+  vi.stubGlobal("fetch", async (_url: string, { body, signal }: RequestInit) => {
+    signal?.throwIfAborted();
+    sent(String(body));
+    return Response.json({});
+  });
+  await renderPage("/dashboard", StrictDashboard, { loaded: { ...loaded, passkeys } });
+  await vi.waitFor(() =>
+    expect(sent.mock.calls).toEqual([["purpose=upgrade"], ["purpose=upgrade&passkey=%22made%22"]]),
+  );
   vi.unstubAllGlobals();
 });
