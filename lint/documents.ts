@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Command } from "commander";
 import { program } from "#server/commands/command-line";
+import { settings } from "#server/settings/settings";
 import { providerNames, providers } from "../server/provider/providers";
 
 /**
- * Says which document is over its size, which link or anchor leads nowhere, which command of README nothing runs, and
- * which event, reason, webhook type, command, provider or mail driver no document names.
+ * Says which document is over its size, which link or anchor leads nowhere, which command of README nothing runs,
+ * which event, reason, webhook type, command, provider or mail driver no document names, which setting is not read, and
+ * which page the browser tests do not visit.
  * Sizes are in lines; README's also in bytes.
  */
 
@@ -90,8 +92,12 @@ const wordsOf = (command: Command): string[] =>
     ? [command.name()]
     : command.commands.flatMap(wordsOf).map((words) => `${command.name()} ${words}`);
 const between = (code: string, start: string, end: string) => code.split(start)[1]?.split(end)[0] ?? "";
-const settings = textOf("server/settings/settings.ts");
-const choices = (name: string) => stringsOf(between(settings, `${name}: {`, "help:")).filter((text) => text !== "log");
+const declarations = textOf("server/settings/settings.ts");
+const choices = (name: string) =>
+  stringsOf(between(declarations, `${name}: {`, "help:")).filter((text) => text !== "log");
+
+const routes = readdirSync("app/routes").map((file) => textOf(join("app/routes", file)));
+const titles = routes.flatMap((code) => [...code.matchAll(/\btitled\("([\w.]+)"/g)].map(([, key = ""]) => key));
 
 const labels = Object.values(providers).flatMap(({ label }) => label ?? []);
 
@@ -106,6 +112,8 @@ const named: [what: string, names: string[], document: string][] = [
   ["provider", providerNames, "README.md"],
   ["provider's label", labels, "app/components/provider-marks.svg"],
   ["provider's label", labels, "app/components/external-sign-in.tsx"],
+  ["setting", Object.values(settings).flatMap(Object.keys), "server/config.ts"],
+  ["title of a page", titles, "tests/support/browser/visits.ts"],
   ["mail driver", choices("MAIL_DRIVER"), "docs/operation.md"],
 ];
 for (const [what, names, document] of named) {

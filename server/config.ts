@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
 import { brandColors, defaultColor } from "./brand-colors";
 import { StartError } from "./errors";
-import { processValue } from "./process-value";
+import { providedValue } from "./process-value";
 import { type Environment, readSettings } from "./settings/read-settings";
 import { allowedTarget, type ReturnOrigins } from "./settings/return-to";
-import { appUrlOf, brokenRules } from "./settings/rules";
+import { brokenRules } from "./settings/rules";
 import type { Values } from "./settings/settings";
 
 export type { Environment };
@@ -19,26 +19,26 @@ export type MetricsConfig = NonNullable<Config["metrics"]>;
 /** A value that is there, because its setting is required with another one or passed a rule. */
 const given = <Value>(value: Value | null | undefined): Value => value as Value;
 
-type MailDriver = Values["mail"]["MAIL_DRIVER"];
-
 /** The mail services with an HTTP API: the name, and the setting that has the key. */
 export const mailServices = {
   resend: { service: "Resend", setting: "RESEND_API_KEY" },
   postmark: { service: "Postmark", setting: "POSTMARK_SERVER_TOKEN" },
-} as const satisfies Record<Exclude<MailDriver, "log" | "smtp">, { service: string; setting: keyof Values["mail"] }>;
+} as const satisfies Record<Exclude<Values["MAIL_DRIVER"], "log" | "smtp">, { service: string; setting: keyof Values }>;
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, "");
 
 /** `apiUrl`: `null` is the mail service's public address. */
-function mailConfig({ mail: v, brand }: Values) {
-  const from = v.MAIL_FROM ?? `${brand.BRAND_NAME} <latchkey@localhost>`;
+function mailConfig(v: Values) {
   const { MAIL_DRIVER: driver } = v;
+  const from = v.MAIL_FROM ?? `${v.BRAND_NAME} <latchkey@localhost>`;
   if (driver === "log") return { driver, from };
   if (driver === "smtp") return { driver, from, server: given(v.SMTP_URL) };
-  const apiUrl = v.MAIL_API_URL?.replace(/\/+$/, "") ?? null;
+  const apiUrl = v.MAIL_API_URL && withoutSlash(v.MAIL_API_URL);
   return { driver, from, apiUrl, apiKey: given(v[mailServices[driver].setting]) };
 }
 
 /** Where a value is `null`, the provider's entry or its discovery document decides. */
-function identityProviderConfig({ identityProvider: v }: Values) {
+function identityProviderConfig(v: Values) {
   if (v.IDP_CLIENT_ID === null) return null;
   const client = {
     clientId: v.IDP_CLIENT_ID,
@@ -59,11 +59,6 @@ function identityProviderConfig({ identityProvider: v }: Values) {
 const hour = 3_600_000; // ms
 const defaultIdle = 336; // hours
 
-/** In ms. */
-function sessionsConfig({ sessions: { SESSION_IDLE: idle, SESSION_MAX: max } }: Values) {
-  return { idle: (idle ?? Math.min(defaultIdle, max)) * hour, max: max * hour };
-}
-
 /** The relying party's id: the host name, not an IP address, of a secure context. `null`: passkeys are off. */
 function relyingPartyId(appUrl: string): string | null {
   const { protocol, hostname } = new URL(appUrl);
@@ -72,49 +67,48 @@ function relyingPartyId(appUrl: string): string | null {
 }
 
 /** `settings/settings.ts` describes each value. `null`: the setting is not set, or the feature is off. */
-function configOf(values: Values, production: boolean) {
-  const { address, database, applications, brand, language } = values;
-  const { REGISTRATION: mode, REGISTRATION_DOMAINS: domains } = values.registration;
-  const {
-    PASSWORDS: on,
-    PASSWORD_MIN_LENGTH: minimumLength,
-    BREACHED_PASSWORDS: breaches,
-    BREACHED_PASSWORDS_URL: url,
-  } = values.passwords;
-  const { METRICS_HOST: host, METRICS_PORT: port } = values.metrics;
-  const { WEBHOOK_URL: webhookUrl, WEBHOOK_SECRET: webhookSecret } = applications;
-  const allowed: ReturnOrigins = { appUrl: given(appUrlOf(values)), returnOrigins: applications.RETURN_ORIGINS };
+function configOf(v: Values, appUrl: string, production: boolean) {
+  const allowed: ReturnOrigins = { appUrl, returnOrigins: v.RETURN_ORIGINS };
+  const { REGISTRATION: mode } = v;
   return {
     production,
     ...allowed,
-    relyingPartyId: relyingPartyId(allowed.appUrl),
-    afterSignIn: given(allowedTarget(applications.AFTER_SIGN_IN, allowed)),
-    sessionDomain: applications.SESSION_DOMAIN,
-    identityKey: applications.IDENTITY_TOKENS ? given(applications.IDENTITY_KEY) : null,
-    webhook: webhookUrl === null ? null : { url: webhookUrl, secret: given(webhookSecret) },
-    databaseUrl: database.DATABASE_URL,
-    databaseDirectUrl: database.DATABASE_DIRECT_URL,
-    port: address.PORT,
-    host: address.HOST,
-    processes: database.PROCESSES,
-    trustedProxies: address.TRUST_PROXY,
-    mail: mailConfig(values),
+    relyingPartyId: relyingPartyId(appUrl),
+    afterSignIn: given(allowedTarget(v.AFTER_SIGN_IN, allowed)),
+    sessionDomain: v.SESSION_DOMAIN,
+    identityKey: v.IDENTITY_TOKENS ? v.IDENTITY_KEY : null,
+    webhook: v.WEBHOOK_URL && v.WEBHOOK_SECRET ? { url: v.WEBHOOK_URL, secret: v.WEBHOOK_SECRET } : null,
+    databaseUrl: v.DATABASE_URL,
+    databaseDirectUrl: v.DATABASE_DIRECT_URL,
+    port: v.PORT,
+    host: v.HOST,
+    processes: v.PROCESSES,
+    trustedProxies: v.TRUST_PROXY,
+    mail: mailConfig(v),
     brand: {
-      name: brand.BRAND_NAME,
-      logo: brand.BRAND_LOGO,
-      color: brand.BRAND_COLOR,
-      colors: brandColors(brand.BRAND_COLOR ?? defaultColor), // once: for each mail, it took 1.6 % of the CPU of W1
-      termsUrl: brand.TERMS_URL,
-      privacyUrl: brand.PRIVACY_URL,
-      supportEmail: brand.SUPPORT_EMAIL,
+      name: v.BRAND_NAME,
+      logo: v.BRAND_LOGO,
+      color: v.BRAND_COLOR,
+      colors: brandColors(v.BRAND_COLOR ?? defaultColor), // once: for each mail, it took 1.6 % of the CPU of W1
+      termsUrl: v.TERMS_URL,
+      privacyUrl: v.PRIVACY_URL,
+      supportEmail: v.SUPPORT_EMAIL,
     },
-    metrics: port === null ? null : { host, port },
-    defaultLanguage: language.DEFAULT_LOCALE,
-    registration: mode === "domains" ? { mode, domains: given(domains) } : { mode },
-    passwords: { on, minimumLength, breachesUrl: breaches ? url.replace(/\/+$/, "") : null },
-    sessions: sessionsConfig(values),
-    signInRedirect: values.identityProvider.SIGN_IN_REDIRECT,
-    identityProvider: identityProviderConfig(values),
+    metrics: v.METRICS_PORT === null ? null : { host: v.METRICS_HOST, port: v.METRICS_PORT },
+    defaultLanguage: v.DEFAULT_LOCALE,
+    registration: mode === "domains" ? { mode, domains: given(v.REGISTRATION_DOMAINS) } : { mode },
+    passwords: {
+      on: v.PASSWORDS,
+      minimumLength: v.PASSWORD_MIN_LENGTH,
+      breachesUrl: v.BREACHED_PASSWORDS ? withoutSlash(v.BREACHED_PASSWORDS_URL) : null,
+    },
+    /** In ms. */
+    sessions: {
+      idle: (v.SESSION_IDLE ?? Math.min(defaultIdle, v.SESSION_MAX)) * hour,
+      max: v.SESSION_MAX * hour,
+    },
+    signInRedirect: v.SIGN_IN_REDIRECT,
+    identityProvider: identityProviderConfig(v),
   };
 }
 
@@ -130,18 +124,11 @@ export class ConfigurationError extends StartError {
 export function loadConfig(environment: Environment): Config {
   const production = environment.NODE_ENV === "production";
   const { values, problems } = readSettings(environment);
-  problems.push(...brokenRules(values, production));
+  const { APP_URL, PORT } = values;
+  const appUrl = APP_URL ?? (APP_URL === null && PORT ? `http://localhost:${PORT}` : undefined);
+  problems.push(...brokenRules(values, appUrl, production));
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return configOf(values as Values, production); // complete: a setting without a value has a problem
+  return configOf(values as Values, given(appUrl), production); // complete: a setting without a value has a problem
 }
 
-const provided = processValue<Config>("config");
-
-export function provideConfig(config: Config): void {
-  provided.current = config;
-}
-
-export function config(): Config {
-  if (!provided.current) throw new Error("The configuration has not been loaded.");
-  return provided.current;
-}
+export const [provideConfig, config] = providedValue<Config>("config", "The configuration has not been loaded.");

@@ -5,3 +5,16 @@ export function processValue<T>(name: string): { current: T | undefined } {
   holders[key] ??= { current: undefined };
   return holders[key];
 }
+
+/** A function that sets such a value, and one that reads it and throws an Error with `missing` before. */
+export function providedValue<T>(name: string, missing: string) {
+  const provided = processValue<T>(name);
+  const provide = (value: T): void => {
+    provided.current = value;
+  };
+  const read = (): T => {
+    if (provided.current === undefined) throw new Error(missing);
+    return provided.current;
+  };
+  return [provide, read] as const;
+}

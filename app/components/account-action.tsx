@@ -59,7 +59,7 @@ interface ActionFormProps {
 export function ActionForm({ intent, sessionId, submit, danger, primary, onSubmit, children }: ActionFormProps) {
   const look = danger ? "danger" : "quiet";
   return (
-    <Form method="post" action="/dashboard" {...(onSubmit && { onSubmit })}>
+    <Form method="post" action="." {...(onSubmit && { onSubmit })}>
       <input type="hidden" name="intent" value={intent} />
       {sessionId && <input type="hidden" name="sessionId" value={sessionId} />}
       {children}

@@ -52,7 +52,7 @@ function AddPasskey({ name, offered, upgradable }: AddPasskeyProps) {
       .catch(() => "");
     if (passkey === null) return;
     fields.set("passkey", passkey);
-    submit(fields, { method: "post", action: "/dashboard" });
+    submit(fields, { method: "post", action: "." });
   }
 
   const label = t("passkeys.add");

@@ -1,18 +1,9 @@
 import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
-import { processValue } from "../process-value";
+import { providedValue } from "../process-value";
 import { runStatement } from "./run-statement";
 import { namingUnavailability } from "./unavailable";
 
-const provided = processValue<MikroORM>("orm");
-
-export function provideOrm(orm: MikroORM | undefined): void {
-  provided.current = orm;
-}
-
-export function orm(): MikroORM {
-  if (!provided.current) throw new Error("The database has not been opened.");
-  return provided.current;
-}
+export const [provideOrm, orm] = providedValue<MikroORM>("orm", "The database has not been opened.");
 
 const whenCommitted = new WeakMap<EntityManager, (() => void)[]>();
 

@@ -1,7 +1,7 @@
 import type { MailConfig } from "../config";
 import { MailRefused } from "../errors";
 import { countMail } from "../metrics";
-import { processValue } from "../process-value";
+import { providedValue } from "../process-value";
 import { httpMailer } from "./http-mailer";
 import { logMailer } from "./log-mailer";
 import type { Mailer, Message } from "./mail";
@@ -19,16 +19,14 @@ export function createMailer(config: MailConfig): Mailer {
   }
 }
 
-const provided = processValue<{ mailer: Mailer; recentCalls: RecentCalls }>("mailer");
-
-export function provideMailer(mailer: Mailer): void {
-  provided.current = { mailer, recentCalls: new RecentCalls() };
+interface Calls {
+  mailer: Mailer;
+  recentCalls: RecentCalls;
 }
 
-function current() {
-  if (!provided.current) throw new Error("No mail driver has been created.");
-  return provided.current;
-}
+const [provide, current] = providedValue<Calls>("mailer", "No mail driver has been created.");
+
+export const provideMailer = (mailer: Mailer): void => provide({ mailer, recentCalls: new RecentCalls() });
 
 /** @throws MailRefused when the mail service refuses the message for good, else another Error */
 export async function sendMail(to: string, message: Message): Promise<void> {
@@ -52,4 +50,4 @@ export const simulateMail = (): Promise<void> => current().recentCalls.simulate(
 export const verifyMailer = (): Promise<void> => current().mailer.verify();
 
 /** Mails that are being sent fail. */
-export const closeMailer = async (): Promise<void> => provided.current?.mailer.close?.();
+export const closeMailer = async (): Promise<void> => current().mailer.close?.();

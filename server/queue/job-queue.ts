@@ -3,7 +3,7 @@ import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
 import { namingUnavailability } from "../database/unavailable";
 import { errorFields, log, logEvent } from "../log";
-import { processValue } from "../process-value";
+import { providedValue } from "../process-value";
 import { bossDatabase, createQueues, mailQueue, webhookQueue } from "./boss";
 import { givenUpKept } from "./given-up";
 import type { Job, JobHandler, WebhookJob } from "./jobs";
@@ -167,18 +167,6 @@ export class JobQueue {
   }
 }
 
-const provided = processValue<JobQueue>("queue");
-
-export function provideQueue(queue: JobQueue): void {
-  provided.current = queue;
-}
-
-function queue(): JobQueue {
-  if (!provided.current) throw new Error("The job queue has not been opened.");
-  return provided.current;
-}
+export const [provideQueue, queue] = providedValue<JobQueue>("queue", "The job queue has not been opened.");
 
 export const enqueue = (em: EntityManager, job: Job): Promise<void> => queue().enqueue(em, job);
-
-export const enqueueWebhooks = (em: EntityManager, jobs: WebhookJob[]): Promise<void> =>
-  queue().enqueueWebhooks(em, jobs);

@@ -35,8 +35,6 @@ export function readSettings(environment: Environment): { values: KnownValues; p
     return error ? report(`${name} ${error.issues[0]?.message}`) : data;
   };
 
-  const valuesOf = (group: Record<string, Setting>) =>
-    Object.fromEntries(Object.entries(group).map(([name, setting]) => [name, read(name, setting)]));
-  const groups = Object.entries(settings).map(([name, group]) => [name, valuesOf(group)]);
-  return { values: Object.fromEntries(groups), problems };
+  const named = Object.values(settings).flatMap((group) => Object.entries<Setting>(group));
+  return { values: Object.fromEntries(named.map(([name, setting]) => [name, read(name, setting)])), problems };
 }

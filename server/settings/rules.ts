@@ -8,80 +8,69 @@ const entra = `https://[^/]*\\b(?:microsoft\\.com|microsoftonline\\.\\w+|windows
 const others = "https://(?:accounts\\.google|appleid\\.apple|gitlab|login\\.salesforce|login\\.yahoo|slack)\\.com";
 const publicIssuer = new RegExp(`^(?:${entra}|${others})(?:/|$)`, "i");
 
-/** The origin of this service; `undefined` when a setting that says it has a problem. */
-export const appUrlOf = ({ address: { APP_URL, PORT } }: KnownValues): string | undefined =>
-  APP_URL ?? (APP_URL === null && PORT ? `http://localhost:${PORT}` : undefined);
-
 /** The problems of the rules between settings. A setting with a problem of its own breaks none. */
-export function brokenRules(values: KnownValues, production: boolean): string[] {
-  const { address, database, mail, identityProvider, registration, passwords, sessions, applications, metrics } =
-    values;
-  const problems: string[] = [];
-  const report = (problem: string) => void problems.push(problem);
+export function brokenRules(values: KnownValues, appUrl: string | undefined, production: boolean): string[] {
+  const { MAIL_DRIVER, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_PROVIDER, IDP_ISSUER, IDP_TRUST_EMAIL } = values;
+  const { SESSION_IDLE, SESSION_MAX, SESSION_DOMAIN, RETURN_ORIGINS, AFTER_SIGN_IN, METRICS_PORT } = values;
+  const isEmbedded = values.DATABASE_URL?.startsWith("pglite:");
+  const hasMailService = MAIL_DRIVER !== undefined && MAIL_DRIVER !== "log";
+  const hasProvider = IDP_CLIENT_ID !== null || IDP_CLIENT_SECRET !== null;
+  const isAnotherProvider = IDP_PROVIDER && IDP_PROVIDER !== "oidc";
+  const isPublic = [IDP_ISSUER, values.IDP_AUTHORIZE_URL, values.IDP_TOKEN_URL].some((url) =>
+    publicIssuer.test(url ?? ""),
+  );
+  const isOutside = (host: string) => !SESSION_DOMAIN || !isWithin(host, SESSION_DOMAIN);
+  const isOutsideWildcard = (origin: string) => origin.includes("*") && isOutside(wildcardDomain(origin) ?? "");
+  const noProvider = "no provider is configured (IDP_CLIENT_ID)";
 
-  if (database.PROCESSES && database.PROCESSES > 1 && database.DATABASE_URL?.startsWith("pglite:")) {
-    report("PROCESSES must be 1 with the embedded database, which belongs to one process");
-  }
-  if (database.DATABASE_DIRECT_URL && database.DATABASE_URL?.startsWith("pglite:")) {
-    report("DATABASE_DIRECT_URL must not be set with the embedded database, which has no pooler");
-  }
-  if (metrics.METRICS_PORT && metrics.METRICS_PORT === address.PORT) {
-    report("METRICS_PORT must be another port than PORT");
-  }
-
-  const mailService = mail.MAIL_DRIVER !== undefined && mail.MAIL_DRIVER !== "log";
-  if (mailService && mail.MAIL_FROM === null) {
-    report("MAIL_FROM is missing: a mail service needs the sender's address");
-  }
-  if (mailService && production && address.APP_URL === null) {
-    report("APP_URL is missing: mailed links need the public address of this service");
-  }
-
-  const { IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_PROVIDER, IDP_ISSUER } = identityProvider;
-  const externalSignIn = IDP_CLIENT_ID !== null || IDP_CLIENT_SECRET !== null;
-  if (externalSignIn && IDP_PROVIDER === "oidc" && IDP_ISSUER === null) {
-    report("IDP_ISSUER is missing: IDP_PROVIDER is oidc");
-  }
-  const { IDP_NAME, IDP_TRUST_EMAIL, IDP_AUTHORIZE_URL, IDP_TOKEN_URL } = identityProvider;
-  if (IDP_NAME && IDP_PROVIDER && IDP_PROVIDER !== "oidc") report("IDP_NAME must not be set: IDP_PROVIDER is not oidc");
-  if (IDP_TRUST_EMAIL && IDP_PROVIDER && IDP_PROVIDER !== "oidc") {
-    report("IDP_TRUST_EMAIL must be false: IDP_PROVIDER is not oidc");
-  } else if (
-    IDP_TRUST_EMAIL &&
-    [IDP_ISSUER, IDP_AUTHORIZE_URL, IDP_TOKEN_URL].some((url) => publicIssuer.test(url ?? ""))
-  ) {
-    report("IDP_TRUST_EMAIL must be false: anybody can have an account with any address at this provider");
-  }
-
-  const absent = "no provider is configured (IDP_CLIENT_ID)";
-  if (identityProvider.SIGN_IN_REDIRECT && !externalSignIn) report(`SIGN_IN_REDIRECT must be off: ${absent}`);
-  if (passwords.PASSWORDS === false && !externalSignIn) report(`PASSWORDS must be on: ${absent}`);
-
-  const { SESSION_IDLE, SESSION_MAX } = sessions;
-  if (SESSION_IDLE && SESSION_MAX && SESSION_IDLE > SESSION_MAX) {
-    report("SESSION_IDLE must not be more than SESSION_MAX");
-  }
-
-  // Domains that are not in force would look like a limit.
-  if (registration.REGISTRATION === "open" && registration.REGISTRATION_DOMAINS) {
-    report("REGISTRATION_DOMAINS is set, but REGISTRATION is not domains");
-  }
-
-  if (applications.IDENTITY_TOKENS && applications.IDENTITY_KEY === null) {
-    report("IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one");
-  }
-
-  const appUrl = appUrlOf(values);
-  const { SESSION_DOMAIN: domain, RETURN_ORIGINS: returnOrigins, AFTER_SIGN_IN: afterSignIn } = applications;
-  if (appUrl && domain && !(appUrl.startsWith("https:") && isWithin(new URL(appUrl).hostname, domain))) {
-    report("SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it");
-  }
-  const isShared = (origin: string) => domain && isWithin(wildcardDomain(origin) ?? "", domain);
-  if (domain !== undefined && returnOrigins?.some((origin) => origin.includes("*") && !isShared(origin))) {
-    report("RETURN_ORIGINS must have a wildcard only as https://*.DOMAIN within SESSION_DOMAIN");
-  }
-  if (appUrl && returnOrigins && afterSignIn && allowedTarget(afterSignIn, { appUrl, returnOrigins }) === null) {
-    report("AFTER_SIGN_IN must be a path, or a URL of APP_URL or of RETURN_ORIGINS");
-  }
-  return problems;
+  const rules: [isBroken: unknown, problem: string][] = [
+    [
+      isEmbedded && values.PROCESSES && values.PROCESSES > 1,
+      "PROCESSES must be 1 with the embedded database, which belongs to one process",
+    ],
+    [
+      isEmbedded && values.DATABASE_DIRECT_URL,
+      "DATABASE_DIRECT_URL must not be set with the embedded database, which has no pooler",
+    ],
+    [METRICS_PORT && METRICS_PORT === values.PORT, "METRICS_PORT must be another port than PORT"],
+    [hasMailService && values.MAIL_FROM === null, "MAIL_FROM is missing: a mail service needs the sender's address"],
+    [
+      hasMailService && production && values.APP_URL === null,
+      "APP_URL is missing: mailed links need the public address of this service",
+    ],
+    [hasProvider && IDP_PROVIDER === "oidc" && IDP_ISSUER === null, "IDP_ISSUER is missing: IDP_PROVIDER is oidc"],
+    [values.IDP_NAME && isAnotherProvider, "IDP_NAME must not be set: IDP_PROVIDER is not oidc"],
+    [IDP_TRUST_EMAIL && isAnotherProvider, "IDP_TRUST_EMAIL must be false: IDP_PROVIDER is not oidc"],
+    [
+      IDP_TRUST_EMAIL && !isAnotherProvider && isPublic,
+      "IDP_TRUST_EMAIL must be false: anybody can have an account with any address at this provider",
+    ],
+    [values.SIGN_IN_REDIRECT && !hasProvider, `SIGN_IN_REDIRECT must be off: ${noProvider}`],
+    [values.PASSWORDS === false && !hasProvider, `PASSWORDS must be on: ${noProvider}`],
+    [SESSION_IDLE && SESSION_MAX && SESSION_IDLE > SESSION_MAX, "SESSION_IDLE must not be more than SESSION_MAX"],
+    [
+      values.REGISTRATION === "open" && values.REGISTRATION_DOMAINS, // they would look like a limit
+      "REGISTRATION_DOMAINS is set, but REGISTRATION is not domains",
+    ],
+    [
+      values.IDENTITY_TOKENS && values.IDENTITY_KEY === null,
+      "IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one",
+    ],
+    [
+      appUrl && SESSION_DOMAIN && (!appUrl.startsWith("https:") || isOutside(new URL(appUrl).hostname)),
+      "SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it",
+    ],
+    [
+      SESSION_DOMAIN !== undefined && RETURN_ORIGINS?.some(isOutsideWildcard),
+      "RETURN_ORIGINS must have a wildcard only as https://*.DOMAIN within SESSION_DOMAIN",
+    ],
+    [
+      appUrl &&
+        RETURN_ORIGINS &&
+        AFTER_SIGN_IN &&
+        allowedTarget(AFTER_SIGN_IN, { appUrl, returnOrigins: RETURN_ORIGINS }) === null,
+      "AFTER_SIGN_IN must be a path, or a URL of APP_URL or of RETURN_ORIGINS",
+    ],
+  ];
+  return rules.flatMap(([isBroken, problem]) => (isBroken ? [problem] : []));
 }

@@ -249,13 +249,16 @@ export const settings = {
   },
 } satisfies Record<string, Record<string, Setting>>;
 
-type ValuesOf<Group> = {
-  readonly [Name in keyof Group]:
-    | (Group[Name] extends { form: z.ZodType<infer Value> } ? Value : never)
-    | (Group[Name] extends { default: string } ? never : null);
+type All<Group> = (Group extends unknown ? (group: Group) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+type Declared = All<(typeof settings)[keyof typeof settings]>;
+
+export type Values = {
+  readonly [Name in keyof Declared]:
+    | (Declared[Name] extends { form: z.ZodType<infer Value> } ? Value : never)
+    | (Declared[Name] extends { default: string } ? never : null);
 };
 
-export type Values = { readonly [Group in keyof typeof settings]: ValuesOf<(typeof settings)[Group]> };
-
 /** A setting with a problem has no value. */
-export type KnownValues = { readonly [Group in keyof Values]: Partial<Values[Group]> };
+export type KnownValues = Partial<Values>;

@@ -5,7 +5,7 @@ import { afterCommit } from "../../database/unit-of-work";
 import type { AuthenticationEvent } from "../../events";
 import { isLanguage, type Language } from "../../languages/languages";
 import { logEvent } from "../../log";
-import { enqueue, enqueueWebhooks } from "../../queue/job-queue";
+import { enqueue, queue } from "../../queue/job-queue";
 import type { AccountChange, ChangedUser, Job, NoticeTask } from "../../queue/jobs";
 
 /** The URL if it is https: the provider chose it, and pages and applications show it. */
@@ -26,7 +26,7 @@ export async function announce(
     const data = { id, email, name, pictureUrl: shownPicture(pictureUrl), groups, ...more };
     return { task: "webhook" as const, type, data };
   });
-  await enqueueWebhooks(em, jobs);
+  await queue().enqueueWebhooks(em, jobs);
 }
 
 /** The language of the user's notices: the one in which the owner acted last. */

@@ -154,6 +154,9 @@ async function visitDeletion(visitor: Visitor): Promise<void> {
   await page.getByRole("link", { name: t("common.signInWith", { provider }) }).click();
   await arrive(page, t("common.accountTitle"));
   await see("account-only-provider");
+  await page.goto("/no-access?return_to=/dashboard");
+  await arrive(page, t("noAccess.title"));
+  await see("no-access");
 }
 
 export const visitEveryPage: Visit = async (visited) => {
