@@ -3,7 +3,7 @@ import { useTexts } from "~/document/language";
 import { LastUsed } from "./form-controls";
 import marks from "./provider-marks.svg";
 
-/** In the colours of the providers' guidelines. A mark without a colour is black, white or the text's colour. */
+/** In the colours of the providers' guidelines. A mark without a colour has the text's. */
 const providerMarks = ["Google", "GitHub", "GitLab", "Discord"];
 
 export function Mark({ of }: { of: string }) {
@@ -29,9 +29,11 @@ export function ExternalSignIn({ provider, returnTo, or = true, lastUsed = false
       {or && <p className="or">{t("common.or")}</p>}
       <p>
         <a href={withReturnTo("/auth/idp", returnTo)} className="button quiet">
+          <span>
+            {t("common.signInWith", { provider: provider ?? "" })}
+            {lastUsed && <LastUsed />}
+          </span>
           <Mark of={providerMarks.find((name) => name === provider) ?? "other"} />
-          {t("common.signInWith", { provider: provider ?? "" })}
-          {lastUsed && <LastUsed />}
         </a>
       </p>
     </>

@@ -70,9 +70,11 @@ export function PasskeySignIn({ returnTo, or, lastUsed }: PasskeySignInProps) {
       {refused && state === "idle" && <Notice role="alert">{refused.message}</Notice>}
       <Form method="post" action={action} onSubmit={signIn}>
         <SubmitButton className="quiet" intent="passkey">
+          <span>
+            {t("passkeys.signIn")}
+            {lastUsed && <LastUsed />}
+          </span>
           <Mark of="passkey" />
-          {t("passkeys.signIn")}
-          {lastUsed && <LastUsed />}
         </SubmitButton>
       </Form>
     </div>

@@ -23,9 +23,9 @@ const quoted = (text: string) => `"${text}"`; // no text of the flows has a quot
 export const fieldPath = (field: string) =>
   `//input[@id = //label[normalize-space() = ${quoted(field)}]/@for or @name = ${quoted(field)}]`;
 
-/** By its first words: "Log in" may have the mark "Last used". */
+/** By its first words, which may be in a span: "Log in" may have the badge "Last used". */
 export const controlPath = (text: string) =>
-  `//*[self::button or self::a or self::summary][normalize-space(text()[1]) = ${quoted(text)}]`;
+  `//*[self::button or self::a or self::summary][normalize-space((text() | span/text())[1]) = ${quoted(text)}]`;
 
 export const textPath = (text: string) =>
   `//*[self::h1 or ancestor-or-self::*[@role = "status" or @role = "alert"]][contains(normalize-space(), ${quoted(text)})]`;
