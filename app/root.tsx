@@ -7,7 +7,7 @@ import { NoPasswords } from "./components/page";
 import { useFocusOnArrival } from "./document/focus";
 import { useDocumentLanguage } from "./document/language";
 import { lowPriority, PageForBrowser, usePage } from "./document/page-context";
-import { PageScripts, StorageFallback } from "./document/remix-internals";
+import { BeforeHydration, PageScripts } from "./document/remix-internals";
 import { noPasswords, useHead, usePageHandle } from "./document/title";
 import styles from "./styles/latchkey.css";
 
@@ -46,7 +46,7 @@ export function Layout({ children }: { children: ReactNode }) {
         {children}
         <Footer />
         <PageForBrowser />
-        <StorageFallback />
+        <BeforeHydration />
         <ScrollRestoration nonce={nonce} />
         <PageScripts />
         <LiveReload nonce={nonce} />

@@ -47,13 +47,22 @@ export function renderedOnce(manifest: Manifest): (context: EntryContext) => Pro
 const withLowPriority = (child: ReactNode) =>
   isValidElement(child) && child.type === "link" ? cloneElement(child, lowPriority) : child;
 
+/** With all cookies blocked, reading `sessionStorage` throws in `ScrollRestoration` and in the loading of routes. */
 const storageFallback =
   "try{sessionStorage}catch{Object.defineProperty(window,`sessionStorage`,{value:{getItem(){},setItem(){},removeItem(){}}})}";
 
-/** With all cookies blocked, reading `sessionStorage` throws in the scripts of `ScrollRestoration` and lazy routes. */
-export const StorageFallback = () => (
+/**
+ * Remix replaces a history entry without a state during hydration. In WebKit, this cancels the navigation of a link
+ * that was clicked just before.
+ */
+const historyState = "history.state??history.replaceState({key:Math.random().toString(32).slice(2),idx:0},``)";
+
+const beforeHydration = [storageFallback, historyState].join(";");
+
+/** React escapes the text: it has no quotation marks, and no `&`, `<` or `>`. */
+export const BeforeHydration = () => (
   <script nonce={usePage().nonce} suppressHydrationWarning>
-    {storageFallback}
+    {beforeHydration}
   </script>
 );
 

@@ -54,6 +54,20 @@ test.each(pages)("%s has no layout shift while it loads", async (path) => {
   expect(shifts).toBe(0);
 });
 
+test("hydration leaves the history alone: in WebKit a change of its entry cancels a navigation", async () => {
+  const page = await site.visit();
+  await page.addInitScript(() => {
+    const replaceState = history.replaceState.bind(history);
+    history.replaceState = (...entry) => {
+      document.documentElement.dataset.replaced = document.readyState;
+      replaceState(...entry);
+    };
+  });
+  await page.goto("/login", { waitUntil: "networkidle" });
+  await arrive(page, "Log in");
+  expect(await page.evaluate(() => document.documentElement.dataset.replaced)).toBe("loading");
+});
+
 test("without the file of the texts the login page is shown, and a login works as without scripts", async () => {
   const email = "ada@example.com";
   await register(site, await site.visit(), email);
