@@ -25,6 +25,7 @@ export function Layout({ children }: { children: ReactNode }) {
     <html {...useDocumentLanguage()}>
       <head>
         <meta charSet="utf-8" />
+        <BeforeHydration />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#fff" media="(prefers-color-scheme: light)" />
@@ -46,7 +47,6 @@ export function Layout({ children }: { children: ReactNode }) {
         {children}
         <Footer />
         <PageForBrowser />
-        <BeforeHydration />
         <ScrollRestoration nonce={nonce} />
         <PageScripts />
         <LiveReload nonce={nonce} />

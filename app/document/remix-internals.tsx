@@ -57,7 +57,10 @@ const storageFallback =
  */
 const historyState = "history.state??history.replaceState({key:Math.random().toString(32).slice(2),idx:0},``)";
 
-const beforeHydration = [storageFallback, historyState].join(";");
+/** The space of the passkeys is given up before the first paint. Given up at hydration, it would move the page. */
+const noPasskeys = "window.PublicKeyCredential??document.documentElement.classList.add(`no-passkeys`)";
+
+const beforeHydration = [storageFallback, historyState, noPasskeys].join(";");
 
 /** React escapes the text: it has no quotation marks, and no `&`, `<` or `>`. */
 export const BeforeHydration = () => (

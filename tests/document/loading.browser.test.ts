@@ -39,8 +39,12 @@ test("the first load of /dashboard stays under 100 KiB of JavaScript", async () 
   expect(total).toBeLessThan(mostScript);
 });
 
-test.each(pages)("%s has no layout shift while it loads", async (path) => {
-  const page = await site.open(path, { viewport: { width: 375, height: 740 } });
+const withPasskeys = pages.flatMap((path) => [[path, "with passkeys"] as const, [path, "without passkeys"] as const]);
+
+test.each(withPasskeys)("%s has no layout shift while it loads in a browser %s", async (path, browser) => {
+  const page = await site.visit({ viewport: { width: 375, height: 740 } });
+  if (browser === "without passkeys") await page.addInitScript("delete window.PublicKeyCredential");
+  await page.goto(path, { waitUntil: "networkidle" });
   const shifts = await page.evaluate(
     () =>
       new Promise<number>((resolve) => {
