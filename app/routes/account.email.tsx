@@ -46,7 +46,9 @@ export function action({ request }: ActionFunctionArgs) {
     const changed = await changeEmail(signedIn ? ownerOf(request, signedIn) : visitorOf(request), link);
     if (changed === "invalid_link") return refuse({ invalidLink });
     if (changed === "another_account") return refuse({ outcome: changed });
-    return changed.kept ? keepSession(request, changed.kept, "/dashboard") : redirect("/login?notice=email_changed");
+    return changed.kept
+      ? keepSession(request, changed.kept, "/dashboard?notice=email_changed")
+      : redirect("/login?notice=email_changed");
   });
 }
 

@@ -64,6 +64,7 @@ export default function Dashboard() {
   const result = useActionData<{ done?: string } & Partial<Refusal>>();
   const errors = result?.errors ?? {};
   const notices = new Map([
+    ["email_changed", t("account.emailChanged")],
     ["idp_connected", t("account.connected", { provider })],
     ["idp_disconnected", t("account.disconnected")],
     ["password_changed", t("account.passwordChanged")],

@@ -189,6 +189,7 @@ export const ar: Texts = {
       disconnectProvider: "إلغاء ربط {provider}",
       disconnectWarning: "ستنتهي كل الجلسات الأخرى. لن يعمل تسجيل الدخول باستخدام {provider} حتى يُعاد الربط هنا.",
       emailAndPassword: "البريد الإلكتروني وكلمة المرور",
+      emailChanged: "تم تغيير بريدك الإلكتروني، وانتهت كل الجلسات الأخرى.",
       externalSignIn: "تسجيل الدخول الخارجي",
       forgotCurrentPassword: "هل نسيت كلمة المرور الحالية؟",
       isConnected: "مرتبط",

@@ -171,6 +171,7 @@ export const de: Texts = {
       disconnectWarning:
         "Alle anderen Sitzungen enden. Mit {provider} melden Sie sich erst wieder an, wenn Sie es hier neu verbinden.",
       emailAndPassword: "E‑Mail-Adresse und Passwort",
+      emailChanged: "Ihre E‑Mail-Adresse wurde geändert, und alle anderen Sitzungen wurden beendet.",
       externalSignIn: "externe Anmeldung",
       forgotCurrentPassword: "Haben Sie das aktuelle Passwort vergessen?",
       isConnected: "Verbunden",

@@ -170,6 +170,7 @@ export const en = {
       disconnectProvider: "Disconnect {provider}",
       disconnectWarning: "Every other session ends. {provider} does not sign you in until you connect it again here.",
       emailAndPassword: "Email and password",
+      emailChanged: "Your email address was changed, and every other session was ended.",
       externalSignIn: "external sign-in",
       forgotCurrentPassword: "Have you forgotten the current password?",
       isConnected: "Connected",

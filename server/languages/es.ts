@@ -171,6 +171,7 @@ export const es: Texts = {
       disconnectWarning:
         "Se cerrarán todas las demás sesiones. {provider} no servirá para iniciar sesión hasta vincularlo aquí.",
       emailAndPassword: "Correo electrónico y contraseña",
+      emailChanged: "Tu correo electrónico se ha cambiado y se han cerrado todas las demás sesiones.",
       externalSignIn: "inicio de sesión externo",
       forgotCurrentPassword: "¿Olvidaste la contraseña actual?",
       isConnected: "Vinculado",

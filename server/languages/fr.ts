@@ -172,6 +172,7 @@ export const fr: Texts = {
       disconnectWarning:
         "Toutes les autres sessions seront fermées. {provider} ne vous connectera plus sans être réassocié ici.",
       emailAndPassword: "Adresse e‑mail et mot de passe",
+      emailChanged: "Votre adresse e‑mail a été modifiée, et toutes les autres sessions ont été fermées.",
       externalSignIn: "connexion externe",
       forgotCurrentPassword: "Mot de passe actuel oublié ?",
       isConnected: "Associé",

@@ -163,6 +163,7 @@ export const ja: Texts = {
       disconnectWarning:
         "ほかのセッションはすべて終了します。ここで再び連携するまで、{provider}ではログインできません。",
       emailAndPassword: "メールアドレスとパスワード",
+      emailChanged: "メールアドレスを変更し、ほかのセッションをすべて終了しました。",
       externalSignIn: "外部ログイン",
       forgotCurrentPassword: "現在のパスワードをお忘れですか？",
       isConnected: "連携済み",

@@ -153,7 +153,7 @@ describe("confirming", () => {
     const other = await latchkey.signedIn(ada);
     const bobs = await latchkey.signedIn({ email: "bob@example.com" });
     const { status, location, cookies } = await confirm(await link(), cookie);
-    expect([status, location]).toEqual([302, "/dashboard"]);
+    expect([status, location]).toEqual([302, "/dashboard?notice=email_changed"]);
     expect((await openAccount(`session=${cookies.session}`)).data.user.email).toBe(newEmail);
     expect(await openAccount(other)).toMatchObject({ location: "/login" });
     expect((await openAccount(bobs)).status).toBe(200);
@@ -261,7 +261,9 @@ describe("confirming", () => {
   test("of an account that has only the provider works, and the provider still signs in and does not change the address", async () => {
     const linus = await latchkey.createUser({ email: "linus@example.com", password: null, idpId: "42" });
     const his = await latchkey.signedIn(linus);
-    expect((await confirm(await link("torvalds@example.com", his), his)).location).toBe("/dashboard");
+    expect((await confirm(await link("torvalds@example.com", his), his)).location).toBe(
+      "/dashboard?notice=email_changed",
+    );
     const profile = { id: "42", email: "linus@example.com", emailVerified: true, name: null, pictureUrl: null };
     const session = await signInToAccount(unknownVisitor, profile);
     expect(session.userId).toBe(linus);
@@ -346,7 +348,7 @@ describe("when it was not the owner", () => {
     const [session] = await latchkey.execute<{ id: string }>(find, [sha256(thief.replace("session=", ""))]);
     expect((await act(cookie, intent, { sessionId: session?.id ?? "" })).status).toBe(status);
     await expectInvalid(mailed, thief);
-    expect((await confirm(bobs, bob)).location).toBe("/dashboard");
+    expect((await confirm(bobs, bob)).location).toBe("/dashboard?notice=email_changed");
   });
 
   test("a refused end-session changes nothing: the mailed link works", async () => {
@@ -354,7 +356,7 @@ describe("when it was not the owner", () => {
     for (const sessionId of [crypto.randomUUID(), "x"]) {
       expect((await act(cookie, "end-session", { sessionId })).status).toBe(422);
     }
-    expect((await confirm(mailed, cookie)).location).toBe("/dashboard");
+    expect((await confirm(mailed, cookie)).location).toBe("/dashboard?notice=email_changed");
   });
 
   test("ending the session that asked stops a mail that still waits in the queue", async () => {
@@ -370,7 +372,7 @@ describe("when it was not the owner", () => {
   test("a confirmed change stops a mail to a second address that still waits in the queue", async () => {
     const first = await link();
     await ask("second@example.com");
-    expect((await confirm(first, cookie)).location).toBe("/dashboard");
+    expect((await confirm(first, cookie)).location).toBe("/dashboard?notice=email_changed");
     await latchkey.drain();
     expect(sent()).not.toContain("second@example.com: Confirm your new email address");
     expect(await latchkey.jobs()).toEqual([]);
@@ -409,7 +411,7 @@ test("deleting the account removes its email changes and those of others to its 
   const kept = await link("robert@example.com", bobs);
   expect((await act(cookie, "delete-account", { email: oldEmail })).location).toBe("/account-deleted");
   expect(await latchkey.execute("select email from email_changes")).toEqual([{ email: "robert@example.com" }]);
-  expect((await confirm(kept, bobs)).location).toBe("/dashboard");
+  expect((await confirm(kept, bobs)).location).toBe("/dashboard?notice=email_changed");
 });
 
 test("a login that is being processed during a change of the address starts no session", async () => {

@@ -76,7 +76,12 @@ const pages: [state: string, path: string, Page: ComponentType, loaded: unknown]
   ["reset", "/reset-password", ResetPassword, link],
   ["confirmation of an address", "/account/email", ConfirmEmail, link],
   ["account", "/dashboard", Dashboard, account],
-  ["account, connected", "/dashboard", Dashboard, { ...account, notice: "idp_connected" }],
+  ...["idp_connected", "email_changed"].map((notice): (typeof pages)[number] => [
+    `account, ${notice}`,
+    "/dashboard",
+    Dashboard,
+    { ...account, notice },
+  ]),
   ["account, not connected", "/dashboard", Dashboard, { ...account, notice: "idp_failed" }],
   [
     "account without a password",

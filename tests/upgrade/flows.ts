@@ -116,7 +116,8 @@ export function flowsOfAccountPage(provider: IdentityProvider, account: (email: 
       await visit.mail("Your email address is being changed");
       const link = await visit.mail("Confirm your new email address", changed);
       await visit.get(link, "200");
-      await visit.post("/account/email", fieldsOf(link), "302 /dashboard");
+      const notified = "302 /dashboard?notice=email_changed"; // 1.1.0 had no notice
+      await visit.post("/account/email", fieldsOf(link), "302 /dashboard", notified);
       for (const address of [visit.email, changed]) await visit.mail("Your email address was changed", address);
       await expectSession(visit);
     },

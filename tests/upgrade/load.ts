@@ -13,7 +13,7 @@ export type Flow = (visit: Visit) => Promise<void>;
 export interface Visit {
   email: string;
   get(path: string, expected: string): Promise<Answer>;
-  post(path: string, form: Record<string, string>, expected: string): Promise<Answer>;
+  post(path: string, form: Record<string, string>, ...expected: string[]): Promise<Answer>;
   /** The path of the link in the mail; empty for a mail without one. */
   mail(subject: string, to?: string): Promise<string>;
 }
@@ -80,22 +80,22 @@ export class Load implements AsyncDisposable {
   visit(email: string): Visit {
     const n = this.#visits++;
     const visitor = this.#visitor(`127.1.${n >> 8}.${n & 255}`);
-    const expectAnswer = async (request: string, expected: string, send: () => Promise<Answer>) => {
+    const expectAnswer = async (request: string, expected: string[], send: () => Promise<Answer>) => {
       await this.#turn();
       const answer = await send();
       this.requests++;
       this.slowest = Math.max(this.slowest, answer.milliseconds);
       const outcome = outcomeOf(answer);
       // nginx's own 503 is plain text, and Latchkey's a page.
-      if (outcome !== expected) {
-        throw new Error(`${request}: ${outcome} (${answer.contentType}) in place of ${expected}`);
+      if (!expected.includes(outcome)) {
+        throw new Error(`${request}: ${outcome} (${answer.contentType}) in place of ${expected.join(" or ")}`);
       }
       return answer;
     };
     return {
       email,
-      get: (path, expected) => expectAnswer(`GET ${path.split("?")[0]}`, expected, () => visitor.get(path)),
-      post: (path, form, expected) =>
+      get: (path, expected) => expectAnswer(`GET ${path.split("?")[0]}`, [expected], () => visitor.get(path)),
+      post: (path, form, ...expected) =>
         expectAnswer(`POST ${path} ${form.intent ?? ""}`, expected, () => visitor.post(path, form)),
       mail: (subject, to = email) => this.#mail(subject, to),
     };
