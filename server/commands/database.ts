@@ -4,11 +4,11 @@ import { type CopyRefusal, copyDatabase } from "../features/operator/database-co
 import { prepareSchema } from "../features/operator/schema";
 import { postgresUrlProblem } from "../settings/database-url";
 import { statementLimit, withDatabase, withUnpreparedDatabase } from "./open-database";
-import { CommandError } from "./program";
+import { CommandError, print } from "./program";
 
 async function migrate(): Promise<void> {
   await withUnpreparedDatabase(prepareSchema);
-  process.stdout.write("The database is up to date.\n");
+  print("The database is up to date.");
 }
 
 const refusals: Record<CopyRefusal, string> = {
@@ -40,7 +40,7 @@ async function copy(to: string, _options: object, command: Command): Promise<voi
   });
   if (typeof copied === "string") throw new CommandError(refusals[copied]);
   const width = Math.max(...copied.map(({ table }) => table.length));
-  for (const { table, rows } of copied) process.stdout.write(`${table.padEnd(width)}  ${rows}\n`);
+  for (const { table, rows } of copied) print(`${table.padEnd(width)}  ${rows}`);
 }
 
 export function addDatabaseCommands(database: Command): void {
@@ -50,8 +50,7 @@ export function addDatabaseCommands(database: Command): void {
     .description("Runs the migrations that the database does not have yet. Each start of the service does the same.")
     .action(migrate);
   database
-    .command("copy")
-    .argument("<TO>")
+    .command("copy <TO>")
     .summary("copy everything to an empty PostgreSQL database")
     .description(
       "Copies the database of the settings, e.g. the embedded one, to the empty database of the URL TO " +

@@ -2,12 +2,12 @@ import type { Command } from "commander";
 import { config } from "../config";
 import { rotateSigningKeys } from "../features/application/signing-keys";
 import { withDatabase } from "./open-database";
-import { CommandError } from "./program";
+import { CommandError, print } from "./program";
 
 async function rotate(): Promise<void> {
   const signsFrom = await withDatabase(async () => config().identityKey && rotateSigningKeys());
   if (!signsFrom) throw new CommandError("IDENTITY_TOKENS is off.");
-  process.stdout.write(`The new key is published and signs from ${signsFrom.toISOString()} on.\n`);
+  print(`The new key is published and signs from ${signsFrom.toISOString()} on.`);
 }
 
 export const addKeyCommands = (keys: Command) =>

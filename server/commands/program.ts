@@ -1,9 +1,17 @@
+import { once } from "node:events";
 import { Command } from "commander";
 import { printable } from "../printable";
 
 /** A reason why a command could not do its work, in one line for the operator. Nothing was changed. */
 export class CommandError extends Error {
   override name = "CommandError";
+}
+
+export const print = (text: string) => void process.stdout.write(`${printable(text)}\n`);
+
+/** Waits for a slow reader, such as `less`. */
+export async function printLine(text: string): Promise<void> {
+  if (!process.stdout.write(`${text}\n`)) await once(process.stdout, "drain");
 }
 
 export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;

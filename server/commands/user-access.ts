@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseAddress } from "../accounts/users/email-address";
 import { changeGroups, isGroup, mostGroups } from "../features/operator/groups";
@@ -7,8 +6,8 @@ import { clearLimits, type ListedUser, listUsers } from "../features/operator/us
 import { endEverySession } from "../features/owner/sessions";
 import { printable } from "../printable";
 import { withDatabase } from "./open-database";
-import { CommandError, counted, jsonOption } from "./program";
-import { noAccount, print, withUser } from "./user";
+import { CommandError, counted, jsonOption, print, printLine } from "./program";
+import { noAccount, withUser } from "./user";
 
 const suspend = (email: string) =>
   withUser(email, async ({ id, email }) => {
@@ -43,22 +42,10 @@ function asLine({ email, id, groups, suspendedAt }: ListedUser): string {
   return [email, id, groups.join(",") || "-", ...(suspendedAt ? ["suspended"] : [])].join("  ");
 }
 
-async function list({
-  json,
-  ...which
-}: {
-  json?: true;
-  group?: string;
-  wayIn: boolean;
-  suspended?: true;
-}): Promise<void> {
-  await withDatabase(async () => {
-    for await (const user of listUsers(which)) {
-      const line = printable(json ? JSON.stringify(user) : asLine(user));
-      if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
-    }
+const list = ({ json, ...which }: Parameters<typeof listUsers>[0] & { json?: true }) =>
+  withDatabase(async () => {
+    for await (const user of listUsers(which)) await printLine(printable(json ? JSON.stringify(user) : asLine(user)));
   });
-}
 
 async function clear(typedEmail: string): Promise<void> {
   const email = parseAddress(typedEmail);
@@ -66,31 +53,28 @@ async function clear(typedEmail: string): Promise<void> {
   print(`${counted(await withDatabase(() => clearLimits(email)), "count")} cleared.`);
 }
 
-async function endAll(): Promise<void> {
-  print(`${counted(await withDatabase(endEverySession), "session")} ended.`);
-}
+const endAll = async () => print(`${counted(await withDatabase(endEverySession), "session")} ended.`);
 
 /** The commands that decide who may come in. */
 export function addUserAccessCommands(user: Command): void {
   const add = (name: string, summary: string, description: string) =>
     user.command(name).summary(summary).description(description);
   add(
-    "suspend",
+    "suspend <EMAIL>",
     "end an account's sessions and let nobody sign in to it",
     "Ends every session, link and unconfirmed change of the account. From then on a login is answered as with a wrong " +
       "password, no reset link is mailed, and an external sign-in fails. The owner gets no mail.",
-  )
-    .argument("<EMAIL>")
-    .action(suspend);
-  add("restore", "let a suspended account sign in again", "Ends a suspension. Nothing that ended comes back.")
-    .argument("<EMAIL>")
-    .action(restore);
+  ).action(suspend);
   add(
-    "groups",
+    "restore <EMAIL>",
+    "let a suspended account sign in again",
+    "Ends a suspension. Nothing that ended comes back.",
+  ).action(restore);
+  add(
+    "groups <EMAIL>",
     "show or change the groups of an account",
     "Prints the account's groups, one to a line, after the change. `/auth/verify` tells them to the applications.",
   )
-    .argument("<EMAIL>")
     .option("--add <NAME>", "add a group; can be repeated", collectGroup)
     .option("--remove <NAME>", "remove a group; can be repeated", collectGroup)
     .action(groups);
@@ -106,12 +90,10 @@ export function addUserAccessCommands(user: Command): void {
     .option(...jsonOption)
     .action(list);
   add(
-    "clear-limits",
+    "clear-limits <EMAIL>",
     "let an address log in and ask for mails again at once",
     "Clears what was counted for the address and for the known browsers of its account. The limits of clients stay.",
-  )
-    .argument("<EMAIL>")
-    .action(clear);
+  ).action(clear);
   add("end-all-sessions", "sign every account out everywhere", "Ends every session of every account.")
     .requiredOption("--yes", "confirm it")
     .action(endAll);

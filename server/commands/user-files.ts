@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { exportUsers, importUsers } from "../features/operator/user-import";
 import { withDatabase } from "./open-database";
-import { CommandError, counted } from "./program";
+import { CommandError, counted, print, printLine } from "./program";
 
 async function readLines(path: string): Promise<string[]> {
   try {
@@ -31,23 +30,17 @@ async function importFile(path: string): Promise<void> {
     throw new CommandError(`${listed}Nothing was imported: ${counted(imported.length, "line")} ${are} wrong.`);
   }
   const { created, skipped } = imported;
-  process.stdout.write(
-    `${counted(created, "account")} created, ${skipped} skipped because the address has an account.\n`,
-  );
+  print(`${counted(created, "account")} created, ${skipped} skipped because the address has an account.`);
 }
 
-async function exportAll(): Promise<void> {
-  await withDatabase(async () => {
-    for await (const user of exportUsers()) {
-      if (!process.stdout.write(`${JSON.stringify(user)}\n`)) await once(process.stdout, "drain");
-    }
+const exportAll = () =>
+  withDatabase(async () => {
+    for await (const user of exportUsers()) await printLine(JSON.stringify(user));
   });
-}
 
 export function addUserFileCommands(user: Command): void {
   user
-    .command("import")
-    .argument("<FILE>")
+    .command("import <FILE>")
     .summary("create accounts from a file of JSON lines")
     .description(
       "Each line of the file is a JSON object with `email` and, each optional, `id` (a UUID), `name`, `passwordHash` " +

@@ -12,12 +12,9 @@ import {
 import { deleteAccount } from "../features/owner/account-deletion";
 import { unlinkProvider } from "../features/owner/provider-link";
 import { endOtherSessions } from "../features/owner/sessions";
-import { printable } from "../printable";
 import { linkLifetimeMinutes } from "../rules";
 import { withDatabase } from "./open-database";
-import { CommandError, counted, jsonOption } from "./program";
-
-export const print = (text: string) => void process.stdout.write(`${printable(text)}\n`);
+import { CommandError, counted, jsonOption, print } from "./program";
 
 export const noAccount = (email: string) => new CommandError(`There is no account with the address ${email}.`);
 
@@ -29,8 +26,6 @@ export function withUser<T>(typedEmail: string, work: (user: User) => Promise<T>
   });
 }
 
-const time = (date: Date) => date.toISOString();
-
 function asText(details: AccountDetails): string {
   const { provider, providerBlockedAt, loginBlockedUntil, resetMailsBlockedUntil, sessions } = details;
   const lines: [string, string | null][] = [
@@ -38,24 +33,24 @@ function asText(details: AccountDetails): string {
     ["User id", details.id],
     ["Name", details.name],
     ["Groups", details.groups.join(", ") || null],
-    ["Suspended", details.suspendedAt && `since ${time(details.suspendedAt)}`],
-    ["Created", time(details.createdAt)],
+    ["Suspended", details.suspendedAt && `since ${details.suspendedAt.toISOString()}`],
+    ["Created", details.createdAt.toISOString()],
     ["Password", details.password ?? "none"],
     ["Provider", provider ? `${provider.id} of ${provider.issuer ?? "the configured provider"}` : "not connected"],
-    ["Disconnected", providerBlockedAt && time(providerBlockedAt)],
+    ["Disconnected", providerBlockedAt?.toISOString() ?? null],
     ["Passkeys", String(details.passkeys.length)],
     ...details.passkeys.map(({ name, createdAt, lastUsedAt }): [string, string] => [
       "  Passkey",
-      `${name}, since ${time(createdAt)}, last used ${lastUsedAt ? time(lastUsedAt) : "never"}`,
+      `${name}, since ${createdAt.toISOString()}, last used ${lastUsedAt ? lastUsedAt.toISOString() : "never"}`,
     ]),
-    ["Logins blocked", loginBlockedUntil && `until ${time(loginBlockedUntil)}, except on known browsers`],
-    ["Reset mails blocked", resetMailsBlockedUntil && `until ${time(resetMailsBlockedUntil)}`],
+    ["Logins blocked", loginBlockedUntil && `until ${loginBlockedUntil.toISOString()}, except on known browsers`],
+    ["Reset mails blocked", resetMailsBlockedUntil && `until ${resetMailsBlockedUntil.toISOString()}`],
     ["Reset links", String(details.resetLinks)],
     ["Known browsers", String(details.devices)],
     ["Sessions", String(sessions.length)],
     ...sessions.map(({ browser, createdAt, lastSeenAt }): [string, string] => [
       "  Session",
-      `${browser}, since ${time(createdAt)}, last seen ${time(lastSeenAt)}`,
+      `${browser}, since ${createdAt.toISOString()}, last seen ${lastSeenAt.toISOString()}`,
     ]),
   ];
   return lines.flatMap(([label, value]) => (value === null ? [] : `${`${label}:`.padEnd(20)} ${value}`)).join("\n");
@@ -110,8 +105,8 @@ const unlink = (email: string) =>
 
 const remove = (email: string) =>
   withUser(email, async (user) => {
-    if ((await deleteAccount({ userId: user.id, sessionId: null }, user.email, user.email)) !== "deleted")
-      throw new CommandError(`${email} was not deleted.`);
+    const outcome = await deleteAccount({ userId: user.id, sessionId: null }, user.email, user.email);
+    if (outcome !== "deleted") throw new CommandError(`${email} was not deleted.`);
     print("The account is deleted.");
   });
 

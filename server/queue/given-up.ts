@@ -12,50 +12,45 @@ export interface GivenUp {
   error: string;
 }
 
-export type GivenUpMail = GivenUp & { task: Job["task"]; email: string };
-export type GivenUpWebhook = GivenUp & { type: WebhookJob["type"]; userId: string };
-
-type Row<Kind extends GivenUp> = Omit<Kind, "at" | "error"> & { at: number; error: Partial<ErrorFields> | null };
+export interface GivenUpJobs<Columns> {
+  list(): Promise<(GivenUp & Columns)[]>;
+  /** Lets the service work them again at its next poll, as new: one, or all (`null`). @returns how many */
+  retry(id: string | null): Promise<number>;
+}
 
 // pg-boss has no list of jobs.
 const isGivenUp = "state in ('failed', 'cancelled') and data ->> 'task' <> 'purge_expired'";
 
-async function givenUp<Kind extends GivenUp>(queue: string, columns: string) {
-  const rows = await query((em) =>
-    em.execute<Row<Kind>[]>(
-      `select id, ${columns}, output as error, floor(extract(epoch from completed_on) * 1000)::float8 as at
-       from pgboss.job where name = ? and ${isGivenUp} order by completed_on desc, id`,
-      [queue],
-    ),
-  );
-  return rows.map(({ at, error, ...job }) => {
-    const words = [error?.error, error?.reason, error?.code].filter((word) => word != null);
-    return { ...job, at: new Date(at), error: words.join(" ") };
-  });
-}
+const givenUpJobs = <Columns>(queue: string, columns: string): GivenUpJobs<Columns> => ({
+  async list() {
+    const sql = `select id, ${columns}, output as error, floor(extract(epoch from completed_on) * 1000)::float8 as at
+      from pgboss.job where name = ? and ${isGivenUp} order by completed_on desc, id`;
+    type Row = Columns & { id: string; at: number; error: Partial<ErrorFields> | null };
+    const rows = await query((em) => em.execute<Row[]>(sql, [queue]));
+    return rows.map((row) => {
+      const { error, reason, code } = row.error ?? {};
+      const words = [error, reason, code].filter((word) => word != null);
+      return { ...row, at: new Date(row.at), error: words.join(" ") };
+    });
+  },
+  async retry(id) {
+    const sql = `
+      update pgboss.job set state = 'created', retry_count = 0, start_after = now(), started_on = null,
+        completed_on = null, output = null, keep_until = now() + ${givenUpKept} * interval '1 second'
+      where name = ? and ${isGivenUp} and (id::text = lower(?::text) or ?::text is null) returning id`;
+    return (await query((em) => em.execute<unknown[]>(sql, [queue, id, id]))).length;
+  },
+});
 
-/** Lets the service work given-up jobs again at its next poll, as new: one, or all (`null`). @returns how many */
-async function retryGivenUp(queue: string, id: string | null): Promise<number> {
-  const jobs = await query((em) =>
-    em.execute<unknown[]>(
-      `update pgboss.job set state = 'created', retry_count = 0, start_after = now(), started_on = null,
-         completed_on = null, output = null, keep_until = now() + ${givenUpKept} * interval '1 second'
-       where name = ? and ${isGivenUp} and (id::text = lower(?::text) or ?::text is null) returning id`,
-      [queue, id, id],
-    ),
-  );
-  return jobs.length;
-}
+export const givenUpMails = givenUpJobs<{ task: Job["task"]; email: string }>(
+  mailQueue,
+  "data ->> 'task' as task, data ->> 'email' as email",
+);
 
-export const givenUpMails = {
-  list: () => givenUp<GivenUpMail>(mailQueue, "data ->> 'task' as task, data ->> 'email' as email"),
-  retry: (id: string | null) => retryGivenUp(mailQueue, id),
-};
-
-export const givenUpWebhooks = {
-  list: () => givenUp<GivenUpWebhook>(webhookQueue, `data ->> 'type' as type, data #>> '{data,id}' as "userId"`),
-  retry: (id: string | null) => retryGivenUp(webhookQueue, id),
-};
+export const givenUpWebhooks = givenUpJobs<{ type: WebhookJob["type"]; userId: string }>(
+  webhookQueue,
+  `data ->> 'type' as type, data #>> '{data,id}' as "userId"`,
+);
 
 /** Logs the jobs whose process ended during the last retry, and stores an error, so that each is logged once. */
 export async function reportEndedJobs(): Promise<void> {

@@ -15,6 +15,10 @@ export const checksOf = (name: string) => ({
   fail: (found: string, mend: string): Check => ({ status: "fail", name, found, mend }),
 });
 
+/** The words of a failed call. */
+export const causeOf = ({ reason, code }: { reason: string; code?: unknown }) =>
+  code === undefined ? reason : `${reason}, ${code}`;
+
 export type Trouble = readonly [found: string, mend: string];
 
 /** What the words of a failure mean. `{name}` stands for a value; the last row matches all words. */

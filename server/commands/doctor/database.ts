@@ -25,11 +25,6 @@ const largestSkew = 5_000; // ms
 /** The id of the database's installation, or why it is unknown; "held": a process on this machine holds it. */
 export type InstallationId = { id: string } | { unknown: string } | "held";
 
-interface Examined {
-  checks: Check[];
-  installation: InstallationId;
-}
-
 async function checkVersion({ orm, connection }: Database): Promise<Check> {
   const { name, tooOld } = await serverVersion(orm.em.fork());
   if (tooOld) return database.fail(`PostgreSQL ${name} is too old`, "upgrade the server to PostgreSQL 15 or newer");
@@ -113,7 +108,10 @@ async function askService(config: Config): Promise<Check> {
   }
 }
 
-export async function checkDatabase(databaseUrl: string, directUrl: string | null): Promise<Examined> {
+export async function checkDatabase(
+  databaseUrl: string,
+  directUrl: string | null,
+): Promise<{ checks: Check[]; installation: InstallationId }> {
   const folder = folderOf(databaseUrl);
   if (folder !== null && hasNoDatabase(folder)) {
     const none = database.warn(`there is no database in ${folder}`, "the first start of the service makes it");

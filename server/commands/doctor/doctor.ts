@@ -5,7 +5,7 @@ import { closeMailer, createMailer, provideMailer } from "../../mail/mailer";
 import { printable } from "../../printable";
 import type { Network } from "../../settings/forms";
 import { unknownNames } from "../../settings/unknown-names";
-import { CommandError, jsonOption } from "../program";
+import { CommandError, counted, jsonOption } from "../program";
 import { checkAddress } from "./address";
 import { type Check, checksOf } from "./check";
 import { checkDatabase } from "./database";
@@ -99,7 +99,7 @@ async function doctor({ json, ...tests }: Tests & { json?: true }): Promise<void
   }
   if (json) process.stdout.write(`${printable(JSON.stringify(checks, null, 2))}\n`);
   const failed = checks.filter(({ status }) => status === "fail").length;
-  if (failed > 0) throw new CommandError(`${failed} ${failed === 1 ? "check" : "checks"} failed.`);
+  if (failed > 0) throw new CommandError(`${counted(failed, "check")} failed.`);
 }
 
 export function addDoctor(program: Command): void {

@@ -1,12 +1,11 @@
 import { parseAddress } from "../../accounts/users/email-address";
-import { CallError } from "../../calls/json-client";
 import { type Config, type MailServiceConfig, mailServices, type SmtpConfig } from "../../config";
 import { MailRefused } from "../../errors";
 import { errorFields } from "../../log";
 import { sendMail, verifyMailer } from "../../mail/mailer";
 import { testMail } from "../../mail/messages";
 import { parseSender } from "../../mail/smtp-mailer";
-import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
+import { type Check, causeOf, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("mail");
 const testChecks = checksOf("test mail");
@@ -41,14 +40,14 @@ const serviceTroubles: Troubles = [
 ];
 
 function mailTrouble(error: unknown, mail: SmtpConfig | MailServiceConfig): Trouble {
+  const fields = errorFields(error);
   if (mail.driver === "smtp") {
     const { host, port } = mail.server;
-    const code = String(errorFields(error).code ?? "");
+    const code = String(fields.code ?? "");
     return troubleOf(smtpTroubles, code, { at: `${host}:${port}`, host, code });
   }
-  const { reason, code } = error instanceof CallError ? error : { reason: errorFields(error).error, code: undefined };
-  const cause = code === undefined ? reason : `${reason}, ${code}`;
-  return troubleOf(serviceTroubles, reason, { ...mailServices[mail.driver], cause });
+  const { error: name, reason = name } = fields;
+  return troubleOf(serviceTroubles, reason, { ...mailServices[mail.driver], cause: causeOf({ ...fields, reason }) });
 }
 
 /** Readers see both names. */

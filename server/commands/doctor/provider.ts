@@ -3,11 +3,9 @@ import { CallError, callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
 import { endpointsOf, tokenErrorOf } from "../../provider/client";
 import { metadataUrl } from "../../provider/discovery";
-import { type Check, checksOf, type Troubles, troubleOf } from "./check";
+import { type Check, causeOf, checksOf, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("provider");
-
-export const causeOf = ({ reason, code }: CallError) => (code === undefined ? reason : `${reason}, ${code}`);
 
 /** No server answers, or it does not have this endpoint. Any other status is an answer to an incomplete request. */
 const silence = /^(?:timeout|unreachable|status (?:404|5\d\d))(?:,|$)/;

@@ -2,8 +2,7 @@ import { CallError } from "../../calls/json-client";
 import type { Config } from "../../config";
 import { EndpointGone } from "../../errors";
 import { sendWebhook } from "../../features/application/webhooks";
-import { type Check, checksOf, type Troubles, troubleOf } from "./check";
-import { causeOf } from "./provider";
+import { type Check, causeOf, checksOf, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("webhook");
 
