@@ -20,7 +20,8 @@ export function agoIn(language: Language, at: Date, now = Date.now()): string {
   return unit ? relativeFormat(language).format(-Math.floor(age / seconds[unit]), unit) : nowIn(language);
 }
 
-const shownMoment = ({ language }: Owner, at: Date) => ({
+/** In ISO 8601, and in the page's language as an age and as the exact time in UTC. */
+export const shownMoment = ({ language }: Owner, at: Date) => ({
   at: at.toISOString(),
   ago: agoIn(language, at),
   exact: momentIn(language, at),
@@ -38,6 +39,7 @@ export const shownSessions = (owner: Owner, sessions: ActiveSession[]) =>
     }))
     .sort((one, other) => Number(other.current) - Number(one.current));
 
+/** `newName`: the proposed name of this browser's passkey; `null` if the account has the maximum number. */
 export const shownPasskeys = (owner: Owner, passkeys: Passkeys) => ({
   items: passkeys.map((passkey) => ({
     id: passkey.credentialId,

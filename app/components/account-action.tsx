@@ -5,14 +5,8 @@ import type { Intent, Refusal } from "~/account/answers";
 import { useTexts } from "~/document/language";
 import { SubmitButton } from "./form-controls";
 
-interface SectionProps {
-  title: string;
-  /** An action for all rows. */
-  action?: ReactNode;
-  children: ReactNode;
-}
-
-export function Section({ title, action, children }: SectionProps) {
+/** @param action for all rows */
+export function Section({ title, action, children }: { title: string; action?: ReactNode; children: ReactNode }) {
   const id = useId();
   return (
     <section aria-labelledby={id}>

@@ -3,14 +3,8 @@ import { useTexts } from "~/document/language";
 import { ProtectedAction, Row, Section, useRefusal } from "./account-action";
 import { EmailField, SubmitButton } from "./form-controls";
 
-interface AccountDetailsProps {
-  name: string | null;
-  email: string;
-  picture: string | null;
-}
-
 /** The signed-in user. If the picture cannot be loaded, the first letter is visible. */
-export function Person({ name, email, picture }: AccountDetailsProps) {
+export function Person({ name, email, picture }: { name: string | null; email: string; picture: string | null }) {
   const t = useTexts();
   return (
     <div className="person">

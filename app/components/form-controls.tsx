@@ -47,10 +47,8 @@ export function Field({ label, error, hint, end, "aria-describedby": describedBy
   );
 }
 
-type EmailFieldProps = Partial<Omit<FieldProps, "type">>;
-
 /** The email field. Password managers take it for the user name. */
-export function EmailField(input: EmailFieldProps) {
+export function EmailField(input: Partial<Omit<FieldProps, "type">>) {
   const t = useTexts();
   return (
     <Field

@@ -1,19 +1,13 @@
 import { localMomentIn } from "#server/languages/translate";
+import type { shownMoment } from "~/account/account-page";
 import { Text } from "~/document/language";
 import { useHydrated, usePage } from "~/document/page-context";
 
-/** A point in time: in ISO 8601, and in the page's language as an age and as the exact time in UTC. */
-export interface Moment {
-  at: string;
-  ago: string;
-  exact: string;
-}
-
-interface MomentLineProps extends Moment {
+type MomentLineProps = ReturnType<typeof shownMoment> & {
   /** Whether another moment precedes it on the line. */
   follows?: boolean;
   of: "sessions.since" | "sessions.lastSeen" | "passkeys.added" | "passkeys.lastUsed";
-}
+};
 
 /** Only a script knows the visitor's time zone. */
 export function MomentLine({ of, at, ago, exact, follows }: MomentLineProps) {

@@ -1,10 +1,11 @@
 import { useRevalidator, useSubmit } from "@remix-run/react";
 import { type FormEvent, useEffect, useRef } from "react";
+import type { passkeyOffer, shownPasskeys } from "~/account/account-page";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
 import { ActionForm, ProtectedAction, Row } from "./account-action";
 import { Field } from "./form-controls";
-import { type Moment, MomentLine } from "./moment";
+import { MomentLine } from "./moment";
 
 /** Conditional creation (WebAuthn Level 3, section 5.1.3). @returns whether the account has a passkey now */
 async function upgrade(signal: AbortSignal): Promise<boolean> {
@@ -63,16 +64,7 @@ function AddPasskey({ name, offered, upgradable }: AddPasskeyProps) {
   );
 }
 
-export interface PasskeysOfAccount {
-  items: { id: string; name: string; added: Moment; lastUsed: Moment | null; questioned: boolean }[];
-  /** The proposed name for a passkey of this browser; `null` if the account has the maximum number. */
-  newName: string | null;
-  /** Whether the page offers to add one. */
-  offered: boolean;
-  /** Whether the browser may create one without a click. */
-  upgradable: boolean;
-  account: { rpId: string; userId: string };
-}
+export type PasskeysOfAccount = ReturnType<typeof shownPasskeys> & ReturnType<typeof passkeyOffer>["offer"];
 
 /** The Signal API (WebAuthn Level 3, section 5.1.10), which TypeScript's library does not have. */
 interface Signals {
@@ -96,10 +88,7 @@ function usePasskeySignals({ items, account }: PasskeysOfAccount, name: string, 
   }, [accepted, rpId, userId, name, displayName]);
 }
 
-interface PasskeysProps extends PasskeysOfAccount {
-  email: string;
-  userName: string | null;
-}
+type PasskeysProps = PasskeysOfAccount & { email: string; userName: string | null };
 
 export function Passkeys({ email, userName, ...passkeys }: PasskeysProps) {
   const { items, newName, offered, upgradable } = passkeys;

@@ -56,12 +56,8 @@ export function PasswordField({ of, hint, ...input }: PasswordFieldProps) {
   );
 }
 
-interface Account {
-  email: string;
-}
-
 /** Says how hard a password is to guess while it is typed. The estimator is loaded with the first character. */
-function PasswordStrength({ password, email }: Account & { password: string }) {
+function PasswordStrength({ password, email }: { password: string; email: string }) {
   const { t, brand, shortestPassword: count } = usePage();
   const [score, setScore] = useState<0 | 1 | 2 | 3 | 4 | null>(null);
 
@@ -87,7 +83,7 @@ function PasswordStrength({ password, email }: Account & { password: string }) {
   );
 }
 
-export function NewPasswordFields({ email, errors }: Account & { errors: Record<string, string> }) {
+export function NewPasswordFields({ email, errors }: { email: string; errors: Record<string, string> }) {
   const { shortestPassword } = usePage();
   const [password, setPassword] = useState("");
   return (

@@ -1,17 +1,10 @@
+import type { shownSessions } from "~/account/account-page";
 import { useTexts } from "~/document/language";
 import { ActionForm, Row, Section } from "./account-action";
-import { type Moment, MomentLine } from "./moment";
-
-export interface SessionItem {
-  id: string;
-  browser: string;
-  since: Moment;
-  lastSeen: Moment;
-  current: boolean;
-}
+import { MomentLine } from "./moment";
 
 /** The user's sessions. Each session of another browser has a button that ends it. */
-export function SessionList({ sessions }: { sessions: SessionItem[] }) {
+export function SessionList({ sessions }: { sessions: ReturnType<typeof shownSessions> }) {
   const t = useTexts();
   return (
     <Section
