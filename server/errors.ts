@@ -24,11 +24,8 @@ export class HashingOverloaded extends Error {
 
 /** An error whose reason is a fixed word, which may be logged. */
 export class ErrorWithReason<Reason extends string = string> extends Error {
-  readonly reason: Reason;
-
-  constructor(reason: Reason) {
+  constructor(readonly reason: Reason) {
     super(reason);
-    this.reason = reason;
   }
 }
 

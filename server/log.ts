@@ -4,9 +4,9 @@ import { ErrorWithReason } from "./errors";
 import type { AuthenticationEvent } from "./events";
 import { countEvent } from "./metrics";
 
-function correlation(): { requestId: string } | { jobId: string } | { actor: "cli" } | undefined {
+function correlation() {
   const current = context.getStore();
-  return current && "requestId" in current ? { requestId: current.requestId } : current;
+  return current && "requestId" in current ? { requestId: current.requestId } : { ...current };
 }
 
 type OutputStream = NodeJS.WriteStream & { fd: number };
@@ -21,7 +21,7 @@ let stream: OutputStream = process.stdout;
 let output: ReturnType<typeof openOutput> | undefined;
 
 export const log = pino(
-  { base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: () => ({ ...correlation() }) },
+  { base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: correlation },
   {
     write(line: string) {
       output ??= openOutput(stream);

@@ -31,26 +31,25 @@ export const User = defineEntity({
 });
 export type User = InferEntity<typeof User>;
 
-const ofUser = (index: string) => () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index(index);
+const ofUser = () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index();
+
+/** The columns of a mailed link: to which address, and until when. */
+const linkProperties = () => ({
+  tokenHash: p.text().primary(),
+  email: p.text().index(),
+  expiresAt: p.datetime().index(),
+});
 
 export const PasswordReset = defineEntity({
   name: "PasswordReset",
   tableName: "password_resets",
-  properties: {
-    tokenHash: p.text().primary(),
-    email: p.text().index("password_resets_email_index"),
-    expiresAt: p.datetime().index("password_resets_expires_at_index"),
-  },
+  properties: linkProperties(),
 });
 
 export const Registration = defineEntity({
   name: "Registration",
   tableName: "registrations",
-  properties: {
-    tokenHash: p.text().primary(),
-    email: p.text().index("registrations_email_index"),
-    expiresAt: p.datetime().index("registrations_expires_at_index"),
-  },
+  properties: linkProperties(),
 });
 
 export const Session = defineEntity({
@@ -59,11 +58,11 @@ export const Session = defineEntity({
   properties: {
     id: p.uuid().primary(),
     tokenHash: p.text().unique("sessions_token_hash_unique"),
-    user: ofUser("sessions_user_id_index"),
+    user: ofUser,
     userAgent: p.text().nullable(),
     createdAt: p.datetime(),
-    lastSeenAt: p.datetime().index("sessions_last_seen_at_index"),
-    expiresAt: p.datetime().index("sessions_expires_at_index"),
+    lastSeenAt: p.datetime().index(),
+    expiresAt: p.datetime().index(),
   },
 });
 export type Session = InferEntity<typeof Session>;
@@ -73,21 +72,16 @@ export const Device = defineEntity({
   tableName: "devices",
   properties: {
     tokenHash: p.text().primary(),
-    user: ofUser("devices_user_id_index"),
+    user: ofUser,
     createdAt: p.datetime(),
-    lastSeenAt: p.datetime().index("devices_last_seen_at_index"),
+    lastSeenAt: p.datetime().index(),
   },
 });
 
 export const EmailChange = defineEntity({
   name: "EmailChange",
   tableName: "email_changes",
-  properties: {
-    tokenHash: p.text().primary(),
-    user: ofUser("email_changes_user_id_index"),
-    email: p.text().index("email_changes_email_index"),
-    expiresAt: p.datetime().index("email_changes_expires_at_index"),
-  },
+  properties: { ...linkProperties(), user: ofUser },
 });
 export type EmailChange = InferEntity<typeof EmailChange>;
 
@@ -97,7 +91,7 @@ export const Passkey = defineEntity({
   tableName: "passkeys",
   properties: {
     credentialId: p.text().primary(),
-    user: ofUser("passkeys_user_id_index"),
+    user: ofUser,
     publicKey: p.text(),
     counter: p.bigint("number"),
     transports: p.array(),
@@ -117,7 +111,7 @@ export const PasskeyChallenge = defineEntity({
   tableName: "passkey_challenges",
   properties: {
     challengeHash: p.text().primary(),
-    expiresAt: p.datetime().index("passkey_challenges_expires_at_index"),
+    expiresAt: p.datetime().index(),
   },
 });
 
@@ -127,7 +121,7 @@ export const LogoutToken = defineEntity({
   tableName: "logout_tokens",
   properties: {
     jtiHash: p.text().primary(),
-    expiresAt: p.datetime().index("logout_tokens_expires_at_index"),
+    expiresAt: p.datetime().index(),
   },
 });
 
@@ -138,7 +132,7 @@ export const RateLimit = defineEntity({
   properties: {
     key: p.string().length(255).primary(),
     points: p.integer().default(0),
-    expire: p.bigint().nullable().index("rate_limits_expire_index"),
+    expire: p.bigint().nullable().index(),
   },
 });
 

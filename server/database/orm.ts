@@ -65,9 +65,9 @@ const timeLimits = (limit: number, { direct }: Connection) => ({
   driverOptions: { connection: { ...(!direct && { statement_timeout: limit }), query_timeout: limit + 500 } },
 });
 
-export function poolUse(orm: MikroORM): { used: number; free: number; waiting: number } {
+export function poolUse(orm: MikroORM) {
   const { pool } = orm.em.getKnex().client; // of tarn
-  return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
+  return { connections: { used: pool.numUsed(), free: pool.numFree() }, waiting: pool.numPendingAcquires() };
 }
 
 export async function connect(connection: Connection, limit = requestLimit): Promise<Database> {

@@ -28,9 +28,9 @@ export const plainText = (body: string, status = 200): Answer => ({
   body,
 });
 
-function failure(error: unknown): Answer {
-  if (error instanceof DatabaseUnavailable)
-    return { ...plainText("", 503), headers: { "Retry-After": outageRetryAfter } };
+export function failure(error: unknown): Answer {
+  const headers = { "Retry-After": outageRetryAfter };
+  if (error instanceof DatabaseUnavailable) return { status: 503, headers, body: "" };
   logUnexpected(error);
   return plainText("", 500);
 }

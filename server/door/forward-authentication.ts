@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config";
-import { DatabaseUnavailable } from "../errors";
-import { log, logUnexpected } from "../log";
-import { outageRetryAfter } from "../rules";
+import { log } from "../log";
+import { type Answer, failure } from "./endpoints";
 import { connectionUrl, hopsOf, isEncrypted } from "./forwarded";
 import { authenticate, cookieOf, sessionCookieName } from "./request-facts";
 import { parseTarget, type Target } from "./request-target";
@@ -21,10 +20,7 @@ interface VerifiedUser {
 /** @param audience the origin that the browser asked for */
 export type FindUser = (sessionToken: string, audience: () => string) => Promise<VerifiedUser | null>;
 
-interface Verdict {
-  status: 200 | 302 | 401 | 403 | 405 | 500 | 503;
-  headers?: Record<string, string>;
-}
+type Verdict = Pick<Answer, "status"> & Partial<Answer>;
 
 /** A header's value is ASCII (RFC 9110, section 5.5), but a person's name need not be. */
 function userHeaders({ id, email, name, groups, token }: VerifiedUser): Record<string, string> {
@@ -81,12 +77,6 @@ async function verdictOf(
   if (destination === null) return user ? { status: 403 } : { status: 401, headers: authenticate };
   const query = new URLSearchParams({ return_to: destination });
   return { status: 302, headers: { Location: `${config.appUrl}${user ? "/no-access" : "/login"}?${query}` } };
-}
-
-function failure(error: unknown): Verdict {
-  if (error instanceof DatabaseUnavailable) return { status: 503, headers: { "Retry-After": outageRetryAfter } };
-  logUnexpected(error);
-  return { status: 500 };
 }
 
 export async function answerVerification(

@@ -26,12 +26,8 @@ function setTarget(request: IncomingMessage, target: Target | null, unreadable: 
   request.url = !target || unreadable || (manifest && refused) ? "/unreadable" : target.path + target.query;
 }
 
-function prepare(
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: Target | null,
-  config: Config,
-): RequestFacts {
+function prepare(response: ServerResponse, target: Target | null, config: Config): RequestFacts {
+  const { req: request } = response;
   const { headers, method = "", url: sentTarget = "" } = request;
   const { host = "" } = headers;
   const url = connectionUrl(request, target?.authority, config);
@@ -71,7 +67,7 @@ export function openFrontDoor(config: Config, { findUser, endpointOf, routeOf }:
       void answerVerification(request, response, target, config, findUser);
       return;
     }
-    const facts = prepare(request, response, target, config);
+    const facts = prepare(response, target, config);
     const endpoint = facts.unreadable ? undefined : endpointOf(target?.path ?? "");
     if (endpoint && readMethods.includes(facts.method)) {
       measureDuration(request, response, () => endpoint.name);

@@ -7,7 +7,7 @@ type Jobs = Record<string, { waiting: number; oldest: number }>;
 
 export interface Readings {
   hashesWaiting(): number;
-  pool(): { used: number; free: number; waiting: number };
+  pool(): { connections: { used: number; free: number }; waiting: number };
   jobs(): Promise<Jobs>;
 }
 
@@ -70,8 +70,7 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
     Object.fromEntries(Object.entries((await jobs()) ?? {}).map(([state, values]) => [state, values[field]]));
 
   gauge("hashes_waiting", "Requests that wait for the hash of a password to begin.", "max", readings.hashesWaiting);
-  const connections = ({ used, free }: ReturnType<Readings["pool"]>) => ({ used, free });
-  gauge("database_connections", "Connections of the pool.", "sum", () => connections(readings.pool()));
+  gauge("database_connections", "Connections of the pool.", "sum", () => readings.pool().connections);
   const acquires = () => readings.pool().waiting;
   gauge("database_acquires_waiting", "Callers that wait for a connection of the pool.", "max", acquires);
   const up = async () => ((await jobs()) ? 1 : 0);

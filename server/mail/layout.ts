@@ -36,17 +36,7 @@ export function button(label: string, url: string, { fill, onFill }: BrandColors
 <p dir="ltr" style="margin:0 0 16px;font-size:12px;word-break:break-all">${smallLink(href, url)}</p>`;
 }
 
-/** The dark theme, for the clients that read style sheets. Their inline styles must be overridden. */
-function darkTheme(accent: string): string {
-  return `@media (prefers-color-scheme: dark) {
-.ground { background-color: #121615 !important }
-.card { background-color: #1a201e !important; border-color: #303a36 !important }
-.ink { color: #e3e9e6 !important }
-.muted { color: #a2aea9 !important }
-.accent { color: ${accent} !important }
-}`;
-}
-
+/** The style sheet is the dark theme, for the clients that read it: it overrides the inline styles. */
 export function html(
   subject: string,
   blocks: string[],
@@ -65,7 +55,13 @@ export function html(
 <title>${escapeHtml(subject)}</title>
 <style>
 :root { color-scheme: light dark }
-${darkTheme(text.dark)}
+@media (prefers-color-scheme: dark) {
+.ground { background-color: #121615 !important }
+.card { background-color: #1a201e !important; border-color: #303a36 !important }
+.ink { color: #e3e9e6 !important }
+.muted { color: #a2aea9 !important }
+.accent { color: ${text.dark} !important }
+}
 </style>
 </head>
 <body class="ground" style="margin:0;padding:0;background-color:#f3f5f4">

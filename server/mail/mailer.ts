@@ -9,14 +9,8 @@ import { RecentCalls } from "./recent-calls";
 import { smtpMailer } from "./smtp-mailer";
 
 export function createMailer(config: MailConfig): Mailer {
-  switch (config.driver) {
-    case "log":
-      return logMailer(config.from);
-    case "smtp":
-      return smtpMailer(config);
-    default:
-      return httpMailer(config);
-  }
+  if (config.driver === "log") return logMailer(config.from);
+  return config.driver === "smtp" ? smtpMailer(config) : httpMailer(config);
 }
 
 interface Calls {

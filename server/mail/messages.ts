@@ -100,27 +100,25 @@ export function invitationMail(language: Language, email: string, way: { token: 
 
 export const resetHere = (t: Texts): Part => ({ label: t("common.resetPassword"), url: page("/forgot-password") });
 
-function existing(language: Language, what: string, loginHere: string, returnTo?: string): Message {
+type Existing = "accountExists.what" | "accountExists.logInHere" | "addressTaken.what" | "addressTaken.free";
+
+function existing(language: Language, [what, how]: [Existing, Existing], returnTo?: string): Message {
   const t = mailTextsIn(language);
   return write(language, t("accountExists.subject"), [
-    { say: what },
-    { say: loginHere },
+    { say: t(what) },
+    { say: t(how) },
     { label: t("common.logIn"), url: page("/login", returnTo ? { return_to: returnTo } : {}) },
     ...(config().passwords.on ? [{ say: t("accountExists.resetHere") }, resetHere(t)] : []),
     ignore(t),
   ]);
 }
 
-export function accountExistsMail(language: Language, returnTo?: string): Message {
-  const t = mailTextsIn(language);
-  return existing(language, t("accountExists.what"), t("accountExists.logInHere"), returnTo);
-}
+export const accountExistsMail = (language: Language, returnTo?: string): Message =>
+  existing(language, ["accountExists.what", "accountExists.logInHere"], returnTo);
 
 /** To an address with an account, when the owner of another account asked for this address. */
-export function addressTakenMail(language: Language): Message {
-  const t = mailTextsIn(language);
-  return existing(language, t("addressTaken.what"), t("addressTaken.free"));
-}
+export const addressTakenMail = (language: Language): Message =>
+  existing(language, ["addressTaken.what", "addressTaken.free"]);
 
 /** @param oldEmail the present address of the account */
 export function emailChangeMail(language: Language, email: string, token: string, oldEmail: string): Message {

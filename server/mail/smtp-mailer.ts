@@ -18,12 +18,10 @@ interface Limits {
 /** An SMTP server did not accept a mail. Holds neither its answers nor the mail. */
 class SmtpError extends Error {
   override name = "SmtpError";
-  /** nodemailer's code, then the SMTP reply code or the code of a system or TLS error: `EAUTH 535`. */
-  readonly code: string;
 
-  constructor(code: string) {
+  /** @param code nodemailer's, then the SMTP reply code or the code of a system or TLS error: `EAUTH 535` */
+  constructor(readonly code: string) {
     super(code);
-    this.code = code;
   }
 }
 

@@ -79,12 +79,6 @@ export const randomDelay = { from: 50, to: 450 };
 /** Before now: pg-boss fetches jobs that were due earlier, and PGlite's clock has a resolution of one millisecond. */
 const noDelay = { from: -1, to: -1 };
 
-interface WaitingJobs {
-  state: "created" | "retry";
-  waiting: number;
-  oldest: number;
-}
-
 /** The jobs in the service's own database: one queue for mails and other work, one for webhooks. */
 export class JobQueue {
   readonly #boss: PgBoss;
@@ -154,10 +148,11 @@ export class JobQueue {
   }
 
   /** The number of waiting mails by pg-boss's state, and the oldest's age in seconds. @throws DatabaseUnavailable */
-  async waiting(): Promise<Record<"created" | "retry", { waiting: number; oldest: number }>> {
+  async waiting() {
     const states = { created: { waiting: 0, oldest: 0 }, retry: { waiting: 0, oldest: 0 } };
-    const rows = await namingUnavailability(() => runStatement<WaitingJobs>(this.#knex, waitingMails));
-    for (const { state, waiting, oldest } of rows) states[state] = { waiting, oldest };
+    type Row = { state: keyof typeof states; waiting: number; oldest: number };
+    const rows = await namingUnavailability(() => runStatement<Row>(this.#knex, waitingMails));
+    for (const { state, ...values } of rows) states[state] = values;
     return states;
   }
 

@@ -54,11 +54,15 @@ export const processes = matching(/^(?:auto|[1-9]\d?)$/, "must be auto, or a num
   value === "auto" ? availableParallelism() : Number(value),
 );
 
-/** Whole hours, at most a year. */
-export const hours = z
-  .string()
-  .refine((text) => /^[1-9]\d{0,3}$/.test(text) && Number(text) <= 8_760, "must be a number of hours from 1 to 8760")
-  .transform(Number);
+const wholeNumber = (least: number, most: number, problem: string) =>
+  z
+    .string()
+    .refine((text) => /^[1-9]\d*$/.test(text) && Number(text) >= least && Number(text) <= most, problem)
+    .transform(Number);
+
+export const hours = wholeNumber(1, 8_760, "must be a number of hours from 1 to 8760"); // a year
+export const minimumLength = wholeNumber(8, 64, "must be a number from 8 to 64");
+export const port = wholeNumber(1, 65_535, "must be a port number");
 
 /** A network of peers whose forwarded headers count. */
 export type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
@@ -87,14 +91,6 @@ export const proxies = parsed(
   parseProxies,
   "must be true, false or the number of proxies, at most 9, or their addresses and networks without host bits, e.g. 127.0.0.1, 10.0.0.0/8",
 );
-
-const isMinimumLength = (text: string) => /^[1-9]\d?$/.test(text) && Number(text) >= 8 && Number(text) <= 64;
-
-export const minimumLength = z.string().refine(isMinimumLength, "must be a number from 8 to 64").transform(Number);
-
-const parsePort = (text: string) => (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null);
-
-export const port = parsed(parsePort, "must be a port number");
 
 /** A host as it stands in a URL: an IPv6 address in brackets. */
 export const urlHost = (host: string) => (isIP(host) === 6 ? `[${host}]` : host);
