@@ -2,8 +2,7 @@ import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
 import { methodNotAllowed, plainText, returnToOf } from "~/answers/responses";
-import { redirectUri, signInCookies } from "~/visitor/oauth-attempt";
-import { failAttempt } from "~/visitor/sign-in-attempt";
+import { failAttempt, redirectUri, signInCookies } from "~/visitor/oauth-attempt";
 
 export { default } from "~/answers/no-page";
 

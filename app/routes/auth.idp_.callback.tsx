@@ -11,23 +11,35 @@ import {
   verifyIssuer,
 } from "#server/features/visitor/external-sign-in";
 import { methodNotAllowed } from "~/answers/responses";
+import { readCookie } from "~/visitor/cookies";
 import {
-  clearedAttemptCookies,
-  codeVerifierOf,
-  connectingOwner,
+  attemptLifetime,
+  clearedCookies,
+  failAttempt,
+  findAttempt,
   isConnecting,
+  isOwnConnection,
   isOwnState,
   redirectUri,
 } from "~/visitor/oauth-attempt";
-import { getUser, signIn } from "~/visitor/session";
-import { failAttempt, findAttempt } from "~/visitor/sign-in-attempt";
-import { visitorOf } from "~/visitor/visitor";
+import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
+import { ownerOf, visitorOf } from "~/visitor/visitor";
 
 export { default } from "~/answers/no-page";
 
 /** RFC 6749, section 3.1: no parameter may occur twice. */
 function isRepeated(parameters: URLSearchParams): boolean {
   return ["state", "iss", "error", "code"].some((name) => parameters.getAll(name).length > 1);
+}
+
+/** The owner who started the attempt to connect; `null` for a sign-in. @throws ExternalSignInError */
+async function connectingOwner(request: Request, state: string) {
+  if (!isConnecting(request)) return null;
+  const signedIn = await getUser(request);
+  if (!signedIn || !isOwnConnection(request, state)) throw new ExternalSignInError("another_session");
+  // A copied session cookie is enough to make both other cookies, so the age of the sign-in is checked here too.
+  if (mustSignInAgain(signedIn, attemptLifetime)) throw new ExternalSignInError("sign_in_too_old");
+  return ownerOf(request, signedIn);
 }
 
 const isOwnerConnecting = async (request: Request): Promise<boolean> =>
@@ -38,7 +50,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
   const { searchParams: response } = new URL(request.url);
   const state = response.get("state");
   const attempt = findAttempt(request, state);
-  const headers = clearedAttemptCookies(request, state);
+  const headers = clearedCookies(request, state);
   try {
     if (isRepeated(response)) throw new ExternalSignInError("repeated_parameter");
     if (!isOwnState(request, state)) throw new ExternalSignInError("state");
@@ -48,8 +60,8 @@ export async function loader({ request }: LoaderFunctionArgs) {
     if (!code) throw new ExternalSignInError("no_code");
     const owner = await connectingOwner(request, state);
 
-    const authorization = { code, redirectUri: redirectUri(request), codeVerifier: codeVerifierOf(request) };
-    const accessToken = await exchangeCode(authorization);
+    const codeVerifier = readCookie(request, "oauth_verifier");
+    const accessToken = await exchangeCode({ code, redirectUri: redirectUri(request), codeVerifier });
     const profile = await fetchProfile(accessToken);
     if (hasGone()) throw new ExternalSignInError("client_gone"); // it may reload, and must not get two sessions
     if (owner) {

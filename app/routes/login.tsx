@@ -30,8 +30,8 @@ import { usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readForm, text } from "~/forms/form";
 import { lastWay, sessionTokens } from "~/visitor/cookies";
+import { failureShown } from "~/visitor/oauth-attempt";
 import { followsForm, requireGuest, signIn } from "~/visitor/session";
-import { failureShown } from "~/visitor/sign-in-attempt";
 import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";

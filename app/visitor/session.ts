@@ -13,11 +13,11 @@ import { recentSignInMinutes } from "#server/rules";
 import { allowedReturn, allowFormTarget, redirectTo, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { deviceCookie, lastWay, rememberedWay, sessionToken, sessionTokens, type Way, writeSession } from "./cookies";
-import { failureShown, settleFailure } from "./sign-in-attempt";
+import { failureShown, settleFailure } from "./oauth-attempt";
 
-export const recentSignIn = recentSignInMinutes * 60_000; // ms
-
-export const mustSignInAgain = ({ signedInAt }: SignedIn) => signedInAt.getTime() < Date.now() - recentSignIn;
+/** @param added seconds to those in which a sign-in is recent */
+export const mustSignInAgain = ({ signedInAt }: SignedIn, added = 0): boolean =>
+  signedInAt.getTime() < Date.now() - (recentSignInMinutes * 60 + added) * 1000;
 
 export async function getUser(request: Request): Promise<SignedIn | null> {
   const token = sessionToken(request);

@@ -45,7 +45,7 @@ const tokenAnswer = z.union([tokenResponse, tokenError]);
 export interface AuthorizationCode {
   code: string;
   redirectUri: string;
-  /** `null` without PKCE. */
+  /** Not sent without PKCE: the cookie may be planted or left over. */
   codeVerifier: string | null;
 }
 
@@ -127,7 +127,7 @@ async function requestToken<T>(
     client_secret: config.clientSecret,
     redirect_uri: redirectUri,
     grant_type: "authorization_code",
-    ...(codeVerifier !== null && { code_verifier: codeVerifier }),
+    ...(config.pkce && codeVerifier !== null && { code_verifier: codeVerifier }),
   };
   const { tokenUrl } = await endpointsOf(config);
   const body = new URLSearchParams({ ...request }).toString();
@@ -151,7 +151,7 @@ export const isUsedCode = ({ code }: CallError) => code === "invalid_grant" || c
 
 /** Sends a code that nobody issued: a provider checks the credentials first. @throws CallError without an error code */
 export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: string): Promise<string> {
-  const code = { code: "latchkey-doctor", redirectUri, codeVerifier: config.pkce ? "0".repeat(64) : null };
+  const code = { code: "latchkey-doctor", redirectUri, codeVerifier: "0".repeat(64) };
   try {
     return await requestToken(config, code, tokenError, tokenError);
   } catch (error) {

@@ -49,8 +49,6 @@ export function consentOrigin(): string | null {
   return identityProvider && provider.consentOrigin(identityProvider);
 }
 
-export const usesPkce = (): boolean => config().identityProvider?.pkce ?? false;
-
 /** What binds the provider's response to the browser that asked for it. */
 export interface Attempt {
   /** RFC 6749, section 10.12. */
@@ -65,8 +63,9 @@ export async function startExternalSignIn(
   selectAccount = false,
 ): Promise<Attempt & { consentUrl: string }> {
   const state = mintToken();
-  const codeVerifier = usesPkce() ? mintToken() : null;
-  const consentUrl = await provider.authorizationUrl(configured(), { redirectUri, state, codeVerifier, selectAccount });
+  const settings = configured();
+  const codeVerifier = settings.pkce ? mintToken() : null;
+  const consentUrl = await provider.authorizationUrl(settings, { redirectUri, state, codeVerifier, selectAccount });
   logEvent({ event: "idp.started" });
   return { state, codeVerifier, consentUrl };
 }
@@ -78,8 +77,9 @@ export async function verifyIssuer(iss: string | null): Promise<void> {
 
 /** Exchanges the authorization code for an access token. @throws ExternalSignInError, CallError */
 export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
-  if (usesPkce() && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
-  return provider.exchangeCode(configured(), authorization);
+  const settings = configured();
+  if (settings.pkce && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
+  return provider.exchangeCode(settings, authorization);
 }
 
 /** @throws CallError */
