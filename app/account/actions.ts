@@ -11,7 +11,7 @@ import { passwordProblem } from "#server/features/visitor/password-policy";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
 import { linkLifetimeMinutes } from "#server/rules";
 import { minutesIn } from "~/answers/responses";
-import { passwordMessage } from "~/forms/password-messages";
+import { passwordMessage } from "~/forms/form";
 import { forgottenWay } from "~/visitor/cookies";
 import { connectCookies, redirectUri } from "~/visitor/oauth-attempt";
 import { leave, requireRecentSignIn, signOut } from "~/visitor/session";

@@ -1,20 +1,16 @@
 import * as z from "zod";
+import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
+import type { PasswordProblem } from "#server/features/visitor/password-policy";
 import type { AnswerTexts } from "#server/languages/texts";
-import type { TextKey } from "#server/languages/translate";
+import type { TextKey, Translate } from "#server/languages/translate";
+import { longestPassword } from "#server/rules";
 import { methodNotAllowed } from "~/answers/responses";
 import { textsFor } from "~/visitor/visitor";
 
 const largestForm = 16_384; // bytes
 const largestDiscarded = 8_388_608; // bytes; read to the end, because a browser shows no answer while it still sends
 const formTypes = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)(?:;|$)/i;
-
-export interface Fields {
-  /** The fields that were sent once, as a string. */
-  fields: Record<string, string>;
-  /** What the page may show again: no password, and no answer of an authenticator. */
-  typed: Record<string, string>;
-}
 
 export type Form<Values> = { typed: Record<string, string> } & (
   | { ok: true; values: Values }
@@ -60,28 +56,31 @@ export const formProblem = (key: FormProblem): FormProblem => key;
 const isSecret = (name: string) => /pass(?:word|key)/i.test(name);
 
 /**
- * Reads the named fields of a form. A field that is repeated, or a file, counts as missing. Throws a Response: 403 from
- * another site, 405 for another method, 413 over 16 KiB, 415 for another content type.
+ * Reads the named fields of a form: as they were `sent`, and with "" for a missing one as `fields`. A field that is
+ * repeated, or a file, counts as missing. Throws a Response: 403 from another site, 405 for another method, 413 over
+ * 16 KiB, 415 for another content type. @returns `typed`: what the page may show again, so no password and no answer of
+ * an authenticator
  */
-export async function readFields(request: Request, names: string[]): Promise<Fields> {
+export async function readFields<Name extends string>(request: Request, ...names: Name[]) {
   const form = await readFormData(request);
-  const fields: Record<string, string> = {};
+  const sent: Partial<Record<Name, string>> = {};
   const typed: Record<string, string> = {};
   for (const name of names) {
     const [value, ...more] = form.getAll(name);
     if (typeof value !== "string") continue;
-    if (more.length === 0) fields[name] = value;
+    if (more.length === 0) sent[name] = value;
     if (!isSecret(name)) typed[name] = value;
   }
-  return { fields, typed };
+  const blank = Object.fromEntries(names.map((name) => [name, ""])) as Record<Name, string>;
+  return { fields: { ...blank, ...sent }, sent, typed };
 }
 
 export async function readForm<Shape extends z.ZodRawShape>(
   request: Request,
   schema: z.ZodObject<Shape>,
 ): Promise<Form<z.output<z.ZodObject<Shape>>>> {
-  const { fields, typed } = await readFields(request, Object.keys(schema.shape));
-  const parsed = schema.safeParse(fields);
+  const { sent, typed } = await readFields(request, ...Object.keys(schema.shape));
+  const parsed = schema.safeParse(sent);
   if (parsed.success) return { ok: true, values: parsed.data, typed };
   const t = textsFor(request);
   const errors = parsed.error.issues.map(({ path, message }) => [String(path[0]), t(message as FormProblem)]);
@@ -89,3 +88,16 @@ export async function readForm<Shape extends z.ZodRawShape>(
 }
 
 export const text = z.string(formProblem("form.missing"));
+
+export function passwordMessage(t: Translate<AnswerTexts>, problem: PasswordProblem): Record<string, string> {
+  if (problem === "unconfirmed") return { passwordConfirmation: t("password.unconfirmed") };
+  const messages = {
+    too_short: t("password.tooShort", { count: config().passwords.minimumLength }),
+    too_long: t("password.tooLong", { count: longestPassword }),
+    common: t("password.common"),
+    breached: t("password.breached"),
+    is_the_email: t("password.isTheEmail"),
+    is_the_service: t("password.isTheService"),
+  };
+  return { password: messages[problem] };
+}

@@ -1,7 +1,3 @@
-import { allowedReturn } from "~/answers/responses";
-import { returnToName } from "~/answers/return-to";
-import { readFields } from "./form";
-
 export interface LinkParameters {
   email: string;
   token: string;
@@ -37,17 +33,6 @@ export async function openedLink(
   const link = linkParameters(request);
   if (!link.email || !link.token) return { ...link, problem: "incomplete" };
   return { ...link, problem: (await isLive(link)) ? null : "dead" };
-}
-
-/** Refuses no field: a missing or malformed one makes the link invalid, or breaks a rule for passwords. */
-export async function readLinkForm(request: Request) {
-  const names = ["email", "token", "intent", "password", "passwordConfirmation", returnToName];
-  const { fields, typed: sent } = await readFields(request, names);
-  const { email = "", token = "", intent, password = "", passwordConfirmation = "" } = fields;
-  const returnTo = allowedReturn(fields[returnToName] ?? "");
-  const { [returnToName]: _, ...typed } = sent;
-  if (returnTo !== null) typed[returnToName] = returnTo;
-  return { link: { email, token }, intent, newPassword: { email, password, passwordConfirmation }, typed, returnTo };
 }
 
 export interface LinkRefusal {

@@ -7,7 +7,8 @@ import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
 import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { linkParameters, readLinkForm } from "~/forms/mailed-link";
+import { readFields } from "~/forms/form";
+import { linkParameters } from "~/forms/mailed-link";
 import { getUser, keepSession } from "~/visitor/session";
 import { ownerOf, textsFor, visitorOf } from "~/visitor/visitor";
 
@@ -28,7 +29,8 @@ interface Answer {
 /** Confirms the change, or declines it (intent `decline`). The page first asks for the account (intent `show`). */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { link, intent } = await readLinkForm(request);
+    const { fields } = await readFields(request, "email", "token", "intent");
+    const { intent, ...link } = fields;
     const refuse = (why: Omit<Answer, "typed">) => unprocessable<Answer>({ typed: link, ...why });
     const invalidLink = textsFor(request)("link.invalid");
 

@@ -11,7 +11,7 @@ export function action({ request }: ActionFunctionArgs) {
     if (request.method !== "POST") return methodNotAllowed("POST");
     const headers = { "Cache-Control": "no-store" };
     if (!formType.test(request.headers.get("Content-Type") ?? "")) return new Response(null, { status: 415, headers });
-    const { fields } = await readFields(request, ["logout_token"]);
+    const { fields } = await readFields(request, "logout_token");
     const failure = await endSessionsByProvider(fields.logout_token);
     return new Response(null, { status: failure === null ? 200 : failure === "key_set" ? 503 : 400, headers });
   });

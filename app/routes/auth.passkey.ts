@@ -59,9 +59,9 @@ async function signInBy(request: Request, text: string) {
 /** With the field `passkey`: a sign-in or an upgrade. Without it: the options of a ceremony for the `purpose`. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { fields } = await readFields(request, ["purpose", "passkey"]);
-    const { passkey } = fields;
-    const by = (["add", "upgrade"] as const).find((one) => one === fields.purpose);
+    const { sent } = await readFields(request, "purpose", "passkey");
+    const { purpose, passkey } = sent;
+    const by = purpose === "add" || purpose === "upgrade" ? purpose : undefined;
     if (passkey === undefined) return ceremonyOptions(request, by);
     return by === "upgrade" ? upgrade(request, passkey) : signInBy(request, passkey);
   });

@@ -17,9 +17,9 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     requireLoopbackHost(request);
-    const { fields, typed } = await readFields(request, ["email", "groups"]);
-    const session = await signInWithoutProof(visitorOf(request), fields.email ?? "", fields.groups);
-    if (!session) return unprocessable({ email: typed.email ?? "" });
+    const { fields, sent } = await readFields(request, "email", "groups");
+    const session = await signInWithoutProof(visitorOf(request), fields.email, sent.groups);
+    if (!session) return unprocessable({ email: fields.email });
     return signIn(request, { session, way: "password", returnTo: returnToOf(request) });
   });
 }

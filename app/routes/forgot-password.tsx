@@ -28,10 +28,10 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { fields, typed } = await readFields(request, ["email"]);
+    const { fields, typed } = await readFields(request, "email");
     const email = typed.email ?? "";
     return keepTyped({ email }, async () => {
-      if (fields.email !== undefined) await requestPasswordReset(visitorOf(request), fields.email);
+      await requestPasswordReset(visitorOf(request), fields.email);
       return { status: "sent" as const, email };
     });
   });

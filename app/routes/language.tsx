@@ -16,8 +16,8 @@ export function loader() {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { fields } = await readFields(request, ["language", "page"]);
-    const { language = "", page = "" } = fields;
+    const { fields } = await readFields(request, "language", "page");
+    const { language, page } = fields;
     const signedIn = await getUser(request);
     if (signedIn) await setNoticeLanguage(signedIn.user.id, language);
     const headers = new Headers();

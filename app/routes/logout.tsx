@@ -18,7 +18,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    await readFields(request, []);
+    await readFields(request);
     return leave(request);
   });
 }

@@ -40,12 +40,10 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { fields, typed } = await readFields(request, ["email"]);
+    const { fields, typed } = await readFields(request, "email");
     const email = typed.email ?? "";
     return keepTyped({ email }, async () => {
-      if (fields.email !== undefined) {
-        await requestRegistration(visitorOf(request), fields.email, returnToOf(request));
-      }
+      await requestRegistration(visitorOf(request), fields.email, returnToOf(request));
       return { status: "sent" as const, email };
     });
   });

@@ -7,13 +7,13 @@ import {
   isRegistrationLinkLive,
   isRegistrationLinkValid,
 } from "#server/features/visitor/registration";
-import { allowFormTarget, respond, returnToOf, unprocessable } from "~/answers/responses";
+import { allowedReturn, allowFormTarget, respond, returnToOf, unprocessable } from "~/answers/responses";
 import { returnToName } from "~/answers/return-to";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { type LinkRefusal, openedLink, readLinkForm } from "~/forms/mailed-link";
-import { passwordMessage } from "~/forms/password-messages";
+import { passwordMessage, readFields } from "~/forms/form";
+import { type LinkRefusal, openedLink } from "~/forms/mailed-link";
 import { signIn } from "~/visitor/session";
 import { textsFor, visitorOf } from "~/visitor/visitor";
 
@@ -32,20 +32,23 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { link, newPassword, typed, returnTo } = await readLinkForm(request);
+    const names = ["email", "token", "password", "passwordConfirmation", returnToName] as const;
+    const { fields, typed } = await readFields(request, ...names);
+    const returnTo = allowedReturn(fields.return_to);
     const t = textsFor(request);
     const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) => {
       allowFormTarget(request, returnTo);
-      return unprocessable<LinkRefusal>({ typed, ...why });
+      const { [returnToName]: _, ...link } = typed;
+      return unprocessable<LinkRefusal>({ typed: { ...link, ...(returnTo && { [returnToName]: returnTo }) }, ...why });
     };
     const invalidLink = t("link.invalid");
 
-    if (!(await isRegistrationLinkValid(link))) return refuse({ invalidLink });
+    if (!(await isRegistrationLinkValid(fields))) return refuse({ invalidLink });
 
-    const problem = await passwordProblem(newPassword);
+    const problem = await passwordProblem(fields);
     if (problem) return refuse({ errors: passwordMessage(t, problem) });
 
-    const done = await completeRegistration(visitorOf(request), link, newPassword.password);
+    const done = await completeRegistration(visitorOf(request), fields, fields.password);
     if (!done) return refuse({ invalidLink });
     return signIn(request, { ...done, way: "password", returnTo });
   });

@@ -6,8 +6,8 @@ import { respond, unprocessable } from "~/answers/responses";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { type LinkRefusal, openedLink, readLinkForm } from "~/forms/mailed-link";
-import { passwordMessage } from "~/forms/password-messages";
+import { passwordMessage, readFields } from "~/forms/form";
+import { type LinkRefusal, openedLink } from "~/forms/mailed-link";
 import { deviceCookie } from "~/visitor/cookies";
 import { textsFor, visitorOf } from "~/visitor/visitor";
 
@@ -19,16 +19,16 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { link, newPassword, typed } = await readLinkForm(request);
+    const { fields, typed } = await readFields(request, "email", "token", "password", "passwordConfirmation");
     const t = textsFor(request);
     const invalidLink = t("link.invalidReset");
 
-    if (!(await isResetLinkValid(link))) return unprocessable<LinkRefusal>({ typed, invalidLink });
+    if (!(await isResetLinkValid(fields))) return unprocessable<LinkRefusal>({ typed, invalidLink });
 
-    const problem = await passwordProblem(newPassword);
+    const problem = await passwordProblem(fields);
     if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessage(t, problem) });
 
-    const deviceToken = await resetPassword(visitorOf(request), link, newPassword.password);
+    const deviceToken = await resetPassword(visitorOf(request), fields, fields.password);
     if (deviceToken === null) return unprocessable<LinkRefusal>({ typed, invalidLink });
     const headers = { "Set-Cookie": deviceCookie.write(request, deviceToken) };
     return redirect("/login?notice=password_reset", { headers });

@@ -52,9 +52,9 @@ function endSessionsOf(sub: string, issuer: string, jti: string): Promise<number
   });
 }
 
-async function failureOf(token: string | undefined): Promise<LogoutTokenFailure | null> {
+async function failureOf(token: string): Promise<LogoutTokenFailure | null> {
   const { identityProvider } = config();
-  if (identityProvider?.provider !== "oidc" || token === undefined) return "invalid";
+  if (identityProvider?.provider !== "oidc") return "invalid";
   const { issuer, clientId } = identityProvider;
   try {
     const claims = await verify(token, issuer, clientId);
@@ -70,7 +70,7 @@ async function failureOf(token: string | undefined): Promise<LogoutTokenFailure 
 }
 
 /** Ends every session of the account that the provider's logout token names. @returns why it ended none, or `null` */
-export async function endSessionsByProvider(token: string | undefined): Promise<LogoutTokenFailure | null> {
+export async function endSessionsByProvider(token: string): Promise<LogoutTokenFailure | null> {
   const reason = await failureOf(token);
   if (reason !== null) logEvent({ event: "idp.logout_refused", reason });
   return reason;
