@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
-import { isBreached } from "#server/features/visitor/breached-passwords";
+import { isBreached } from "#server/features/visitor/password-policy";
 import { configure } from "../support/configure";
 import { recordLog } from "../support/logged";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
