@@ -27,6 +27,7 @@ import { startLatchkey } from "../support/latchkey";
 import { mailSentOutcome, registrationLink, resetLink } from "../support/mailed-links";
 import { goodPassword, newPassword, twice } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
+import { statementsOf } from "../support/statements";
 
 const latchkey = startLatchkey(google);
 const email = "ada@example.com";
@@ -175,7 +176,9 @@ describe("PASSWORDS=off", () => {
 
   test("with passwords, an invitation has the link to choose one, and where to ask for another", async () => {
     latchkey.configure({ ...google, REGISTRATION: "closed", DEFAULT_LOCALE: "de", BRAND_NAME: "Beispiel" });
-    const mail = await invite();
+    const sent = await statementsOf(invite);
+    expect(sent.filter(({ text }) => /from "?users\b/.test(text))).toHaveLength(1);
+    const mail = latchkey.mails().at(-1);
     expect(mail?.subject).toBe("Ihr Konto bei Beispiel");
     const { searchParams, pathname } = mail?.link ?? new URL("http://none");
     expect(pathname).toBe("/reset-password");

@@ -2,6 +2,7 @@ import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { Passkey, type User } from "../../database/entities";
 import { configuredIssuer, isLinked } from "../provider/provider-identities";
+import { forgetDevices } from "../sessions/devices";
 
 /** How many passkeys can sign in to the account: none while they are off. */
 export async function countPasskeys(em: EntityManager, userId: string): Promise<number> {
@@ -9,12 +10,12 @@ export async function countPasskeys(em: EntityManager, userId: string): Promise<
 }
 
 /**
- * Called when somebody proves the mailbox without a session of the account: an earlier user may have added passkeys.
- * They stay, and the account page asks about them. @returns how many can sign in
+ * Called when somebody proves the mailbox without a session of the account: the devices and passkeys may be those of an
+ * earlier user. The passkeys stay, and the account page asks about them.
  */
-export async function questionPasskeys(em: EntityManager, userId: string): Promise<number> {
+export async function distrustEarlierUser(em: EntityManager, userId: string): Promise<void> {
+  await forgetDevices(em, userId);
   await em.nativeUpdate(Passkey, { user: userId }, { questionedAt: new Date() });
-  return countPasskeys(em, userId);
 }
 
 /** The ways to sign in to the account. */
@@ -30,10 +31,10 @@ export async function waysIn(em: EntityManager, user: User) {
 /** MikroORM's condition for accounts that are not suspended and have no way to sign in. */
 export function noWayIn() {
   const { passwords, relyingPartyId } = config();
-  const some = (
-    users: string,
-  ) => `coalesce(? and password_hash is not null or coalesce(idp_issuer, ?) = ? and idp_id is not null
+  const issuer = configuredIssuer();
+  const values = [passwords.on, issuer, issuer, relyingPartyId !== null];
+  const none = (users: string) => `not coalesce(? and password_hash is not null
+    or coalesce(idp_issuer, ?) = ? and idp_id is not null
     or ? and exists (select from passkeys where user_id = ${users}.id), false)`;
-  const values = [passwords.on, configuredIssuer(), configuredIssuer(), relyingPartyId !== null];
-  return { suspendedAt: null, [raw((users) => `not ${some(users)}`, values)]: [] };
+  return { suspendedAt: null, [raw(none, values)]: [] };
 }

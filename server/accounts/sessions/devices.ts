@@ -56,9 +56,3 @@ export async function rememberDevice(em: EntityManager, userId: string, token: s
 export async function forgetDevices(em: EntityManager, userId: string): Promise<void> {
   await em.nativeDelete(Device, { user: userId });
 }
-
-/** @returns the token of the only device that the user has now */
-export async function rememberOnlyDevice(em: EntityManager, userId: string): Promise<string> {
-  await forgetDevices(em, userId);
-  return (await rememberDevice(em, userId, null)).token;
-}

@@ -7,6 +7,7 @@ import { isLanguage, type Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { enqueue, queue } from "../../queue/job-queue";
 import type { AccountChange, ChangedUser, Job, NoticeTask } from "../../queue/jobs";
+import { countPasskeys } from "../passkeys/passkeys";
 
 /** The URL if it is https: the provider chose it, and pages and applications show it. */
 export const shownPicture = (url: string | null | undefined): string | null =>
@@ -59,11 +60,12 @@ const changes = {
   { event: AuthenticationEvent["event"]; mail: NoticeTask | null; webhook: AccountChange | null }
 >;
 
+/** The notices that say how many passkeys stay in force. */
+const passkeyNotices = ["mail_password_changed", "mail_email_changed", "mail_provider_linked"];
+
 interface Details {
   /** The language of the page on which the owner acts, and of notices from now on. */
   language?: Language | undefined;
-  /** How many passkeys stay in force. */
-  passkeys?: number;
   /** The address before the change, which gets the notice, too. */
   previousEmail?: string;
 }
@@ -73,20 +75,18 @@ export async function tell(
   em: EntityManager,
   change: keyof typeof changes,
   user: User,
-  { language, passkeys, previousEmail }: Details = {},
+  { language, previousEmail }: Details = {},
 ): Promise<void> {
   const { event, mail, webhook } = changes[change];
   if (language) user.language = language;
-  const moved = previousEmail !== undefined && { oldEmail: previousEmail, newEmail: user.email };
+  const notice = {
+    task: mail,
+    language: languageOf(user),
+    ...(previousEmail !== undefined && { oldEmail: previousEmail, newEmail: user.email }),
+    ...(mail && passkeyNotices.includes(mail) && { passkeys: await countPasskeys(em, user.id) }),
+  };
   for (const email of mail ? new Set([previousEmail ?? user.email, user.email]) : []) {
-    const notice = {
-      task: mail,
-      email,
-      language: languageOf(user),
-      ...moved,
-      ...(passkeys !== undefined && { passkeys }),
-    };
-    await enqueue(em, notice as Job);
+    await enqueue(em, { ...notice, email } as Job);
   }
   if (webhook) await announce(em, webhook, user, previousEmail === undefined ? {} : { previousEmail });
   afterCommit(em, () => logEvent({ event, userId: user.id }));

@@ -7,8 +7,7 @@ import {
   newLink,
   unexpiredLink,
 } from "../../accounts/links/mailed-links";
-import { countPasskeys, questionPasskeys } from "../../accounts/passkeys/passkeys";
-import { forgetDevices } from "../../accounts/sessions/devices";
+import { distrustEarlierUser } from "../../accounts/passkeys/passkeys";
 import { type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
@@ -109,9 +108,8 @@ async function consumeEmailChange(em: EntityManager, visitor: MaybeOwner, link: 
   await endEveryLink(em, userId, oldEmail, newEmail);
   user.email = newEmail;
   const ended = await endSessionsExcept(em, userId, visitor.sessionId ?? null, "email_changed");
-  if (!ended.kept) await forgetDevices(em, userId);
-  const passkeys = await (ended.kept ? countPasskeys : questionPasskeys)(em, userId);
-  await tell(em, "email_changed", user, { language: visitor.language, passkeys, previousEmail: oldEmail });
+  if (!ended.kept) await distrustEarlierUser(em, userId);
+  await tell(em, "email_changed", user, { language: visitor.language, previousEmail: oldEmail });
   return ended;
 }
 

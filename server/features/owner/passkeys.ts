@@ -2,13 +2,13 @@ import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { challengeCounters, count } from "../../accounts/limits/rate-limits";
 import {
   algorithms,
-  parseNewPasskey,
+  consumeNewPasskey,
+  issueChallenge,
   relyingPartyId,
   userHandle,
   verifyNewPasskey,
   webAuthn,
-} from "../../accounts/passkeys/passkey-answers";
-import { type Ceremony, consumeChallenge, issueChallenge } from "../../accounts/passkeys/passkey-challenges";
+} from "../../accounts/passkeys/ceremonies";
 import { waysIn } from "../../accounts/passkeys/passkeys";
 import { browserName } from "../../accounts/sessions/browser-name";
 import { findAnyDevice } from "../../accounts/sessions/devices";
@@ -34,12 +34,10 @@ export const hasPasskeys = (origin: string): boolean => config().relyingPartyId 
 /** `add`: the owner adds it. `upgrade`: the browser adds it without a click (WebAuthn Level 3, section 5.1.3). */
 type Adding = "add" | "upgrade";
 
-const ceremonyOf = ({ ceremonyToken, sessionId }: Owner, by: Adding): Ceremony => ({
-  ceremonyToken,
-  purpose: `${by}:${sessionId}`,
-});
+const ceremonyOf = ({ ceremonyToken, sessionId }: Owner, by: Adding) =>
+  ({ ceremonyToken, purpose: `${by}:${sessionId}` }) as const;
 
-/** Whether the account page asks if the passkey is the owner's. It asks for 30 days (`questionPasskeys`). */
+/** Whether the account page asks if the passkey is the owner's. It asks for 30 days (`distrustEarlierUser`). */
 export const isQuestioned = ({ questionedAt }: Passkey): boolean =>
   questionedAt != null && Date.now() - questionedAt.getTime() < 30 * 24 * 3_600_000;
 
@@ -112,12 +110,11 @@ export async function addPasskey(
   by: Adding,
   { text, typedName }: { text: string; typedName: string },
 ): Promise<"added" | "refused" | "too_many" | "session_ended"> {
-  const parsed = parseNewPasskey(text);
-  if (!parsed) return refuse("malformed");
-  if (!(await consumeChallenge(ceremonyOf(owner, by), parsed.challenge))) return refuse("challenge");
-  const verified = await verifyNewPasskey(parsed, by === "upgrade");
+  const answered = await consumeNewPasskey(ceremonyOf(owner, by), text);
+  if ("reason" in answered) return refuse(answered.reason);
+  const verified = await verifyNewPasskey(answered, by === "upgrade");
   if (!verified) return refuse("not_verified");
-  const { transports } = parsed.answer.response;
+  const { transports } = answered.answer.response;
   const name = parseName(typedName) ?? browserName(owner.userAgent, owner.language);
   const row = { ...verified, transports, name, createdAt: new Date() };
   return unitOfWork(async (em) => {

@@ -1,6 +1,6 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { sha256 } from "../../accounts/links/tokens";
-import { countPasskeys, waysIn } from "../../accounts/passkeys/passkeys";
+import { waysIn } from "../../accounts/passkeys/passkeys";
 import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
@@ -20,8 +20,7 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
     if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
     if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
     link(user, identity, profile);
-    const passkeys = await countPasskeys(em, user.id);
-    await tell(em, "provider_linked", user, { language: owner.language, passkeys });
+    await tell(em, "provider_linked", user, { language: owner.language });
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
     throw error;

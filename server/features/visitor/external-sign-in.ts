@@ -1,9 +1,8 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { lockAddresses } from "../../accounts/links/mailed-links";
 import { mintToken } from "../../accounts/links/tokens";
-import { questionPasskeys } from "../../accounts/passkeys/passkeys";
+import { distrustEarlierUser } from "../../accounts/passkeys/passkeys";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
-import { forgetDevices } from "../../accounts/sessions/devices";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
@@ -102,9 +101,8 @@ async function linkByAddress(em: EntityManager, user: User, identity: Identity, 
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
   if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
   link(user, identity, profile);
-  await forgetDevices(em, user.id); // the person who made the account may not own the address
-  const passkeys = await questionPasskeys(em, user.id);
-  await tell(em, "provider_linked", user, { passkeys });
+  await distrustEarlierUser(em, user.id); // the person who made the account may not own the address
+  await tell(em, "provider_linked", user);
   return user.id;
 }
 

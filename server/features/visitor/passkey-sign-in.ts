@@ -1,6 +1,5 @@
 import { takeBackCount } from "../../accounts/limits/rate-limits";
-import { parseSignIn, verifySignIn } from "../../accounts/passkeys/passkey-answers";
-import { consumeChallenge } from "../../accounts/passkeys/passkey-challenges";
+import { consumeSignIn, type SignInAnswer, verifySignIn } from "../../accounts/passkeys/ceremonies";
 import type { DeviceSignIn } from "../../accounts/sessions/sessions";
 import { lockUser } from "../../accounts/users/users";
 import { Passkey } from "../../database/entities";
@@ -10,27 +9,17 @@ import { logEvent } from "../../log";
 import type { Visitor } from "../../visitor";
 import { countLogin, startKnownSession } from "./login";
 
-type Parsed = NonNullable<ReturnType<typeof parseSignIn>>;
-
 interface Failure {
   reason: PasskeyFailure;
   userId?: string;
 }
 
-/** Parses the answer, and uses up its challenge. */
-async function parseAnswer({ ceremonyToken }: Visitor, text: string): Promise<Parsed | Failure> {
-  const parsed = parseSignIn(text);
-  if (!parsed) return { reason: "malformed" };
-  const isOwn = await consumeChallenge({ ceremonyToken, purpose: "sign-in" }, parsed.challenge);
-  return isOwn ? parsed : { reason: "challenge" };
-}
-
 /** Verifies the answer, and starts a session of the passkey's user in one transaction. */
-async function verifyAnswer(visitor: Visitor, parsed: Parsed): Promise<DeviceSignIn | Failure> {
-  const credentialId = parsed.answer.id;
+async function verifyAnswer(visitor: Visitor, answered: SignInAnswer): Promise<DeviceSignIn | Failure> {
+  const credentialId = answered.answer.id;
   const passkey = await query((em) => em.findOne(Passkey, { credentialId }));
   if (!passkey) return { reason: "unknown" };
-  const verified = await verifySignIn(parsed, passkey);
+  const verified = await verifySignIn(answered, passkey);
   if (!verified) return { reason: "not_verified" };
 
   const { counter, backedUp } = verified;
@@ -61,11 +50,12 @@ export async function signInWithPasskey(
   visitor: Visitor,
   text: string,
 ): Promise<DeviceSignIn | { wait: number } | null> {
-  const parsed = await parseAnswer(visitor, text);
-  if ("reason" in parsed) return refuse(parsed);
+  const { ceremonyToken } = visitor;
+  const answered = await consumeSignIn({ ceremonyToken, purpose: "sign-in" }, text);
+  if ("reason" in answered) return refuse(answered);
   const counted = await countLogin(visitor, null);
   if (counted.wait !== null) return counted;
-  const done = await verifyAnswer(visitor, parsed);
+  const done = await verifyAnswer(visitor, answered);
   if ("reason" in done) return refuse(done);
   await takeBackCount(counted.counters);
   logEvent({ event: "passkey.succeeded", userId: done.session.userId });

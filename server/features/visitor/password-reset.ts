@@ -1,8 +1,7 @@
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
 import { consumeLink, isLinkValid, issueResetLink, type MailedLink } from "../../accounts/links/mailed-links";
-import { countPasskeys } from "../../accounts/passkeys/passkeys";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
-import { rememberOnlyDevice } from "../../accounts/sessions/devices";
+import { forgetDevices, rememberDevice } from "../../accounts/sessions/devices";
 import { endAllSessions } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
@@ -45,9 +44,10 @@ export async function mailPasswordReset(email: string, language: Language): Prom
 
 /** Mails the first way to sign in to an account that an operator made. */
 export async function mailInvitation(email: string, language: Language): Promise<MailCall> {
-  const isThere = await query((em) => em.count(User, { email, suspendedAt: null }));
-  const way = config().passwords.on ? await issueResetLink(email) : { provider: providerLabel(language) ?? "" };
-  if (!isThere || !way) return simulateMail;
+  const isThere = () => query((em) => em.count(User, { email, suspendedAt: null }));
+  const byProvider = { provider: providerLabel(language) ?? "" };
+  const way = config().passwords.on ? await issueResetLink(email) : (await isThere()) > 0 && byProvider;
+  if (!way) return simulateMail;
   return async () => {
     await sendMail(email, invitationMail(language, email, way));
     logEvent({ event: "registration.sent" });
@@ -78,10 +78,10 @@ export async function resetPassword(visitor: Visitor, link: MailedLink, newPassw
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
     user.passwordHash = passwordHash;
     await em.nativeDelete(PasswordReset, { email });
-    const deviceToken = await rememberOnlyDevice(em, user.id);
+    await forgetDevices(em, user.id);
+    const { token: deviceToken } = await rememberDevice(em, user.id, null);
     await clearAttempts(em, loginLimit, email);
-    const passkeys = await countPasskeys(em, user.id);
-    await tell(em, "password_reset", user, { language: visitor.language, passkeys });
+    await tell(em, "password_reset", user, { language: visitor.language });
     await endAllSessions(em, user.id, "password_reset");
     return deviceToken;
   });

@@ -1,10 +1,39 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 import * as z from "zod";
 import { config } from "../../config";
-import type { Passkey } from "../../database/entities";
+import { type Passkey, PasskeyChallenge } from "../../database/entities";
+import { query } from "../../database/unit-of-work";
+import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
+import { mintToken, sha256 } from "../links/tokens";
 
 /** Loaded when somebody uses a passkey: the library's parsers of CBOR and certificates would slow down a start. */
 export const webAuthn = () => import("@simplewebauthn/server");
+
+/** What a challenge is for. It is valid for one purpose, in one browser and for one session. */
+interface Ceremony {
+  /** From the browser's cookie; `null` if the browser has no challenge. */
+  ceremonyToken: string | null;
+  purpose: "sign-in" | `${"add" | "upgrade"}:${string}`;
+}
+
+const hashOf = ({ ceremonyToken, purpose }: Ceremony, challenge: string) =>
+  sha256(`${purpose}:${ceremonyToken}:${challenge}`);
+
+/** @returns 32 random bytes, of which the database has the hash only */
+export async function issueChallenge(ceremony: Ceremony): Promise<Uint8Array<ArrayBuffer>> {
+  const challenge = Buffer.from(mintToken(), "hex");
+  const challengeHash = hashOf(ceremony, challenge.toString("base64url"));
+  const expiresAt = new Date(Date.now() + PASSKEY_CHALLENGE_TTL_MS);
+  await query((em) => em.insert(PasskeyChallenge, { challengeHash, expiresAt }));
+  return challenge;
+}
+
+/** True for exactly one of any number of simultaneous callers. @param challenge in base64url */
+async function consumeChallenge(ceremony: Ceremony, challenge: string): Promise<boolean> {
+  if (ceremony.ceremonyToken === null) return false;
+  const where = { challengeHash: hashOf(ceremony, challenge), expiresAt: { $gt: new Date() } };
+  return (await query((em) => em.nativeDelete(PasskeyChallenge, where))) === 1;
+}
 
 const base64url = z.string().regex(/^[\w-]+$/);
 const bytesOf = (text: string) => Buffer.from(text, "base64url");
@@ -27,8 +56,18 @@ const newPasskey = answerWith({ attestationObject: base64url, transports });
 
 const clientData = z.object({ challenge: base64url });
 
-/** The answer and the challenge that it names; `null` for text that is not an authenticator's answer. */
-function parse<Answer extends { response: { clientDataJSON: string } }>(schema: z.ZodType<Answer>, text: string) {
+/** An authenticator's answer, and the challenge that it names. */
+interface Answered<Answer> {
+  answer: Answer;
+  challenge: string;
+}
+
+export type SignInAnswer = Answered<z.infer<typeof signInAnswer>>;
+
+function parse<Answer extends { response: { clientDataJSON: string } }>(
+  schema: z.ZodType<Answer>,
+  text: string,
+): Answered<Answer> | null {
   try {
     const answer = schema.parse(JSON.parse(text));
     const { challenge } = clientData.parse(JSON.parse(bytesOf(answer.response.clientDataJSON).toString()));
@@ -38,10 +77,17 @@ function parse<Answer extends { response: { clientDataJSON: string } }>(schema: 
   }
 }
 
-export const parseSignIn = (text: string) => parse(signInAnswer, text);
-export const parseNewPasskey = (text: string) => parse(newPasskey, text);
+/** Parses the answer of a ceremony, as JSON, and consumes its challenge. */
+const consumerOf =
+  <Answer extends { response: { clientDataJSON: string } }>(schema: z.ZodType<Answer>) =>
+  async (ceremony: Ceremony, text: string) => {
+    const parsed = parse(schema, text);
+    if (!parsed) return { reason: "malformed" } as const;
+    return (await consumeChallenge(ceremony, parsed.challenge)) ? parsed : ({ reason: "challenge" } as const);
+  };
 
-type Parsed<Parse extends (text: string) => unknown> = NonNullable<ReturnType<Parse>>;
+export const consumeSignIn = consumerOf(signInAnswer);
+export const consumeNewPasskey = consumerOf(newPasskey);
 
 /** @throws Error while passkeys are off */
 export function relyingPartyId(): string {
@@ -60,7 +106,7 @@ const expected = (challenge: string) => ({
 export const userHandle = (userId: string) => new Uint8Array(Buffer.from(userId.replaceAll("-", ""), "hex"));
 
 /** WebAuthn, section 7.2, without the counter; `null` when a step fails. The library then throws an Error. */
-export async function verifySignIn({ answer, challenge }: Parsed<typeof parseSignIn>, { publicKey, user }: Passkey) {
+export async function verifySignIn({ answer, challenge }: SignInAnswer, { publicKey, user }: Passkey) {
   if (answer.response.userHandle !== Buffer.from(userHandle(user.id)).toString("base64url")) return null;
   const { verifyAuthenticationResponse } = await webAuthn();
   try {
@@ -101,7 +147,10 @@ function assertUsable(key: CoseKey): void {
  * the library would fetch the revocation list that the certificate names. A conditional creation has no user presence
  * and may have no user verification.
  */
-export async function verifyNewPasskey({ answer, challenge }: Parsed<typeof parseNewPasskey>, isConditional: boolean) {
+export async function verifyNewPasskey(
+  { answer, challenge }: Answered<z.infer<typeof newPasskey>>,
+  isConditional: boolean,
+) {
   const { verifyRegistrationResponse } = await webAuthn();
   const { decodeAttestationObject, decodeCredentialPublicKey } = await import("@simplewebauthn/server/helpers");
   try {
