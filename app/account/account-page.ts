@@ -1,5 +1,5 @@
 import { isQuestioned, mostPasskeys, type passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
-import { type ActiveSession, browserName, type Owner } from "#server/features/owner/sessions";
+import { type activeSessions, browserName, type Owner } from "#server/features/owner/sessions";
 import type { Language } from "#server/languages/languages";
 import { momentIn, oncePerLanguage } from "#server/languages/translate";
 import { deviceCookie, lastWay, passkeyOfferedCookie } from "~/visitor/cookies";
@@ -28,7 +28,7 @@ export const shownMoment = ({ language }: Owner, at: Date) => ({
 });
 
 /** This browser's session comes first, then the others, the latest first. */
-export const shownSessions = (owner: Owner, sessions: ActiveSession[]) =>
+export const shownSessions = (owner: Owner, sessions: Awaited<ReturnType<typeof activeSessions>>) =>
   sessions
     .map(({ id, userAgent, createdAt, lastSeenAt }) => ({
       id,

@@ -12,11 +12,6 @@ const largestForm = 16_384; // bytes
 const largestDiscarded = 8_388_608; // bytes; read to the end, because a browser shows no answer while it still sends
 const formTypes = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)(?:;|$)/i;
 
-export type Form<Values> = { typed: Record<string, string> } & (
-  | { ok: true; values: Values }
-  | { ok: false; errors: Record<string, string> }
-);
-
 const refuse = (status: 403 | 413 | 415, statusText: string) =>
   new Response(null, { status, statusText, headers: status === 413 ? { Connection: "close" } : {} });
 
@@ -75,16 +70,13 @@ export async function readFields<Name extends string>(request: Request, ...names
   return { fields: { ...blank, ...sent }, sent, typed };
 }
 
-export async function readForm<Shape extends z.ZodRawShape>(
-  request: Request,
-  schema: z.ZodObject<Shape>,
-): Promise<Form<z.output<z.ZodObject<Shape>>>> {
+export async function readForm<Shape extends z.ZodRawShape>(request: Request, schema: z.ZodObject<Shape>) {
   const { sent, typed } = await readFields(request, ...Object.keys(schema.shape));
   const parsed = schema.safeParse(sent);
-  if (parsed.success) return { ok: true, values: parsed.data, typed };
+  if (parsed.success) return { ok: true as const, values: parsed.data, typed };
   const t = textsFor(request);
-  const errors = parsed.error.issues.map(({ path, message }) => [String(path[0]), t(message as FormProblem)]);
-  return { ok: false, errors: Object.fromEntries(errors), typed };
+  const errors = parsed.error.issues.map(({ path, message }) => [String(path[0]), t(message as FormProblem)] as const);
+  return { ok: false as const, errors: Object.fromEntries(errors), typed };
 }
 
 export const text = z.string(formProblem("form.missing"));

@@ -71,13 +71,13 @@ export function action({ request }: ActionFunctionArgs) {
     const again = { typed, errors: {}, wrongPassword: false, message: null };
     return keepTyped(again, async () => {
       const visitor = visitorOf(request);
-      const counted = await countLogin(visitor, form.values.email);
-      if (counted.wait !== null) {
-        const message = t("login.tooMany", { count: minutesIn(counted.wait) });
-        return data({ ...again, message }, tooManyRequests(counted.wait));
+      const { counters, wait } = await countLogin(visitor, form.values.email);
+      if (wait !== null) {
+        const message = t("login.tooMany", { count: minutesIn(wait) });
+        return data({ ...again, message }, tooManyRequests(wait));
       }
-      const user = await authenticate(visitor, form.values, counted.counters);
-      const done = user && (await logIn(visitor, user, counted.counters));
+      const user = await authenticate(visitor, form.values, counters);
+      const done = user && (await logIn(visitor, user, counters));
       if (!done) return unprocessable({ ...again, wrongPassword: true, message: t("login.wrong") });
       return signIn(request, { ...done, way: "password", returnTo: returnToOf(request) });
     });

@@ -24,16 +24,12 @@ export async function getUser(request: Request): Promise<SignedIn | null> {
   return token ? resumeSession(token) : null;
 }
 
-function loginFor(request: Request): string {
-  const { pathname, search } = new URL(request.url);
-  return withReturnTo("/login", allowedReturn(`${pathname}${search}`));
-}
-
 /** Makes a page private. @throws Response for a visitor: to the login page, which leads back to this one */
-export async function requireUser(request: Request, login = loginFor(request)): Promise<SignedIn> {
+export async function requireUser(request: Request, login?: string): Promise<SignedIn> {
   const signedIn = await getUser(request);
-  if (!signedIn) throw redirect(login);
-  return signedIn;
+  if (signedIn) return signedIn;
+  const { pathname, search } = new URL(request.url);
+  throw redirect(login ?? withReturnTo("/login", allowedReturn(`${pathname}${search}`)));
 }
 
 /** Whether a loader runs for the page of a refused form. */

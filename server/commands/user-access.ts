@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseAddress } from "../accounts/users/email-address";
-import { changeGroups, isGroup, mostGroups } from "../features/operator/groups";
+import { isGroup, mostGroups } from "../accounts/users/groups";
+import { changeGroups } from "../features/operator/groups";
 import { restoreUser, suspendUser } from "../features/operator/suspension";
 import { clearLimits, type ListedUser, listUsers } from "../features/operator/user-administration";
 import { endEverySession } from "../features/owner/sessions";

@@ -70,15 +70,11 @@ export async function endpointsOf(config: IdentityProviderConfig): Promise<Endpo
   return { ...known, ...Object.fromEntries(named) } as Endpoints;
 }
 
-interface Asked extends Omit<AuthorizationCode, "code"> {
-  state: string;
-  selectAccount: boolean;
-}
-
 export async function authorizationUrl(
   config: IdentityProviderConfig,
-  { redirectUri, state, codeVerifier, selectAccount }: Asked,
+  attempt: Omit<AuthorizationCode, "code"> & { state: string; selectAccount: boolean },
 ): Promise<string> {
+  const { redirectUri, state, codeVerifier, selectAccount } = attempt;
   const { scope, prompt } = providers[config.provider];
   const request: AuthorizationRequest = {
     client_id: config.clientId,
@@ -119,7 +115,6 @@ async function requestToken<T>(
   config: IdentityProviderConfig,
   { code, redirectUri, codeVerifier }: AuthorizationCode,
   answer: z.ZodType<T>,
-  errorCode?: z.ZodType<string>,
 ): Promise<T> {
   const request: TokenRequest = {
     code,
@@ -132,16 +127,12 @@ async function requestToken<T>(
   const { tokenUrl } = await endpointsOf(config);
   const body = new URLSearchParams({ ...request }).toString();
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  return callJson(
-    tokenUrl,
-    { step: "exchange", method: "POST", headers, body, ...(errorCode && { errorCode }) },
-    answer,
-  );
+  return callJson(tokenUrl, { step: "exchange", method: "POST", headers, body, errorCode: tokenError }, answer);
 }
 
 /** Exchanges the authorization code for an access token. @throws CallError */
 export async function exchangeCode(config: IdentityProviderConfig, code: AuthorizationCode): Promise<string> {
-  const answer = await requestToken(config, code, tokenAnswer, tokenError);
+  const answer = await requestToken(config, code, tokenAnswer);
   if (typeof answer !== "string") return answer.access_token;
   throw Object.assign(new CallError("unexpected", answer), { step: "exchange" });
 }
@@ -153,7 +144,7 @@ export const isUsedCode = ({ code }: CallError) => code === "invalid_grant" || c
 export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: string): Promise<string> {
   const code = { code: "latchkey-doctor", redirectUri, codeVerifier: "0".repeat(64) };
   try {
-    return await requestToken(config, code, tokenError, tokenError);
+    return await requestToken(config, code, tokenError);
   } catch (error) {
     if (error instanceof CallError && error.reason !== "unreachable" && error.code) return String(error.code);
     throw error;

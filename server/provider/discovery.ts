@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { callJson } from "../calls/json-client";
 import { keptAnswers } from "./kept-answers";
-import type { Endpoints } from "./providers";
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 const optionalUrl = httpUrl.optional().catch(undefined).optional(); // not needed for a sign-in
@@ -18,15 +17,6 @@ export const providerMetadata = z.object({
 });
 export type ProviderMetadata = z.infer<typeof providerMetadata>;
 
-export interface Discovered extends Endpoints {
-  /** Whether every authorization response has an `iss` parameter (RFC 9207). */
-  namesIssuer: boolean;
-  /** The URL of its public keys; `null` if it names none, or an http URL although the issuer has https. */
-  keySetUrl: string | null;
-  /** The URL of its logout; `null` likewise. */
-  logoutUrl: string | null;
-}
-
 const isHttps = (url: string) => /^https:/i.test(url);
 
 /** An https issuer sends neither a secret nor a token over http. */
@@ -41,12 +31,13 @@ function isTrustworthy(metadata: ProviderMetadata, issuer: string): boolean {
 
 export const metadataUrl = (issuer: string) => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
 
-async function discover(issuer: string): Promise<Discovered> {
+async function discover(issuer: string) {
   const metadata = await callJson(
     metadataUrl(issuer),
     { step: "discovery", method: "GET" },
     providerMetadata.refine((answer) => isTrustworthy(answer, issuer)),
   );
+  /** `null` for an http URL, too, if the issuer has https. */
   const optional = (url = "") => (url && isEncrypted(url, issuer) ? url : null);
   return {
     authorizeUrl: metadata.authorization_endpoint,
@@ -54,11 +45,10 @@ async function discover(issuer: string): Promise<Discovered> {
     profileUrl: metadata.userinfo_endpoint,
     keySetUrl: optional(metadata.jwks_uri),
     logoutUrl: optional(metadata.end_session_endpoint),
+    /** Whether every authorization response has an `iss` parameter (RFC 9207). */
     namesIssuer: metadata.authorization_response_iss_parameter_supported ?? false,
   };
 }
 
-const discovered = keptAnswers(discover);
-
 /** @throws CallError */
-export const discoverEndpoints = (issuer: string): Promise<Discovered> => discovered.current(issuer);
+export const { current: discoverEndpoints } = keptAnswers(discover);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseAddress } from "#server/accounts/users/email-address";
-import { mayRegister } from "#server/accounts/users/registration-policy";
+import { mayRegister } from "#server/accounts/users/users";
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { completeRegistration } from "#server/features/visitor/registration";
 import * as register from "~/routes/register";

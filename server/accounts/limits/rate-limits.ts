@@ -106,10 +106,8 @@ const countAll = `
   from (select * from first union all select * from second union all select * from third) as counted
   join asked using (key) where points > maximum`;
 
-interface Waiting {
-  /** Milliseconds until every counter has room; `null` when each has. */
-  wait: string | null;
-}
+/** `wait`: milliseconds until every counter has room; `null` when each has. */
+type Counted = { wait: string | null };
 
 const columns = (counters: Counters) => [
   counters.map(({ key }) => key),
@@ -124,7 +122,7 @@ const columns = (counters: Counters) => [
  */
 export async function count(counters: Counters, em?: EntityManager): Promise<number | null> {
   const statement = ["count-attempt", countAll, columns(counters)] as const;
-  const [row] = await (em ? preparedWithin<Waiting>(em, ...statement) : prepared<Waiting>(...statement));
+  const [row] = await (em ? preparedWithin<Counted>(em, ...statement) : prepared<Counted>(...statement));
   return row?.wait == null ? null : Math.max(1, Math.ceil(Number(row.wait) / 1000));
 }
 

@@ -38,7 +38,7 @@ const resetLinkOfUser = `
 
 type LinkOwner = { userId: string; isLinked: boolean; passkeys: number };
 
-export async function issueResetLink(email: string): Promise<(LinkOwner & { token: string }) | null> {
+export async function issueResetLink(email: string) {
   const { token, row } = newLink(email);
   const values = [configuredIssuer(), email, row.tokenHash, row.expiresAt];
   const [owner] = await prepared<LinkOwner>("reset-link-of-user", resetLinkOfUser, values);

@@ -28,13 +28,6 @@ export async function issueChallenge(ceremony: Ceremony): Promise<Uint8Array<Arr
   return challenge;
 }
 
-/** True for exactly one of any number of simultaneous callers. @param challenge in base64url */
-async function consumeChallenge(ceremony: Ceremony, challenge: string): Promise<boolean> {
-  if (ceremony.ceremonyToken === null) return false;
-  const where = { challengeHash: hashOf(ceremony, challenge), expiresAt: { $gt: new Date() } };
-  return (await query((em) => em.nativeDelete(PasskeyChallenge, where))) === 1;
-}
-
 const base64url = z.string().regex(/^[\w-]+$/);
 const bytesOf = (text: string) => Buffer.from(text, "base64url");
 
@@ -56,18 +49,8 @@ const newPasskey = answerWith({ attestationObject: base64url, transports });
 
 const clientData = z.object({ challenge: base64url });
 
-/** An authenticator's answer, and the challenge that it names. */
-interface Answered<Answer> {
-  answer: Answer;
-  challenge: string;
-}
-
-export type SignInAnswer = Answered<z.infer<typeof signInAnswer>>;
-
-function parse<Answer extends { response: { clientDataJSON: string } }>(
-  schema: z.ZodType<Answer>,
-  text: string,
-): Answered<Answer> | null {
+/** The answer and the challenge that it names; `null` for text that is not an authenticator's answer. */
+function parse<Answer extends { response: { clientDataJSON: string } }>(schema: z.ZodType<Answer>, text: string) {
   try {
     const answer = schema.parse(JSON.parse(text));
     const { challenge } = clientData.parse(JSON.parse(bytesOf(answer.response.clientDataJSON).toString()));
@@ -77,17 +60,23 @@ function parse<Answer extends { response: { clientDataJSON: string } }>(
   }
 }
 
-/** Parses the answer of a ceremony, as JSON, and consumes its challenge. */
-const consumerOf =
-  <Answer extends { response: { clientDataJSON: string } }>(schema: z.ZodType<Answer>) =>
-  async (ceremony: Ceremony, text: string) => {
-    const parsed = parse(schema, text);
-    if (!parsed) return { reason: "malformed" } as const;
-    return (await consumeChallenge(ceremony, parsed.challenge)) ? parsed : ({ reason: "challenge" } as const);
-  };
+type Parsed = NonNullable<ReturnType<typeof parse>>;
 
-export const consumeSignIn = consumerOf(signInAnswer);
-export const consumeNewPasskey = consumerOf(newPasskey);
+/** Of simultaneous callers, exactly one consumes the challenge. */
+async function consume<Answered extends Parsed>(ceremony: Ceremony, answered: Answered | null) {
+  if (!answered) return { reason: "malformed" } as const;
+  const challengeHash = hashOf(ceremony, answered.challenge);
+  const where = { challengeHash, expiresAt: { $gt: new Date() } };
+  const consumed = ceremony.ceremonyToken !== null && (await query((em) => em.nativeDelete(PasskeyChallenge, where)));
+  return consumed === 1 ? answered : ({ reason: "challenge" } as const);
+}
+
+/** Parses an answer, as JSON, and consumes its challenge. */
+export const consumeSignIn = (ceremony: Ceremony, text: string) => consume(ceremony, parse(signInAnswer, text));
+export const consumeNewPasskey = (ceremony: Ceremony, text: string) => consume(ceremony, parse(newPasskey, text));
+
+type Consumed<Consume extends (...asked: never) => unknown> = Exclude<Awaited<ReturnType<Consume>>, { reason: string }>;
+export type SignInAnswer = Consumed<typeof consumeSignIn>;
 
 /** @throws Error while passkeys are off */
 export function relyingPartyId(): string {
@@ -148,7 +137,7 @@ function assertUsable(key: CoseKey): void {
  * and may have no user verification.
  */
 export async function verifyNewPasskey(
-  { answer, challenge }: Answered<z.infer<typeof newPasskey>>,
+  { answer, challenge }: Consumed<typeof consumeNewPasskey>,
   isConditional: boolean,
 ) {
   const { verifyRegistrationResponse } = await webAuthn();

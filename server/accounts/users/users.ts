@@ -1,5 +1,6 @@
 import type { FilterQuery } from "@mikro-orm/core";
 import { type EntityManager, LockMode, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { config } from "../../config";
 import { Registration, User } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
@@ -10,6 +11,15 @@ export function parseName(typed: string): string | null {
   const name = typed.trim();
   return /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(name) ? name : null;
 }
+
+/** Whether accounts may have this address, as `parseAddress` returns it. `REGISTRATION_DOMAINS` may limit domains. */
+export function mayHaveAddress(email: string): boolean {
+  const { registration } = config();
+  return registration.mode !== "domains" || registration.domains.includes(email.slice(email.lastIndexOf("@") + 1));
+}
+
+/** Whether this address may get a new account. */
+export const mayRegister = (email: string): boolean => config().registration.mode !== "closed" && mayHaveAddress(email);
 
 interface NewUser {
   /** Proven: by an opened link, or by a provider that states that it is verified. */

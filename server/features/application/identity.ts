@@ -4,13 +4,15 @@ import type { FindUser } from "../../door/forward-authentication";
 import { log } from "../../log";
 import { isAllowedOrigin } from "../../settings/return-to";
 import { resumeSession, type SignedIn } from "../owner/sessions";
-import { findSigner, type Signer } from "./signing-keys";
+import { findSigner } from "./signing-keys";
 
 const lifetime = 60; // seconds of a token
 const reuse = 30_000; // ms in which a session gets the same token: signing takes half of the CPU of /auth/verify
 const mostKept = 5_000; // tokens, of 1 to 6 kB
 
-async function sign(claims: Record<string, unknown>, signer: Promise<Signer>): Promise<string> {
+type Signer = ReturnType<typeof findSigner>;
+
+async function sign(claims: Record<string, unknown>, signer: Signer): Promise<string> {
   const [{ SignJWT }, { kid, privateKey }] = await Promise.all([import("jose"), signer]);
   const now = Math.floor(Date.now() / 1000);
   const token = new SignJWT(claims).setIssuedAt(now).setExpirationTime(now + lifetime);
@@ -20,7 +22,7 @@ async function sign(claims: Record<string, unknown>, signer: Promise<Signer>): P
 interface Kept {
   /** By `performance.now()`: a clock that is set back would keep expired tokens. */
   until: number;
-  signer: Promise<Signer>;
+  signer: Signer;
   /** By session and claims, so that a changed user gets a new token. */
   tokens: Map<string, Promise<string>>;
 }

@@ -22,13 +22,8 @@ async function decrypt(privateKey: string): Promise<CryptoKey | null> {
   return decrypted && importPKCS8(new TextDecoder().decode(decrypted.plaintext), "ES256");
 }
 
-export interface Signer {
-  kid: string;
-  privateKey: CryptoKey;
-}
-
 /** After a change of IDENTITY_KEY, a process with the old value signs with an earlier key until its restart. */
-export async function findSigner(em: EntityManager): Promise<Signer> {
+export async function findSigner(em: EntityManager) {
   for (const { id, encryptedPrivateKey } of await keysInForce(em)) {
     const privateKey = await decrypt(encryptedPrivateKey);
     if (privateKey) return { kid: id, privateKey };

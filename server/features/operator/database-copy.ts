@@ -1,25 +1,13 @@
-import type { Knex } from "@mikro-orm/postgresql";
-import { copyRows, entityTables, isEmpty, type Part } from "../../database/copy-rows";
+import { copyRows, entityTables, isEmpty } from "../../database/copy-rows";
 import { hasNewerMigration, migrateWithin, serverVersion, startLock } from "../../database/migrate";
 import type { Database } from "../../database/orm";
 import { runStatement } from "../../database/run-statement";
 import { createQueueSchema, unfinishedJobs } from "../../queue/boss";
 
-export interface CopiedTable {
-  table: string;
-  rows: number;
-}
-
 export type CopyRefusal = "source_is_newer" | "target_is_too_old" | "target_is_not_empty";
 
-async function copyTables(source: Knex, target: Knex, parts: Part[]): Promise<CopiedTable[]> {
-  const tables: CopiedTable[] = [];
-  for (const part of parts) tables.push({ table: part.table, rows: await copyRows(source, target, part) });
-  return tables;
-}
-
 /** Reads the source in one snapshot. Migrates and fills the target in one transaction. */
-export async function copyDatabase(source: Database, target: Database): Promise<CopiedTable[] | CopyRefusal> {
+export async function copyDatabase(source: Database, target: Database) {
   if (await hasNewerMigration(source.orm.em.fork())) return "source_is_newer";
   if ((await serverVersion(target.orm.em.fork())).tooOld) return "target_is_too_old";
   const tables = entityTables();
@@ -34,7 +22,11 @@ export async function copyDatabase(source: Database, target: Database): Promise<
         await createQueueSchema(to);
         // Migrations insert rows, which come from the source too.
         await runStatement(to, { text: `truncate ${tables.map(({ table }) => table).join(", ")}` });
-        return copyTables(from, to, [...tables, unfinishedJobs]);
+        const copied: { table: string; rows: number }[] = [];
+        for (const part of [...tables, unfinishedJobs]) {
+          copied.push({ table: part.table, rows: await copyRows(from, to, part) });
+        }
+        return copied;
       }),
     { isolationLevel: "repeatable read", readOnly: true },
   );

@@ -3,8 +3,6 @@ import { mostGroups, sortedGroups } from "../../accounts/users/groups";
 import { lockUser } from "../../accounts/users/users";
 import { unitOfWork } from "../../database/unit-of-work";
 
-export { isGroup, mostGroups } from "../../accounts/users/groups";
-
 /** @returns the user's groups now; `too_many`, and nothing changed, for more than 32; `null` without a user */
 export async function changeGroups(
   userId: string,

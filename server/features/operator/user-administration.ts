@@ -51,32 +51,22 @@ export async function accountDetails(user: User) {
 
 export type AccountDetails = Awaited<ReturnType<typeof accountDetails>>;
 
-export interface ListedUser {
-  id: string;
-  email: string;
-  name: string | null;
-  groups: string[];
-  createdAt: Date;
-  suspendedAt: Date | null;
-}
+export type ListedUser = Pick<User, "id" | "email" | "name" | "groups" | "createdAt" | "suspendedAt">;
 
 /** In the order of the addresses: all users, those of one group, the suspended, or those without a way to sign in. */
-export async function* listUsers({
-  group,
-  wayIn,
-  suspended,
-}: {
+export async function* listUsers(which: {
   group?: string;
   wayIn?: boolean;
   suspended?: true;
 }): AsyncGenerator<ListedUser> {
+  const { group, wayIn, suspended } = which;
   const where = {
     ...(group !== undefined && { groups: { $contains: [group] } }),
     ...(wayIn === false && noWayIn()),
     ...(suspended && { suspendedAt: { $ne: null } }),
   };
   for await (const { id, email, name, groups, createdAt, suspendedAt } of usersByAddress(where)) {
-    yield { id, email, name: name ?? null, groups, createdAt, suspendedAt: suspendedAt ?? null };
+    yield { id, email, name, groups, createdAt, suspendedAt };
   }
 }
 
@@ -84,11 +74,8 @@ export async function* listUsers({
 export function clearLimits(email: string): Promise<number> {
   return unitOfWork(async (em) => {
     const devices = await em.find(Device, { user: { email } }, { fields: ["tokenHash"] });
-    return clearAllAttempts(
-      em,
-      email,
-      devices.map(({ tokenHash }) => tokenHash),
-    );
+    const hashes = devices.map(({ tokenHash }) => tokenHash);
+    return clearAllAttempts(em, email, hashes);
   });
 }
 

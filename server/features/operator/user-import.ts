@@ -8,7 +8,7 @@ import { usersByAddress } from "../../accounts/users/users";
 import type { User } from "../../database/entities";
 import { passwordKinds } from "../../database/password-kinds";
 import { runStatement } from "../../database/run-statement";
-import { unitOfWork } from "../../database/unit-of-work";
+import { afterCommit, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 
 const batch = 10_000; // lines
@@ -20,11 +20,6 @@ export interface WrongLine {
 }
 
 type NumberedUser = UserLine & { line: number };
-
-export interface Imported {
-  created: number;
-  skipped: number;
-}
 
 /** Says why a well-formed line cannot be imported. Each kind of hash costs a verification in a refused login. */
 function conflictFinder(stored: string[]): (user: NumberedUser) => string | undefined {
@@ -119,8 +114,8 @@ const importLock = 4_701_983_362; // any number that other locks of the database
 export async function importUsers(
   lines: string[],
   written: (done: number, all: number) => void,
-): Promise<Imported | WrongLine[] | "another_import_runs"> {
-  const imported = await unitOfWork(async (em) => {
+): Promise<{ created: number; skipped: number } | WrongLine[] | "another_import_runs"> {
+  return unitOfWork(async (em) => {
     const run = <Row>(text: string, values: unknown[] = []) =>
       runStatement<Row>(em.getTransactionContext<Knex.Transaction>() ?? em.getKnex(), { text, values });
     const [lock] = await run<{ free: boolean }>("select pg_try_advisory_xact_lock($1) as free", [importLock]);
@@ -140,12 +135,9 @@ export async function importUsers(
       created += added.length;
       if (batches.length > 1) written(Math.min((index + 1) * batch, users.length), users.length);
     }
+    afterCommit(em, () => logEvent({ event: "users.imported", count: created }));
     return { created, skipped: users.length - created };
   });
-  if (typeof imported === "object" && "created" in imported) {
-    logEvent({ event: "users.imported", count: imported.created });
-  }
-  return imported;
 }
 
 /** Exports users in the order of their addresses. Without a configured provider, omits an id without an issuer. */

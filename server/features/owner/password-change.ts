@@ -7,18 +7,18 @@ import { unitOfWork } from "../../database/unit-of-work";
 import { type Authenticated, authenticate, countLogin } from "../visitor/login";
 import type { Owner } from "./sessions";
 
-/** The verified password, or the seconds until the next attempt is allowed. */
-type Verification = { wait: number; verified?: never } | { wait: null; verified: Authenticated | null };
-
-/** A wrong password counts as a failed login: the thief of a session gets no more guesses. @throws HashingOverloaded */
-export async function verifyCurrentPassword(owner: Owner, password: string): Promise<Verification> {
+/**
+ * A wrong password counts as a failed login: the thief of a session gets no more guesses. @returns the verified
+ * password, or the seconds until the next attempt is allowed @throws HashingOverloaded
+ */
+export async function verifyCurrentPassword(owner: Owner, password: string) {
   const { email } = owner.user;
-  const counted = await countLogin(owner, email);
-  if (counted.wait !== null) return counted;
-  const verified = await authenticate(owner, { email, password }, counted.counters);
-  if (verified?.id !== owner.userId) return { wait: null, verified: null };
-  await takeBackCount(counted.counters);
-  return { wait: null, verified };
+  const { counters, wait } = await countLogin(owner, email);
+  if (wait !== null) return { wait, verified: null };
+  const verified = await authenticate(owner, { email, password }, counters);
+  if (verified?.id !== owner.userId) return { wait, verified: null };
+  await takeBackCount(counters);
+  return { wait, verified };
 }
 
 /**

@@ -61,9 +61,7 @@ const liveSession = `
   from sessions s join users u on u.id = s.user_id
   where s.token_hash = ? and ${isLive}`;
 
-/** A row: moments are as PostgreSQL writes them. */
-type Row<T> = { [Column in keyof T]: T[Column] extends Date ? string : T[Column] };
-
+/** Times are as PostgreSQL writes them. */
 type LiveSession = SignedInUser & Record<"sessionId" | "createdAt" | "lastSeenAt" | "expiresAt", string>;
 
 /** The live session of a cookie's token, which counts as used now; `null` for every other token. */
@@ -96,16 +94,11 @@ const liveSessions = `
   from sessions where user_id = ? and ${isLive}
   order by last_seen_at desc, created_at desc limit ?`;
 
-export interface ActiveSession {
-  id: string;
-  userAgent: string | null;
-  createdAt: Date;
-  lastSeenAt: Date;
-}
+type ListedSession = { userAgent: string | null } & Record<"id" | "createdAt" | "lastSeenAt", string>;
 
-export async function activeSessions(userId: string): Promise<ActiveSession[]> {
+export async function activeSessions(userId: string) {
   const values = [userId, ...livenessAt(new Date()), mostSessions];
-  const rows = await prepared<Row<ActiveSession>>("live-sessions", liveSessions, values);
+  const rows = await prepared<ListedSession>("live-sessions", liveSessions, values);
   return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt), lastSeenAt: new Date(row.lastSeenAt) }));
 }
 

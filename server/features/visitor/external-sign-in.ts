@@ -6,8 +6,7 @@ import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../acc
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
-import { mayRegister } from "../../accounts/users/registration-policy";
-import { createUser, lockUser } from "../../accounts/users/users";
+import { createUser, lockUser, mayRegister } from "../../accounts/users/users";
 import { CallError } from "../../calls/json-client";
 import { config, type IdentityProviderConfig } from "../../config";
 import type { User } from "../../database/entities";
@@ -106,12 +105,6 @@ async function linkByAddress(em: EntityManager, user: User, identity: Identity, 
   return user.id;
 }
 
-function createAccount(em: EntityManager, email: string, identity: Identity, profile: Profile): Promise<string> {
-  if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
-  const { name, pictureUrl } = profile;
-  return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
-}
-
 async function returningAccount(em: EntityManager, profile: Profile): Promise<string | null> {
   const identity = identityOf(profile);
   const user = await lockUserOf(em, identity);
@@ -127,7 +120,11 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<st
   const email = verifiedAddress(profile);
   await lockAddresses(em, email);
   const existing = await lockUser(em, { email });
-  if (!existing) return createAccount(em, email, identity, profile);
+  if (!existing) {
+    if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
+    const { name, pictureUrl } = profile;
+    return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
+  }
   refuseSuspended(existing);
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
   if (linkedMeanwhile) return existing.id;

@@ -26,8 +26,6 @@ import { logEvent } from "../../log";
 import { enqueue } from "../../queue/job-queue";
 import type { Visitor } from "../../visitor";
 
-type CountedLogin = { counters: Counters; wait: null } | { wait: number };
-
 async function loginCounters({ network, deviceToken }: Visitor, email: string | null): Promise<Counters> {
   const device = await (email === null ? findAnyDevice(deviceToken) : findDevice(deviceToken, parseAddress(email)));
   if (device) return deviceCounters(device);
@@ -38,12 +36,11 @@ async function loginCounters({ network, deviceToken }: Visitor, email: string | 
  * Counts a login for the browser's device if the device belongs to the account, else for the address and the network. A
  * passkey's sign-in has no address (`null`): it counts for the device, whatever its account, else for the network.
  */
-export async function countLogin(visitor: Visitor, email: string | null): Promise<CountedLogin> {
+export async function countLogin(visitor: Visitor, email: string | null) {
   const counters = await loginCounters(visitor, email);
   const wait = await count(counters);
-  if (wait === null) return { counters, wait };
-  logEvent({ event: "login.throttled" });
-  return { wait };
+  if (wait !== null) logEvent({ event: "login.throttled" });
+  return { counters, wait };
 }
 
 export interface Authenticated {

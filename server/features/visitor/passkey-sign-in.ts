@@ -53,11 +53,11 @@ export async function signInWithPasskey(
   const { ceremonyToken } = visitor;
   const answered = await consumeSignIn({ ceremonyToken, purpose: "sign-in" }, text);
   if ("reason" in answered) return refuse(answered);
-  const counted = await countLogin(visitor, null);
-  if (counted.wait !== null) return counted;
+  const { counters, wait } = await countLogin(visitor, null);
+  if (wait !== null) return { wait };
   const done = await verifyAnswer(visitor, answered);
   if ("reason" in done) return refuse(done);
-  await takeBackCount(counted.counters);
+  await takeBackCount(counters);
   logEvent({ event: "passkey.succeeded", userId: done.session.userId });
   return done;
 }
