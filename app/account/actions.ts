@@ -5,18 +5,18 @@ import { requestEmailChange } from "#server/features/owner/email-change";
 import { addPasskey, removePasskey } from "#server/features/owner/passkeys";
 import { changePassword, verifyCurrentPassword } from "#server/features/owner/password-change";
 import { unlinkProvider } from "#server/features/owner/provider-link";
-import { endOtherSessions, endSession, type SignedIn } from "#server/features/owner/sessions";
+import { endOtherSessions, endSession } from "#server/features/owner/sessions";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
 import { passwordProblem } from "#server/features/visitor/password-policy";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
 import { linkLifetimeMinutes } from "#server/rules";
-import { minutesIn } from "~/answers/responses";
-import { passwordMessage } from "~/forms/form";
+import { minutesIn, unprocessable } from "~/answers/responses";
+import { passwordMessage, readForm } from "~/forms/form";
 import { forgottenWay } from "~/visitor/cookies";
 import { connectCookies, redirectUri } from "~/visitor/oauth-attempt";
-import { leave, requireRecentSignIn, signOut } from "~/visitor/session";
+import { leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
 import { ownerOf, textsFor } from "~/visitor/visitor";
-import { type AccountForm, type ActionContext, done, type Intent, refused, sessionsEnded, throttled } from "./answers";
+import { type ActionContext, accountForm, done, refused, sessionsEnded, throttled } from "./answers";
 
 async function endOneSession({ request, t, owner, form }: ActionContext) {
   const { sessionId } = form;
@@ -117,7 +117,7 @@ interface AccountAction {
   run(context: ActionContext): Promise<Response | ReturnType<typeof done | typeof refused> | "session_ended">;
 }
 
-const actions: Record<Intent, AccountAction> = {
+const actions = {
   "end-session": { run: endOneSession },
   "end-other-sessions": { run: endEveryOtherSession },
   "send-password-link": { password: true, run: sendPasswordLink },
@@ -128,11 +128,17 @@ const actions: Record<Intent, AccountAction> = {
   "remove-passkey": { recent: true, run: removeOwnPasskey },
   "change-email": { recent: true, run: changeOwnEmail },
   "delete-account": { recent: true, run: removeAccount },
-};
+} satisfies Record<string, AccountAction>;
+
+export type Intent = keyof typeof actions;
 
 /** Runs the action that the form names. If the session has ended meanwhile, redirects to the login page. */
-export async function runAccountAction(request: Request, signedIn: SignedIn, form: AccountForm) {
-  const { password, recent, run } = actions[form.intent];
+export async function runAccountAction(request: Request) {
+  const posted = await readForm(request, accountForm(Object.keys(actions) as Intent[]));
+  const signedIn = await requireUser(request, "/login");
+  if (!posted.ok) return unprocessable({ errors: posted.errors, typed: posted.typed });
+  const form = posted.values;
+  const { password, recent, run }: AccountAction = actions[form.intent];
   const t = textsFor(request);
   if (password && !config().passwords.on) return refused(form, { passwordLink: t("account.passwordsOff") });
   if (recent) await requireRecentSignIn(request, signedIn);

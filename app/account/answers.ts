@@ -3,25 +3,11 @@ import * as z from "zod";
 import type { EndedOthers, Owner } from "#server/features/owner/sessions";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
+import { tooManyRequests, unprocessable } from "~/answers/responses";
 import { formProblem } from "~/forms/form";
 import { keepSession } from "~/visitor/session";
 
-const intents = [
-  "end-session",
-  "end-other-sessions",
-  "send-password-link",
-  "change-password",
-  "connect-provider",
-  "unlink-provider",
-  "add-passkey",
-  "remove-passkey",
-  "change-email",
-  "delete-account",
-] as const;
-
-export type Intent = (typeof intents)[number];
-
-export const accountForm = () =>
+export const accountForm = <Intent extends string>(intents: Intent[]) =>
   z.object({
     intent: z.enum(intents, formProblem("account.chooseAction")),
     sessionId: z.uuid().toLowerCase().optional().catch(undefined),
@@ -33,7 +19,7 @@ export const accountForm = () =>
     name: z.string().default(""),
   });
 
-export type AccountForm = z.output<ReturnType<typeof accountForm>>;
+export type AccountForm = z.output<ReturnType<typeof accountForm<string>>>;
 
 export interface ActionContext {
   request: Request;
@@ -43,7 +29,7 @@ export interface ActionContext {
 }
 
 export interface Refusal {
-  intent?: Intent;
+  intent?: string;
   errors: Record<string, string>;
   typed: Record<string, string>;
 }
@@ -62,8 +48,8 @@ export function sessionsEnded(
 }
 
 export const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>
-  data<ActionResult>({ intent, errors, typed: { email } }, { status: 422 });
+  unprocessable<ActionResult>({ intent, errors, typed: { email } });
 
 /** @param wait seconds until the next attempt is allowed */
 export const throttled = ({ intent }: AccountForm, errors: Record<string, string>, wait: number) =>
-  data<ActionResult>({ intent, errors, typed: {} }, { status: 429, headers: { "Retry-After": String(wait) } });
+  data<ActionResult>({ intent, errors, typed: {} }, tooManyRequests(wait));

@@ -1,7 +1,8 @@
 import { Form, useActionData, useLoaderData } from "@remix-run/react";
 import { type FormEvent, type ReactNode, useId } from "react";
 import { recentSignInMinutes } from "#server/rules";
-import type { Intent, Refusal } from "~/account/answers";
+import type { Intent } from "~/account/actions";
+import type { Refusal } from "~/account/answers";
 import { useTexts } from "~/document/language";
 import { SubmitButton } from "./form-controls";
 

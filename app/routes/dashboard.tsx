@@ -7,15 +7,14 @@ import { activeSessions } from "#server/features/owner/sessions";
 import { consentOrigin, providerLabel } from "#server/features/visitor/external-sign-in";
 import { passkeyOffer, shownPasskeys, shownSessions } from "~/account/account-page";
 import { runAccountAction } from "~/account/actions";
-import { accountForm, type Refusal } from "~/account/answers";
-import { respond, unprocessable } from "~/answers/responses";
+import type { Refusal } from "~/account/answers";
+import { respond } from "~/answers/responses";
 import { AccountDetails, DeleteAccount, Person } from "~/components/account-details";
 import { Notice, Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
 import { WaysIn } from "~/components/ways-in";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { readForm } from "~/forms/form";
 import { allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
 import { ownerOf } from "~/visitor/visitor";
 
@@ -47,13 +46,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 }
 
 export function action({ request }: ActionFunctionArgs) {
-  return respond(async () => {
-    const form = await readForm(request, accountForm());
-    const signedIn = await requireUser(request, "/login");
-    return form.ok
-      ? runAccountAction(request, signedIn, form.values)
-      : unprocessable({ errors: form.errors, typed: form.typed });
-  });
+  return respond(() => runAccountAction(request));
 }
 
 export default function Dashboard() {

@@ -16,12 +16,7 @@ const mostWaitingOfNetwork = 8; // otherwise one client with accounts could take
 
 type Asking = Pick<Visitor, "network" | "gone">;
 
-interface Waiting {
-  network: string;
-  enter(): void;
-}
-
-const waiting = new Set<Waiting>();
+const waiting = new Set<{ network: string; enter(): void }>();
 let running = 0;
 
 export const hashesWaiting = (): number => waiting.size;
@@ -76,25 +71,24 @@ export function hashPassword(visitor: Asking, password: string): Promise<string>
 const { memorySize, iterations, parallelism } = parameters;
 export const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${parallelism}`;
 
-interface StoredPassword {
-  /** `null`: there is no user, or none with a password. */
-  hash: string | null;
-  /** The kinds of all stored hashes. */
-  kinds: readonly string[];
-}
-
 /**
  * Verifies a password in a time that tells neither whether there is a hash nor of which kind it is. Several kinds are
  * stored after an import, and after the parameters have been raised. A refused password costs one verification for each
- * stored kind, in one order: of the user's hash for its kind, of a decoy for the others. @throws HashingOverloaded
+ * stored kind, in one order: of the user's hash for its kind, of a decoy for the others.
+ * @param stored the hash, `null` without a user or a password, and the kinds of all stored hashes
+ * @throws HashingOverloaded
  */
-export function verifyPassword(visitor: Asking, password: string, { hash, kinds }: StoredPassword): Promise<boolean> {
+export function verifyPassword(
+  visitor: Asking,
+  password: string,
+  stored: { hash: string | null; kinds: readonly string[] },
+): Promise<boolean> {
+  const { hash, kinds } = stored;
   const own = hash === null ? undefined : kindOf(hash);
   const verified = new Set([...kinds, own ?? kinds[0] ?? kindInForce]);
   return withinConcurrency(visitor, async () => {
     for (const kind of verified) {
-      const stored = hash !== null && kind === own ? hash : decoyOf(kind);
-      if (await matchesHash(stored, password)) return true;
+      if (await matchesHash(hash !== null && kind === own ? hash : decoyOf(kind), password)) return true;
     }
     return false;
   });

@@ -59,18 +59,14 @@ export function lockUser(
 }
 
 const batch = 10_000; // users that are in memory at a time
+const inBatches = { orderBy: { email: "asc" }, limit: batch, disableIdentityMap: true } as const;
 
 /** Reads users in batches, in the order of their addresses. */
 export async function* usersByAddress(where: FilterQuery<User> = {}): AsyncGenerator<User> {
   let last = "";
   for (;;) {
-    const users = await query((em) =>
-      em.find(
-        User,
-        { $and: [where, { email: { $gt: last } }] },
-        { orderBy: { email: "asc" }, limit: batch, disableIdentityMap: true },
-      ),
-    );
+    const rest = { $and: [where, { email: { $gt: last } }] };
+    const users = await query((em) => em.find(User, rest, inBatches));
     yield* users;
     last = users.at(-1)?.email ?? last;
     if (users.length < batch) return;

@@ -36,9 +36,9 @@ interface Context {
   provider: string;
 }
 
-type Notice = [subject: string, what: string[], then: Part[]];
+/** `then`: what owners must do, in this order, if they did not make the change. A text stands before a reset. */
+type Notice = [subject: string, what: string[], then: string | Part[]];
 
-/** What each notice says, and what owners must do, in this order, if they did not make the change. */
 const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: Context) => Notice } = {
   mail_password_changed: (t, { passkeys }) => [
     t("passwordChanged.subject"),
@@ -52,39 +52,30 @@ const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: C
   mail_password_changed_by_owner: (t) => [
     t("passwordChanged.subject"),
     [t("passwordChanged.onPage")],
-    resetThenAccount(t, t("passwordChanged.act")),
+    t("passwordChanged.act"),
   ],
   mail_email_changing: (t, { newEmail }) => [
     t("emailChanging.subject"),
     [t("emailChanging.what", { newEmail })],
-    resetThenAccount(t, t("emailChanging.act")),
+    t("emailChanging.act"),
   ],
   // To the old address: a reset mail goes to the new one now, so a reset does not help. To the new one: who confirms
   // somebody else's change by mistake gets that account, and with it the other person's external sign-in.
   mail_email_changed: (t, { email, oldEmail, newEmail, passkeys }) => {
     const what = [t("emailChanged.what", { oldEmail, newEmail }), ...passkeysLeft(t, passkeys)];
-    if (email === newEmail)
-      return [t("emailChanged.subject"), what, resetThenAccount(t, t("emailChanged.secureMailbox"))];
+    if (email === newEmail) return [t("emailChanged.subject"), what, t("emailChanged.secureMailbox")];
     const back = { say: t("emailChanged.changeBack", { newEmail }) };
     return [t("emailChanged.subject"), what, [back, accountHere(t), { say: t("emailChanged.lost") }]];
   },
-  mail_passkey_added: (t) => [
-    t("passkey.added"),
-    [t("passkey.addedWhat")],
-    resetThenAccount(t, t("providerLinked.act")),
-  ],
-  mail_passkey_removed: (t) => [
-    t("passkey.removed"),
-    [t("passkey.removedWhat")],
-    resetThenAccount(t, t("providerUnlinked.act")),
-  ],
+  mail_passkey_added: (t) => [t("passkey.added"), [t("passkey.addedWhat")], t("providerLinked.act")],
+  mail_passkey_removed: (t) => [t("passkey.removed"), [t("passkey.removedWhat")], t("providerUnlinked.act")],
   mail_new_sign_in: (t, { by, browser, at }, { language }) => [
     t("newSignIn.subject"),
     [
       t(by === "passkey" ? "newSignIn.leadPasskey" : "newSignIn.lead"),
       t("newSignIn.what", { browser, moment: momentIn(language, new Date(at)) }),
     ],
-    resetThenAccount(t, t("newSignIn.act")),
+    t("newSignIn.act"),
   ],
   mail_provider_linked: (t, { passkeys }, { provider }) => [
     t("providerLinked.subject", { provider }),
@@ -115,8 +106,9 @@ export function noticeMail(job: NoticeJob, language: Language): Message {
   const provider = providerLabel(language) ?? t("common.anotherService");
   const [subject, what, then] = describe(t, job, { language, provider });
   const hasAccount = job.task !== "mail_account_deleted";
-  const steps = config().passwords.on ? then : secureProvider(t, provider, hasAccount);
-  return write(language, subject, [...what.map((say) => ({ say })), ...steps]);
+  const steps = typeof then === "string" ? resetThenAccount(t, then) : then;
+  const parts = config().passwords.on ? steps : secureProvider(t, provider, hasAccount);
+  return write(language, subject, [...what.map((say) => ({ say })), ...parts]);
 }
 
 export async function mailNotice(job: NoticeJob, language: Language): Promise<MailCall> {

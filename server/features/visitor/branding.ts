@@ -1,16 +1,8 @@
 import type { BrandColors } from "../../brand-colors";
 import { type BrandConfig, config } from "../../config";
-import { type AssetsByPath, byPath, type FingerprintedAsset, fingerprinted } from "../../fingerprinted-asset";
+import { byPath, type FingerprintedAsset, fingerprinted } from "../../fingerprinted-asset";
 import { processValue } from "../../process-value";
 import { textFiles } from "./language";
-
-/** What the pages show of the brand. The logo and the stylesheet with the colours are paths. */
-export type PageBrand = Omit<BrandConfig, "logo" | "color" | "colors"> & { logo: string | null; colors: string | null };
-
-interface Branding {
-  page: PageBrand;
-  files: AssetsByPath;
-}
 
 function stylesheetOf(colors: BrandColors): FingerprintedAsset {
   const rules = (theme: "light" | "dark") => {
@@ -21,7 +13,7 @@ function stylesheetOf(colors: BrandColors): FingerprintedAsset {
   return fingerprinted("colors", ".css", "text/css; charset=utf-8", Buffer.from(css));
 }
 
-function brandingOf({ logo, color, colors, ...shown }: BrandConfig): Branding {
+function brandingOf({ logo, color, colors, ...shown }: BrandConfig) {
   const logoFile = logo && fingerprinted("logo", logo.type === "image/png" ? ".png" : ".svg", logo.type, logo.content);
   const colorsFile = color === null ? null : stylesheetOf(colors);
   return {
@@ -30,15 +22,17 @@ function brandingOf({ logo, color, colors, ...shown }: BrandConfig): Branding {
   };
 }
 
-const made = processValue<{ from: BrandConfig; branding: Branding }>("branding");
+const made = processValue<{ from: BrandConfig; branding: ReturnType<typeof brandingOf> }>("branding");
 
-function branding(): Branding {
+function branding() {
   const { brand } = config();
   if (made.current?.from !== brand) made.current = { from: brand, branding: brandingOf(brand) };
   return made.current.branding;
 }
 
-export const pageBrand = (): PageBrand => branding().page;
+/** What the pages show of the brand. The logo and the stylesheet with the colours are paths. */
+export const pageBrand = () => branding().page;
+export type PageBrand = ReturnType<typeof pageBrand>;
 
 export const findFile = (path: string): FingerprintedAsset | undefined =>
   branding().files.get(path) ?? textFiles.get(path);

@@ -48,21 +48,13 @@ export function consentOrigin(): string | null {
 }
 
 /** What binds the provider's response to the browser that asked for it. */
-export interface Attempt {
-  /** RFC 6749, section 10.12. */
-  state: string;
-  /** RFC 7636, section 4.1; `null` without PKCE. */
-  codeVerifier: string | null;
-}
+export type Attempt = Awaited<ReturnType<typeof startExternalSignIn>>;
 
 /** Starts an attempt, which the browser's cookies keep. @throws CallError when discovery fails */
-export async function startExternalSignIn(
-  redirectUri: string,
-  selectAccount = false,
-): Promise<Attempt & { consentUrl: string }> {
-  const state = mintToken();
+export async function startExternalSignIn(redirectUri: string, selectAccount = false) {
   const settings = configured();
-  const codeVerifier = settings.pkce ? mintToken() : null;
+  const state = mintToken(); // RFC 6749, section 10.12
+  const codeVerifier = settings.pkce ? mintToken() : null; // RFC 7636, section 4.1
   const consentUrl = await provider.authorizationUrl(settings, { redirectUri, state, codeVerifier, selectAccount });
   logEvent({ event: "idp.started" });
   return { state, codeVerifier, consentUrl };

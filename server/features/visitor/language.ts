@@ -6,17 +6,13 @@ export { answersIn } from "../../languages/texts";
 
 export const pageTextsIn = (language: Language) => texts[language].pages;
 
-const fileOf = (language: Language): FingerprintedAsset =>
-  fingerprinted(
-    `texts-${language}`,
-    ".json",
-    "application/json; charset=utf-8",
-    Buffer.from(JSON.stringify(pageTextsIn(language))),
-  );
+function fileOf(language: Language) {
+  const content = Buffer.from(JSON.stringify(pageTextsIn(language)));
+  return fingerprinted(`texts-${language}`, ".json", "application/json; charset=utf-8", content);
+}
 
-const files = Object.fromEntries(
-  Object.keys(languages).map((language) => [language, fileOf(language as Language)]),
-) as Record<Language, FingerprintedAsset>;
+const tags = Object.keys(languages) as Language[];
+const files = Object.fromEntries(tags.map((tag) => [tag, fileOf(tag)])) as Record<Language, FingerprintedAsset>;
 
 export const textFiles = byPath(Object.values(files));
 
