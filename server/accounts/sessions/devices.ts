@@ -1,6 +1,9 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
+import Bowser from "bowser";
 import { Device } from "../../database/entities";
 import { prepared, preparedWithin, query } from "../../database/unit-of-work";
+import type { Language } from "../../languages/languages";
+import { answersIn } from "../../languages/texts";
 import { DEVICE_LIFETIME_MS } from "../../rules";
 import { isToken, mintToken, sha256 } from "../links/tokens";
 
@@ -55,4 +58,17 @@ export async function rememberDevice(em: EntityManager, userId: string, token: s
 
 export async function forgetDevices(em: EntityManager, userId: string): Promise<void> {
   await em.nativeDelete(Device, { user: userId });
+}
+
+const known: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP));
+
+/** For an unknown browser, bowser returns a part of the header, which an attacker can choose. */
+export function browserName(userAgent: string | null, language: Language): string {
+  const t = answersIn(language);
+  const { browser, os } = userAgent ? Bowser.parse(userAgent) : { browser: {}, os: {} };
+  const name = browser.name && known.has(browser.name) ? browser.name : null;
+  if (!os.name) return name ?? t("browser.unknown");
+  return name === null
+    ? t("browser.unknownOnSystem", { system: os.name })
+    : t("browser.onSystem", { browser: name, system: os.name });
 }

@@ -111,16 +111,12 @@ export async function startSession(em: EntityManager, userId: string, visitor: V
  * address ends too: one of these sessions may have asked for it. A logout or a sign-in in the same browser does not end
  * it: the owner may open the link on another device.
  */
-export async function endSessionsExcept(
-  em: EntityManager,
-  userId: string,
-  keptId: string | null,
-  reason: SessionEnd,
-): Promise<EndedOthers> {
+export async function endSessionsExcept(em: EntityManager, kept: Actor, reason: SessionEnd): Promise<EndedOthers> {
+  const { userId, sessionId } = kept;
   await endEmailChanges(em, { user: userId });
-  const ended = await preparedWithin(em, "end-sessions-of-user", endOthers, [userId, keptId]);
+  const ended = await preparedWithin(em, "end-sessions-of-user", endOthers, [userId, sessionId]);
   logSessionEnd(em, userId, reason, ended.length);
-  return { count: ended.length, kept: keptId === null ? null : await renewSession(em, userId, keptId) };
+  return { count: ended.length, kept: sessionId === null ? null : await renewSession(em, userId, sessionId) };
 }
 
 async function renewSession(em: EntityManager, userId: string, id: string): Promise<SessionToken | null> {
@@ -132,7 +128,7 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
 }
 
 export const endAllSessions = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
-  (await endSessionsExcept(em, userId, null, reason)).count;
+  (await endSessionsExcept(em, { userId, sessionId: null }, reason)).count;
 
 /** Locks the rows in the order of `endOthers`, after the email changes, as everywhere. */
 export async function endSessionsOfAll(em: EntityManager): Promise<number> {

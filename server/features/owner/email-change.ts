@@ -24,10 +24,7 @@ import type { Visitor } from "../../visitor";
 import type { Owner } from "./sessions";
 
 /** The work is the same for every address, known or not. Past a limit of mails nothing is sent. */
-export async function requestEmailChange(
-  owner: Owner,
-  typedEmail: string,
-): Promise<"requested" | "no_address" | "own_address" | "session_ended"> {
+export async function requestEmailChange(owner: Owner, typedEmail: string) {
   const email = parseAddress(typedEmail);
   if (email === null) return "no_address";
   const currentEmail = owner.user.email;
@@ -106,7 +103,7 @@ async function consumeEmailChange(em: EntityManager, visitor: MaybeOwner, link: 
   if ((await em.nativeDelete(EmailChange, { tokenHash })) !== 1) return "invalid_link";
   await endEveryLink(em, userId, oldEmail, newEmail);
   user.email = newEmail;
-  const ended = await endSessionsExcept(em, userId, visitor.sessionId ?? null, "email_changed");
+  const ended = await endSessionsExcept(em, { userId, sessionId: visitor.sessionId ?? null }, "email_changed");
   if (!ended.kept) await distrustEarlierUser(em, userId);
   await tell(em, "email_changed", user, { language: visitor.language, previousEmail: oldEmail });
   return ended;

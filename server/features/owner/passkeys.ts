@@ -10,8 +10,7 @@ import {
   webAuthn,
 } from "../../accounts/passkeys/ceremonies";
 import { waysIn } from "../../accounts/passkeys/passkeys";
-import { browserName } from "../../accounts/sessions/browser-name";
-import { findAnyDevice } from "../../accounts/sessions/devices";
+import { browserName, findAnyDevice } from "../../accounts/sessions/devices";
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseName } from "../../accounts/users/users";
@@ -135,17 +134,16 @@ export async function removePasskey(
   owner: Actor,
   credentialId: string,
 ): Promise<EndedOthers | "no_such_passkey" | "only_way_in" | "session_ended"> {
-  const { userId, sessionId } = owner;
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return "session_ended";
-    const passkeys = await em.find(Passkey, { user: userId });
+    const passkeys = await em.find(Passkey, { user: user.id });
     const passkey = passkeys.find((one) => one.credentialId === credentialId);
     if (!passkey) return "no_such_passkey";
     const { password, provider } = await waysIn(em, user);
     if (!password && !provider && passkeys.length === 1) return "only_way_in";
     em.remove(passkey);
     await tell(em, "passkey_removed", user, { language: owner.language });
-    return endSessionsExcept(em, userId, sessionId, "passkey_removed");
+    return endSessionsExcept(em, owner, "passkey_removed");
   });
 }

@@ -31,7 +31,6 @@ export async function changePassword(
   verified: Authenticated,
   newPassword: string,
 ): Promise<EndedOthers | "changed_meanwhile" | "session_ended"> {
-  const { userId, sessionId } = owner;
   const passwordHash = await hashPassword(owner, newPassword);
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
@@ -40,6 +39,6 @@ export async function changePassword(
     user.passwordHash = passwordHash;
     await em.nativeDelete(PasswordReset, { email: user.email });
     await tell(em, "password_changed", user, { language: owner.language });
-    return endSessionsExcept(em, userId, sessionId, "password_changed");
+    return endSessionsExcept(em, owner, "password_changed");
   });
 }

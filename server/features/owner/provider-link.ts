@@ -32,7 +32,6 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
  * from a sign-in with the provider. Blocks linking by address, which would undo the owner's decision.
  */
 export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_way_in" | "session_ended"> {
-  const { userId, sessionId } = actor;
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
     if (!user) return "session_ended";
@@ -42,6 +41,6 @@ export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();
     await tell(em, "provider_unlinked", user, { language: actor.language });
-    return endSessionsExcept(em, userId, sessionId, "unlinked");
+    return endSessionsExcept(em, actor, "unlinked");
   });
 }

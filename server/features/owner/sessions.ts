@@ -20,7 +20,7 @@ import { prepared, query, unitOfWork } from "../../database/unit-of-work";
 import { isLanguage } from "../../languages/languages";
 import type { Visitor } from "../../visitor";
 
-export { browserName } from "../../accounts/sessions/browser-name";
+export { browserName } from "../../accounts/sessions/devices";
 export type { EndedOthers, NewSession, SessionToken } from "../../accounts/sessions/sessions";
 
 const longestSeenInterval = 3_600_000; // ms between two writes of `last_seen_at`, or a twelfth of the idle lifetime
@@ -117,7 +117,7 @@ export function endOtherSessions(actor: Actor): Promise<EndedOthers | null> {
     if (!user) return null;
     if (actor.language) user.language = actor.language;
     const reason = actor.sessionId === null ? "ended_by_operator" : "ended_by_user";
-    return endSessionsExcept(em, user.id, actor.sessionId, reason);
+    return endSessionsExcept(em, actor, reason);
   });
 }
 

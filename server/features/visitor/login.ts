@@ -11,8 +11,7 @@ import {
 } from "../../accounts/limits/rate-limits";
 import { hashPassword, isOutdated, verifyPassword } from "../../accounts/passwords/password-hashing";
 import { isSlowToNormalize } from "../../accounts/passwords/stored-hashes";
-import { browserName } from "../../accounts/sessions/browser-name";
-import { findAnyDevice, findDevice, rememberDevice } from "../../accounts/sessions/devices";
+import { browserName, findAnyDevice, findDevice, rememberDevice } from "../../accounts/sessions/devices";
 import { type DeviceSignIn, startSession } from "../../accounts/sessions/sessions";
 import { languageOf } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";

@@ -5,15 +5,6 @@ import { config } from "../../config";
 import { logEvent } from "../../log";
 import { longestPassword } from "../../rules";
 
-export type PasswordProblem =
-  | "too_short"
-  | "too_long"
-  | "common"
-  | "is_the_email"
-  | "is_the_service"
-  | "breached"
-  | "unconfirmed";
-
 const refusedRanks = 10_000;
 
 let mostCommon: Promise<Set<string>> | undefined;
@@ -58,9 +49,7 @@ export async function isBreached(password: string): Promise<boolean> {
 }
 
 /** NIST SP 800-63B, section 3.1.1.2: a length, a blocklist, no rules of composition. Nothing is trimmed or cut. */
-export async function passwordProblem(
-  typed: Record<"email" | "password" | "passwordConfirmation", string>,
-): Promise<PasswordProblem | null> {
+export async function passwordProblem(typed: Record<"email" | "password" | "passwordConfirmation", string>) {
   const { password } = typed;
   const length = [...password].length; // in Unicode code points
   if (length < config().passwords.minimumLength) return "too_short";
@@ -74,3 +63,5 @@ export async function passwordProblem(
   if (password !== typed.passwordConfirmation) return "unconfirmed";
   return (await isBreached(password)) ? "breached" : null;
 }
+
+export type PasswordProblem = NonNullable<Awaited<ReturnType<typeof passwordProblem>>>;
