@@ -2,8 +2,9 @@ import { defineConfig } from "vitest/config";
 import { tags } from "../../lint/evidence/tags.ts";
 import { alias, onPostgres, root } from "../../tests/support/vitest-options.js";
 
-// Stryker runs tests in threads, in which start.test.ts cannot change the folder. The outcome of races.test.ts depends on
-// time, so a mutant may survive it once and not again. The contract tests of settings and mail drivers reach no mutant.
+// Stryker runs tests in threads, in which those of a start cannot change the folder or the umask. The outcome of
+// races.test.ts depends on time, so a mutant may survive it once and not again. The contract tests of settings and mail
+// drivers reach no mutant.
 export default defineConfig({
   root,
   resolve: { alias },
@@ -13,7 +14,8 @@ export default defineConfig({
     exclude: [
       "tests/**/*.{built,browser,machine}.test.ts",
       onPostgres ? "tests/**/!(interleavings).postgres.test.ts" : "tests/**/*.postgres.test.ts",
-      "tests/{branding/contrast,configuration/start,front-door/properties,passkeys/malformed-answers,reset/races}.test.ts",
+      "tests/configuration/{start,start-failures}.test.ts",
+      "tests/{branding/contrast,front-door/properties,passkeys/malformed-answers,reset/races}.test.ts",
       "tests/contract/{configuration,dependencies,mail,smtp}.test.ts",
     ],
     globalSetup: ["tests/support/template-database.ts"],

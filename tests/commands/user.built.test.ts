@@ -30,7 +30,7 @@ test("an application's tests: migrate, create, start and a password by the print
   const token = link.exec(stdout)?.[1] ?? "";
   const reset = await visitor.post("/reset-password", { email, token, ...twice(password) });
   expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
-  expect(await visitor.post("/login", { email, password })).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await visitor.logIn(email, password)).toMatchObject({ status: 302, location: "/dashboard" });
   const verified = await visitor.get("/auth/verify");
   expect([verified.status, verified.headers.get("Remote-User")]).toEqual([200, userId]);
   await server.stop();

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { signInExternally } from "../support/external-sign-in";
-import { createFixtures, type Fixture, forgetPassword, logIn } from "../support/fixture";
+import { createFixtures, type Fixture } from "../support/fixture";
 import type { Answer } from "../support/http";
 import { goodPassword } from "../support/passwords";
 import { scrape } from "../support/scrape";
@@ -23,14 +22,14 @@ function startLoad(server: RunningServer, emails: string[]) {
   };
   const ask = async () => {
     const email = emails.pop() ?? "nobody@example.com";
-    const answer = await forgetPassword(server.url, email);
+    const answer = await new Visitor(server.url).askForReset(email);
     if (answer.status === 200 && email !== "nobody@example.com") sent.push(email);
     return answer;
   };
   const all = [
     visit(ask),
     visit(ask),
-    visit(() => logIn(server.url, `${crypto.randomUUID()}@example.com`, goodPassword)),
+    visit(() => new Visitor(server.url).logIn(`${crypto.randomUUID()}@example.com`)),
     visit(() => new Visitor(server.url).get("/readyz")),
   ];
   return {
@@ -46,7 +45,7 @@ function startLoad(server: RunningServer, emails: string[]) {
 
 async function signedIn(server: RunningServer): Promise<Visitor> {
   const visitor = new Visitor(server.url);
-  expect(await visitor.post("/login", { email: "ada@example.com", password: goodPassword })).toMatchObject({
+  expect(await visitor.logIn()).toMatchObject({
     status: 302,
   });
   return visitor;
@@ -59,7 +58,7 @@ async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> 
   const [page, verified, sent, refused, login, reset, data, ready, alive, form] = await Promise.all([
     ada.get("/dashboard"),
     ada.get("/auth/verify"),
-    forgetPassword(server.url),
+    new Visitor(server.url).askForReset(),
     new Visitor(server.url).post("/register", { email: "ada@example.com" }),
     new Visitor(server.url).post("/login", credentials),
     new Visitor(server.url).post("/reset-password", { ...credentials, token: "0".repeat(64) }),
@@ -83,7 +82,7 @@ async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> 
   for (const { milliseconds } of [page, verified, sent, refused, login, reset, data, ready]) {
     expect(milliseconds).toBeLessThan(longestAnswer);
   }
-  const callback = await signInExternally(new Visitor(server.url));
+  const callback = await new Visitor(server.url).signInExternally();
   expect(callback).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
   expect(callback.milliseconds).toBeLessThan(longestAnswer);
 }
@@ -93,7 +92,7 @@ async function expectRecovery(server: RunningServer, ada: Visitor): Promise<void
   await until(ready, "ready again");
   expect(await ada.get("/dashboard")).toMatchObject({ status: 200 });
   expect(await ada.get("/auth/verify")).toMatchObject({ status: 200 });
-  expect(await signInExternally(new Visitor(server.url))).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await new Visitor(server.url).signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
   expect(server.process.exitCode).toBeNull();
 }
 
@@ -196,7 +195,7 @@ test("a request whose statement waits too long for a lock is answered 503 with a
   const { server } = await open(fixture);
   const before = await fixture.query("select * from sessions");
   const lock = await fixture.transaction("lock table sessions in access exclusive mode");
-  const login = await logIn(server.url, "ada@example.com", goodPassword);
+  const login = await new Visitor(server.url).logIn();
   expect(login).toMatchObject(unavailable);
   expect(login.milliseconds).toBeLessThan(longestAnswer);
   await lock.query("rollback");

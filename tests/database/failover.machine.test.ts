@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
-import { Fixture, forgetPassword, logIn, resetPassword } from "../support/fixture";
+import { Fixture } from "../support/fixture";
 import type { Answer } from "../support/http";
 import type { MailService } from "../support/mail-service";
-import { goodPassword, newPassword } from "../support/passwords";
+import { newPassword } from "../support/passwords";
 import { PostgresCluster } from "../support/postgres-cluster";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
@@ -47,14 +47,14 @@ async function resetRound(
   email: string,
   isMissing: (email: string) => Promise<boolean>,
 ): Promise<Visitor | "mail" | "reset"> {
-  expect(await untilAnswered(() => forgetPassword(url, email))).toMatchObject({ status: 200 });
+  expect(await untilAnswered(() => new Visitor(url).askForReset(email))).toMatchObject({ status: 200 });
   const mail = () => mails.mails.find(({ to, subject }) => to === email && subject === "Reset your password");
   await until(async () => mail() !== undefined || (await isMissing(email)), `a mail to ${email}`, longestWait);
   if (!mail()) return "mail";
-  const reset = await untilAnswered(() => resetPassword(url, email, mail()?.token ?? ""));
+  const reset = await untilAnswered(() => new Visitor(url).reset({ email, token: mail()?.token ?? "" }));
   expect([302, 422]).toContain(reset.status); // 422 after a 503 whose reset was done, or where the link is missing
   const visitor = new Visitor(url);
-  const login = await untilAnswered(() => visitor.post("/login", { email, password: newPassword }));
+  const login = await untilAnswered(() => visitor.logIn(email, newPassword));
   expect([302, 422]).toContain(login.status);
   return login.status === 302 ? visitor : "reset";
 }
@@ -88,7 +88,7 @@ test.each([
     await setSynchronousCommit(primary, synchronous);
 
     const grace = new Visitor(server.url);
-    await grace.post("/login", { email: "grace@example.com", password: goodPassword });
+    await grace.logIn("grace@example.com");
     const flows = Object.entries(flowsOf(server.url, grace, "eve@example.com"));
     const watched = flows.map(([name, flow]) => ({ name, ...watch(flow) }));
     let finished = 0;
@@ -150,7 +150,7 @@ test("a connection whose server has become read-only is not used again: its requ
   const others =
     "select pg_terminate_backend(pid) from pg_stat_activity where datname is not null and pid <> pg_backend_pid()";
   await cluster.execute(others);
-  const login = () => logIn(server.url, "ada@example.com", goodPassword);
+  const login = () => new Visitor(server.url).logIn();
   await until(async () => (await login()).status === 503, "logins are refused");
   await cluster.execute(`alter database ${database} reset default_transaction_read_only`);
   await until(async () => (await login()).status === 302, "a login works");

@@ -1,5 +1,3 @@
-import { signInExternally } from "../support/external-sign-in";
-import { forgetPassword, logIn, resetPassword } from "../support/fixture";
 import type { Answer } from "../support/http";
 import { goodPassword } from "../support/passwords";
 import { Visitor } from "../support/visitor";
@@ -16,11 +14,14 @@ const unknown = () => `${crypto.randomUUID()}@example.com`;
 export const flowsOf = (url: string, signedIn: Visitor, email: string): Record<string, Flow> => ({
   "`/dashboard`": { send: () => signedIn.get("/dashboard"), works: "200" },
   "`/auth/verify`": { send: () => signedIn.get("/auth/verify"), works: "200" },
-  "log in": { send: () => logIn(url, email, goodPassword), works: "302 /dashboard" },
-  "ask for a link": { send: () => forgetPassword(url, unknown()), works: "200" },
-  "reset, with an unknown link": { send: () => resetPassword(url, unknown(), "0".repeat(64)), works: "422" },
+  "log in": { send: () => new Visitor(url).logIn(email), works: "302 /dashboard" },
+  "ask for a link": { send: () => new Visitor(url).askForReset(unknown()), works: "200" },
+  "reset, with an unknown link": {
+    send: () => new Visitor(url).reset({ email: unknown(), token: "0".repeat(64) }),
+    works: "422",
+  },
   register: { send: () => new Visitor(url).post("/register", { email: unknown() }), works: "200" },
-  "external sign-in": { send: () => signInExternally(new Visitor(url)), works: "302 /dashboard" },
+  "external sign-in": { send: () => new Visitor(url).signInExternally(), works: "302 /dashboard" },
   "`/readyz`": { send: () => new Visitor(url).get("/readyz"), works: "200" },
 });
 

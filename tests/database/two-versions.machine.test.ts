@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import net, { type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { createFixtures, forgetPassword, logIn, resetPassword } from "../support/fixture";
-import { goodPassword, newPassword } from "../support/passwords";
+import { createFixtures } from "../support/fixture";
+import { newPassword } from "../support/passwords";
 import type { RunningServer } from "../support/server";
 import { Visitor } from "../support/visitor";
 
@@ -52,18 +52,20 @@ test("two versions on one database work as one service after the newer one's mig
 
   const emails = Array.from({ length: 20 }, (_, n) => `user${n}@example.com`);
   for (const email of emails) await fixture.addAccount(email);
-  await Promise.all(emails.map((email) => forgetPassword(url, email)));
+  await Promise.all(emails.map((email) => new Visitor(url).askForReset(email)));
   await mails.when(() => mails.mails.length >= emails.length);
   expect(mails.mails.map(({ to }) => to).sort()).toEqual([...emails].sort());
 
   const ada = new Visitor(url);
   await fixture.addAccount("ada@example.com");
-  expect(await ada.post("/login", { email: "ada@example.com", password: goodPassword })).toMatchObject({ status: 302 });
+  expect(await ada.logIn()).toMatchObject({ status: 302 });
   for (let n = 0; n < 4; n++) expect(await ada.get("/dashboard")).toMatchObject({ status: 200 });
 
   const token = await fixture.addResetToken("ada@example.com");
   const resets = await Promise.all(
-    Array.from({ length: 20 }, (_, n) => resetPassword(url, "ada@example.com", token, `${newPassword} ${n}`)),
+    Array.from({ length: 20 }, (_, n) =>
+      new Visitor(url).reset({ email: "ada@example.com", token }, `${newPassword} ${n}`),
+    ),
   );
   expect(resets.map(({ status }) => status).sort()).toEqual([302, ...Array(19).fill(422)]);
   for (let n = 0; n < 2; n++) {
@@ -71,10 +73,10 @@ test("two versions on one database work as one service after the newer one's mig
   }
 
   for (let n = 0; n < 10; n++) {
-    expect(await logIn(url, "ada@example.com", "not the password")).toMatchObject({ status: 422 });
+    expect(await new Visitor(url).logIn("ada@example.com", "not the password")).toMatchObject({ status: 422 });
   }
   for (const server of [older, newer]) {
-    expect(await logIn(server.url, "ada@example.com", "not the password")).toMatchObject({ status: 429 });
+    expect(await new Visitor(server.url).logIn("ada@example.com", "not the password")).toMatchObject({ status: 429 });
   }
 
   expect(await newer.stop()).toBe(0);

@@ -4,7 +4,6 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { parse } from "yaml";
-import { signInExternally } from "../support/external-sign-in";
 import { twice } from "../support/passwords";
 import { PostgresCluster } from "../support/postgres-cluster";
 import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider";
@@ -113,7 +112,7 @@ test("a reset, an external sign-in and a stop, and nothing is written into the f
   const reset = await visitor.post("/reset-password", { ...link, ...twice("another good password") });
   expect(reset.location).toBe("/login?notice=password_reset");
   await smtp.token("Your password was changed");
-  expect(await signInExternally(new Visitor(url))).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await new Visitor(url).signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
 
   expect(await latchkey.stop()).toBe(0);
   await expect(health()).rejects.toMatchObject({ code: 1 });

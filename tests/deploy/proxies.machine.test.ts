@@ -179,7 +179,7 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
   });
 
   test.each([20_000, 80_000])("a form of %d bytes is refused with 413", async (length) => {
-    const answer = await visit().post("/login", { email: "ada@example.com", password: "x".repeat(length) });
+    const answer = await visit().logIn("ada@example.com", "x".repeat(length));
     expect(answer.status).toBe(413);
     const byLatchkey = answer.headers.has("Content-Security-Policy");
     expect(byLatchkey).toBe(name === "Caddy" || length < 65_536);

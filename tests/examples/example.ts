@@ -10,7 +10,7 @@ import { sendPlainly } from "../support/http";
 import { identityTokens } from "../support/identity-key";
 import { createEmptyDatabase, freePort, type RunningProcess, type RunningServer, startServer } from "../support/server";
 import { until } from "../support/until";
-import { registerByMail, Visitor } from "../support/visitor";
+import { Visitor } from "../support/visitor";
 
 export type ProxyName = "nginx" | "caddy";
 
@@ -112,7 +112,7 @@ export const startApplication: StartApplication = (port, env) =>
 
 export async function register(example: Example, email: string): Promise<Visitor> {
   const visitor = new Visitor(example.url, undefined, sendPlainly);
-  expect(await registerByMail(example.server, visitor, email)).toMatchObject({ status: 302 });
+  expect(await visitor.register(example.server, email)).toMatchObject({ status: 302 });
   return visitor;
 }
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sendPlainly } from "../support/http";
-import { goodPassword } from "../support/passwords";
 import { Visitor } from "../support/visitor";
 import { type Example, forStaff, onOneHost, type ProxyName, register, startExample } from "./example";
 
@@ -48,7 +47,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("an application for the group staff
     const groups = ["staff", ...longest].flatMap((name) => ["--add", name]);
     expect(await example.command("user", "groups", member, ...groups)).toMatchObject({ status: 0 });
     const visitor = new Visitor(example.url, undefined, sendPlainly);
-    await visitor.post("/login", { email: member, password: goodPassword });
+    await visitor.logIn(member);
     const { status, body } = await visitor.get(path, navigation);
     expect(status).toBe(200);
     expect(body).toContain(`<dt>Groups<dd>${longest.join()},staff<dt>Verified<dd>yes`);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { identityTokens } from "../support/identity-key";
 import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
-import { registerByMail, Visitor } from "../support/visitor";
+import { Visitor } from "../support/visitor";
 import { python } from "./example";
 
 const issuer = "https://login.example";
@@ -48,7 +48,7 @@ describe.each([
     key = await signingKeyIn(database.url);
     server = await startServer(settings);
     const visitor = new Visitor(server.url);
-    await registerByMail(server, visitor, "ada@example.com");
+    await visitor.register(server, "ada@example.com");
     const { headers } = await visitor.get("/auth/verify", { "X-Forwarded-Host": "app.example" });
     token = headers.get("Remote-Token") ?? "";
   });

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { comeBack } from "../support/external-sign-in";
 import { runLatchkey } from "../support/running-latchkey";
 import { runScriptedProvider } from "../support/scripted-provider";
 
@@ -8,8 +7,7 @@ const latchkey = runLatchkey(provider.settings.oidc);
 
 test("HEAD is answered 405 without a request to the provider, a cookie or a session, and the state stays valid", async () => {
   const visitor = latchkey.visit();
-  const started = await visitor.get("/auth/idp");
-  const state = new URL(started.location ?? "").searchParams.get("state") ?? "";
+  const state = await visitor.leave();
   const events = await latchkey.eventsOf(async () => {
     for (const path of ["/auth/idp/callback", "/auth/idp/callback.data", "/auth/idp", "/auth/idp.data"]) {
       const head = await latchkey.send(`${path}?code=c&state=${state}`, { method: "HEAD", cookie: visitor.cookie });
@@ -20,5 +18,5 @@ test("HEAD is answered 405 without a request to the provider, a cookie or a sess
   });
   expect(events).toEqual([]);
   expect(provider.tokenRequests()).toEqual([]);
-  expect((await comeBack(visitor, { code: "c", state })).location).toBe("/dashboard");
+  expect((await visitor.comeBack({ code: "c", state })).location).toBe("/dashboard");
 });

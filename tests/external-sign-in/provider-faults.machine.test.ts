@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { signInExternally } from "../support/external-sign-in";
 import { createFixtures } from "../support/fixture";
 import { json, type Script } from "../support/scripted-provider";
 import { Visitor } from "../support/visitor";
@@ -44,7 +43,7 @@ test("a provider that is slow, fails or is down: idp_failed within six seconds, 
   for (const [name, script] of faults) {
     provider.answerWith(script);
     const visitor = new Visitor(server.url);
-    const callback = await signInExternally(visitor);
+    const callback = await visitor.signInExternally();
     expect(callback, name).toMatchObject(failed);
     expect(callback.milliseconds, name).toBeLessThan(6_000);
     const kept = [...visitor.cookies.keys()].map((cookie) => cookie.replace(/_[0-9a-f]{32}$/, ""));
@@ -53,11 +52,11 @@ test("a provider that is slow, fails or is down: idp_failed within six seconds, 
   }
 
   provider.answerWith({});
-  expect(await signInExternally(new Visitor(server.url))).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await new Visitor(server.url).signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
 
   const after = await fixture.snapshot();
   await provider.stop();
-  expect(await signInExternally(new Visitor(server.url))).toMatchObject(failed);
+  expect(await new Visitor(server.url).signInExternally()).toMatchObject(failed);
   expect(await fixture.snapshot()).toEqual(after);
   expect(await server.stop()).toBe(0);
   expect(server.output()).not.toContain("Unexpected error");
@@ -68,9 +67,9 @@ test("sign-ins that wait for the provider do not delay other requests", async ()
   const provider = await fixture.provider();
   const server = await fixture.server(provider.settings.google);
   provider.answerWith({ token: noAnswer });
-  const waiting = Promise.all(Array.from({ length: 20 }, () => signInExternally(new Visitor(server.url))));
+  const waiting = Promise.all(Array.from({ length: 20 }, () => new Visitor(server.url).signInExternally()));
   await server.waitFor(/(?:"event":"idp.started"[\s\S]*){20}/);
-  const login = await new Visitor(server.url).post("/login", { email: "ada@example.com", password: "wrong password" });
+  const login = await new Visitor(server.url).logIn("ada@example.com", "wrong password");
   expect(login).toMatchObject({ status: 422 });
   expect(login.milliseconds).toBeLessThan(3_000);
   for (const callback of await waiting) expect(callback).toMatchObject(failed);

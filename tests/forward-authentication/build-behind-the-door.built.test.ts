@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { send } from "../support/http";
 import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
-import { registerByMail, Visitor } from "../support/visitor";
+import { Visitor } from "../support/visitor";
 
 const copied = [
   ...["app", "server", "public", "lint"],
@@ -65,7 +65,7 @@ afterAll(async () => {
 
 async function register(visitor: Visitor, loginPage: string) {
   const email = `${crypto.randomUUID()}@example.com`;
-  return { email, done: await registerByMail(server, visitor, email, loginPage.replace("/login", "/register")) };
+  return { email, done: await visitor.register(server, email, loginPage.replace("/login", "/register")) };
 }
 
 test("docs/extending.md shows a page, an entity, its migration, a feature and a second page", () => {

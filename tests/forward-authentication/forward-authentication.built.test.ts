@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { signInExternally } from "../support/external-sign-in";
 import type { Answer } from "../support/http";
 import { runLatchkey } from "../support/running-latchkey";
 import { json, runScriptedProvider } from "../support/scripted-provider";
@@ -48,7 +47,7 @@ const user = (email: string, name = "", groups = "") => ({
 async function signInAs(profile: { sub: string; email: string; name?: string | null }): Promise<Visitor> {
   provider.answerWith({ profile: json({ email_verified: true, ...profile }) });
   const visitor = proxied.visit();
-  expect(await signInExternally(visitor)).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await visitor.signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
   return visitor;
 }
 

@@ -1,6 +1,5 @@
 import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
-import { signInExternally } from "../support/external-sign-in";
 import { identityTokens } from "../support/identity-key";
 import { runLatchkey } from "../support/running-latchkey";
 import { json, runScriptedProvider } from "../support/scripted-provider";
@@ -90,7 +89,7 @@ describe("Remote-Token", () => {
     const name = "アダ 🗝";
     provider.answerWith({ profile: json({ email_verified: true, sub: "1", email: "name@example.com", name }) });
     const visitor = proxied.visit();
-    expect(await signInExternally(visitor)).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await visitor.signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
     expect(decodeJwt(await tokenOf(visitor))).toMatchObject({ email: "name@example.com", name });
   });
 

@@ -2,7 +2,6 @@ import { setMaxListeners } from "node:events";
 import http from "node:http";
 import { expect, test } from "vitest";
 import { newClientAddress } from "../support/client-address";
-import { goodPassword } from "../support/passwords";
 import { runLatchkey } from "../support/running-latchkey";
 
 const latchkey = runLatchkey();
@@ -42,7 +41,7 @@ test("logins whose clients have closed the connection are not evaluated", async 
   hangUp.abort();
   await posts;
   await latchkey.send("/login"); // its line in the log comes after the server has seen the closed connections
-  expect((await visitor.post("/login", { email, password: goodPassword })).status).toBe(302);
+  expect((await visitor.logIn(email)).status).toBe(302);
   while (!output().includes("login.succeeded")) await latchkey.nextOutput();
   const [, later = ""] = output().split("GET /login ");
   expect(later).toContain("login.succeeded");

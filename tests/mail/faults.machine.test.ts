@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { createFixtures, forgetPassword } from "../support/fixture";
+import { createFixtures } from "../support/fixture";
 import type { MailServiceBehaviour } from "../support/mail-service";
 import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
 
 const { createFixture } = createFixtures();
 
@@ -23,7 +24,7 @@ for (const [name, behaviour] of faults) {
     const server = await fixture.server(mails.settings);
     await fixture.addAccount("ada@example.com");
 
-    expect(await forgetPassword(server.url)).toMatchObject({ status: 200 });
+    expect(await new Visitor(server.url).askForReset()).toMatchObject({ status: 200 });
     const jobs = `select state::text, retry_count, start_after > now() + interval '5 s' as later from pgboss.job
                   where data = '{"task": "mail_password_reset", "email": "ada@example.com", "language": "en"}'`;
     await server.waitFor(/A job failed and will be retried/);

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator";
-import { leave, signInExternally } from "../support/external-sign-in";
 import { goodPassword, newPassword, twice } from "../support/passwords";
 import { runLatchkey } from "../support/running-latchkey";
 import { json, runScriptedProvider } from "../support/scripted-provider";
@@ -21,7 +20,7 @@ async function expectEvents(work: () => Promise<unknown>, ...expected: object[])
 }
 
 async function logIn(email: string): Promise<string> {
-  const [login] = await latchkey.eventsOf(() => latchkey.visit().post("/login", { email, password: goodPassword }));
+  const [login] = await latchkey.eventsOf(() => latchkey.visit().logIn(email));
   return login?.userId ?? "";
 }
 
@@ -55,9 +54,9 @@ test("login: failed, succeeded, throttled; logout", { tags: ["16.2.1", "16.3.1",
 
   const userId = await logIn(email);
   const succeeded = inRequest("login.succeeded", { userId });
-  await expectEvents(() => visitor.post("/login", { email, password: goodPassword }), succeeded);
+  await expectEvents(() => visitor.logIn(email), succeeded);
   const replaced = inRequest("session.ended", { userId, reason: "replaced", count: 1 });
-  await expectEvents(() => visitor.post("/login", { email, password: goodPassword }), replaced, succeeded);
+  await expectEvents(() => visitor.logIn(email), replaced, succeeded);
   await expectEvents(() => visitor.post("/logout"), inRequest("session.ended", { userId, reason: "logout", count: 1 }));
   for (let at = 0; at < 9; at++) await wrong();
   await expectEvents(wrong, inRequest("login.throttled"));
@@ -91,7 +90,7 @@ test("passkeys: added, succeeded, failed, removed", { tags: "16.3.1" }, async ()
   await latchkey.register(email);
   const userId = await logIn(email);
   const visitor = latchkey.visit();
-  await visitor.post("/login", { email, password: goodPassword });
+  await visitor.logIn(email);
   const authenticator = new Authenticator(latchkey.url());
   const options = async (purpose: string) => JSON.parse((await visitor.post("/auth/passkey", { purpose })).body);
   const add = authenticator.create(await options("add"));
@@ -126,7 +125,7 @@ test("external sign-in: started, succeeded, linked, unlinked, failed", { tags: "
   provider.answerWith({ profile: json({ sub: "federated", email, email_verified: true }) });
   const visitor = latchkey.visit();
   await expectEvents(
-    () => signInExternally(visitor),
+    () => visitor.signInExternally(),
     inRequest("idp.started"),
     inRequest("idp.linked", { userId }),
     inRequest("idp.succeeded", { userId }),
@@ -138,7 +137,7 @@ test("external sign-in: started, succeeded, linked, unlinked, failed", { tags: "
   );
   provider.answerWith({ profile: json({ sub: "federated", email, email_verified: false }) });
   await expectEvents(
-    () => signInExternally(latchkey.visit()),
+    () => latchkey.visit().signInExternally(),
     inRequest("idp.started"),
     inRequest("idp.failed", { reason: "no_verified_email" }),
   );
@@ -155,7 +154,7 @@ test.each([
   ["state", "code=c&state=x"],
 ])("external sign-in failed: %s", { tags: "16.3.3" }, async (reason, query) => {
   const visitor = latchkey.visit();
-  const own = query.replace("STATE", (await leave(visitor)).get("state") ?? "");
+  const own = query.replace("STATE", await visitor.leave());
   await expectEvents(() => visitor.get(`/auth/idp/callback?${own}`), inRequest("idp.failed", { reason }));
 });
 
@@ -202,9 +201,9 @@ test("sessions ended by the user, and an account deleted", async () => {
 
 test("no line contains an address, and every request has a new id", async () => {
   const events = await latchkey.eventsOf(async () => {
-    await latchkey.visit().post("/login", { email: "s3cret-name@example.com", password: "s3cret-word" });
-    await latchkey.visit().post("/login", { email: "s3cret-name@example.com", password: "s3cret-word" });
-    await latchkey.visit().post("/forgot-password", { email: "s3cret-name@example.com" });
+    await latchkey.visit().logIn("s3cret-name@example.com", "s3cret-word");
+    await latchkey.visit().logIn("s3cret-name@example.com", "s3cret-word");
+    await latchkey.visit().askForReset("s3cret-name@example.com");
     await latchkey.register("the-last-one@example.com");
   });
   const lines = latchkey.output().replace(/^--- mail ---\n[\s\S]*?\n--- end mail ---$/gm, "");

@@ -1,8 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { signInExternally } from "../support/external-sign-in";
 import { startMailService } from "../support/mail-service";
-import { goodPassword } from "../support/passwords";
 import { runLatchkey } from "../support/running-latchkey";
 import { scrape } from "../support/scrape";
 import { json, runScriptedProvider } from "../support/scripted-provider";
@@ -85,7 +83,7 @@ test("requests are counted by route, method and status; no path and no method ma
       await latchkey.send(path);
     }
     for (let at = 0; at < 40; at++) await latchkey.send(`/${crypto.randomUUID()}/${"a".repeat(at)}`);
-    await latchkey.visit().post("/login", { email: "nobody@example.com", password: goodPassword });
+    await latchkey.visit().logIn("nobody@example.com");
     await latchkey.send("/healthz", { method: "HEAD" });
     for (const method of ["PUT", "DELETE", "PROPFIND"]) await latchkey.send("/login", { method });
   });
@@ -114,9 +112,9 @@ describe("events are counted by name and reason", () => {
       },
       async () => {
         await latchkey.register("counted@example.com");
-        await latchkey.visit().post("/login", { email: "counted@example.com", password: "not the password" });
-        await latchkey.visit().post("/login", { email: "unknown@example.com", password: goodPassword });
-        await latchkey.visit().post("/login", { email: "counted@example.com", password: goodPassword });
+        await latchkey.visit().logIn("counted@example.com", "not the password");
+        await latchkey.visit().logIn("unknown@example.com");
+        await latchkey.visit().logIn("counted@example.com");
       },
     ));
 
@@ -131,7 +129,7 @@ describe("events are counted by name and reason", () => {
       async () => {
         for (const status of [400, 401, 418, 503]) {
           provider.answerWith({ token: json({}, status) });
-          await signInExternally(latchkey.visit());
+          await latchkey.visit().signInExternally();
         }
       },
     ));
@@ -158,11 +156,7 @@ test("the scrape has Node's metrics, the pool, the queue and a database that ans
 
 test("hashes that wait are counted while they wait", async () => {
   const waiting = async () => (await scrape(port)).get("latchkey_hashes_waiting") ?? Number.NaN;
-  const logins = Promise.all(
-    Array.from({ length: 60 }, (_, at) =>
-      latchkey.visit().post("/login", { email: `rush-${at}@example.com`, password: goodPassword }),
-    ),
-  );
+  const logins = Promise.all(Array.from({ length: 60 }, (_, at) => latchkey.visit().logIn(`rush-${at}@example.com`)));
   await until(async () => (await waiting()) > 0, "a hash waits");
   await logins;
   expect(await waiting()).toBe(0);

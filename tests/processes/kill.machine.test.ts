@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { signInExternally } from "../support/external-sign-in";
-import { createFixtures, type Fixture, forgetPassword, logIn, resetPassword } from "../support/fixture";
-import { goodPassword, newPassword } from "../support/passwords";
+import { createFixtures, type Fixture } from "../support/fixture";
+import { newPassword } from "../support/passwords";
 import type { RunningServer } from "../support/server";
 import { Visitor } from "../support/visitor";
 
@@ -26,7 +25,7 @@ test("a mail that was queued or in flight at kill -9 is sent within two minutes 
   const emails = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}@example.com`);
   const first = await fixture.server(mails.settings);
   for (const email of emails) await fixture.addAccount(email);
-  for (const email of emails) expect(await forgetPassword(first.url, email)).toMatchObject({ status: 200 });
+  for (const email of emails) expect(await new Visitor(first.url).askForReset(email)).toMatchObject({ status: 200 });
   await mails.when(() => mails.attempts() === 4);
   await first.kill();
   // The four whose mail call was in flight are active. The others wait, or were in the database when the process died.
@@ -43,7 +42,7 @@ test("a mail that was queued or in flight at kill -9 is sent within two minutes 
   const second = await fixture.server(mails.settings);
   await mails.when(() => new Set(mails.mails.slice(before).map(({ to }) => to)).size === emails.length);
   const last = mails.mails.findLast(({ to }) => to === "a@example.com");
-  const reset = await resetPassword(second.url, "a@example.com", last?.token ?? "");
+  const reset = await new Visitor(second.url).reset({ email: "a@example.com", token: last?.token ?? "" });
   expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
 }, 150_000);
 
@@ -52,14 +51,14 @@ test("kill -9 in the middle of a reset changes nothing, and the link still works
   const first = await fixture.server();
   await fixture.addAccount("ada@example.com");
   const token = await fixture.addResetToken("ada@example.com");
-  expect(await logIn(first.url, "ada@example.com", goodPassword)).toMatchObject({ status: 302 });
+  expect(await new Visitor(first.url).logIn()).toMatchObject({ status: 302 });
 
-  const reset = () => resetPassword(first.url, "ada@example.com", token);
+  const reset = () => new Visitor(first.url).reset({ email: "ada@example.com", token });
   await killDuring(fixture, first, "select from users for update", reset);
   const second = await fixture.server();
-  expect(await logIn(second.url, "ada@example.com", newPassword)).toMatchObject({ status: 422 });
-  expect(await resetPassword(second.url, "ada@example.com", token)).toMatchObject({ status: 302 });
-  expect(await logIn(second.url, "ada@example.com", newPassword)).toMatchObject({ status: 302 });
+  expect(await new Visitor(second.url).logIn("ada@example.com", newPassword)).toMatchObject({ status: 422 });
+  expect(await new Visitor(second.url).reset({ email: "ada@example.com", token })).toMatchObject({ status: 302 });
+  expect(await new Visitor(second.url).logIn("ada@example.com", newPassword)).toMatchObject({ status: 302 });
 });
 
 test("kill -9 during simultaneous resets leaves each one complete or without effect", async () => {
@@ -75,7 +74,7 @@ test("kill -9 during simultaneous resets leaves each one complete or without eff
       token,
       id,
     ]);
-    resets.push(() => resetPassword(server.url, email, token));
+    resets.push(() => new Visitor(server.url).reset({ email, token }));
   }
   const [old] = await fixture.query<{ password_hash: string }>("select password_hash from users limit 1");
 
@@ -109,10 +108,10 @@ test("kill -9 in the middle of a link changes nothing, and the next sign-in link
   // An uncommitted user with the same id at the provider stalls the link at its last statement.
   const sameId =
     "insert into users (id, email, idp_id, idp_issuer, created_at) values (gen_random_uuid(), 'eve@example.com', 'ada-at-the-provider', 'google', now())";
-  await killDuring(fixture, first, sameId, () => signInExternally(new Visitor(first.url)));
+  await killDuring(fixture, first, sameId, () => new Visitor(first.url).signInExternally());
 
   const second = await fixture.server(provider.settings.google);
-  expect(await signInExternally(new Visitor(second.url))).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await new Visitor(second.url).signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
   expect(await fixture.query("select email, idp_id from users")).toEqual([
     { email: "ada@example.com", idp_id: "ada-at-the-provider" },
   ]);

@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { childrenOf } from "../support/child-processes";
 import { isRefused } from "../support/connections";
-import { createFixtures, forgetPassword } from "../support/fixture";
+import { createFixtures } from "../support/fixture";
 import type { MailServiceBehaviour } from "../support/mail-service";
-import { goodPassword } from "../support/passwords";
 import { scrape } from "../support/scrape";
 import { freePort, type RunningServer, remixServeListens, spawnServer } from "../support/server";
 import { until } from "../support/until";
@@ -51,14 +50,12 @@ test("three processes are one service: limits and sessions shared, each mail onc
   expect(childrenOf(server.process.pid)).toHaveLength(3);
   await fixture.addAccount("ada@example.com");
 
-  const wrong = Array.from({ length: 12 }, () =>
-    new Visitor(server.url).post("/login", { email: "ada@example.com", password: "a wrong password" }),
-  );
+  const wrong = Array.from({ length: 12 }, () => new Visitor(server.url).logIn("ada@example.com", "a wrong password"));
   expect((await Promise.all(wrong)).map(({ status }) => status).sort()).toEqual([...Array(10).fill(422), 429, 429]);
 
   const emails = Array.from({ length: 12 }, (_, n) => `user${n}@example.com`);
   for (const email of emails) await fixture.addAccount(email);
-  await Promise.all(emails.map((email) => forgetPassword(server.url, email)));
+  await Promise.all(emails.map((email) => new Visitor(server.url).askForReset(email)));
   await mails.when(() => mails.mails.length >= emails.length);
 
   await until(async () => (await scrape()).get('latchkey_mails_total{outcome="sent"}') === 12, "12 mails are counted");
@@ -72,7 +69,7 @@ test("three processes are one service: limits and sessions shared, each mail onc
 
   // Last: the login is told to the owner, which is a thirteenth mail.
   const visitor = new Visitor(server.url);
-  expect(await visitor.post("/login", { email: "user1@example.com", password: goodPassword })).toMatchObject({
+  expect(await visitor.logIn("user1@example.com")).toMatchObject({
     status: 302,
   });
   const pages = await Promise.all(Array.from({ length: 12 }, () => visitor.get("/dashboard")));
@@ -123,10 +120,10 @@ test.each<[NodeJS.Signals, string, (server: RunningServer, signal: NodeJS.Signal
   await using _ = fixture;
   const processes = childrenOf(server.process.pid);
   await fixture.addAccount("ada@example.com");
-  await forgetPassword(server.url, "ada@example.com");
+  await new Visitor(server.url).askForReset("ada@example.com");
   await mails.when(() => mails.attempts() === 1);
   const transaction = await fixture.transaction("select from users for update");
-  const login = new Visitor(server.url).post("/login", { email: "ada@example.com", password: goodPassword });
+  const login = new Visitor(server.url).logIn();
   await fixture.blocked();
   signalThem(server, signal);
   await until(() => isRefused(server.port), "new connections are refused");

@@ -1,8 +1,7 @@
 import net from "node:net";
 import { expect, test } from "vitest";
 import { isRefused } from "../support/connections";
-import { signInExternally } from "../support/external-sign-in";
-import { createFixtures, forgetPassword, logIn } from "../support/fixture";
+import { createFixtures } from "../support/fixture";
 import { newPassword, twice } from "../support/passwords";
 import { json } from "../support/scripted-provider";
 import { until } from "../support/until";
@@ -18,7 +17,7 @@ test("SIGTERM, more than once: the request and the job in flight finish, new con
   await fixture.addAccount("bob@example.com");
   const token = await fixture.addResetToken("bob@example.com");
 
-  await forgetPassword(server.url);
+  await new Visitor(server.url).askForReset();
   await mails.when(() => mails.attempts() === 1);
   const lock = await fixture.transaction("select from users where email = 'bob@example.com' for update");
   const form = { email: "bob@example.com", token, ...twice(newPassword) };
@@ -52,7 +51,7 @@ test("SIGTERM, more than once: the request and the job in flight finish, new con
   const next = await fixture.server(mails.settings);
   await mails.when(() => mails.mails.length === 2);
   expect(mails.mails[1]).toMatchObject({ to: "bob@example.com", subject: "Your password was changed" });
-  expect(await logIn(next.url, "bob@example.com", newPassword)).toMatchObject({ status: 302 });
+  expect(await new Visitor(next.url).logIn("bob@example.com", newPassword)).toMatchObject({ status: 302 });
 });
 
 test("SIGTERM while the mail service does not answer: the job is queued for a retry, exit 0 within ten seconds", async () => {
@@ -60,7 +59,7 @@ test("SIGTERM while the mail service does not answer: the job is queued for a re
   const mails = await fixture.mailService({ kind: "no_answer" });
   const server = await fixture.server(mails.settings);
   await fixture.addAccount("ada@example.com");
-  await forgetPassword(server.url);
+  await new Visitor(server.url).askForReset();
   await mails.when(() => mails.attempts() === 1);
 
   const start = performance.now();
@@ -102,7 +101,7 @@ test("SIGTERM while a provider takes too long: the process says so and ends with
       },
     });
   });
-  const signIn = signInExternally(new Visitor(server.url)).catch(() => null);
+  const signIn = new Visitor(server.url).signInExternally().catch(() => null);
   await asked;
   const start = performance.now();
   expect(await server.stop()).toBe(1);

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { createFixtures, logIn, resetPassword } from "../support/fixture";
+import { createFixtures } from "../support/fixture";
 import type { Answer } from "../support/http";
-import { goodPassword, newPassword } from "../support/passwords";
+import { newPassword } from "../support/passwords";
 import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
 
 const { createFixture } = createFixtures();
 
@@ -47,9 +48,9 @@ test("200 resets and 200 logins simultaneously, while 400,000 expired rows are p
   const server = await fixture.server();
   expect(await fixture.query(remains)).toEqual([{ rows: true }]);
   const resets = numbers.map((n) =>
-    untilAnswered(() => resetPassword(server.url, `reset${n}@example.com`, tokens[n] ?? "")),
+    untilAnswered(() => new Visitor(server.url).reset({ email: `reset${n}@example.com`, token: tokens[n] ?? "" })),
   );
-  const logins = numbers.map((n) => untilAnswered(() => logIn(server.url, `login${n}@example.com`, goodPassword)));
+  const logins = numbers.map((n) => untilAnswered(() => new Visitor(server.url).logIn(`login${n}@example.com`)));
   await Promise.all([...resets, ...logins]);
   for (const reset of await Promise.all(resets)) {
     expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
@@ -60,7 +61,7 @@ test("200 resets and 200 logins simultaneously, while 400,000 expired rows are p
   expect(await fixture.query("select count(*)::int from password_resets")).toEqual([{ count: 0 }]);
   expect(await fixture.query("select count(*)::int from sessions")).toEqual([{ count: 200 }]);
   expect(await fixture.query("select count(*)::int from users")).toEqual([{ count: 400 }]);
-  expect(await logIn(server.url, "reset0@example.com", newPassword)).toMatchObject({ status: 302 });
+  expect(await new Visitor(server.url).logIn("reset0@example.com", newPassword)).toMatchObject({ status: 302 });
   expect(await server.stop()).toBe(0);
   expect(server.output().match(/^.*(?:deadlock|Unexpected|"level":[45]0).*$/gm)).toBeNull();
 }, 180_000);

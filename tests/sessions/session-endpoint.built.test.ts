@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { goodPassword } from "../support/passwords";
 import { runLatchkey } from "../support/running-latchkey";
 import type { Visitor } from "../support/visitor";
 
@@ -14,7 +13,7 @@ let expires: number;
 
 beforeAll(async () => {
   ada = await latchkey.register("ada@example.com");
-  const signedIn = await ada.post("/login", { email: "ada@example.com", password: goodPassword });
+  const signedIn = await ada.logIn();
   expires = Date.parse(/^session=\w+; Expires=([^;]+)/.exec(signedIn.setCookies[0] ?? "")?.[1] ?? "");
 });
 

@@ -1,6 +1,4 @@
 import { expect, test } from "vitest";
-import { signInExternally } from "../support/external-sign-in";
-import { goodPassword, twice } from "../support/passwords";
 import { runLatchkey } from "../support/running-latchkey";
 import { ada, runScriptedProvider } from "../support/scripted-provider";
 import { createEmptyDatabase } from "../support/server";
@@ -15,16 +13,16 @@ test(`Node ${process.version}: a forgotten password is reset`, async () => {
   await latchkey.register(email);
   const link = await latchkey.resetLink(email);
   const visitor = latchkey.visit();
-  const reset = await visitor.post("/reset-password", { ...link, ...twice("another good password") });
+  const reset = await visitor.reset(link, "another good password");
   expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
-  expect((await visitor.post("/login", { email, password: goodPassword })).status).toBe(422);
-  const login = await visitor.post("/login", { email, password: "another good password" });
+  expect((await visitor.logIn(email)).status).toBe(422);
+  const login = await visitor.logIn(email, "another good password");
   expect(login).toMatchObject({ status: 302, location: "/dashboard" });
 });
 
 test(`Node ${process.version}: an external sign-in redirects to the dashboard`, async () => {
   const visitor = latchkey.visit();
-  expect(await signInExternally(visitor)).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(await visitor.signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
   const page = await visitor.get("/dashboard");
   expect(page.status).toBe(200);
   expect(page.body).toContain(ada.email);

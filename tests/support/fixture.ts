@@ -3,16 +3,14 @@ import type pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { unknownVisitor } from "./accounts";
-import type { Answer } from "./http";
 import { type MailService, type MailServiceBehaviour, startMailService } from "./mail-service";
-import { goodPassword, newPassword, twice } from "./passwords";
+import { goodPassword } from "./passwords";
 import { type Pooler, startPgBouncer } from "./pgbouncer";
 import { connect, PostgresCluster } from "./postgres-cluster";
 import { type ScriptedProvider, startScriptedProvider } from "./scripted-provider";
 import { type RunningServer, startServer } from "./server";
 import { sha256 } from "./sha256";
 import { until } from "./until";
-import { Visitor } from "./visitor";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -158,15 +156,3 @@ export class Fixture implements AsyncDisposable {
 }
 
 const oldPasswordHash = hashPassword(unknownVisitor, goodPassword);
-
-export function forgetPassword(url: string, email = "ada@example.com"): Promise<Answer> {
-  return new Visitor(url).post("/forgot-password", { email });
-}
-
-export function resetPassword(url: string, email: string, token: string, password = newPassword): Promise<Answer> {
-  return new Visitor(url).post("/reset-password", { email, token, ...twice(password) });
-}
-
-export function logIn(url: string, email: string, password: string): Promise<Answer> {
-  return new Visitor(url).post("/login", { email, password });
-}

@@ -3,7 +3,7 @@ import { type Sent, send, sendPlainly } from "./http";
 import { exchange } from "./raw-http";
 import { type RunningServer, startServer, type TestDatabase } from "./server";
 import { createDatabase } from "./template-copy";
-import { registerByMail, Visitor } from "./visitor";
+import { Visitor } from "./visitor";
 
 export interface LoggedEvent {
   event: string;
@@ -78,13 +78,13 @@ export function runLatchkey(
     },
 
     async register(email: string, visitor = visit()): Promise<Visitor> {
-      await registerByMail(server, visitor, email);
+      await visitor.register(server, email);
       return visitor;
     },
 
     /** Requests the `count`th reset link of the address and reads it from the mail. */
     async resetLink(email: string, visitor = visit(), count = 1): Promise<{ email: string; token: string }> {
-      await visitor.post("/forgot-password", { email });
+      await visitor.askForReset(email);
       const { link } = await mailTo(email, "Reset your password", count);
       return { email, token: link?.searchParams.get("token") ?? "" };
     },

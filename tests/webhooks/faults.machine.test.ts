@@ -1,8 +1,9 @@
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
 import { startApplication } from "../support/application";
-import { createFixtures, resetPassword } from "../support/fixture";
+import { createFixtures } from "../support/fixture";
 import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
 
 const { createFixture } = createFixtures();
 
@@ -29,7 +30,7 @@ test("kill -9 at random moments of 200 changes: each committed one is delivered,
   let broken = 0;
   for (let round = 0; round <= kills; round++) {
     const some = left.splice(0, changes / (kills + 1));
-    const resets = Promise.allSettled(some.map(({ email, token }) => resetPassword(server.url, email, token)));
+    const resets = Promise.allSettled(some.map(({ email, token }) => new Visitor(server.url).reset({ email, token })));
     if (round < kills) {
       const before = (await changed()).length;
       const moment = before + randomInt(1, some.length - 5);
