@@ -1,8 +1,6 @@
 import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { act, logIn, openAccount, resetWith } from "../support/account-calls";
-import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, expectInvalidLink, registrationLink, resetLink } from "../support/mailed-links";
 import { goodPassword, newPassword, twice } from "../support/passwords";
@@ -140,25 +138,5 @@ describe("a refused change", () => {
       data: { errors: { passwordLink: "This account has no password yet. Choose “Set a password by mail” below." } },
     });
     expect(verify).not.toHaveBeenCalled();
-  });
-
-  test("while too many hashes wait is 503 with Retry-After and counts as no failure", async () => {
-    let finish = () => {};
-    const finished = new Promise<string>((resolve) => {
-      finish = () => resolve("hash");
-    });
-    vi.spyOn(Argon2id.prototype, "hash").mockReturnValue(finished);
-    const hashes = Array.from({ length: 70 }, (_, at) =>
-      hashPassword({ ...unknownVisitor, network: `198.51.100.${at}` }, "x").catch(() => {}),
-    );
-    for (let at = 0; at < 12; at++) {
-      const refused = await change();
-      expect(refused.status).toBe(503);
-      expect(refused.cookies).toEqual({});
-      expect(refused.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
-    }
-    finish();
-    await Promise.all(hashes);
-    expect(await latchkey.execute("select * from rate_limits where points > 0")).toEqual([]);
   });
 });

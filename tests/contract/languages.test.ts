@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Environment } from "#server/config";
 import { noticeMail } from "#server/features/owner/notices";
 import { type Language, languages } from "#server/languages/languages";
 import { mailTextsIn, texts } from "#server/languages/texts";
@@ -112,6 +113,8 @@ test.each([
   expect(plain(momentIn(language, new Date("2026-11-01T09:05:59Z")))).toBe(expected);
 });
 
+const passwordsOff = { IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret", PASSWORDS: "off" };
+
 describe.each(everyLanguage)("a mail in %s", (language) => {
   const addresses = { oldEmail: "ada@example.com", newEmail: "lovelace@example.com" };
   const email = "ada@example.com";
@@ -133,8 +136,8 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
     { task: "mail_new_sign_in", ...notices.mail_new_sign_in, by: "passkey" },
     { task: "mail_password_changed", passkeys: 2 },
   ] as const;
-  const written = () => {
-    configure({});
+  const written = (settings: Environment = {}) => {
+    configure(settings);
     const jobs = [...Object.entries(notices).map(([task, data]) => ({ task, ...data })), ...others];
     const told = jobs.map((job) => {
       const notice = { email, language, ...job } as Parameters<typeof noticeMail>[0];
@@ -157,6 +160,14 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
     for (const { text, html } of [resetMail, registrationMail, invitationMail, emailChangeMail])
       expect(text && html).toContain(token);
     for (const { text, html } of Object.values(without)) expect(`${text}${html}`).not.toMatch(/token=/);
+  });
+
+  test("leads to no password and no new account with PASSWORDS=off", () => {
+    const { resetMail, registrationMail, invitationMail, emailChangeMail, ...others } = written(passwordsOff);
+    for (const { text } of Object.values(others)) {
+      expect(text).not.toMatch(/\/(?:forgot-password|reset-password|register)/);
+      expect(text).toMatch(/Google|\/login/);
+    }
   });
 
   test("says its language and direction, fills in every value, and has its subject as title", () => {

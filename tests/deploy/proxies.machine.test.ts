@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
 import { startBrowser } from "../support/browser/chromium";
-import { choosePassword, logIn, register } from "../support/browser/registration";
-import { arrive, linkIn, signInAtProvider } from "../support/browser/site";
+import { askForReset, choosePassword, logIn, logOut, register } from "../support/browser/registration";
+import { arrive, signInAtProvider } from "../support/browser/site";
 import { latchkey as runCommand } from "../support/command";
 import { listen } from "../support/listen";
 import { exchange } from "../support/raw-http";
@@ -75,13 +75,6 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
 
   const mailTo = async (to: string, subject: string) => (await latchkey.mail(to, subject)).text;
 
-  const countEvents = (event: string, reason?: string) =>
-    latchkey
-      .output()
-      .split("\n")
-      .filter((line) => line.includes(`"event":"${event}"`) && (!reason || line.includes(`"reason":"${reason}"`)))
-      .length;
-
   test("the doctor finds nothing wrong, beside the running service", async () => {
     const { status, stdout } = await runCommand(["doctor"], {
       ...settings(),
@@ -111,14 +104,9 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
     const email = "ada@example.com";
 
     await register({ mail: mailTo }, page, email);
-    await page.getByRole("button", { name: "Log out" }).click();
-    await arrive(page, "Log in");
+    await logOut(page);
 
-    await page.goto("/forgot-password");
-    await page.getByLabel("Email").fill(email);
-    await page.getByRole("button", { name: "Send the link" }).click();
-    await arrive(page, "Check your mail");
-    const link = linkIn(await mailTo(email, "Reset your password"));
+    const link = await askForReset({ mail: mailTo }, page, email);
     expect(link).toMatch(/^https:\/\/login\.example\.com\/reset-password\?/);
     await page.goto(link);
     await choosePassword(page, "another quiet evening");
@@ -136,8 +124,7 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
       { name: "__Host-session", ...attributes },
       { name: "last_sign_in", ...attributes },
     ]);
-    await page.getByRole("button", { name: "Log out" }).click();
-    await arrive(page, "Log in");
+    await logOut(page);
 
     await page.getByRole("link", { name: /^Sign in with (?!a passkey)/ }).click();
     await signInAtProvider(page, "grace");
@@ -146,50 +133,11 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
     await browser.close();
   });
 
-  test("the redirect URI is https and the public host, and HSTS is sent, whatever the client forwards", async () => {
-    for (const headers of [{}, forged]) {
-      const answer = await visit().get("/auth/idp", headers);
-      expect(answer.status).toBe(302);
-      const location = new URL(answer.location ?? "");
-      expect(`${location.origin}${location.pathname}`).toBe(`${provider.url}/auth`);
-      expect(location.searchParams.get("redirect_uri")).toBe(callback);
-      expect(answer.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
-      const cookie = /^oauth_state=[^;]+; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax; Secure$/;
-      expect(answer.setCookies).toEqual([
-        expect.stringMatching(cookie),
-        expect.stringMatching(/^oauth_attempt_[0-9a-f]{32}=/),
-      ]);
-    }
-  });
-
-  test("limits count the clients, and not the addresses that they claim", async () => {
-    const [requests, refusals] = [
-      countEvents("registration.requested"),
-      countEvents("registration.refused", "throttled"),
-    ];
-    for (let at = 0; at < 52; at++) {
-      const claimed = { "X-Forwarded-For": `203.0.113.${at}` };
-      const { status } = await visit("127.0.0.7").post("/register", { email: `one-${at}@example.com` }, claimed);
-      expect(status).toBe(200);
-    }
-    await visit("127.0.0.8").post("/register", { email: "another@example.com" });
-    await mailTo("another@example.com", "Finish creating your account");
-    expect(countEvents("registration.requested") - requests).toBe(51);
-    expect(countEvents("registration.refused", "throttled") - refusals).toBe(2);
-  });
-
   test.each([20_000, 80_000])("a form of %d bytes is refused with 413", async (length) => {
     const answer = await visit().logIn("ada@example.com", "x".repeat(length));
     expect(answer.status).toBe(413);
     const byLatchkey = answer.headers.has("Content-Security-Policy");
     expect(byLatchkey).toBe(name === "Caddy" || length < 65_536);
-  });
-
-  test("a form of another site is refused with a page", async () => {
-    const form = { email: "ada@example.com", password: "not the right one" };
-    const answer = await visit().post("/login", form, { Origin: "https://evil.example" });
-    expect(answer.status).toBe(403);
-    expect(answer.headers.get("Content-Security-Policy")).toContain("default-src 'self'");
   });
 
   test("another host's name does not reach Latchkey", async () => {

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { register } from "../support/browser/registration";
+import { newAddress, register } from "../support/browser/registration";
 import { arrive, startSite } from "../support/browser/site";
 import { cutTexts, overflow, survey, surveyed } from "../support/browser/survey";
 
@@ -197,7 +197,7 @@ test.each([
   "with scripts (%s) the account page says how long ago, and the exact time in a known zone",
   async (scripts, exact) => {
     const page = await site.visit({ javaScriptEnabled: scripts, timezoneId: "Asia/Tokyo" });
-    await register(site, page, `${crypto.randomUUID()}@example.com`);
+    await register(site, page, newAddress());
     const time = page.getByText("Signed in").locator("time").first();
     expect(await time.textContent()).toMatch(/^(?:now|1 minute ago)$/);
     if (scripts) await page.locator("time[title$='GMT+9']").first().waitFor();
@@ -207,7 +207,7 @@ test.each([
 
 test("what opens the form to delete the account has the danger colour, in both themes", async () => {
   const page = await site.visit({ reducedMotion: "reduce" });
-  await register(site, page, `${crypto.randomUUID()}@example.com`);
+  await register(site, page, newAddress());
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     const [link, button] = await page.evaluate(() =>

@@ -65,14 +65,6 @@ describe("GET /auth/idp", () => {
     ]);
     expect(one.cookies.oauth_state).not.toBe(other.cookies.oauth_state);
   });
-
-  test("by HEAD is answered 405, without a redirect or a cookie", async () => {
-    const head = new Request("http://localhost:3000/auth/idp", { method: "HEAD" });
-    const refused = await call(authorize.loader, head);
-    expect(refused).toMatchObject({ status: 405, location: null });
-    expect(refused.cookies).toEqual({});
-    expect(refused.headers.get("Allow")).toBe("GET");
-  });
 });
 
 describe("a sign-in with a verified address", () => {

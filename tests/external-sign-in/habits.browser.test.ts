@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
-import { logIn, password, register } from "../support/browser/registration";
+import { logIn, logOut, newAddress, password, register } from "../support/browser/registration";
 import { arrive, signInAtProvider, startSite } from "../support/browser/site";
 import { photograph, survey, surveyed } from "../support/browser/survey";
 import { listen } from "../support/listen";
@@ -52,8 +52,6 @@ const site = startSite((provider) => {
 });
 
 const target = (tab: number) => `/dashboard?tab=${tab}`;
-const start = (returnTo: string) => `/auth/idp?${new URLSearchParams({ return_to: returnTo })}`;
-const newName = () => `${crypto.randomUUID().slice(0, 8)}@example.com`;
 
 async function leave(page: Page, returnTo = target(0)): Promise<void> {
   await page.goto(`/login?${new URLSearchParams({ return_to: returnTo })}`);
@@ -84,7 +82,7 @@ describe.each([[[0, 1]], [[1, 0]], [[0, 1, 2, 3, 4]], [[4, 3, 2, 1, 0]], [[2, 4,
       const tabs = [first];
       while (tabs.length < order.length) tabs.push(await first.context().newPage());
       for (const [tab, page] of tabs.entries()) await leave(page, target(tab));
-      const name = newName();
+      const name = newAddress();
       for (const [place, tab] of order.entries()) {
         const page = tabs[tab] as Page;
         await typeLogin(page, name);
@@ -101,7 +99,7 @@ test("Back after a sign-in, and the callback from the history, end signed in wit
   const callbacks: string[] = [];
   page.on("request", (request) => request.url().includes("/callback?") && callbacks.push(request.url()));
   await leave(page, target(1));
-  await signInAtProvider(page, newName());
+  await signInAtProvider(page, newAddress());
   await expectAt(page, target(1));
   await page.goto(callbacks[0] ?? "");
   await expectAt(page, target(1));
@@ -116,7 +114,7 @@ test("a reload during a slow callback ends signed in, with one session", async (
   const page = await site.visit();
   const used = tokens.holdNext();
   await leave(page, target(1));
-  await typeLogin(page, newName());
+  await typeLogin(page, newAddress());
   const callback = page.waitForRequest(/\/auth\/idp\/callback/);
   await page.getByRole("button", { name: "Continue" }).click({ noWaitAfter: true });
   await used;
@@ -133,23 +131,22 @@ test("a reload during a slow callback ends signed in, with one session", async (
 test("a double click on the provider's button ends signed in", async () => {
   const page = await site.open(`/login?${new URLSearchParams({ return_to: target(1) })}`);
   await page.getByRole("link", { name: "Sign in with single sign-on" }).dblclick();
-  await signInAtProvider(page, newName());
+  await signInAtProvider(page, newAddress());
   await expectAt(page, target(1));
 });
 
 test.each(["Try again", "the password"])("after a cancel, %s ends at the target", async (how) => {
   const page = await site.visit(surveyed);
-  const email = newName();
+  const email = newAddress();
   await register(site, page, email);
-  await page.getByRole("button", { name: "Log out" }).click();
-  await arrive(page, "Log in");
+  await logOut(page);
   await leave(page, target(1));
   await page.getByRole("link", { name: "[ Cancel ]" }).click();
   await page.getByText("It was cancelled.").waitFor();
   if (how === "Try again") {
     await survey(page, "sign-in-cancelled");
     await page.getByRole("link", { name: "Try again" }).click();
-    await signInAtProvider(page, newName());
+    await signInAtProvider(page, newAddress());
   } else {
     await logIn(page, email, password);
   }
@@ -162,7 +159,7 @@ test("eleven minutes at the provider end signed in, at the target", async () => 
   const page = await site.visit();
   await leave(page, target(1));
   await page.context().clearCookies({ name: "oauth_state" }); // as it expires after ten
-  await signInAtProvider(page, newName());
+  await signInAtProvider(page, newAddress());
   await expectAt(page, target(1));
   await photograph(page, "sign-in-eleven-minutes");
 });
@@ -170,69 +167,12 @@ test("eleven minutes at the provider end signed in, at the target", async () => 
 test("an address that is not confirmed says how to go on, and another account works", async () => {
   const page = await site.visit(surveyed);
   await leave(page, target(1));
-  await signInAtProvider(page, `unverified-${newName()}`);
+  await signInAtProvider(page, `unverified-${newAddress()}`);
   await page.getByText("Your email address is not confirmed by single sign-on.").waitFor();
   expect(await page.getByRole("link", { name: "Try again" }).count()).toBe(0);
   await survey(page, "sign-in-unverified");
   await page.getByRole("link", { name: "Use another account" }).click();
-  await signInAtProvider(page, newName());
+  await signInAtProvider(page, newAddress());
   await expectAt(page, target(1));
   await photograph(page, "sign-in-another-account");
-});
-
-test("no address says how to go on", async () => {
-  const page = await site.visit(surveyed);
-  await leave(page);
-  await signInAtProvider(page, `noaddress-${newName()}`);
-  await page.getByText("There was no email address in what single sign-on sent.").waitFor();
-  await survey(page, "sign-in-no-address");
-});
-
-test("a disconnected provider says how to connect it again", async () => {
-  const page = await site.visit(surveyed);
-  const email = newName();
-  await register(site, page, email);
-  await page.goto("/login");
-  await page.getByRole("button", { name: "Connect single sign-on" }).click();
-  await signInAtProvider(page, email);
-  await page.getByText("You can now sign in with single sign-on.").waitFor();
-  await page.locator("summary", { hasText: "Disconnect" }).first().click();
-  await page.getByRole("button", { name: "Disconnect single sign-on" }).click();
-  await page.getByText("The external sign-in was disconnected").waitFor();
-  await page.getByRole("button", { name: "Log out" }).click();
-  await arrive(page, "Log in");
-  await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
-  await page.getByText("Log in, then connect single sign-on on your account page.").waitFor();
-  await survey(page, "sign-in-disconnected");
-});
-
-test("a prefetch and a prerender start nothing, and the running attempt ends at its target", async () => {
-  const page = await site.visit();
-  await leave(page, target(1));
-  const other = await page.context().newPage();
-  await other.goto("/login");
-  const answered = other.waitForResponse((response) => response.url().endsWith("/auth/idp"));
-  await other.evaluate(() => {
-    const link = Object.assign(document.createElement("link"), { rel: "prefetch", href: "/auth/idp" });
-    document.head.append(link);
-  });
-  const response = await answered;
-  expect([response.status(), (await response.allHeaders())["set-cookie"]]).toEqual([503, undefined]);
-  const headers = { "Sec-Purpose": "prefetch;prerender" };
-  expect((await page.request.get(`${site.url()}/auth/idp`, { headers, maxRedirects: 0 })).status()).toBe(503);
-  await signInAtProvider(page, newName());
-  await expectAt(page, target(1));
-});
-
-describe("with a closed registration", () => {
-  const closed = startSite({ REGISTRATION: "closed" });
-
-  test("a new person is told so, and an address that is not confirmed leads to no registration", async () => {
-    const page = await closed.visit(surveyed);
-    await page.goto(start(target(1)));
-    await signInAtProvider(page, newName());
-    await page.getByText("New accounts cannot be created here.").waitFor();
-    expect(await page.getByRole("link", { name: "Try again" }).count()).toBe(0);
-    await survey(page, "sign-in-closed");
-  });
 });

@@ -5,7 +5,6 @@ import { suspendUser } from "#server/features/operator/suspension";
 import { createUserWithoutPassword } from "#server/features/operator/user-administration";
 import { importUsers } from "#server/features/operator/user-import";
 import { noticeMail } from "#server/features/owner/notices";
-import { accountExistsMail, addressTakenMail } from "#server/mail/messages";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
@@ -198,26 +197,6 @@ describe("PASSWORDS=off", () => {
       expect(latchkey.mails()).toEqual([]);
     },
   );
-
-  const languages = ["en", "de", "fr", "es", "ja", "ar"] as const;
-  const job = { email: "new@example.com", oldEmail: email, newEmail: "new@example.com", passkeys: 2 };
-  const notices = [
-    ...["password_changed", "password_changed_by_owner", "email_changing", "email_changed", "passkey_added"],
-    ...["passkey_removed", "provider_linked", "provider_unlinked", "new_sign_in", "account_deleted"],
-  ].map((name) => ({ ...job, task: `mail_${name}`, by: "passkey", browser: "Firefox", at: "2026-11-25T10:00:00Z" }));
-
-  test.each(languages)("no mail in %s leads to a password or to a new account", (language) => {
-    off();
-    const mails = [
-      ...[...notices, { ...notices[3], email }].map((notice) => noticeMail(notice as never, language)),
-      accountExistsMail(language),
-      addressTakenMail(language),
-    ];
-    for (const { text } of mails) {
-      expect(text).not.toMatch(/\/(?:forgot-password|reset-password|register)/);
-      expect(text).toMatch(/Google|\/login/);
-    }
-  });
 });
 
 test("IDP_NAME names the provider on buttons and in mails", async () => {

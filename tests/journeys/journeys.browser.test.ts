@@ -1,6 +1,14 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { askForAccount, choosePassword, logIn, password, register } from "../support/browser/registration";
+import {
+  askForAccount,
+  choosePassword,
+  logIn,
+  logOut,
+  newAddress,
+  password,
+  register,
+} from "../support/browser/registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "../support/browser/site";
 
 const site = startSite();
@@ -19,17 +27,9 @@ const visitors: { who: string; options: BrowserContextOptions }[] = [
   },
 ];
 
-let addresses = 0;
-const newAddress = () => `user${++addresses}@example.com`;
-
 async function sendPassword(page: Page, value: string, submit: string): Promise<void> {
   await choosePassword(page, value);
   await page.getByRole("button", { name: submit }).click();
-}
-
-async function logOut(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Log out" }).click();
-  await arrive(page, "Log in");
 }
 
 /** Marks the document; the result asserts that no reload has replaced it. */
@@ -112,19 +112,6 @@ describe.each(visitors)("$who", ({ options }) => {
     await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
     await arrive(page, "Your account");
     expect(await page.getByText(email, { exact: true }).count()).toBe(2);
-  });
-
-  test("a refused external sign-in shows an error and a link to a new attempt", async () => {
-    const page = await site.open("/login", options);
-    await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
-    await page.getByRole("link", { name: "[ Cancel ]" }).click();
-    await arrive(page, "Log in");
-    expect(await page.getByRole("alert").textContent()).toBe(
-      "Signing in with single sign-on did not work. It was cancelled. Try again, or log in another way.",
-    );
-    await page.getByRole("link", { name: "Try again" }).click();
-    await signInAtProvider(page, newAddress());
-    await arrive(page, "Your account");
   });
 
   test("the password and the address are changed on the account page", async () => {

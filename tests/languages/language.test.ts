@@ -157,15 +157,9 @@ describe("a mail", () => {
   test.each([
     ["a reset", askForReset, "mail_password_reset"],
     ["a registration", askForAccount, "mail_registration"],
-  ])("for %s has the page's language, for known and unknown addresses alike", async (_what, ask, task) => {
-    await latchkey.createUser();
-    for (const email of ["ada@example.com", "nobody@example.com"]) {
-      await ask(email, asks("ja"));
-    }
-    expect(await latchkey.jobs()).toEqual([
-      expect.objectContaining({ task, email: "ada@example.com", language: "ja" }),
-      expect.objectContaining({ task, email: "nobody@example.com", language: "ja" }),
-    ]);
+  ])("for %s has the page's language", async (_what, ask, task) => {
+    await ask("nobody@example.com", asks("ja"));
+    expect(await latchkey.jobs()).toEqual([{ task, email: "nobody@example.com", language: "ja" }]);
   });
 
   test("is written in the language of its job", async () => {

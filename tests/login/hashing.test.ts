@@ -6,10 +6,11 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { hashesWaiting, hashPassword } from "#server/accounts/passwords/password-hashing";
 import { HashingOverloaded } from "#server/errors";
 import { authenticate, countLogin } from "#server/features/visitor/login";
-import { logIn } from "../support/account-calls";
+import { act, logIn } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { goodPassword } from "../support/passwords";
+import { goodPassword, newPassword, twice } from "../support/passwords";
+import type { Outcome } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
@@ -18,8 +19,10 @@ const hashFrom = (network: string, password: string, gone = unknownVisitor.gone(
 
 let running: { password: string; finish: () => void }[] = [];
 
+let ada: string;
+
 beforeEach(async () => {
-  await latchkey.createUser();
+  ada = await latchkey.createUser();
   running = [];
   vi.spyOn(Argon2id.prototype, "hash").mockImplementation(
     (password) => new Promise((resolve) => running.push({ password, finish: () => resolve("hash") })),
@@ -48,6 +51,8 @@ function fillQueue(signal?: AbortSignal): { hashes: Promise<string>[]; places: n
   for (let at = 3; at < places + 64; at++) hashes.push(hashFrom(`198.51.100.${at}`, `${at}`, signal));
   return { hashes, places };
 }
+
+const passwords = { currentPassword: goodPassword, ...twice(newPassword) };
 
 const from = (client: string) => ({ facts: { client } });
 
@@ -80,18 +85,24 @@ test("a waiting hash whose client has closed the connection leaves the queue and
   expect(running).toEqual([]);
 });
 
-test("a login while the queue is full is answered 503 with Retry-After, and is not counted as a failure", async () => {
-  const { hashes } = fillQueue();
-  for (let at = 0; at < 12; at++) {
-    const refused = await logIn();
-    expect(refused).toMatchObject({ status: 503 });
-    expect(refused.cookies).toEqual({});
-    expect(refused.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
-    expect(latchkey.logLines().join()).toContain(refused.data.fault);
-  }
-  await finishAll(hashes);
-  expect((await logIn()).status).toBe(302);
-});
+test.each<[string, (cookie: string) => Promise<Outcome>]>([
+  ["a login", () => logIn()],
+  ["a change of the password", (cookie) => act(cookie, "change-password", passwords)],
+])(
+  "%s while the queue is full is answered 503 with Retry-After, and is not counted as a failure",
+  async (_what, send) => {
+    const cookie = await latchkey.signedIn(ada);
+    const { hashes } = fillQueue();
+    for (let at = 0; at < 12; at++) {
+      const refused = await send(cookie);
+      expect(refused).toMatchObject({ status: 503 });
+      expect(refused.cookies).toEqual({});
+      expect(refused.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
+      }
+    await finishAll(hashes);
+    expect(await latchkey.execute("select * from rate_limits where points > 0")).toEqual([]);
+  },
+);
 
 test("a login whose client hangs up in the queue is not counted as a failure", async () => {
   const { hashes } = fillPlaces();
@@ -145,7 +156,9 @@ describe("the places of one client", () => {
   test("a login of a client whose places are taken is answered 503, and another client logs in", async () => {
     const { hashes } = fillPlaces();
     for (let at = 0; at < 8; at++) hashes.push(hashFrom("192.0.2.1", `${at}`));
-    expect((await logIn(from("192.0.2.1"))).status).toBe(503);
+    const refused = await logIn(from("192.0.2.1"));
+    expect(refused.status).toBe(503);
+    expect(latchkey.logLines().join()).toContain(refused.data.fault);
     const other = logIn(from("192.0.2.2"));
     await finishAll([...hashes, other]);
     expect((await other).status).toBe(302);

@@ -25,10 +25,3 @@ test.each(pages)("GET and POST of %s say that accounts come from the provider", 
     expect(body).toContain("<title>No passwords here · Latchkey</title>");
   }
 });
-
-test("the login page has the provider, and neither field nor form for a password", async () => {
-  const { body } = await new Visitor(latchkey.url()).get("/login");
-  const [main = ""] = /<main.*<\/main>/s.exec(body) ?? [];
-  expect(main).toContain('href="/auth/idp"');
-  expect(main).not.toMatch(/type="password"|type="email"|forgot-password|register/);
-});

@@ -2,12 +2,11 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { texts } from "#server/languages/texts";
 import { look } from "../support/browser/look";
-import { choosePassword, logIn, register } from "../support/browser/registration";
-import { arrive, linkIn, signInAtProvider, startSite } from "../support/browser/site";
+import { logIn, logOut, newAddress, register } from "../support/browser/registration";
+import { arrive, startSite } from "../support/browser/site";
 import { photograph, survey, surveyed, themes } from "../support/browser/survey";
 import { VirtualAuthenticator } from "../support/browser/virtual-authenticator";
 import { pageTexts } from "../support/browser/visits";
-import { latchkey } from "../support/command";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { until } from "../support/until";
 
@@ -23,9 +22,6 @@ const site = startSite(() => ({ DATABASE_URL: databaseUrl }));
 
 afterAll(() => cluster.remove());
 
-let addresses = 0;
-const newAddress = () => `guest${++addresses}@example.com`;
-
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
 const signInButton = (page: Page) => page.getByRole("button", { name: /^Sign in with a passkey(?: Last used)?$/ });
@@ -37,11 +33,6 @@ async function addPasskey(page: Page, authenticator: VirtualAuthenticator): Prom
   await button(page, "Add a passkey").click();
   await page.getByText("The passkey was added.").waitFor();
   await authenticator.setPresent(false);
-}
-
-async function logOut(page: Page): Promise<void> {
-  await button(page, "Log out").click();
-  await arrive(page, "Log in");
 }
 
 async function signIn(page: Page, authenticator: VirtualAuthenticator): Promise<void> {
@@ -123,25 +114,6 @@ test("an authenticator that has one already adds none, and the page says so", as
   expect(await authenticator.credentials()).toHaveLength(1);
 });
 
-test("the last way in cannot be removed; a password by mail comes first", async () => {
-  const page = await visitWithoutSuggestions();
-  const authenticator = await VirtualAuthenticator.of(page);
-  await page.goto("/login");
-  await page.getByRole("link", { name: "Sign in with single sign-on" }).click();
-  await signInAtProvider(page, newAddress().split("@")[0] ?? "");
-  await arrive(page, "Your account");
-  await addPasskey(page, authenticator);
-  await page.locator("summary", { hasText: "Disconnect" }).click();
-  await button(page, "Disconnect single sign-on").click();
-  await page.getByText("The external sign-in was disconnected").waitFor();
-  await button(page, "Remove the passkey").click();
-  await page.getByText("This is the only way into your account: add another one first.").waitFor();
-  expect(await button(page, "Set a password by mail").isVisible()).toBe(true);
-  await logOut(page);
-  await signIn(page, authenticator);
-  await arrive(page, "Your account");
-});
-
 test("the library's script is loaded where a passkey is used, and not before", async () => {
   const { page, authenticator } = await withPasskey();
   await logOut(page);
@@ -168,64 +140,6 @@ test("a sign-in ends at return_to, also after a refusal", async () => {
   expect(site.takeProblems().map((problem) => problem.replace(/ \(.*\)$/, ""))).toContain(
     "console: Failed to load resource: net::ERR_FAILED",
   );
-});
-
-test("in a second browser a synchronised passkey signs in, and the owner is told; removing it ends that session", async () => {
-  const { page, authenticator, email } = await withPasskey();
-  const other = await visitWithoutSuggestions();
-  const synchronised = await VirtualAuthenticator.of(other);
-  await synchronised.receive(await authenticator.credentials());
-  await other.goto("/login");
-  await signIn(other, synchronised);
-  await arrive(other, "Your account");
-  expect(await site.mail(email, "New sign-in to your account")).toContain("signed in to your account with a passkey");
-  await page.reload();
-  await button(page, "Remove the passkey").click();
-  await page.getByText("Every other session was ended.").waitFor();
-  await other.reload();
-  await arrive(other, "Log in");
-});
-
-test("a passkey of a suspended account is refused as one that was removed, and works after the restoration", async () => {
-  const { page, authenticator, email } = await withPasskey();
-  const run = (command: string) => latchkey(["user", command, email], { DATABASE_URL: databaseUrl });
-  expect(await run("suspend")).toMatchObject({ status: 0 });
-  await page.goto("/login");
-  await signIn(page, authenticator);
-  await page.getByText("Signing in with the passkey did not work.").waitFor();
-  await authenticator.setPresent(false);
-  expect(await run("restore")).toMatchObject({ status: 0 });
-  await signIn(page, authenticator);
-  await arrive(page, "Your account");
-});
-
-test("a passkey works after a reset, whose mail names it, and after a change of the address", async () => {
-  const { page, authenticator, email } = await withPasskey();
-  await logOut(page);
-  await page.goto("/forgot-password");
-  await page.getByLabel("Email").fill(email);
-  await button(page, "Send the link").click();
-  const mail = await site.mail(email, "Reset your password");
-  expect(mail).toContain("Your account has passkeys (1).");
-  await page.goto(linkIn(mail));
-  await choosePassword(page, "an entirely new password");
-  await button(page, "Change the password").click();
-  await page.getByText("Your password was changed. Log in with the new one.").waitFor();
-  await signIn(page, authenticator);
-  await arrive(page, "Your account");
-  await authenticator.setPresent(false);
-
-  await page.locator("summary", { hasText: "Change the email address" }).click();
-  await page.getByLabel("New email address").fill(`new-${email}`);
-  await button(page, "Send the link").click();
-  await page.goto(linkIn(await site.mail(`new-${email}`, "Confirm your new email address")));
-  await button(page, "Show the account").click();
-  await button(page, "Confirm the address").click();
-  await arrive(page, "Your account");
-  await logOut(page);
-  await signIn(page, authenticator);
-  await arrive(page, "Your account");
-  await page.getByText(`new-${email}`).first().waitFor();
 });
 
 test("after 15 minutes adding one asks for a new sign-in first, and makes no passkey on the device", async () => {

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { choosePassword, logIn, register } from "../support/browser/registration";
-import { arrive, linkIn, startSite } from "../support/browser/site";
+import { askForReset, choosePassword, logIn, register } from "../support/browser/registration";
+import { arrive, startSite } from "../support/browser/site";
 import { survey, surveyed } from "../support/browser/survey";
 
 // What people do with a reset link in a hurry, and what each ends with.
@@ -9,14 +9,6 @@ import { survey, surveyed } from "../support/browser/survey";
 const site = startSite();
 
 const newPassword = "slow rivers under the bridge";
-
-async function askForLink(page: Page, email: string): Promise<string> {
-  await page.goto("/forgot-password");
-  await page.getByLabel("Email").fill(email);
-  await page.getByRole("button", { name: "Send the link" }).click();
-  await arrive(page, "Check your mail");
-  return linkIn(await site.mail(email, "Reset your password"));
-}
 
 async function newAccount(email: string): Promise<void> {
   const page = await site.open("/register");
@@ -34,7 +26,7 @@ test.each([true, false])("a double click on the new password changes it (scripts
   const email = `double-${javaScriptEnabled}@example.com`;
   await newAccount(email);
   const page = await site.open("/login", { ...surveyed, javaScriptEnabled });
-  await page.goto(await askForLink(page, email));
+  await page.goto(await askForReset(site, page, email));
   await choosePassword(page, newPassword);
   const sent = posts(page);
   await page.getByRole("button", { name: "Change the password" }).dblclick();
@@ -57,7 +49,7 @@ test("a double click on the request for a link sends one request", async () => {
 test("a link that was used in another tab says so before anything is typed, and leads to a new one", async () => {
   await newAccount("tabs@example.com");
   const first = await site.open("/login", surveyed);
-  const link = await askForLink(first, "tabs@example.com");
+  const link = await askForReset(site, first, "tabs@example.com");
   const second = await first.context().newPage();
   await Promise.all([first.goto(link), second.goto(link)]);
   await choosePassword(first, newPassword);
@@ -80,7 +72,7 @@ test("a link that was used in another tab says so before anything is typed, and 
 test("a link that lost its end says so, and a damaged one works", async () => {
   await newAccount("mangled+tag@example.com");
   const page = await site.open("/login", surveyed);
-  const link = await askForLink(page, "mangled+tag@example.com");
+  const link = await askForReset(site, page, "mangled+tag@example.com");
   await page.goto(link.replace(/&token=.*/, ""));
   await page.getByText("This link is not whole: copy all of it from the mail.").waitFor();
   await survey(page, "reset-incomplete-link");

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { allowedTarget } from "../../server/settings/return-to";
-import { askForAccount, choosePassword, logIn, password, register } from "../support/browser/registration";
+import { askForAccount, choosePassword, logIn, newAddress, password, register } from "../support/browser/registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "../support/browser/site";
 import { listen } from "../support/listen";
 import { bypasses, targets } from "../support/open-redirects";
@@ -20,9 +20,6 @@ beforeAll(async () => {
 });
 
 const site = startSite(() => ({ RETURN_ORIGINS: app }));
-
-let addresses = 0;
-const newAddress = () => `guest${++addresses}@example.com`;
 
 describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
   const options = { javaScriptEnabled };

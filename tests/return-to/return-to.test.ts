@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as index from "~/routes/_index";
 import * as authorize from "~/routes/auth.idp._index";
-import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
@@ -314,14 +313,5 @@ describe("requireUser", () => {
     ["a path that is too long", get(`/notes?${"a".repeat(2_048)}`), "/login"],
   ])("sends a visitor of %s to the login page, and back", async (_what, request, location) => {
     expect(await ask(request)).toMatchObject({ status: 302, location });
-  });
-
-  test("on the account page sends a visitor to exactly /login", async () => {
-    for (const [route, request] of [
-      [dashboard.loader, get("/dashboard?notice=idp_connected")],
-      [dashboard.action, post("/dashboard", { intent: "end-other-sessions" })],
-    ] as const) {
-      expect(await call(route, request)).toMatchObject({ status: 302, location: "/login" });
-    }
   });
 });

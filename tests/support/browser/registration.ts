@@ -14,7 +14,23 @@ export async function logIn(page: Page, email: string, value = password): Promis
   await page.getByRole("button", { name: "Log in" }).click();
 }
 
+export async function logOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Log out" }).click();
+  await arrive(page, "Log in");
+}
+
+/** Opens `/forgot-password` and asks for a link. @returns the mailed link */
+export async function askForReset({ mail }: Mailbox, page: Page, email: string): Promise<string> {
+  await page.goto("/forgot-password");
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Send the link" }).click();
+  await arrive(page, "Check your mail");
+  return linkIn(await mail(email, "Reset your password"));
+}
+
 type Mailbox = Pick<Site, "mail">;
+
+export const newAddress = () => `${crypto.randomUUID()}@example.com`;
 
 export async function askForAccount(page: Page, email: string): Promise<void> {
   await arrive(page, "Create an account");
