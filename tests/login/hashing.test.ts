@@ -98,7 +98,7 @@ test.each<[string, (cookie: string) => Promise<Outcome>]>([
       expect(refused).toMatchObject({ status: 503 });
       expect(refused.cookies).toEqual({});
       expect(refused.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
-      }
+    }
     await finishAll(hashes);
     expect(await latchkey.execute("select * from rate_limits where points > 0")).toEqual([]);
   },
