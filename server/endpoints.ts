@@ -1,7 +1,7 @@
+import { config } from "./config";
 import { type Answer, type Endpoint, type EndpointOf, plainText } from "./door/endpoints";
 import { publicKeys } from "./features/application/signing-keys";
 import { isReady } from "./features/operator/health";
-import { passkeyEndpoints } from "./features/owner/passkeys";
 import { findFile } from "./features/visitor/branding";
 
 /** A JSON Web Key Set (RFC 7517): the public keys of the tokens of `/auth/verify`. */
@@ -11,9 +11,12 @@ async function keySet(): Promise<Answer | null> {
   return keys && { status: 200, headers, body: JSON.stringify({ keys }) };
 }
 
+/** W3C, "A Well-Known URL for Relying Party Passkey Endpoints". */
 function passkeyPages(): Answer | null {
-  const pages = passkeyEndpoints();
-  return pages && { status: 200, headers: { "Content-Type": "application/json" }, body: JSON.stringify(pages) };
+  if (config().relyingPartyId === null) return null;
+  const page = `${config().appUrl}/dashboard`;
+  const body = JSON.stringify({ enroll: page, manage: page });
+  return { status: 200, headers: { "Content-Type": "application/json" }, body };
 }
 
 const answers: Record<string, Endpoint["answer"]> = {

@@ -1,3 +1,18 @@
+import { keepTyped, respond } from "~/answers/responses";
+import { readFields } from "./form";
+
+/** Runs the action of a form that asks for a mail. The answer is the same for every address. */
+export function askForMail(request: Request, ask: (email: string) => Promise<unknown>) {
+  return respond(async () => {
+    const { fields, typed } = await readFields(request, "email");
+    const email = typed.email ?? "";
+    return keepTyped({ email }, async () => {
+      await ask(fields.email);
+      return { status: "sent" as const, email };
+    });
+  });
+}
+
 export interface LinkParameters {
   email: string;
   token: string;

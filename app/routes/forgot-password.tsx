@@ -2,13 +2,12 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { isMailLogged } from "#server/features/visitor/mail-preview";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
-import { keepTyped, respond } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
 import { Page, Unavailable } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { readFields } from "~/forms/form";
+import { askForMail } from "~/forms/mailed-link";
 import { visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
@@ -27,14 +26,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 }
 
 export function action({ request }: ActionFunctionArgs) {
-  return respond(async () => {
-    const { fields, typed } = await readFields(request, "email");
-    const email = typed.email ?? "";
-    return keepTyped({ email }, async () => {
-      await requestPasswordReset(visitorOf(request), fields.email);
-      return { status: "sent" as const, email };
-    });
-  });
+  return askForMail(request, (email) => requestPasswordReset(visitorOf(request), email));
 }
 
 export default function ForgotPassword() {

@@ -4,7 +4,7 @@ import { config } from "#server/config";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { isMailLogged } from "#server/features/visitor/mail-preview";
 import { requestRegistration } from "#server/features/visitor/registration";
-import { keepTyped, respond, returnToOf } from "~/answers/responses";
+import { respond, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
@@ -13,7 +13,7 @@ import { Page, Unavailable } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
 import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { readFields } from "~/forms/form";
+import { askForMail } from "~/forms/mailed-link";
 import { requireGuest } from "~/visitor/session";
 import { languageOf, visitorOf } from "~/visitor/visitor";
 
@@ -39,14 +39,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 }
 
 export function action({ request }: ActionFunctionArgs) {
-  return respond(async () => {
-    const { fields, typed } = await readFields(request, "email");
-    const email = typed.email ?? "";
-    return keepTyped({ email }, async () => {
-      await requestRegistration(visitorOf(request), fields.email, returnToOf(request));
-      return { status: "sent" as const, email };
-    });
-  });
+  return askForMail(request, (email) => requestRegistration(visitorOf(request), email, returnToOf(request)));
 }
 
 export default function Register() {

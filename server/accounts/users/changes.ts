@@ -61,7 +61,7 @@ const changes = {
 >;
 
 /** The notices that say how many passkeys stay in force. */
-const passkeyNotices = ["mail_password_changed", "mail_email_changed", "mail_provider_linked"];
+const passkeyNotices: NoticeTask[] = ["mail_password_changed", "mail_email_changed", "mail_provider_linked"];
 
 interface Details {
   /** The language of the page on which the owner acts, and of notices from now on. */

@@ -89,12 +89,6 @@ export const signalledAccount = (userId: string) => ({
   userId: Buffer.from(userHandle(userId)).toString("base64url"),
 });
 
-/** W3C, "A Well-Known URL for Relying Party Passkey Endpoints"; `null` while passkeys are off. */
-export function passkeyEndpoints(): { enroll: string; manage: string } | null {
-  const page = `${config().appUrl}/dashboard`;
-  return config().relyingPartyId === null ? null : { enroll: page, manage: page };
-}
-
 function refuse(reason: PasskeyFailure): "refused" {
   logEvent({ event: "passkey.failed", reason });
   return "refused";
