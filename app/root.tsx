@@ -41,7 +41,7 @@ export function Layout({ children }: { children: ReactNode }) {
         )}
         {brand.colors && <link rel="stylesheet" href={brand.colors} />}
         {/* The browser loads the texts beside the scripts. */}
-        <link rel="preload" as="fetch" href={textsPath} crossOrigin="anonymous" {...lowPriority} />
+        <link rel="preload" as="fetch" href={textsPath} {...lowPriority} />
       </head>
       <body>
         {children}

@@ -46,7 +46,8 @@ export function PageForBrowser() {
 export async function pageOfDocument(): Promise<PageContent> {
   const value = document.getElementById(elementId)?.getAttribute("value") ?? "";
   const content: Omit<PageContent, "texts" | "nonce"> = JSON.parse(value);
-  const answer = await fetch(content.textsPath);
+  // As the preload asks for them. WebKit takes a preload with `crossorigin` for another request, and loads them again.
+  const answer = await fetch(content.textsPath, { mode: "no-cors", credentials: "include" });
   if (!answer.ok) throw new Error("The texts cannot be loaded; the page goes on without scripts.");
   return { ...content, texts: await answer.json(), nonce: "" };
 }

@@ -13,6 +13,8 @@ export const chromium: Engine = {
       type: (field, text) => first(fieldPath(field)).fill(text),
       press: (text) => first(controlPath(text)).click(),
       see: (text) => first(textPath(text)).waitFor(),
+      key: (name) => page.keyboard.press(name),
+      ask: (expression) => page.evaluate(expression),
       url: async () => page.url(),
       close: () => browser.close(),
     };

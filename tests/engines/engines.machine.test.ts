@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
 import { linkIn } from "../support/browser/site";
 import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { until } from "../support/until";
 import { chromium } from "./chromium";
 import { firefox } from "./firefox";
 import type { Engine, Tab } from "./tab";
@@ -120,6 +121,65 @@ const flows: Record<string, () => Promise<void>> = {
   },
 };
 
+/** The name of the element that has the focus; empty for none. */
+const focused = "(document.activeElement.labels?.[0] ?? document.activeElement).innerText.trim()";
+
+/** The names of the elements that Tab must reach, in the order of the page. */
+const controls = `[...document.querySelectorAll("a[href], button, input, summary")]
+  .filter((control) => control.checkVisibility({ visibilityProperty: true }) && control.type !== "hidden")
+  .map((control) => (control.labels?.[0] ?? control).innerText.trim())`;
+
+/** React has the document, and the controls that need scripts are there. */
+const hydrated =
+  'Object.keys(document).some((key) => key.startsWith("__react")) && document.querySelector(".scripted") === null';
+
+async function openHydrated(url: string): Promise<void> {
+  await tab.open(url);
+  await until(() => tab.ask<boolean>(hydrated), "the page is hydrated");
+}
+
+async function expectEveryControlByTab(url: string): Promise<void> {
+  await openHydrated(url);
+  const expected = await tab.ask<string[]>(controls);
+  expect(expected.length).toBeGreaterThan(3);
+  const reached: string[] = [];
+  for (const _ of expected) {
+    await tab.key("Tab");
+    reached.push(await tab.ask(focused));
+  }
+  expect(reached).toEqual(expected);
+}
+
+const scripted: Record<string, () => Promise<void>> = {
+  async "each file is loaded once"() {
+    await openHydrated(`${server.url}/login`);
+    const loaded = await tab.ask<string[]>('performance.getEntriesByType("resource").map(({ name }) => name)');
+    expect(loaded.filter((file, n) => loaded.indexOf(file) !== n)).toEqual([]);
+    expect(loaded.filter((file) => file.includes("/texts-"))).toHaveLength(1);
+  },
+
+  async "by keyboard"() {
+    await register();
+    await expectEveryControlByTab(`${server.url}/dashboard`);
+    await logOut();
+    for (const path of ["/login", "/register", "/forgot-password"])
+      await expectEveryControlByTab(`${server.url}${path}`);
+    await tab.type("Email", email);
+    await tab.key("Escape");
+    await tab.key("Enter");
+    await tab.see("Check your mail");
+    await expectEveryControlByTab(await mailedLink("Reset your password"));
+    await tab.type("New password", newPassword);
+    await tab.type("New password, again", newPassword);
+    await tab.key("Enter");
+    await tab.see("Your password was changed. Log in with the new one.");
+    await tab.type("Email", email);
+    await tab.type("Password", newPassword);
+    await tab.key("Enter");
+    await tab.see("Your account");
+  },
+};
+
 const engines: Record<string, Engine> = { Chromium: chromium, Firefox: firefox, WebKit: webkit };
 
 describe.each(Object.keys(engines))("in %s", (engine) => {
@@ -129,5 +189,11 @@ describe.each(Object.keys(engines))("in %s", (engine) => {
       tab = await engines[engine]!.start(scripts);
       await flows[flow]!();
     });
+  });
+
+  test.each(Object.keys(scripted))("%s", async (name) => {
+    email = `${crypto.randomUUID()}@example.com`;
+    tab = await engines[engine]!.start(true);
+    await scripted[name]!();
   });
 });

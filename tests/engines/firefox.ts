@@ -48,6 +48,8 @@ export const firefox: Engine = {
         await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
       },
       see: async (text) => void (await first(textPath(text))),
+      key: (name) => page.keyboard.press(name),
+      ask: <Value>(expression: string) => page.evaluate(expression) as Promise<Value>,
       url: async () => page.url(),
       async close() {
         await browser.close();

@@ -7,9 +7,18 @@ export interface Tab {
   press(text: string): Promise<void>;
   /** Waits until the page shows this text as a heading, a notice or a part of one. */
   see(text: string): Promise<void>;
+  /** Presses a key, wherever the focus is. */
+  key(name: Key): Promise<void>;
+  /** Evaluates an expression in the page. */
+  ask<Value>(expression: string): Promise<Value>;
   url(): Promise<string>;
   close(): Promise<void>;
 }
+
+/** As W3C WebDriver, section 17.4.2, spells it. */
+export const keys = { Enter: "\uE007", Escape: "\uE00C", Tab: "\uE004" };
+
+type Key = keyof typeof keys;
 
 export interface Engine {
   /** Starts a browser with a profile of its own. */

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../support/server";
 import { until } from "../support/until";
-import { controlPath, type Engine, fieldPath, seconds, textPath } from "./tab";
+import { controlPath, type Engine, fieldPath, keys, seconds, textPath } from "./tab";
 
 /** Where Debian has it: outside PATH, in the folder of the library's version. */
 function miniBrowser(): string {
@@ -105,6 +105,14 @@ export const webkit: Engine = {
       },
       press: (text) => session.onFirst(controlPath(text), "/click", {}),
       see: (text) => session.onFirst(textPath(text), "/text"),
+      async key(name) {
+        const actions = [
+          { type: "keyDown", value: keys[name] },
+          { type: "keyUp", value: keys[name] },
+        ];
+        await session.send("/actions", { actions: [{ type: "key", id: "keyboard", actions }] });
+      },
+      ask: (expression) => session.send("/execute/sync", { script: `return ${expression}`, args: [] }),
       url: () => session.send("/url"),
       async close() {
         await session.send("", undefined, "DELETE").catch(() => {}); // the processes end either way
