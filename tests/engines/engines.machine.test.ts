@@ -144,7 +144,9 @@ async function expectEveryControlByTab(url: string): Promise<void> {
   expect(expected.length).toBeGreaterThan(3);
   const reached: string[] = [];
   for (const _ of expected) {
+    await tab.ask("(window.left = document.activeElement) && null");
     await tab.key("Tab");
+    await until(() => tab.ask<boolean>("document.activeElement !== window.left"), "the focus moves");
     reached.push(await tab.ask(focused));
   }
   expect(reached).toEqual(expected);
