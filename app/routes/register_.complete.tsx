@@ -24,9 +24,8 @@ export function loader({ request }: LoaderFunctionArgs) {
     const returnTo = returnToOf(request);
     const link = await openedLink(request, isRegistrationLinkLive);
     const registrationClosed = config().registration.mode === "closed";
-    const loaded = { ...link, ...(returnTo && { [returnToName]: returnTo }), registrationClosed };
     allowFormTarget(request, returnTo);
-    return loaded;
+    return { ...link, ...(returnTo && { [returnToName]: returnTo }), registrationClosed };
   });
 }
 
