@@ -15,12 +15,6 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test("wrong usage is answered on standard error with status 2", async () => {
-  const { status, stdout, stderr } = await latchkey(["user", "forget"], { DATABASE_URL: "not used" });
-  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
-  expect(stderr).toMatch(/^error: unknown command 'forget'\n\nUsage: latchkey user COMMAND\n/);
-});
-
 test("the path of a file that cannot be read is told in full", async () => {
   expect(await latchkey(["user", "import", "missing"], { DATABASE_URL: "pglite:not-used" }, folder)).toEqual(
     failed(`${join(folder, "missing")} cannot be read: ENOENT.\n`),

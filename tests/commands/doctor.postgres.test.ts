@@ -1,18 +1,38 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type IncomingHttpHeaders, type RequestListener, request } from "node:http";
+import https from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SMTPServerOptions } from "smtp-server";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
 import { startIdentityProvider } from "../../demo/identity-provider";
-import { type Authority, createAuthority } from "../support/certificates";
+import { type Authority, type Certificate, createAuthority } from "../support/certificates";
 import { latchkey } from "../support/command";
 import { createDatabases } from "../support/databases";
 import { listen } from "../support/listen";
-import { type ReverseProxy, startReverseProxy } from "../support/reverse-proxy";
 import { createEmptyDatabase, freePort, type RunningServer, startServer } from "../support/server";
 import { login, startScriptedServer, startSmtpServer } from "../support/smtp-service";
+
+/** @param rewrite changes the headers that it passes on, with what a good proxy would set at hand */
+async function startReverseProxy(
+  upstream: () => number,
+  rewrite: (headers: IncomingHttpHeaders, set: { proto: string; host: string; client: string }) => void,
+  certificate: Certificate,
+) {
+  const forward: RequestListener = (incoming, outgoing) => {
+    const headers = { ...incoming.headers };
+    rewrite(headers, { proto: "https", host: headers.host ?? "", client: incoming.socket.remoteAddress ?? "" });
+    const { method, url: path } = incoming;
+    const sent = request({ host: "localhost", port: upstream(), method, path, headers, setHost: false }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    sent.on("error", () => outgoing.writeHead(502).end());
+    incoming.pipe(sent);
+  };
+  return listen(https.createServer(certificate, forward));
+}
 
 type Settings = Record<string, string>;
 type Rewrite = Parameters<typeof startReverseProxy>[1];
@@ -23,7 +43,7 @@ let folder: string;
 let database: string;
 let service: RunningServer;
 let other: RunningServer;
-let proxy: ReverseProxy;
+let proxy: Awaited<ReturnType<typeof startReverseProxy>>;
 
 const setEvery: Rewrite = (headers, { proto, host, client }) => {
   headers["x-forwarded-proto"] = proto;
@@ -362,10 +382,6 @@ async function identityProvider() {
 testCases(
   "provider",
   {
-    "it accepts the client": async () => [
-      (await identityProvider()).settings,
-      "ok oidc: the client id and secret are accepted; back-channel logout: supported; IDP_LOGOUT: supported",
-    ],
     "it refuses a wrong client secret": async () => [
       { ...(await identityProvider()).settings, IDP_CLIENT_SECRET: "a-wrong-secret" },
       "fail oidc: the provider refuses the client's credentials (invalid_client) Mend: copy IDP_CLIENT_ID and IDP_CLIENT_SECRET from the provider again",

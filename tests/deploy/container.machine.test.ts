@@ -1,20 +1,19 @@
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { parse } from "yaml";
-import { twice } from "../support/passwords";
 import { PostgresCluster } from "../support/postgres-cluster";
 import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider";
 import { freePort, remixServeListens } from "../support/server";
 import { Visitor } from "../support/visitor";
-import { commandOf, copy, copyContext, type Instruction, readStages } from "./containerfile";
+import { commandOf, copy, type Instruction, readStages } from "./containerfile";
 import { asStranger, start, temporaryFolder } from "./host";
 import { startMailServer } from "./mail-server";
 
-// The steps of deploy/Containerfile and the settings of deploy/compose.yaml, without an image: the production dependencies
-// alone, as a user that owns nothing, in a folder that cannot be written, without HOME.
+// The last stage of deploy/Containerfile and the settings of deploy/compose.yaml, without an image: the production
+// dependencies alone, as a user that owns nothing, in a folder that cannot be written, without HOME.
 
 const execute = promisify(execFile);
 
@@ -41,27 +40,20 @@ async function survey(folder: string): Promise<string[]> {
 beforeAll(async () => {
   place = await temporaryFolder();
   [cluster, provider] = await Promise.all([PostgresCluster.start(), startScriptedProvider()]);
-  const [context, source] = [join(place.folder, "context"), join(place.folder, "src")];
   app = join(place.folder, "app");
-  await copyContext(context);
   const [build = [], last = []] = await readStages("deploy/Containerfile");
   final = last;
-
-  // `RUN npm ci` of the first stage made the node_modules of these tests.
-  await cp(context, source, { recursive: true });
-  await symlink(resolve("node_modules"), join(source, "node_modules"));
   const commands = build.filter(({ name }) => name === "RUN").map(({ text }) => text.split(" "));
   expect(commands.map((words) => words.slice(0, 3))).toEqual([
     ["npm", "ci", "--no-audit"],
     ["npm", "run", "build"],
   ]);
-  await execute("npm", ["run", "build"], { cwd: source, env: { ...process.env, NODE_ENV: "production" } });
 
   expect(textOf("RUN")).toMatch(/^npm ci --omit=dev --ignore-scripts /);
   await mkdir(app);
   await cp(join(inject("production"), "node_modules"), join(app, "node_modules"), { recursive: true });
   for (const { text } of final.filter(({ name }) => name === "COPY")) {
-    await copy(text.replaceAll("/src/", ""), text.startsWith("--from=build ") ? source : context, app);
+    await copy(text.replaceAll("/src/", ""), app);
   }
   await execute("chmod", ["-R", "a-w", app]);
 });
@@ -104,12 +96,13 @@ test("a reset, an external sign-in and a stop, and nothing is written into the f
   const email = "grace@example.com";
   const visitor = new Visitor(url);
   await visitor.post("/register", { email });
-  const claim = { email, token: await smtp.token("Finish creating your account") };
-  const registered = await visitor.post("/register/complete", { ...claim, ...twice("correct horse battery staple") });
+  const registered = await visitor.finishRegistration({
+    email,
+    token: await smtp.token("Finish creating your account"),
+  });
   expect(registered.location).toBe("/dashboard");
-  await visitor.post("/forgot-password", { email });
-  const link = { email, token: await smtp.token("Reset your password") };
-  const reset = await visitor.post("/reset-password", { ...link, ...twice("another good password") });
+  await visitor.askForReset(email);
+  const reset = await visitor.reset({ email, token: await smtp.token("Reset your password") });
   expect(reset.location).toBe("/login?notice=password_reset");
   await smtp.token("Your password was changed");
   expect(await new Visitor(url).signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });

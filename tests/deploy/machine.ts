@@ -14,124 +14,84 @@ interface Surroundings {
   replica?: number;
 }
 
+const systemPath = { PATH: "/usr/bin:/bin" };
+
 /**
- * A machine on which the commands of docs/operation.md run, in a folder: `/etc`, `/opt`, `/usr/local` and `/var` are below
- * it, the user latchkey has the id of a stranger, and scripts stand in for `useradd`, `npm ci` and systemd.
+ * A folder in which the commands of docs/operation.md run: `/etc`, `/opt`, `/usr/local` and `/var` are below it, and the
+ * user latchkey has the id of a stranger. The tests of the unit say what systemd makes of it: here `systemctl` only starts
+ * and stops the program, with the settings that the commands have written.
  */
 export class Machine {
   readonly url: string;
   readonly #root: string;
-  readonly #remove: () => Promise<void>;
   readonly #poolerPort: number;
   #surroundings: Surroundings;
 
-  private constructor(
-    root: string,
-    remove: () => Promise<void>,
-    [port, poolerPort]: [number, number],
-    surroundings: Surroundings,
-  ) {
+  private constructor(root: string, [port, poolerPort]: [number, number], surroundings: Surroundings) {
     this.#root = root;
     this.#poolerPort = poolerPort;
-    this.#remove = remove;
     this.#surroundings = surroundings;
     this.url = `http://127.0.0.1:${port}`;
   }
 
   static async create(surroundings: Surroundings): Promise<Machine> {
-    const { folder, remove } = await temporaryFolder();
-    for (const path of [
-      "bin",
-      "etc/pgbouncer",
-      "etc/systemd/system",
-      "opt",
-      "usr/local/sbin",
-      "var/lib",
-      "var/backups",
-    ]) {
-      await mkdir(join(folder, path), { recursive: true });
-    }
-    const machine = new Machine(folder, remove, [await freePort(), await freePort()], surroundings);
-    await machine.#writeStandIns();
+    const { folder } = await temporaryFolder();
+    const folders = "bin etc/pgbouncer etc/systemd/system opt usr/local/sbin var/lib var/backups".split(" ");
+    for (const path of folders) await mkdir(join(folder, path), { recursive: true });
+    const machine = new Machine(folder, [await freePort(), await freePort()], surroundings);
+    await machine.#writePrograms();
     return machine;
   }
 
-  async #writeStandIns(): Promise<void> {
-    const bin = (name: string) => join(this.#root, "bin", name);
+  async #writePrograms(): Promise<void> {
+    const root = this.#root;
+    const program = (name: string, ...lines: string[]) => writeScript(join(root, "bin", name), lines);
     const user = `--reuid=${stranger} --regid=${stranger} --clear-groups --inh-caps=-all --no-new-privs`;
-    await writeScript(bin("useradd"), []);
-    await writeScript(bin("runuser"), ["shift 3", 'exec "$@"']); // runuser -u postgres -- COMMAND
-    await writeScript(bin("journalctl"), [`cat ${this.#root}/log`]);
-    await writeScript(bin("npm"), [
-      '[ "$*" = "ci --omit=dev --ignore-scripts" ]',
-      `cmp "${process.cwd()}/package-lock.json" package-lock.json`,
-      `cp -al ${this.#surroundings.production}/node_modules .`,
-    ]);
-    // Runs a command as the unit's user in $folder, with $environment, the lines of $settings and $mask.
-    const run = [
-      `root=${this.#root} uid=${stranger}`,
-      "run() {",
-      '  cd "$root$folder"',
-      '  command="$*"',
-      "  set -- $environment",
-      '  while IFS= read -r line; do set -- "$@" "$line"; done <"$root$settings"',
-      '  umask "$mask"',
-      `  exec setpriv ${user} env -i PATH=/usr/bin:/bin "$@" PORT=${new URL(this.url).port} \\`,
-      `    ${process.execPath} \${command#/usr/bin/node }`,
-      "}",
-    ];
-    await writeScript(bin("systemd-run"), [
-      ...run,
-      'folder=/ environment="" settings=/dev/null mask=0022',
-      'while [ "$1" != /usr/bin/node ]; do',
-      '  name=$(echo "$1" | cut -d= -f1-2) value=$(echo "$1" | cut -d= -f3)',
-      '  case "$name" in',
-      '    --setenv=*) environment="$environment $(echo "$1" | cut -d= -f2-)" ;;',
-      "    --property=WorkingDirectory) folder=$value ;;",
-      "    --property=EnvironmentFile) settings=$value ;;",
-      "    --property=UMask) mask=$value ;;",
-      "  esac",
-      "  shift",
-      "done",
-      'run "$@"',
-    ]);
-    const unit = [
-      ...run,
-      'unit="$root/etc/systemd/system/latchkey.service"',
-      'value() { sed -n "s/^$1=//p" "$unit"; }',
-    ];
-    await writeScript(bin("systemctl"), [
-      ...unit,
-      'if [ "$*" = "restart pgbouncer" ]; then',
-      '  home="$root/pgbouncer"',
-      '  install -d -o postgres -g postgres "$home"',
-      `  sed -e "s,= /etc/,= $root/etc/," -e "s,= /var/.*/,= $home/," -e "s/=5432/=${this.#surroundings.postgres}/" \\`,
-      `    -e "s/= 6432/= ${this.#poolerPort}/" "$root/etc/pgbouncer/pgbouncer.ini" >"$home/pgbouncer.ini"`,
-      "  exec setpriv --reuid=postgres --regid=postgres --clear-groups pgbouncer --daemon --quiet $home/pgbouncer.ini",
-      "fi",
+    await program("useradd");
+    await program("runuser", "shift 3", 'exec "$@"'); // runuser -u postgres -- COMMAND
+    await program("journalctl", `cat ${root}/log`);
+    await program("npm", `cp -al ${this.#surroundings.production}/node_modules .`);
+    await program(
+      "as-latchkey",
+      `cd ${root}/opt/latchkey`,
+      "umask 0077",
+      `exec setpriv ${user} env -i PATH=/usr/bin:/bin NODE_ENV=production HOST=127.0.0.1 PORT=${new URL(this.url).port} \\`,
+      `  ${process.execPath} --env-file=${root}/etc/latchkey/settings "$@"`,
+    );
+    await program(
+      "systemd-run",
+      'while [ "$1" != /usr/bin/node ]; do shift; done',
+      "shift",
+      `exec ${root}/bin/as-latchkey "$@"`,
+    );
+    await program(
+      "systemctl",
       'runs() { kill -0 "$1" 2>/dev/null && ! grep -q "^State:.Z" "/proc/$1/status"; }',
       "stop() {",
-      '  [ -f "$root/pid" ] || return 0',
-      '  pid=$(cat "$root/pid")',
-      '  rm "$root/pid"',
+      `  pid=$(cat ${root}/pid 2>/dev/null) || return 0`,
       '  if runs "$pid"; then kill -TERM "$pid"; fi',
       '  while runs "$pid"; do sleep 0.05; done',
       "}",
       "start() {",
-      '  install -d -o "$uid" -g "$uid" -m "$(value StateDirectoryMode)" "$root/var/lib/$(value StateDirectory)"',
-      "  folder=$(value WorkingDirectory) environment=$(value Environment)",
-      "  settings=$(value EnvironmentFile) mask=$(value UMask)",
-      '  (run $(value ExecStart)) >>"$root/log" 2>&1 </dev/null &',
-      '  echo $! >"$root/pid"',
+      `  install -d -o ${stranger} -g ${stranger} -m 0700 ${root}/var/lib/latchkey`,
+      `  ${root}/bin/as-latchkey server/serve.js >>${root}/log 2>&1 </dev/null &`,
+      `  echo $! >${root}/pid`,
       "}",
-      '[ "$*" = daemon-reload ] || [ "$*" = "enable --now latchkey" ] || [ "$2" = latchkey ]',
-      'case "$1" in',
+      'case "$*" in',
       "  daemon-reload) ;;",
-      "  enable | start) start ;;",
-      "  stop) stop ;;",
-      "  restart) stop; start ;;",
+      '  "enable --now latchkey" | "start latchkey") start ;;',
+      '  "stop latchkey") stop ;;',
+      '  "restart latchkey") stop; start ;;',
+      '  "restart pgbouncer")',
+      `    install -d -o postgres -g postgres ${root}/pgbouncer`,
+      `    sed -e "s,= /etc/,= ${root}/etc/," -e "s,= /var/.*/,= ${root}/pgbouncer/," \\`,
+      `      -e "s/=5432/=${this.#surroundings.postgres}/" -e "s/= 6432/= ${this.#poolerPort}/" \\`,
+      `      ${root}/etc/pgbouncer/pgbouncer.ini >${root}/pgbouncer/pgbouncer.ini`,
+      "    exec setpriv --reuid=postgres --regid=postgres --clear-groups \\",
+      `      pgbouncer --daemon --quiet ${root}/pgbouncer/pgbouncer.ini ;;`,
+      "  *) exit 1 ;;",
       "esac",
-    ]);
+    );
   }
 
   /** Runs the commands of this name in docs/operation.md; returns their output. */
@@ -186,19 +146,15 @@ export class Machine {
   }
 
   takeBackups(from: Machine): void {
-    runAsRoot(`cp -a ${from.#root}/var/backups/. ${this.#root}/var/backups/`, { PATH: "/usr/bin:/bin" });
+    runAsRoot(`cp -a ${from.#root}/var/backups/. ${this.#root}/var/backups/`, systemPath);
   }
 
   emptyDataFolder(): void {
-    runAsRoot(`${this.#root}/bin/systemctl stop latchkey; rm -r ${this.#root}/var/lib/latchkey`, {
-      PATH: "/usr/bin:/bin",
-    });
+    this.#runAsRoot(`systemctl stop latchkey; rm -r ${this.#root}/var/lib/latchkey`);
   }
 
-  async remove(): Promise<void> {
+  remove(): void {
     const pooler = `${this.#root}/pgbouncer/pgbouncer.pid`;
-    const stop = `${this.#root}/bin/systemctl stop latchkey; [ ! -f ${pooler} ] || kill "$(cat ${pooler})"`;
-    runAsRoot(`${stop}; rm -rf ${this.#root}/*`, { PATH: "/usr/bin:/bin" });
-    await this.#remove();
+    this.#runAsRoot(`systemctl stop latchkey; [ ! -f ${pooler} ] || kill "$(cat ${pooler})"; rm -rf ${this.#root}`);
   }
 }

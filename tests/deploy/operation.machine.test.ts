@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
-import { twice } from "../support/passwords";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
@@ -28,16 +27,14 @@ async function createMachine(
 async function register({ url }: Machine, { token }: MailServer, email: string): Promise<Visitor> {
   const visitor = new Visitor(url);
   await visitor.post("/register", { email });
-  const claim = { email, token: await token("Finish creating your account", email) };
-  await visitor.post("/register/complete", { ...claim, ...twice("correct horse battery staple") });
+  await visitor.finishRegistration({ email, token: await token("Finish creating your account", email) });
   return visitor;
 }
 
 async function arrange(machine: Machine, smtp: MailServer) {
-  const { token } = smtp;
   const visitor = await register(machine, smtp, email);
-  await visitor.post("/forgot-password", { email });
-  return { visitor, reset: { email, token: await token("Reset your password") } };
+  await visitor.askForReset(email);
+  return { visitor, reset: { email, token: await smtp.token("Reset your password") } };
 }
 
 type Arranged = Awaited<ReturnType<typeof arrange>>;
@@ -62,7 +59,7 @@ const waitingMailsOf = (cluster: PostgresCluster) =>
   execute(cluster, "select data from pgboss.job where data ->> 'email' is not null");
 
 async function expectResetLink({ url }: Machine, { reset }: Arranged): Promise<void> {
-  const answer = await new Visitor(url).post("/reset-password", { ...reset, ...twice("another good password") });
+  const answer = await new Visitor(url).reset(reset);
   expect(answer).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
 }
 
@@ -106,7 +103,7 @@ test("the embedded database: install, upgrade, go back, rotate, find out about m
   const newSmtp = await startMailServer();
   machine.useSmtp(newSmtp.url);
   await machine.runUntilReady("rotate the SMTP login");
-  await new Visitor(machine.url).post("/forgot-password", { email });
+  await new Visitor(machine.url).askForReset(email);
   const reset = { email, token: await newSmtp.token("Reset your password") };
   await expectResetLink(machine, { ...arranged, reset });
 }, 180_000);

