@@ -248,6 +248,7 @@ describe("delete-account", () => {
     await latchkey.signedIn(id);
     await latchkey.signedIn(bob);
     const cookie = await latchkey.signedIn(id);
+    await logIn();
     expect(pending.token).toMatch(/^[0-9a-f]{64}$/);
 
     const deleted = await act(cookie, "delete-account", { email: " ADA@example.com " });
@@ -255,6 +256,7 @@ describe("delete-account", () => {
     expect(deleted.cookies).toEqual({ session: "", last_sign_in: "" });
     expect(await latchkey.execute("select email from users")).toEqual([{ email: "bob@example.com" }]);
     expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: bob }]);
+    expect(await latchkey.execute("select * from devices")).toEqual([]);
     expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);
     expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "grace@example.com" }]);
     expect(await openAccount(cookie)).toMatchObject({ status: 302, location: "/login" });
@@ -296,7 +298,9 @@ describe("delete-account", () => {
 
 describe("the 15 minutes of a recent sign-in", () => {
   const intents = ["change-password", "unlink-provider", "connect-provider", "change-email", "delete-account"];
-  test.each(intents)("after them, %s requires a new sign-in first", { tags: "7.5.1" }, async (intent) => {
+  const ofPasskeys = ["add-passkey", "remove-passkey"];
+  const tags = ["7.5.1", "CVE-2026-3429"];
+  test.each([...intents, ...ofPasskeys])("after them, %s requires a new sign-in first", { tags }, async (intent) => {
     latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
     const idpId = intent === "connect-provider" ? null : "42";
     const cookie = await latchkey.signedIn({ idpId });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { restoreUser, suspendUser } from "#server/features/operator/suspension";
-import { confirmAddress, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
+import { confirmAddress, logIn, openAccount, resetWith } from "../support/account-calls";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, expectInvalidLink, resetLink } from "../support/mailed-links";
@@ -91,12 +91,6 @@ describe("a suspended account", () => {
       expect(refused).toMatchObject({ location: "/login?notice=idp_failed", cookies: { oauth_state: "" } });
       expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "suspended" });
     }
-  });
-
-  test("cannot be registered again: its address has an account", async () => {
-    await suspended();
-    const link = { email, token: "ab".repeat(32) };
-    await expectInvalidLink(latchkey, () => registerWith(link, newPassword), link, invalid);
   });
 });
 

@@ -320,25 +320,15 @@ describe("any answer of the provider", () => {
     await latchkey.createUser({ email: "ada@example.com", password: null, idpId: "ada" });
   });
 
-  async function signIn(
-    profile: [status: number, body: string],
-    token: typeof profile = [200, '{"access_token":"at"}'],
-  ) {
-    nock(issuer).post("/token").reply(token[0], token[1]);
-    nock(issuer).get("/userinfo").reply(profile[0], profile[1]);
+  async function signIn(profile: string) {
+    nock(issuer).post("/token").reply(200, { access_token: "at" });
+    nock(issuer).get("/userinfo").reply(200, profile);
     const cookie = "oauth_state=s";
     const outcome = await outcomeOf(callback.loader, get("/auth/idp/callback?code=c&state=s", { cookie }));
     nock.cleanAll();
     return outcome;
   }
 
-  const ok = fc.constantFrom(200, 201);
-  const notOk = fc.constantFrom(204, 301, 400, 401, 404, 429, 500, 503);
-  const json = fc.oneof(
-    fc.json(),
-    hostile,
-    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString("latin1")),
-  );
   const refused = {
     status: 302,
     location: "/login?notice=idp_failed",
@@ -347,45 +337,7 @@ describe("any answer of the provider", () => {
     cookies: { oauth_state: "", idp_failure: expect.stringMatching(/^0\.\.\w*$/) },
   };
 
-  const withoutToken = fc
-    .record({ access_token: fc.anything(), token_type: fc.anything(), error: fc.anything() }, { requiredKeys: [] })
-    .filter(({ access_token: token }) => typeof token !== "string")
-    .map((answer) => JSON.stringify(answer));
-  const invalidToken = fc.oneof(
-    fc.tuple(ok, fc.oneof(json, withoutToken)),
-    fc.tuple(notOk, fc.oneof(json, withoutToken, fc.constant('{"access_token":"at","token_type":"Bearer"}'))),
-  );
-
-  const good = { sub: "eve", email: "eve@example.com", email_verified: true };
   const noId = fc.anything().filter((sub) => typeof sub !== "string" && typeof sub !== "number");
-  const unusable = fc
-    .oneof(
-      fc.record({ sub: noId, name: fc.anything() }),
-      fc.record({ email_verified: fc.anything().filter((verified) => verified !== true) }),
-      fc.record({ email: claim.filter((email) => typeof email !== "string" || parseAddress(email) === null) }),
-    )
-    .map((changed) => JSON.stringify({ ...good, ...changed }));
-  const invalidProfile = fc.oneof(
-    fc.tuple(ok, json),
-    { weight: 3, arbitrary: fc.tuple(ok, unusable) },
-    fc.tuple(notOk, fc.constant(JSON.stringify(good))),
-  );
-
-  test.each([
-    ["token", invalidToken, { "exchange: unexpected": 10, "exchange: not_json": 5 }],
-    ["profile", invalidProfile, { "profile: unexpected": 5, no_verified_email: 10 }],
-  ])("to an invalid %s request: no session and no change", async (asked, answers, reasons) => {
-    await assertUnchanged(
-      fc.asyncProperty(answers, async (answer) => {
-        expect(await (asked === "token" ? signIn([200, "{}"], answer) : signIn(answer))).toEqual(refused);
-      }),
-    );
-    for (const [reason, least] of Object.entries(reasons)) {
-      const failed = latchkey.events().filter((logged) => logged.event === "idp.failed" && logged.reason === reason);
-      expect(failed.length).toBeGreaterThanOrEqual(least);
-    }
-  });
-
   test("to the profile request: a session only for the account of its id or verified address, and no other account changes", async () => {
     const outcomes = { accepted: 0, refused: 0 };
     const [before] = await latchkey.execute("select * from users");
@@ -403,7 +355,7 @@ describe("any answer of the provider", () => {
     );
     await fc.assert(
       fc.asyncProperty(claims, async (profile) => {
-        const outcome = await signIn([200, JSON.stringify(profile)]);
+        const outcome = await signIn(JSON.stringify(profile));
         if (outcome.location === "/dashboard") {
           outcomes.accepted++;
           expect(outcome.cookies).toEqual({

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { purgeExpired } from "#server/features/operator/purge";
-import { act, type Login, logIn, logOut, registerWith, resetWith } from "../support/account-calls";
+import { type Login, logIn, logOut, registerWith, resetWith } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink, resetLink } from "../support/mailed-links";
 import { newPassword } from "../support/passwords";
@@ -116,14 +116,6 @@ describe("the device cookie", () => {
     await latchkey.execute(age, ["399 days", sha256(used)]);
     await purgeExpired();
     expect((await devices()).map(({ token_hash }) => token_hash)).toEqual([sha256(used)]);
-  });
-
-  test("of a deleted account is deleted from the table", async () => {
-    await newDevice();
-    const cookie = await latchkey.signedIn(ada);
-    await act(cookie, "delete-account", { email });
-    expect(await latchkey.execute("select * from users")).toEqual([]);
-    expect(await devices()).toEqual([]);
   });
 });
 

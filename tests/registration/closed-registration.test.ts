@@ -5,7 +5,7 @@ import { deleteAccount } from "#server/features/owner/account-deletion";
 import { completeRegistration } from "#server/features/visitor/registration";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
-import { askForAccount, logIn, openLogin } from "../support/account-calls";
+import { askForAccount, openLogin } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
@@ -74,12 +74,6 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
     expect(await signInWith(profile)).toMatchObject({ status: 302, location: "/dashboard" });
     expect(await signInWith({ ...profile, email: "new@example.com" })).toMatchObject({ location: "/dashboard" });
     expect(await users()).toEqual([{ email: "ada@example.com", idp_id: "1001" }]);
-  });
-
-  test("who has an account logs in", async () => {
-    latchkey.configure(limit);
-    await latchkey.createUser();
-    expect(await logIn()).toMatchObject({ status: 302, location: "/dashboard" });
   });
 });
 
