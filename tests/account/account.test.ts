@@ -297,21 +297,26 @@ describe("delete-account", () => {
 });
 
 describe("the 15 minutes of a recent sign-in", () => {
-  const intents = ["change-password", "unlink-provider", "connect-provider", "change-email", "delete-account"];
-  const ofPasskeys = ["add-passkey", "remove-passkey"];
-  const tags = ["7.5.1", "CVE-2026-3429"];
-  test.each([...intents, ...ofPasskeys])("after them, %s requires a new sign-in first", { tags }, async (intent) => {
-    latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
-    const idpId = intent === "connect-provider" ? null : "42";
-    const cookie = await latchkey.signedIn({ idpId });
-    await age("15 minutes");
-    expect((await openAccount(cookie)).data.signInAgain).toBe(true); // Using the session does not extend them.
-    const refused = await latchkey.unchanged(() => act(cookie, intent, { email: "ada@example.com" }), "sessions");
-    expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
-    expect(refused.cookies).toEqual({ session: "" });
-    // With a session, the login page would redirect to the dashboard.
-    expect(await latchkey.execute("select * from sessions")).toEqual([]);
-  });
+  const intents = ["change-password", "unlink-provider", "connect-provider", "change-email", "delete-account"].concat([
+    "add-passkey",
+    "remove-passkey",
+  ]);
+  test.each(intents)(
+    "after them, %s requires a new sign-in first",
+    { tags: ["7.5.1", "CVE-2026-3429"] },
+    async (intent) => {
+      latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
+      const idpId = intent === "connect-provider" ? null : "42";
+      const cookie = await latchkey.signedIn({ idpId });
+      await age("15 minutes");
+      expect((await openAccount(cookie)).data.signInAgain).toBe(true); // Using the session does not extend them.
+      const refused = await latchkey.unchanged(() => act(cookie, intent, { email: "ada@example.com" }), "sessions");
+      expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
+      expect(refused.cookies).toEqual({ session: "" });
+      // With a session, the login page would redirect to the dashboard.
+      expect(await latchkey.execute("select * from sessions")).toEqual([]);
+    },
+  );
 
   test.each(["unlink-provider", "delete-account"])("within them, %s succeeds", async (intent) => {
     const cookie = await latchkey.signedIn({ idpId: "42" });
