@@ -1,21 +1,36 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Counter, Histogram } from "prom-client";
+import type { Registry } from "prom-client";
 import type { AuthenticationEvent } from "./events";
 import { processValue } from "./process-value";
 
-export interface Counters {
-  events: Counter<"event" | "reason">;
-  mails: Counter<"outcome">;
-  requests: Histogram<"route" | "method" | "status">;
-}
+export type Prometheus = typeof import("prom-client");
 
 /** A failed mail is retried, a refused one is not. */
-export const mailOutcomes = ["sent", "failed", "refused"] as const;
+const mailOutcomes = ["sent", "failed", "refused"] as const;
 
-const provided = processValue<Counters>("counters");
+function createCounters({ Counter, Histogram }: Prometheus, registry: Registry) {
+  const options = <Label extends string>(name: string, help: string, ...labelNames: Label[]) => {
+    return { name: `latchkey_${name}`, help, labelNames, registers: [registry] };
+  };
+  const events = new Counter(options("events_total", "Authentication events.", "event", "reason"));
+  const outcomes = "Mails handed to the mail service: sent, failed (and retried later), or refused for good.";
+  const mails = new Counter(options("mails_total", outcomes, "outcome"));
+  const duration = "Time from the head of a request to the end of its answer.";
+  const requests = new Histogram(options("http_request_duration_seconds", duration, "route", "method", "status"));
+  // PromQL sees no increase in a series that begins at 1, and alerts on these.
+  for (const outcome of mailOutcomes) mails.inc({ outcome }, 0);
+  for (const reason of ["recipient_refused", "message_refused", "retries_exhausted"]) {
+    events.inc({ event: "mail.failed", reason }, 0);
+  }
+  events.inc({ event: "webhook.failed", reason: "retries_exhausted" }, 0);
+  return { events, mails, requests };
+}
 
-export function provideCounters(counters: Counters | undefined): void {
-  provided.current = counters;
+const counters = processValue<ReturnType<typeof createCounters>>("counters");
+
+/** Counts from now on. */
+export function openCounters(prometheus: Prometheus, registry: Registry): void {
+  counters.current = createCounters(prometheus, registry);
 }
 
 /** A provider chooses the status in a reason. Each reason is a series, so their number must be bounded. */
@@ -23,11 +38,11 @@ const boundedReason = (reason: string) => reason.replace(/(\d)\d\d$/, "$1xx");
 
 export function countEvent(event: AuthenticationEvent): void {
   const reason = "reason" in event && { reason: boundedReason(event.reason) };
-  provided.current?.events.inc({ event: event.event, ...reason });
+  counters.current?.events.inc({ event: event.event, ...reason });
 }
 
 export function countMail(outcome: (typeof mailOutcomes)[number]): void {
-  provided.current?.mails.inc({ outcome });
+  counters.current?.mails.inc({ outcome });
 }
 
 /** The name of a path's route. It is a label, so the names must be few. */
@@ -35,7 +50,7 @@ export type RouteOf = (path: string) => string;
 
 /** Measures a request until its answer is sent or its client has gone. No route takes a method that is not counted. */
 export function measureDuration(request: IncomingMessage, response: ServerResponse, routeOf: RouteOf): void {
-  const requests = provided.current?.requests;
+  const requests = counters.current?.requests;
   if (!requests) return;
   const start = performance.now();
   const method = ["GET", "HEAD", "POST"].find((known) => known === request.method) ?? "other";

@@ -6,7 +6,6 @@ import type { Refusal } from "~/account/answers";
 import { useTexts } from "~/document/language";
 import { SubmitButton } from "./form-controls";
 
-/** @param action for all rows */
 export function Section({ title, action, children }: { title: string; action?: ReactNode; children: ReactNode }) {
   const id = useId();
   return (
@@ -45,7 +44,6 @@ interface ActionFormProps {
   sessionId?: string;
   submit: string;
   danger?: boolean;
-  /** The button has the primary style. */
   primary?: boolean;
   onSubmit?: (event: FormEvent<HTMLFormElement>) => void;
   children?: ReactNode;

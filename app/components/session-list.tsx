@@ -3,7 +3,6 @@ import { useTexts } from "~/document/language";
 import { ActionForm, Row, Section } from "./account-action";
 import { MomentLine } from "./moment";
 
-/** The user's sessions. Each session of another browser has a button that ends it. */
 export function SessionList({ sessions }: { sessions: ReturnType<typeof shownSessions> }) {
   const t = useTexts();
   return (

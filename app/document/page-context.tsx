@@ -1,22 +1,10 @@
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from "react";
-import type { PageBrand } from "#server/features/visitor/branding";
-import type { Language } from "#server/languages/languages";
 import type { PageTexts } from "#server/languages/texts";
-import { type Translate, type Translated, translator } from "#server/languages/translate";
+import { type Translate, translator } from "#server/languages/translate";
+import type { pageOf } from "./page";
 
-/** What every page needs in addition to its route's data. It is a context, because error pages have no loader data. */
-export interface PageContent {
-  language: Language;
-  textsPath: string;
-  texts: Translated<PageTexts>;
-  brand: PageBrand;
-  /** In Unicode code points. */
-  shortestPassword: number;
-  /** With `PASSWORDS=off`, the label of the provider that accounts come from; otherwise `null`. */
-  passwordless: string | null;
-  /** The nonce of the page's policy. Empty in a browser, which hides it from scripts. */
-  nonce: string;
-}
+/** It is a context, because error pages have no loader data. */
+export type PageContent = ReturnType<typeof pageOf>;
 
 interface Page extends PageContent {
   t: Translate<PageTexts>;

@@ -3,18 +3,19 @@ import { pageBrand } from "#server/features/visitor/branding";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { pageTextsIn, textsPath } from "#server/features/visitor/language";
 import type { Language } from "#server/languages/languages";
-import type { PageContent } from "./page-context";
 
-export function pageOf(language: Language, nonce: string): PageContent {
+/** What every page needs in addition to its route's data. */
+export function pageOf(language: Language, nonce: string) {
   const { on, minimumLength } = config().passwords;
   return {
     language,
     textsPath: textsPath(language),
     texts: pageTextsIn(language),
     brand: pageBrand(),
-    shortestPassword: minimumLength,
+    shortestPassword: minimumLength, // in Unicode code points
+    /** With `PASSWORDS=off`, the label of the provider that accounts come from; otherwise `null`. */
     passwordless: on ? null : providerLabel(language),
-    nonce,
+    nonce, // of the page's policy; empty in a browser, which hides it from scripts
   };
 }
 

@@ -119,7 +119,6 @@ export async function callText(url: string, call: Call): Promise<string> {
   }
 }
 
-/** As `callText`. @throws CallError */
 export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
   try {
     return parse(await callText(url, call), shape);

@@ -7,14 +7,8 @@ import type { PGlite } from "@electric-sql/pglite";
 import { StartError } from "../errors";
 import { claimFolder, databaseFolder } from "./folder-lock";
 
-export interface EmbeddedDatabase {
-  /** The folder of its Unix socket, as node-postgres takes it for a host; it serves one connection at a time. */
-  host: string;
-  close(): Promise<void>;
-}
-
-/** Lets node-postgres talk to a PGlite over a Unix socket that only this user can reach. */
-export async function listenOnSocket(database: PGlite): Promise<EmbeddedDatabase> {
+/** Lets node-postgres talk to a PGlite over a Unix socket that only this user can reach, one connection at a time. */
+export async function listenOnSocket(database: PGlite) {
   const { PGLiteSocketServer } = await import("@electric-sql/pglite-socket");
   const home = await mkdtemp(join(tmpdir(), "latchkey-"));
   // Two: the server notices a lost connection only after its replacement has connected.
@@ -23,7 +17,7 @@ export async function listenOnSocket(database: PGlite): Promise<EmbeddedDatabase
   // A private field of PGLiteSocketServer, read in pglite-socket 0.2.17: its listener keeps a finished command alive.
   (server as unknown as { server: net.Server }).server.unref();
   return {
-    host: home,
+    host: home, // node-postgres takes the socket's folder for a host
     async close() {
       await server.stop();
       await database.close();
@@ -65,7 +59,7 @@ async function open(folder: string): Promise<PGlite> {
   return database;
 }
 
-export async function openEmbeddedDatabase(folder: string): Promise<EmbeddedDatabase> {
+export async function openEmbeddedDatabase(folder: string) {
   const { home, lock } = await claimFolder(folder);
   // Node without other work would first finish all of PGlite's background compilation (measured).
   const otherWork = setInterval(() => {}, 60_000);

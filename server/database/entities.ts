@@ -2,7 +2,6 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import type { JWK } from "jose";
 import { passwordKindIndex } from "./password-kinds";
 
-/** Finds the ids that were stored without an issuer. */
 const missingIssuerIndex = {
   name: "users_idp_issuer_missing_index",
   expression: `create index "users_idp_issuer_missing_index" on "users" ("id") where idp_id is not null and idp_issuer is null`,

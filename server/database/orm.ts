@@ -6,11 +6,7 @@ import { entities } from "./entities";
 import { ownEntities } from "./own";
 import { dialectForPrimary, readOnlyError } from "./primary";
 
-export interface Database {
-  orm: MikroORM;
-  connection: Connection;
-  close(): Promise<void>;
-}
+export type Database = Awaited<ReturnType<typeof connect>>;
 
 /** PGlite is one session for all connections, one after the other: prepared statements outlive their connection. */
 function deallocateStatements(connection: { query(sql: string, done: () => void): void }, done: () => void): void {
@@ -70,7 +66,7 @@ export function poolUse(orm: MikroORM) {
   return { connections: { used: pool.numUsed(), free: pool.numFree() }, waiting: pool.numPendingAcquires() };
 }
 
-export async function connect(connection: Connection, limit = requestLimit): Promise<Database> {
+export async function connect(connection: Connection, limit = requestLimit) {
   const orm = await MikroORM.init({
     ...Utils.merge({}, ormOptions(connection), timeLimits(limit, connection)),
     connect: false,

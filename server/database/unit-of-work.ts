@@ -34,7 +34,6 @@ export function query<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
   return namingUnavailability(() => work(orm().em.fork()));
 }
 
-/** Numbers the values, as node-postgres requires. */
 function numbered(sql: string): string {
   let position = 0;
   return sql.replace(/\?/g, () => `$${++position}`);

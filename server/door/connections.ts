@@ -12,13 +12,6 @@ export const timeLimits = {
 
 type TakeRequest = (request: IncomingMessage, response: ServerResponse, pass: () => void) => void;
 
-export interface Connections {
-  /** Resolves when a server listens, after its own listeners have run. */
-  listening: Promise<void>;
-  /** Resolves when every answer is sent. A client that has not sent or read everything in time is disconnected. */
-  close(): Promise<void>;
-}
-
 const clientLimit = 5_000; // ms of the shutdown limit
 const clientInterval = 1_000; // ms
 
@@ -26,7 +19,7 @@ const waitsForClient = ({ req, writableEnded, writableNeedDrain }: ServerRespons
   !req.complete || writableEnded || writableNeedDrain;
 
 /** remix-serve has no middleware; Node publishes each server on this channel before it listens. */
-export function takeRequests(take: TakeRequest, limits = timeLimits): Connections {
+export function takeRequests(take: TakeRequest, limits = timeLimits) {
   const open = new Set<ServerResponse>();
   let closing: (() => void) | undefined;
 
@@ -47,6 +40,7 @@ export function takeRequests(take: TakeRequest, limits = timeLimits): Connection
     take(request, response, () => listener.call(this, request, response));
   }
 
+  /** Resolves when a server listens, after its own listeners have run. */
   const listening = new Promise<void>((resolve) => {
     diagnostics.subscribe("tracing:net.server.listen:asyncStart", (message) => {
       const { server } = message as { server: unknown };
@@ -61,8 +55,9 @@ export function takeRequests(take: TakeRequest, limits = timeLimits): Connection
 
   return {
     listening,
+    /** Resolves when every answer is sent. A client that has not sent or read everything in time is disconnected. */
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         closing = resolve;
         if (open.size === 0) resolve();
         for (const response of open) {

@@ -4,7 +4,7 @@ import type { Config } from "../config";
 import { context, type RequestFacts } from "../context";
 import { measureDuration, type RouteOf } from "../metrics";
 import { loggedPath, replaceAccessLogTokens } from "./access-log";
-import { type Connections, takeRequests } from "./connections";
+import { takeRequests } from "./connections";
 import { answerEndpoint, type EndpointOf } from "./endpoints";
 import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
 import { clientOf, comesFromAnotherSite, connectionUrl } from "./forwarded";
@@ -51,31 +51,25 @@ function prepare(response: ServerResponse, target: Target | null, config: Config
   };
 }
 
-export interface Doors {
-  findUser: FindUser;
-  endpointOf: EndpointOf;
-  routeOf: RouteOf;
-}
-
 /** `/auth/verify` takes 0.2 ms of CPU here, a Remix route without work 0.9 to 1.4 ms (docs/performance.md). */
-export function openFrontDoor(config: Config, { findUser, endpointOf, routeOf }: Doors): Connections {
+export function openFrontDoor(config: Config, to: { findUser: FindUser; endpointOf: EndpointOf; routeOf: RouteOf }) {
   replaceAccessLogTokens();
   return takeRequests((request, response, pass) => {
     const target = parseTarget(request.url ?? "");
     if (target?.path === verifyPath) {
       measureDuration(request, response, () => verifyPath);
-      void answerVerification(request, response, target, config, findUser);
+      void answerVerification(request, response, target, config, to.findUser);
       return;
     }
     const facts = prepare(response, target, config);
-    const endpoint = facts.unreadable ? undefined : endpointOf(target?.path ?? "");
+    const endpoint = facts.unreadable ? undefined : to.endpointOf(target?.path ?? "");
     if (endpoint && readMethods.includes(facts.method)) {
       measureDuration(request, response, () => endpoint.name);
       context.run(facts, () => void answerEndpoint(endpoint, response, pass));
       return;
     }
     if (endpoint) request.method = "PUT"; // no route takes it: a page with 405
-    measureDuration(request, response, routeOf);
+    measureDuration(request, response, to.routeOf);
     context.run(facts, pass);
   });
 }

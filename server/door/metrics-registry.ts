@@ -1,7 +1,8 @@
 import cluster from "node:cluster";
 import { setTimeout } from "node:timers/promises";
+import type { Registry } from "prom-client";
 import { DatabaseUnavailable } from "../errors";
-import { type Counters, mailOutcomes, provideCounters } from "../metrics";
+import { openCounters, type Prometheus } from "../metrics";
 
 type Jobs = Record<string, { waiting: number; oldest: number }>;
 
@@ -12,27 +13,6 @@ export interface Readings {
 }
 
 const statementLimit = 2_000; // ms; Prometheus gives a scrape 10 s
-
-type Prometheus = typeof import("prom-client");
-type Registry = InstanceType<Prometheus["Registry"]>;
-
-function createCounters({ Counter, Histogram }: Prometheus, registry: Registry): Counters {
-  const options = <Label extends string>(name: string, help: string, ...labelNames: Label[]) => {
-    return { name: `latchkey_${name}`, help, labelNames, registers: [registry] };
-  };
-  const events = new Counter(options("events_total", "Authentication events.", "event", "reason"));
-  const outcomes = "Mails handed to the mail service: sent, failed (and retried later), or refused for good.";
-  const mails = new Counter(options("mails_total", outcomes, "outcome"));
-  const duration = "Time from the head of a request to the end of its answer.";
-  const requests = new Histogram(options("http_request_duration_seconds", duration, "route", "method", "status"));
-  // PromQL sees no increase in a series that begins at 1, and alerts on these.
-  for (const outcome of mailOutcomes) mails.inc({ outcome }, 0);
-  for (const reason of ["recipient_refused", "message_refused", "retries_exhausted"]) {
-    events.inc({ event: "mail.failed", reason }, 0);
-  }
-  events.inc({ event: "webhook.failed", reason: "retries_exhausted" }, 0);
-  return { events, mails, requests };
-}
 
 function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readings): void {
   type Values = number | Record<string, number>;
@@ -85,7 +65,7 @@ export async function openMetrics(readings: Readings): Promise<Registry> {
   const registry = new prometheus.Registry();
   prometheus.collectDefaultMetrics({ register: registry });
   createGauges(prometheus, registry, readings);
-  provideCounters(createCounters(prometheus, registry));
+  openCounters(prometheus, registry);
   if (cluster.isWorker) {
     prometheus.AggregatorRegistry.setRegistries([registry]);
     new prometheus.AggregatorRegistry(); // answers the primary process

@@ -1,12 +1,10 @@
 import { type IncomingMessage, Server, type ServerResponse } from "node:http";
+import type { Registry, RegistryContentType } from "prom-client";
 import type { MetricsConfig } from "../config";
 import { logUnexpected } from "../log";
 import { listen } from "./ports";
 
-interface Exposition {
-  contentType: string;
-  metrics(): Promise<string>;
-}
+type Exposition = Pick<Registry<RegistryContentType>, "contentType" | "metrics">;
 
 /** The front door leaves the requests of this server alone. */
 export class MetricsServer extends Server {}

@@ -3,14 +3,9 @@ import { MailRefused, SimulatedFailure } from "../errors";
 
 const remembered = 16; // calls
 
-interface Outcome {
-  duration: number; // ms
-  failure?: unknown;
-}
-
 /** The last calls to the mail service, those included that still run. */
 export class RecentCalls {
-  readonly #outcomes: Promise<Outcome>[] = [];
+  readonly #outcomes: Promise<{ duration: number; failure?: unknown }>[] = [];
 
   async make(call: () => Promise<void>): Promise<void> {
     const start = performance.now();

@@ -57,7 +57,6 @@ export interface JobData {
 
 export type Job = { [Task in keyof JobData]: { task: Task } & JobData[Task] }[keyof JobData];
 
-/** The jobs that tell an owner of a change. */
 export type NoticeTask = Exclude<
   Extract<keyof JobData, `mail_${string}`>,
   "mail_password_reset" | "mail_invitation" | "mail_registration" | "mail_email_change"

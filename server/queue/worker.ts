@@ -21,7 +21,6 @@ export interface QueueKind<Task> {
   name: string;
   /** Whether the end of a job makes another one due. */
   ordered: boolean;
-  /** Logs that a job is given up. @param refusal of the mail service */
   logGivenUp(job: Task, refusal: MailRefusal | null): void;
   /** Marks up to `limit` jobs that are due as active. */
   fetch(boss: PgBoss, knex: Knex, limit: number): Promise<FetchedJob<Task>[]>;
@@ -57,7 +56,6 @@ export class Worker<Task extends { task: string }> {
     this.#poll = setInterval(() => this.wake(), pollInterval);
   }
 
-  /** Runs the jobs that are due, one after the other. */
   async drain(): Promise<void> {
     for (let [job] = await this.#fetch(1); job; [job] = await this.#fetch(1)) await this.#work(job);
   }

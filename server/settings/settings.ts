@@ -11,7 +11,6 @@ import { parseSmtpUrl } from "./smtp-url";
 export interface Setting {
   /** Parses its text. A problem completes the sentence "NAME …", and quotes no value. */
   form: z.ZodType<unknown, string>;
-  /** As it would stand in the environment. */
   default?: string;
   help: string;
   /** For `.env.example`, instead of the default. */

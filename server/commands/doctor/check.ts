@@ -15,7 +15,6 @@ export const checksOf = (name: string) => ({
   fail: (found: string, mend: string): Check => ({ status: "fail", name, found, mend }),
 });
 
-/** The words of a failed call. */
 export const causeOf = ({ reason, code }: { reason: string; code?: unknown }) =>
   code === undefined ? reason : `${reason}, ${code}`;
 

@@ -3,7 +3,6 @@ import type { MigrationClasses } from "../migrations/migration-classes";
 
 // The tables of your own pages (docs/extending.md, "Build behind the door"). Releases do not change this folder.
 
-/** Entities in addition to `entities.ts`. */
 export const ownEntities: NonNullable<Options["entities"]> = [];
 
 /** Migrations that run after those of `migrations/`, the oldest first. */
