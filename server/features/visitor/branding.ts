@@ -32,7 +32,7 @@ function branding() {
 
 /** What the pages show of the brand. The logo and the stylesheet with the colours are paths. */
 export const pageBrand = () => branding().page;
-export type PageBrand = ReturnType<typeof pageBrand>;
+type PageBrand = ReturnType<typeof pageBrand>;
 
 export const findFile = (path: string): FingerprintedAsset | undefined =>
   branding().files.get(path) ?? textFiles.get(path);
