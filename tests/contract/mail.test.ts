@@ -43,17 +43,33 @@ interface MailService {
   path: string;
   url: string;
   headers: Record<string, string>;
-  message: ResendEmail | PostmarkEmail;
+  message: ResendEmail | PostmarkEmail | Record<string, string>;
+  /** The name of the subject in `message`. */
+  subject: string;
   accepted: string;
-  /** Answers with status 422 whose cause is this mail, not the configuration. */
+  /** The status and the bodies of answers whose cause is this mail, not the configuration. */
+  refused: number;
   refusals: [string, string, MailRefusal][];
   invalidAnswers: [string, Answer, string][];
+}
+
+/** The content types of requests, with what reads their bodies. */
+const readers: Record<string, (body: string) => unknown> = {
+  "application/json": JSON.parse,
+  "application/x-www-form-urlencoded": (body) => Object.fromEntries(new URLSearchParams(body)),
+};
+
+function sentMessage(): unknown {
+  const { headers, body } = outgoing.calls().at(-1)!;
+  return readers[String(headers["content-type"])]!(body);
 }
 
 const services: Record<Exclude<Config["mail"]["driver"], "log" | "smtp">, MailService> = {
   resend: {
     settings: { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_secret/+=" },
     path: "/emails",
+    subject: "subject",
+    refused: 422,
     url: "https://api.resend.com/emails",
     headers: { authorization: "Bearer re_secret/+=", host: "api.resend.com" },
     message: {
@@ -81,6 +97,8 @@ const services: Record<Exclude<Config["mail"]["driver"], "log" | "smtp">, MailSe
   postmark: {
     settings: { MAIL_DRIVER: "postmark", POSTMARK_SERVER_TOKEN: "pm-secret" },
     path: "/email",
+    subject: "Subject",
+    refused: 422,
     url: "https://api.postmarkapp.com/email",
     headers: { "x-postmark-server-token": "pm-secret", host: "api.postmarkapp.com" },
     message: {
@@ -130,9 +148,7 @@ const refusals: [string, Answer, string][] = [
 
 const send = () => sendMail(email, resetMail("en", email, token));
 
-describe.each(["resend", "postmark"] as const)("%s", (name) => {
-  const service = services[name];
-
+describe.each(Object.entries(services))("%s", (_name, service) => {
   test.each([
     ["at the service's default URL", {}, service.url, service.headers],
     [
@@ -148,7 +164,7 @@ describe.each(["resend", "postmark"] as const)("%s", (name) => {
     const json = { accept: "application/json", "content-type": "application/json" };
     const body = expect.any(String);
     expect(outgoing.calls()).toEqual([{ method: "POST", url, headers: { ...json, ...headers }, body }]);
-    expect(JSON.parse(outgoing.calls()[0]?.body ?? "")).toEqual(service.message);
+    expect(sentMessage()).toEqual(service.message);
     expect(outgoing.deadlines()).toEqual([5000]);
   });
 
@@ -156,7 +172,9 @@ describe.each(["resend", "postmark"] as const)("%s", (name) => {
 
   test.each([
     ...temporary.map(([fault, answer, reason]) => [fault, "CallError", reason, answer] as const),
-    ...service.refusals.map(([what, body, reason]) => [what, "MailRefused", reason, { status: 422, body }] as const),
+    ...service.refusals.map(
+      ([what, body, reason]) => [what, "MailRefused", reason, { status: service.refused, body }] as const,
+    ),
   ])("answered by %s: one request, then a %s without a secret", async (_answer, type, reason, answer) => {
     configure({ ...settings, ...service.settings });
     outgoing.answer("POST", service.url, answer);
@@ -175,9 +193,7 @@ describe.each(["resend", "postmark"] as const)("%s", (name) => {
       const mail = noticeMail({ task: "mail_password_changed", email, language }, language);
       expect(mail.subject).toMatch(/[^\x20-\x7e]|^Ihr Passwort/);
       await sendMail(email, mail);
-      expect(JSON.parse(outgoing.calls().at(-1)?.body ?? "")).toMatchObject(
-        name === "resend" ? { subject: mail.subject } : { Subject: mail.subject },
-      );
+      expect(sentMessage()).toMatchObject({ [service.subject]: mail.subject });
     }
   });
 });

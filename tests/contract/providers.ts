@@ -36,7 +36,7 @@ const step = (name: Step["name"], url: string, answer: Step["answer"]): Step => 
 
 const bearer = { access_token: accessToken, token_type: "Bearer", expires_in: 3599, scope: "openid" };
 
-function openIdProvider(name: "google" | "gitlab", consentUrl: string, tokenUrl: string, profileUrl: string) {
+function openIdProvider(name: ProviderName, consentUrl: string, tokenUrl: string, profileUrl: string) {
   return (): ProviderCase => ({
     settings: credentials(name),
     consentUrl,

@@ -20,6 +20,7 @@ import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
+import { providerCases } from "../contract/providers";
 import { attemptCookie } from "../support/cookies";
 import { startLatchkey } from "../support/latchkey";
 import { listen } from "../support/listen";
@@ -53,17 +54,6 @@ const hostile = fc.oneof(
 );
 
 const claim = fc.oneof(hostile, fc.anything());
-
-const claims = { email: claim, email_verified: claim, name: claim, picture: claim };
-
-/** For each provider the field of the id, and the other fields of its profile that Latchkey reads. */
-const profiles: Record<ProviderName, [id: string, others: Record<string, fc.Arbitrary<unknown>>]> = {
-  google: ["sub", claims],
-  gitlab: ["sub", claims],
-  oidc: ["sub", claims],
-  github: ["id", { login: claim, name: claim, avatar_url: claim, email: claim }],
-  discord: ["id", { username: claim, global_name: claim, avatar: claim, email: claim, verified: claim }],
-};
 
 /** Checks a property that changes no row, but of the table `except`. */
 const assertUnchanged = <T>(property: fc.IAsyncPropertyWithHooks<T>, except?: "rate_limits", numRuns = 100) =>
@@ -379,7 +369,9 @@ describe("any answer of the provider", () => {
 
   describe.each(Object.keys(providers) as ProviderName[])("%s's profile", (name) => {
     const { profile } = providers[name];
-    const [idField, person] = profiles[name];
+    const { idField, steps } = providerCases[name]();
+    const answer = Object.keys(steps.find((step) => step.name === "profile")!.answer);
+    const person = Object.fromEntries(answer.filter((field) => field !== idField).map((field) => [field, claim]));
     const usableId = fc.oneof(
       fc.stringMatching(/^[!-~]{1,255}$/),
       fc.maxSafeInteger().filter((id) => !Object.is(id, -0)),

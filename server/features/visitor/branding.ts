@@ -32,7 +32,6 @@ function branding() {
 
 /** What the pages show of the brand. The logo and the stylesheet with the colours are paths. */
 export const pageBrand = () => branding().page;
-type PageBrand = ReturnType<typeof pageBrand>;
 
 export const findFile = (path: string): FingerprintedAsset | undefined =>
   branding().files.get(path) ?? textFiles.get(path);
