@@ -61,10 +61,8 @@ interface SignIn {
   headers?: Headers;
 }
 
-export function signIn(
-  request: Request,
-  { session, deviceToken, way, returnTo, headers = new Headers() }: SignIn,
-): Response {
+export function signIn(request: Request, signedIn: SignIn): Response {
+  const { session, deviceToken, way, returnTo, headers = new Headers() } = signedIn;
   settleFailure(request, headers, returnTo);
   headers.append("Set-Cookie", writeSession(request, session));
   headers.append("Set-Cookie", rememberedWay(request, way));

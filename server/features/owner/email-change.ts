@@ -8,7 +8,7 @@ import {
   unexpiredLink,
 } from "../../accounts/links/mailed-links";
 import { distrustEarlierUser } from "../../accounts/passkeys/passkeys";
-import { type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
+import { endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { lockUser, mayHaveAddress, nullIfTaken } from "../../accounts/users/users";
@@ -115,10 +115,7 @@ async function consumeEmailChange(em: EntityManager, visitor: MaybeOwner, link: 
  *
  * @returns the ended sessions; `invalid_link` also when accounts may not have the address, or one has it by now
  */
-export async function changeEmail(
-  visitor: MaybeOwner,
-  link: MailedLink,
-): Promise<EndedOthers | "invalid_link" | "another_account"> {
+export async function changeEmail(visitor: MaybeOwner, link: MailedLink) {
   const changed = await unitOfWork((em) => consumeEmailChange(em, visitor, link)).catch(nullIfTaken);
   const outcome = changed ?? "invalid_link";
   if (typeof outcome === "string") logEvent({ event: "email_change.refused", reason: outcome });

@@ -106,11 +106,7 @@ export async function startKnownSession(
 }
 
 /** Starts a session in one transaction; `null` if the account was suspended or changed since the verification. */
-export async function logIn(
-  visitor: Visitor,
-  { id, email, passwordHash }: Authenticated,
-  counters: Counters,
-): Promise<DeviceSignIn | null> {
+export async function logIn(visitor: Visitor, { id, email, passwordHash }: Authenticated, counters: Counters) {
   const done = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id, email, passwordHash, suspendedAt: null });
     return user && startKnownSession(em, user, { visitor, by: "password" });

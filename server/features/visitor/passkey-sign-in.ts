@@ -46,10 +46,7 @@ function refuse(failure: Failure): null {
  * many. An answer without a valid challenge is not counted: it costs nothing to send, and one client could lock out all
  * others in its network. @param text an authenticator's answer, as JSON
  */
-export async function signInWithPasskey(
-  visitor: Visitor,
-  text: string,
-): Promise<DeviceSignIn | { wait: number } | null> {
+export async function signInWithPasskey(visitor: Visitor, text: string) {
   const { ceremonyToken } = visitor;
   const answered = await consumeSignIn({ ceremonyToken, purpose: "sign-in" }, text);
   if ("reason" in answered) return refuse(answered);

@@ -2,7 +2,7 @@ import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limi
 import { consumeLink, isLinkValid, issueLink, lockAddresses, type MailedLink } from "../../accounts/links/mailed-links";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
 import { rememberDevice } from "../../accounts/sessions/devices";
-import { type DeviceSignIn, startSession } from "../../accounts/sessions/sessions";
+import { startSession } from "../../accounts/sessions/sessions";
 import { parseAddress } from "../../accounts/users/email-address";
 import { createUser, mayRegister, nullIfTaken } from "../../accounts/users/users";
 import { config } from "../../config";
@@ -20,11 +20,8 @@ import type { Visitor } from "../../visitor";
 export const offersRegistration = (): boolean => config().passwords.on && config().registration.mode !== "closed";
 
 /** Asks for a link that proves the mailbox. The work is the same for every address, known or not. */
-export async function requestRegistration(
-  { network, language }: Visitor,
-  typedEmail: string,
-  returnTo: string | null,
-): Promise<void> {
+export async function requestRegistration(visitor: Visitor, typedEmail: string, returnTo: string | null) {
+  const { network, language } = visitor;
   const email = parseAddress(typedEmail);
   if (email === null || !config().passwords.on) return;
   if ((await countAttempt(registrationLimit, email, network)) !== null) {
@@ -70,11 +67,7 @@ export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean
 }
 
 /** Creates the user in one transaction; `null`, and nothing changed, for an invalid link. @throws HashingOverloaded */
-export async function completeRegistration(
-  visitor: Visitor,
-  link: MailedLink,
-  password: string,
-): Promise<DeviceSignIn | null> {
+export async function completeRegistration(visitor: Visitor, link: MailedLink, password: string) {
   const email = parseAddress(link.email);
   if (email === null || !mayRegister(email)) return null;
   const passwordHash = await hashPassword(visitor, password);
