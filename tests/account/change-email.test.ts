@@ -82,7 +82,7 @@ describe("asking for another address", () => {
     expect(latchkey.events()).toEqual([{ event: "email_change.requested" }]);
   });
 
-  test("is answered alike for an address that has an account; that address is told so, and the asker gets the same notice", async () => {
+  test("is answered alike for an address with an account, which is told; the owner gets the same notice", async () => {
     await latchkey.createUser({ email: "bob@example.com" });
     expect(await ask("bob@example.com")).toEqual(answer("bob@example.com"));
     await latchkey.drain();
@@ -270,7 +270,7 @@ describe("confirming", () => {
     expect(await emails()).toEqual([oldEmail, "torvalds@example.com"]);
   });
 
-  test("frees the old address: it can be registered, and the links of the old account are not its own", async () => {
+  test("frees the old address for a new account", async () => {
     await confirm(await link(), cookie);
     const registration = await registrationLink(latchkey, oldEmail);
     expect((await registerWith(registration, "the next owner's password")).status).toBe(302);
@@ -279,7 +279,7 @@ describe("confirming", () => {
 });
 
 describe("a link is invalid and changes nothing", () => {
-  test("when the address has an account by now", async () => {
+  test("when the address now has an account", async () => {
     const one = await link();
     await latchkey.createUser({ email: newEmail });
     await expectInvalid(one, cookie);

@@ -79,7 +79,7 @@ test.each([
   ["  ‮Éva", "É"],
   ["アダ", "ア"],
   [null, "a"],
-])("who is called %s is shown by the letter %s where there is no picture", async (name, letter) => {
+])("without a picture, the name %s is shown as the letter %s", async (name, letter) => {
   await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, name, picture: null } } });
   expect(document.querySelector(".avatar")?.textContent).toBe(letter);
 });

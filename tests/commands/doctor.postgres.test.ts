@@ -332,7 +332,7 @@ test("mail: a sender with another name than the pages is a warning", async () =>
   expect(await named("mail", { ...settings, BRAND_NAME: "Example" })).toEqual([sent]);
 });
 
-test("test mail: its recipient is refused, or is no address", async () => {
+test("test mail: the recipient is refused or invalid", async () => {
   const { port } = await smtp({
     onRcptTo: (_address, _session, callback) => callback(Object.assign(new Error("No"), { responseCode: 550 })),
   });

@@ -118,7 +118,7 @@ describe("a logout token of the provider", () => {
     expect(await isSignedIn(cookie)).toBe(false);
   });
 
-  test("with a sub that nobody has is 200, and ends nothing", async () => {
+  test("with an unknown sub is 200, and ends nothing", async () => {
     const cookie = await signedInAda();
     answerDiscovery();
     answerKeys(jwk(privateKey, "one"));
@@ -249,7 +249,7 @@ describe("the key set", () => {
     expect(outgoing.calls()).toHaveLength(discoveryCalls + 2);
   });
 
-  test("is not fetched for each token with a key that nobody has", async () => {
+  test("is not fetched for each token with an unknown key", async () => {
     answerDiscovery();
     answerKeys(jwk(privateKey, "one"));
     expect((await send(sign())).status).toBe(200);

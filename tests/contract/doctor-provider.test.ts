@@ -37,7 +37,7 @@ test.each([
   ["no claims", {}],
   ["email_verified", { claims_supported: ["sub", "email", "email_verified"] }],
   ["malformed lists", { claims_supported: "all", token_endpoint_auth_methods_supported: [1] }],
-])("a discovery document with %s is no cause", async (_what, members) => {
+])("a discovery document with %s is accepted", async (_what, members) => {
   expect(await check(members, known)).toEqual(accepted);
 });
 

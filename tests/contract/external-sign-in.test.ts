@@ -252,11 +252,14 @@ describe.each(providerNames)("%s", (name) => {
     }
   });
 
-  test.each([undefined, "Bearer", "bearer", "BEARER"])("the token type %s is one of bearer", async (token_type) => {
-    const provider = use(withAnswer(providerCases[name](), "token", { token_type }));
-    expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(outgoing.addresses()).toEqual(addresses(provider));
-  });
+  test.each([undefined, "Bearer", "bearer", "BEARER"])(
+    "the token type %s is accepted as bearer",
+    async (token_type) => {
+      const provider = use(withAnswer(providerCases[name](), "token", { token_type }));
+      expect(await comeBack()).toMatchObject({ status: 302, location: "/dashboard" });
+      expect(outgoing.addresses()).toEqual(addresses(provider));
+    },
+  );
 });
 
 const secondary = { email: "ada@example.com", verified: true, primary: false };

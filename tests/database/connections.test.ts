@@ -48,7 +48,7 @@ test("a lost connection is a line of the log and printed nowhere else", { tags: 
   expect(printed.mock.calls).toEqual([]);
 });
 
-test("a connection that is lost at BEGIN makes the database unavailable, which is no unexpected error", async () => {
+test("a connection that is lost at BEGIN counts as an unavailable database, not as an unexpected error", async () => {
   const pool = orm().em.getKnex().client;
   const client = await pool.acquireConnection();
   const query = client.query.bind(client);

@@ -152,7 +152,7 @@ test("more rows than one batch arrive as they are: microseconds, large integers,
   expect(await rowsOf(target)).toEqual(before);
 });
 
-test("a table that is no entity's would be left behind: there is none", async () => {
+test("every table belongs to an entity, so the copy leaves none behind", async () => {
   const tables = await query<{ name: string }>(
     await sourceDatabase(),
     "select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'mikro_orm_migrations'",
@@ -203,7 +203,7 @@ test("a source without every migration, and one of a newer version, are refused"
   expect(await relations(target)).toEqual([]);
 });
 
-test("a target that is no PostgreSQL is wrong usage; one that is not reached is status 1, without its password", async () => {
+test("a target other than PostgreSQL is wrong usage; an unreachable one is status 1, without its password", async () => {
   const source = await sourceDatabase();
   for (const [to, problem] of [
     ["pglite:./data", "TO must be a postgresql:// URL."],

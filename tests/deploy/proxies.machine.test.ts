@@ -164,7 +164,7 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
 });
 
 describe.each<ProxyName>(["nginx", "Caddy"])("%s and what Latchkey gets", (name) => {
-  test("of what a client claims about itself, nothing arrives; a connection is used again", {
+  test("no forwarded header of a client arrives, and connections are reused", {
     tags: ["4.1.3", "15.3.4"],
   }, async () => {
     const recorder = await startRecorder();

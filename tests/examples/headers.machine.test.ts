@@ -119,7 +119,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     expect(named(await get(others), /^remote/i)).toEqual([...user, ...passed[proxy]].sort());
   });
 
-  test("the query of the application's page is no question to Latchkey", async () => {
+  test("the query of the application's page does not reach Latchkey", async () => {
     expect(gotOf(await visitor.get("/notes?group=sales")).status).toBe(200);
   });
 

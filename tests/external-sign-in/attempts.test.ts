@@ -289,7 +289,7 @@ describe("the cookies of the attempts", () => {
     expect(attempts().map(([name]) => name)).toEqual(states.slice(1).map(attemptCookie));
   });
 
-  test("of another form are no attempts: they are neither counted nor cleared", async () => {
+  test("with malformed names are ignored: neither counted nor cleared", async () => {
     browser.cookies.set("oauth_attempt_", "a".repeat(3_000));
     browser.cookies.set(`oauth_attempt_${"g".repeat(32)}`, "a".repeat(3_000));
     const { cookies } = await browser.open("/auth/idp");

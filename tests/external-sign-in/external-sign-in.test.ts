@@ -272,7 +272,7 @@ describe("a refused callback", () => {
   });
 });
 
-test("a failure without a reason of its own is logged as one of the database, or as unexpected", () => {
+test("any other failure is logged with the reason database or unexpected", () => {
   logExternalSignInFailure(new DatabaseUnavailable("The database is not available."));
   logExternalSignInFailure(new Error("a surprise"));
   expect(latchkey.events()).toEqual([

@@ -7,7 +7,7 @@ import { Visitor } from "../support/visitor";
 
 const { createFixture } = createFixtures();
 
-test("who has logged out at the provider is 401 at every process from the next request on, 100 times", async () => {
+test("a logout at the provider is 401 at every process from the next request on, 100 times", async () => {
   const port = await freePort();
   const APP_URL = `http://localhost:${port}`;
   const provider = await startIdentityProvider(`${APP_URL}/auth/idp/callback`);

@@ -131,7 +131,7 @@ describe("PASSWORDS=off", () => {
     }
   });
 
-  test("a password is no way in: the provider cannot be disconnected", async () => {
+  test("a stored password does not count as a way in: the provider cannot be disconnected", async () => {
     off();
     const cookie = await latchkey.signedIn({ idpId: "1001" });
     const refused = await latchkey.unchanged(() => act(cookie, "unlink-provider"));

@@ -99,7 +99,7 @@ describe("a live session", () => {
   });
 
   test.each([`${path}/`, "/auth/%76erify", "/Auth/Verify", `/build${path}`])(
-    "another spelling, %s, is no path of this service",
+    "the spelling %s is not found",
     async (target) => {
       expect(await ada.get(target)).toMatchObject({ status: 404, contentType: "text/html; charset=utf-8" });
     },

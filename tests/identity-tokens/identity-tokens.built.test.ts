@@ -135,7 +135,7 @@ describe("Remote-Token", () => {
     });
   });
 
-  test("of a request is in no answer, and there is none without a session, nor for who is in none of the groups", async () => {
+  test("a forged one is never passed on, and without a session or the asked group there is none", async () => {
     const forged = { ...app, "Remote-Token": "forged" };
     const cookie = overHttps(ada);
     for (const [path, sent, status] of [

@@ -239,7 +239,7 @@ describe("with IDENTITY_TOKENS off", () => {
     latchkey.configure({ IDENTITY_TOKENS: "off" });
   });
 
-  test("there is no token, and no page of keys", async () => {
+  test("there are no tokens and no published keys", async () => {
     expect(await findVisitor(session, () => app)).not.toHaveProperty("token");
     expect(await callEndpoint("/.well-known/jwks.json")).toBeNull();
   });

@@ -20,7 +20,7 @@ async function rotate(delay: number): Promise<void> {
 }
 
 describe("latchkey keys rotate", () => {
-  test("makes a key that signs at once when there is none that IDENTITY_KEY decrypts, then one after ten minutes", async () => {
+  test("makes a key that signs at once if IDENTITY_KEY decrypts none, otherwise after ten minutes", async () => {
     latchkey.configure(identityTokens());
     await rotate(0);
     await rotate(tenMinutes);

@@ -169,7 +169,7 @@ describe("a mail", () => {
     expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["إعادة ضبط كلمة المرور"]);
   });
 
-  test("about an account is in the language of the owner, not of whoever logs in, and names the browser in it", async () => {
+  test("about an account is in the owner's language, not in that of the login, and names the browser", async () => {
     const id = await latchkey.createUser();
     const cookie = await latchkey.signedIn(id);
     latchkey.configure({ DEFAULT_LOCALE: "es" });

@@ -162,7 +162,7 @@ describe("a hash with weaker parameters than those in force", () => {
     ["m=19456,t=1,p=1", true],
     ["m=19456,t=2,p=1", false],
     ["m=65536,t=10,p=16", false],
-  ])("is one of less memory or fewer passes (%s: %s)", (parameters, outdated) => {
+  ])("has less memory or fewer passes (%s: %s)", (parameters, outdated) => {
     expect(isOutdated(`$argon2id$v=19$${parameters}$c2FsdA$aGFzaA`)).toBe(outdated);
   });
 

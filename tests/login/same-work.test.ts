@@ -63,7 +63,7 @@ test.each<[string, () => Promise<string>]>([
   },
 );
 
-test("a request for another address sends the same statements whether or not it has an account, and its job mails either", async () => {
+test("a request for another address sends the same statements with and without an account, and mails both", async () => {
   const owner = await latchkey.signedIn({ email: "owner@example.com" });
   const ask = (email: string) => act(owner, "change-email", { email });
   const moment = /'\d{4}-\d\d-\d\dT[\d:.]+Z'/g;

@@ -72,7 +72,7 @@ test("no mail was given up: the list is empty", async () => {
   expect((await latchkey(["mail", "failed", "--json"], settings)).stdout).toBe("[]\n");
 });
 
-test("a refused mail and one after its last retry are listed with their errors, the last first; one that waits is none of them", async () => {
+test("refused mails and those after their last retry are listed with their errors, the newest first; waiting ones are not", async () => {
   const first = await refuse("first@example.com");
   const last = await exhaust("last@example.com");
   const waiting = await request("waiting@example.com", 500, "Down", "retry");

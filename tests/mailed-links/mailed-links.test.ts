@@ -71,7 +71,7 @@ describe("a mail with a link", () => {
     `ada@example.${"a".repeat(64)}`,
     `${"a".repeat(65)}@example.com`,
     `${longest}m`,
-  ])("is not sent to %j, which is no address: the same page, no job, no change", async (typed) => {
+  ])("is not sent to the invalid address %j: the same page, no job, no change", async (typed) => {
     await latchkey.createUser();
     expect(await latchkey.unchanged(() => askForReset(typed))).toEqual(mailSentOutcome(typed));
   });

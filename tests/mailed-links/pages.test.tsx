@@ -75,7 +75,7 @@ describe.each([
     expect(field("New password").value).toBe("");
   });
 
-  test("leads to the login page whoever has used the link already", async () => {
+  test("links to the login page for an owner who has used the link already", async () => {
     await choose({ typed: loaded, invalidLink: invalidLinkMessage });
     expect((await screen.findByRole("link", { name: "log in" })).getAttribute("href")).toBe("/login");
   });

@@ -62,7 +62,7 @@ test("a scrape leaves no line in the access log and is not counted as a request"
   expect(latchkey.output().slice(before)).not.toContain("metrics");
 });
 
-test("requests are counted by route, method and status; no path and no method makes a name of its own", () => {
+test("requests are counted by route, method and status; an unknown path or method adds no series", () => {
   const label = (route: string, method: string, status: number) =>
     `{route="${route}",method="${method}",status="${status}"}`;
   const expected = {

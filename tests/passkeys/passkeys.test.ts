@@ -173,7 +173,7 @@ describe("adding", () => {
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "A passkey was added" }]);
   });
 
-  test("takes the typed name; where it is none, that of the browser", async () => {
+  test("takes the typed name, or the browser's if it is invalid", async () => {
     await addPasskey(authenticator, session, { name: " My key " });
     await addPasskey(new Authenticator(), session, { name: "a\nb" });
     await addPasskey(new Authenticator(), session, { name: "" });
@@ -224,7 +224,7 @@ describe("adding", () => {
     ["RSA of 4,104 bits", rs256({ n: bits(4_104), e: "AQAB" })],
     ["RSA of 72,000 bits", rs256({ n: bits(72_000), e: "AQAB" })],
     ["RSA for ES256", rs256({ n: bits(2_048), e: "AQAB" }).set(3, -7)],
-  ])("with a key that is none is refused: %s", async (_, coseKey) => {
+  ])("with an invalid key is refused: %s", async (_, coseKey) => {
     const asked = await ask("add", { cookie: session });
     expect(asked.options.pubKeyCredParams.map(({ alg }: { alg: number }) => alg)).toEqual([-7, -257]);
     const answer = authenticator.create(asked.options, { coseKey });
@@ -341,7 +341,7 @@ describe("a passkey without a click", () => {
     });
   });
 
-  test("is no answer to the options of the button, nor the other way round", async () => {
+  test("does not answer the options of the button, nor the other way round", async () => {
     const byButton = await ask("add", { cookie: session });
     const asked = await ask("upgrade", { cookie: session });
     const attended = authenticator.create(byButton.options);
@@ -419,7 +419,9 @@ describe("signing in", () => {
     ["an unknown credential", { id: Buffer.alloc(32, 1) }, "unknown"],
   ];
 
-  test("in the session of another account is a session of its own account", { tags: "CVE-2026-82466" }, async () => {
+  test("in a browser that is signed in to another account switches to the passkey's account", {
+    tags: "CVE-2026-82466",
+  }, async () => {
     const cookie = await latchkey.signedIn({ email: "bob@example.com" });
     const { cookies } = await signInBy(authenticator, {}, { cookie });
     expect(await openAccount(`session=${cookies.session}`)).toMatchObject({
@@ -490,7 +492,7 @@ describe("signing in", () => {
     expect(both.map(({ status }) => status).sort()).toEqual([302, 422]);
   });
 
-  test("with a counter that goes back is refused and an event names the account; one that stays 0 is no counter", async () => {
+  test("with a counter that went back is refused, and the event names the account; a counter of 0 is ignored", async () => {
     expect(await signInBy(authenticator, { counter: 0 })).toMatchObject({ status: 302 });
     expect(await signInBy(authenticator, { counter: 4_294_967_294 })).toMatchObject({ status: 302 });
     for (const counter of [4_294_967_294, 3, 0]) {
@@ -502,7 +504,7 @@ describe("signing in", () => {
     expect(await signInBy(authenticator, { counter: 4_294_967_295 })).toMatchObject({ status: 302 });
   });
 
-  test("of a suspended account is refused as one that is unknown; after its restoration it works", async () => {
+  test("of a suspended account is refused like an unknown one, and works again after its restoration", async () => {
     await suspendUser(userId);
     const asked = await ask("sign-in");
     await expectRefused(() => answerWith(authenticator.get(asked.options), { cookie: asked.cookie }), "suspended");
@@ -620,7 +622,7 @@ describe("removing", () => {
     await expectRefused(() => answerWith(authenticator.get(asked.options), { cookie: asked.cookie }), "unknown");
   });
 
-  test("another account's, or one that there is not, changes nothing", async () => {
+  test("that of another account, or an unknown one, changes nothing", async () => {
     const bob = await latchkey.signedIn({ email: "bob@example.com" });
     await latchkey.unchanged(async () => {
       expect(await remove(bob)).toMatchObject({ status: 422 });
@@ -740,7 +742,7 @@ describe("the account page", () => {
     });
   });
 
-  test("offers one after a login with a password, once for a browser, and not to who has one", async () => {
+  test("offers one after a login with a password, once in a browser, unless the account has one", async () => {
     const { cookies } = await logIn();
     const cookie = `session=${cookies.session}; device=${cookies.device}`;
     const opened = await openAccount(cookie);

@@ -56,7 +56,7 @@ describe("asking for a link", () => {
     "grace@xn--b\u00fccher.example",
     "gr\u00e2ce@example.com",
     "\u212a@example.com",
-  ])("%s is no address: no job", async (email) => {
+  ])("the invalid address %s makes no job", async (email) => {
     const asked = await latchkey.unchanged(() => askForAccount(email), "rate_limits");
     expect(asked).toMatchObject({ status: 200, data: { status: "sent" } });
   });
@@ -132,7 +132,7 @@ describe("the link", () => {
     expect((await registerWith(link, password)).status).toBe(302);
   });
 
-  test("for an address that has an account by now is refused without hashing; the account's password stays valid", async () => {
+  test("for an address that now has an account is refused without hashing; the account keeps its password", async () => {
     const link = await registrationLink(latchkey);
     await latchkey.createUser({ email: "grace@example.com" });
     const hash = vi.spyOn(Argon2id.prototype, "hash");

@@ -72,7 +72,7 @@ describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
   });
 });
 
-test("Chromium's parser reads of what passes an allowed origin, and of what is sent the same URL", async () => {
+test("Chromium reads each accepted target as the same URL of an allowed origin", async () => {
   const page = await site.open("/login");
   const allowed = { appUrl: site.url(), returnOrigins: [app, "https://*.shop.example"] };
   const texts = [...bypasses(site.url()).map(([, text]) => text), ...fc.sample(targets, 5_000)];

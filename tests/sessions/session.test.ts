@@ -105,7 +105,7 @@ describe("the cookie's name", () => {
     for (const other of others) await expectGuest(`${other}=${token}`, options);
   });
 
-  test("a malformed token is no session, without an error", { tags: ["1.2.4", "7.2.1"] }, async () => {
+  test("a malformed token counts as no session", { tags: ["1.2.4", "7.2.1"] }, async () => {
     const cookie = await latchkey.signedIn();
     const token = cookie.split("=")[1] ?? "";
     const values = ["", "%", "a=%", sha256(token), `${token}0`, token.slice(1), "'; drop table users"];

@@ -71,7 +71,7 @@ test.each(["", "A release before it may still run.", "Releases from 1.2.0 may ru
 );
 
 test.each(["this.addSql(drop(name))", 'await this.execute("drop table users")'])(
-  "a statement that is no literal of addSql is refused: %s",
+  "a statement that is not a literal in addSql is refused: %s",
   (code) => {
     const source = migration([table]).replace("this.addSql(", `${code}; this.addSql(`);
     expect(problemsOf(source, ["1.1.0"])).toEqual([expect.stringContaining("no literal of addSql")]);

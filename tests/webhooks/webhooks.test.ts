@@ -196,7 +196,7 @@ test("POST /dev/session sets the groups where they are given, and leaves them wh
   expect(await signIn({ groups: "" })).toEqual([302, true, []]);
 });
 
-test("POST /dev/session refuses text that is no address, and a suspended account", async () => {
+test("POST /dev/session refuses an invalid address and a suspended account", async () => {
   await suspendUser(id);
   for (const address of ["ada", email]) {
     const refused = await latchkey.unchanged(() => signInForDevelopment(address));
