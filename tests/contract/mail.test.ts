@@ -44,8 +44,6 @@ interface MailService {
   url: string;
   headers: Record<string, string>;
   message: ResendEmail | PostmarkEmail | Record<string, string>;
-  /** The name of the subject in `message`. */
-  subject: string;
   accepted: string;
   /** The status and the bodies of answers whose cause is this mail, not the configuration. */
   refused: number;
