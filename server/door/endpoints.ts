@@ -32,7 +32,7 @@ export function failure(error: unknown): Answer {
   const headers = { "Retry-After": outageRetryAfter };
   if (error instanceof DatabaseUnavailable) return { status: 503, headers, body: "" };
   logUnexpected(error);
-  return plainText("", 500);
+  return { status: 500, headers: {}, body: "" };
 }
 
 /** @param pass passes the request to Remix */
