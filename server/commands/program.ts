@@ -9,8 +9,8 @@ export class CommandError extends Error {
 
 export const print = (text: string) => void process.stdout.write(`${printable(text)}\n`);
 
-/** Waits for a slow reader, such as `less`. */
-export async function printLine(text: string): Promise<void> {
+/** Unlike `print`, writes the text as it is, and waits for a slow reader, such as `less`. */
+export async function writeLine(text: string): Promise<void> {
   if (!process.stdout.write(`${text}\n`)) await once(process.stdout, "drain");
 }
 

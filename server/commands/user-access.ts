@@ -7,7 +7,7 @@ import { clearLimits, type ListedUser, listUsers } from "../features/operator/us
 import { endEverySession } from "../features/owner/sessions";
 import { printable } from "../printable";
 import { withDatabase } from "./open-database";
-import { CommandError, counted, jsonOption, print, printLine } from "./program";
+import { CommandError, counted, jsonOption, print, writeLine } from "./program";
 import { noAccount, withUser } from "./user";
 
 const suspend = (email: string) =>
@@ -45,7 +45,7 @@ function asLine({ email, id, groups, suspendedAt }: ListedUser): string {
 
 const list = ({ json, ...which }: Parameters<typeof listUsers>[0] & { json?: true }) =>
   withDatabase(async () => {
-    for await (const user of listUsers(which)) await printLine(printable(json ? JSON.stringify(user) : asLine(user)));
+    for await (const user of listUsers(which)) await writeLine(printable(json ? JSON.stringify(user) : asLine(user)));
   });
 
 async function clear(typedEmail: string): Promise<void> {

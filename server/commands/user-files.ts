@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { exportUsers, importUsers } from "../features/operator/user-import";
 import { withDatabase } from "./open-database";
-import { CommandError, counted, print, printLine } from "./program";
+import { CommandError, counted, print, writeLine } from "./program";
 
 async function readLines(path: string): Promise<string[]> {
   try {
@@ -35,7 +35,7 @@ async function importFile(path: string): Promise<void> {
 
 const exportAll = () =>
   withDatabase(async () => {
-    for await (const user of exportUsers()) await printLine(JSON.stringify(user));
+    for await (const user of exportUsers()) await writeLine(JSON.stringify(user));
   });
 
 export function addUserFileCommands(user: Command): void {
