@@ -10,9 +10,9 @@ const lifetime = 60; // seconds of a token
 const reuse = 30_000; // ms in which a session gets the same token: signing takes half of the CPU of /auth/verify
 const mostKept = 5_000; // tokens, of 1 to 6 kB
 
-type Signer = ReturnType<typeof findSigner>;
+type Signer = Awaited<ReturnType<typeof findSigner>>;
 
-async function sign(claims: Record<string, unknown>, signer: Signer): Promise<string> {
+async function sign(claims: Record<string, unknown>, signer: Promise<Signer>): Promise<string> {
   const [{ SignJWT }, { kid, privateKey }] = await Promise.all([import("jose"), signer]);
   const now = Math.floor(Date.now() / 1000);
   const token = new SignJWT(claims).setIssuedAt(now).setExpirationTime(now + lifetime);
@@ -22,7 +22,7 @@ async function sign(claims: Record<string, unknown>, signer: Signer): Promise<st
 interface Kept {
   /** By `performance.now()`: a clock that is set back would keep expired tokens. */
   until: number;
-  signer: Signer;
+  signer: Promise<Signer>;
   /** By session and claims, so that a changed user gets a new token. */
   tokens: Map<string, Promise<string>>;
 }
