@@ -20,7 +20,7 @@ async function upgrade(signal: AbortSignal): Promise<boolean> {
   return (await post({ passkey: JSON.stringify(passkey) })).ok;
 }
 
-/** @returns a function that ends the upgrade: a browser runs one ceremony at a time */
+/** @returns a ref to the function that ends the upgrade: a browser runs one ceremony at a time */
 function usePasskeyUpgrade(isDue: boolean) {
   const { revalidate } = useRevalidator();
   const end = useRef(() => {});

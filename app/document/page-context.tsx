@@ -3,7 +3,7 @@ import type { PageTexts } from "#server/languages/texts";
 import { type Translate, translator } from "#server/languages/translate";
 import type { pageOf } from "./page";
 
-/** It is a context, because error pages have no loader data. */
+/** Components read it from a context, because error pages have no loader data. */
 export type PageContent = ReturnType<typeof pageOf>;
 
 interface Page extends PageContent {

@@ -248,6 +248,7 @@ export const settings = {
   },
 } satisfies Record<string, Record<string, Setting>>;
 
+/** The intersection of a union's members. */
 type All<Group> = (Group extends unknown ? (group: Group) => void : never) extends (all: infer All) => void
   ? All
   : never;

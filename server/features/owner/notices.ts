@@ -36,7 +36,7 @@ interface Context {
   provider: string;
 }
 
-/** `then`: what owners must do, in this order, if they did not make the change. A text stands before a reset. */
+/** `then`: what owners must do, in this order, if they did not make the change. A text is for `resetThenAccount`. */
 type Notice = [subject: string, what: string[], then: string | Part[]];
 
 const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: Context) => Notice } = {

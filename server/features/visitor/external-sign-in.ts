@@ -47,7 +47,7 @@ export function consentOrigin(): string | null {
   return identityProvider && provider.consentOrigin(identityProvider);
 }
 
-/** What binds the provider's response to the browser that asked for it. */
+/** `state` and `codeVerifier` bind the provider's response to the browser that asked for it. */
 export type Attempt = Awaited<ReturnType<typeof startExternalSignIn>>;
 
 /** Starts an attempt, which the browser's cookies keep. @throws CallError when discovery fails */
