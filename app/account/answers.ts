@@ -19,7 +19,7 @@ export const accountForm = <Intent extends string>(intents: Intent[]) =>
     name: z.string().default(""),
   });
 
-export type AccountForm = z.output<ReturnType<typeof accountForm<string>>>;
+type AccountForm = z.output<ReturnType<typeof accountForm<string>>>;
 
 export interface ActionContext {
   request: Request;

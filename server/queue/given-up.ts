@@ -5,7 +5,7 @@ import type { Job, WebhookJob } from "./jobs";
 
 export const givenUpKept = 14 * 24 * 3_600; // seconds in which an operator can retry them; other jobs go at their end
 
-export interface GivenUp {
+interface GivenUp {
   id: string;
   at: Date;
   /** Names, reasons and codes; no text of the service that was called. */
