@@ -6,7 +6,10 @@ export function processValue<T>(name: string): { current: T | undefined } {
   return holders[key];
 }
 
-/** A function that sets such a value, and one that reads it. Before, reading throws an Error with the text `missing`. */
+/**
+ * A function that sets such a value, and one that reads it. Until it is set, reading throws an Error with the text
+ * `missing`.
+ */
 export function providedValue<T>(name: string, missing: string) {
   const provided = processValue<T>(name);
   const provide = (value: T): void => {
