@@ -14,8 +14,8 @@ export interface RunningServer extends RunningProcess {
   url: string;
   port: number;
   databaseUrl: string;
-  /** Resolves with the `count`th mail that the `log` driver has printed to the address with this subject. */
-  mail(to: string, subject: string, count?: number): Promise<SentMail>;
+  /** Resolves with the first mail that the `log` driver has printed to the address with this subject. */
+  mail(to: string, subject: string): Promise<SentMail>;
 }
 
 export interface TestDatabase {
@@ -103,9 +103,9 @@ export async function spawnServer(
     stdio: ["ignore", "pipe", "pipe"],
   });
   const running = watchProcess(child);
-  const mail: RunningServer["mail"] = async (to, subject, count = 1) => {
+  const mail: RunningServer["mail"] = async (to, subject) => {
     for (;;) {
-      const found = mailsIn(running.output()).filter((mail) => mail.to === to && mail.subject === subject)[count - 1];
+      const found = mailsIn(running.output()).find((mail) => mail.to === to && mail.subject === subject);
       if (found) return found;
       await running.nextOutput();
     }
