@@ -17,6 +17,6 @@ export const visitOverTls = (port: number, ca: string, localAddress = "127.0.0.1
   new Visitor(`https://${publicHost}`, undefined, (origin, path, sent) =>
     sendPlainly(origin, path, {
       ...sent,
-      connection: { host: "127.0.0.1", port, localAddress, servername: publicHost, ca },
+      connection: { hostname: "127.0.0.1", port, localAddress, servername: publicHost, ca },
     }),
   );

@@ -39,19 +39,12 @@ async function dump(url: string): Promise<string> {
   return rows.join("\n");
 }
 
-const sessionCookie = /^session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=\/; SameSite=Lax$/;
-
 test("register, log out, forget the password, reset it, log in: neither the database nor the log contains a secret", {
   tags: ["14.2.2", "14.3.2", "16.2.5"],
 }, async () => {
   await send("/register", { form: { email } });
   const registration = await finish(await latchkey.mailTo(email, "Finish creating your account"), first);
   expect(registration.done).toMatchObject({ status: 302, location: "/dashboard" });
-  expect(registration.done.setCookies).toEqual([
-    expect.stringMatching(sessionCookie),
-    expect.stringMatching(/^last_sign_in=password; /),
-    expect.stringMatching(/^device=/),
-  ]);
   const registered = cookieOf(registration.done);
 
   for (const path of ["/dashboard", "/dashboard.data"]) {
@@ -67,7 +60,6 @@ test("register, log out, forget the password, reset it, log in: neither the data
 
   const out = await send("/logout", { headers, form: {}, cookie: registered });
   expect(out).toMatchObject({ status: 302, location: "/login" });
-  expect(out.setCookies).toEqual(["session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax"]);
   expect((await send("/dashboard", { cookie: registered })).location).toBe("/login");
 
   const elsewhere = cookieOf(await send("/login", { form: { email, password: first } }));
