@@ -232,13 +232,12 @@ describe.each(providerNames)("%s", (name) => {
   });
 
   test("another account is asked for as the provider has it, and no other prompt is passed on", async () => {
-    use(providerCases[name]());
+    const { prompts } = use(providerCases[name]());
     const promptOf = async (query: string) => {
       const { location } = await call(authIdp.loader, get(`/auth/idp?${query}`));
       return new URL(location ?? "").searchParams.getAll("prompt");
     };
-    const prompts = { gitlab: ["login"], discord: [] } as Partial<Record<typeof name, string[]>>;
-    expect(await promptOf("prompt=select_account")).toEqual(prompts[name] ?? ["select_account"]);
+    expect(await promptOf("prompt=select_account")).toEqual(prompts);
     for (const other of ["", "prompt=", "prompt=none", "prompt=login", "prompt=select_account&prompt=none"]) {
       expect(await promptOf(other)).toEqual([]);
     }

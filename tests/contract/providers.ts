@@ -12,6 +12,8 @@ export interface ProviderCase {
   settings: Environment;
   consentUrl: string;
   scope: string;
+  /** What asks for another account. */
+  prompts: string[];
   steps: Step[];
   profile: Profile;
   idField: string;
@@ -36,11 +38,18 @@ const step = (name: Step["name"], url: string, answer: Step["answer"]): Step => 
 
 const bearer = { access_token: accessToken, token_type: "Bearer", expires_in: 3599, scope: "openid" };
 
-function openIdProvider(name: ProviderName, consentUrl: string, tokenUrl: string, profileUrl: string) {
+function openIdProvider(
+  name: ProviderName,
+  consentUrl: string,
+  tokenUrl: string,
+  profileUrl: string,
+  prompts = ["select_account"],
+) {
   return (): ProviderCase => ({
     settings: credentials(name),
     consentUrl,
     scope: "openid email profile",
+    prompts,
     steps: [
       step("token", tokenUrl, bearer),
       step("profile", profileUrl, {
@@ -67,6 +76,7 @@ const github = (): ProviderCase => ({
   settings: credentials("github"),
   consentUrl: "https://github.com/login/oauth/authorize",
   scope: "read:user user:email",
+  prompts: ["select_account"],
   steps: [
     step("token", "https://github.com/login/oauth/access_token", {
       access_token: accessToken,
@@ -101,6 +111,7 @@ const discord = (): ProviderCase => ({
   settings: credentials("discord"),
   consentUrl: "https://discord.com/oauth2/authorize",
   scope: "identify email",
+  prompts: [],
   steps: [
     step("token", "https://discord.com/api/oauth2/token", {
       ...bearer,
@@ -172,6 +183,7 @@ export const providerCases = {
     "https://gitlab.com/oauth/authorize",
     "https://gitlab.com/oauth/token",
     "https://gitlab.com/oauth/userinfo",
+    ["login"],
   ),
   discord,
   oidc,
