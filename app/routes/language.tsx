@@ -1,7 +1,7 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { setNoticeLanguage } from "#server/features/owner/sessions";
-import { isLanguage } from "#server/languages/languages";
+import { isLanguage } from "#server/features/visitor/language";
 import { ownPath } from "#server/settings/return-to";
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { readFields } from "~/forms/form";

@@ -2,6 +2,8 @@ import { byPath, type FingerprintedAsset, fingerprinted } from "../../fingerprin
 import { type Language, languages } from "../../languages/languages";
 import { texts } from "../../languages/texts";
 
+/** From here, a route whose page is empty does not make languages.ts a file of its own in the first load of every page. */
+export { isLanguage } from "../../languages/languages";
 export { answersIn } from "../../languages/texts";
 
 export const pageTextsIn = (language: Language) => texts[language].pages;
