@@ -111,7 +111,6 @@ const named: [what: string, names: string[], document: string][] = [
   ["command", program.commands.flatMap(wordsOf), "docs/commands.md"],
   ["provider", providerNames, "README.md"],
   ["provider's label", labels, "app/components/provider-marks.svg"],
-  ["provider's label", labels, "app/components/external-sign-in.tsx"],
   ["setting", Object.values(settings).flatMap(Object.keys), "server/config.ts"],
   ["title of a page", titles, "tests/support/browser/visits.ts"],
   ["mail driver", choices("MAIL_DRIVER"), "docs/operation.md"],

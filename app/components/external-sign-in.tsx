@@ -1,10 +1,7 @@
 import { withReturnTo } from "~/answers/return-to";
-import { useTexts } from "~/document/language";
+import { usePage } from "~/document/page-context";
 import { LastUsed } from "./form-controls";
 import marks from "./provider-marks.svg";
-
-/** In the colours of the providers' guidelines. A mark without a colour has the text's. */
-const providerMarks = ["Google", "GitHub", "GitLab", "Discord"];
 
 export function Mark({ of }: { of: string }) {
   return (
@@ -23,7 +20,7 @@ interface ExternalSignInProps {
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
 export function ExternalSignIn({ provider, returnTo, or = true, lastUsed = false }: ExternalSignInProps) {
-  const t = useTexts();
+  const { t, providerMark } = usePage();
   return (
     <>
       {or && <p className="or">{t("common.or")}</p>}
@@ -33,7 +30,7 @@ export function ExternalSignIn({ provider, returnTo, or = true, lastUsed = false
             {t("common.signInWith", { provider: provider ?? "" })}
             {lastUsed && <LastUsed />}
           </span>
-          <Mark of={providerMarks.find((name) => name === provider) ?? "other"} />
+          <Mark of={providerMark} />
         </a>
       </p>
     </>

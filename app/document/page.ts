@@ -1,6 +1,6 @@
 import { config } from "#server/config";
 import { pageBrand } from "#server/features/visitor/branding";
-import { providerLabel } from "#server/features/visitor/external-sign-in";
+import { providerLabel, providerMark } from "#server/features/visitor/external-sign-in";
 import { pageTextsIn, textsPath } from "#server/features/visitor/language";
 import type { Language } from "#server/languages/languages";
 
@@ -15,6 +15,7 @@ export function pageOf(language: Language, nonce: string) {
     shortestPassword: minimumLength, // in Unicode code points
     /** With `PASSWORDS=off`, the label of the provider that accounts come from; otherwise `null`. */
     passwordless: on ? null : providerLabel(language),
+    providerMark: providerMark(),
     nonce, // of the page's policy; empty in a browser, which hides it from scripts
   };
 }

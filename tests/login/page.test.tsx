@@ -2,8 +2,10 @@
 import { readFileSync } from "node:fs";
 import { screen } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
-import { providers } from "#server/provider/providers";
+import { providerMark } from "#server/features/visitor/external-sign-in";
+import { providerNames, providers } from "#server/provider/providers";
 import Login from "~/routes/login";
+import { configure } from "../support/configure";
 import { english, renderPage } from "../support/render-page";
 
 const loaded = { idpEnabled: true, provider: "Google", notice: null as string | null };
@@ -39,19 +41,18 @@ test.each([
 });
 
 const drawn = readFileSync("app/components/provider-marks.svg", "utf8");
-const labels = [...Object.values(providers).flatMap(({ label }) => label ?? []), "single sign-on"];
-test.each(labels)(
-  "the button of %s has the provider's mark, or a neutral one, hidden from screen readers",
-  async (provider) => {
-    await renderPage("/login", Login, { loaded: { ...loaded, provider } });
-    const marks = screen.getByRole("link", { name: `Sign in with ${provider}` }).querySelectorAll("svg");
-    const hidden = [...marks].map((mark) => mark.getAttribute("aria-hidden"));
-    expect(hidden).toEqual(["true"]);
-    const id = /#(.*)/.exec(marks[0]?.querySelector("use")?.getAttribute("href") ?? "")?.[1];
-    expect(id).toBe(provider === "single sign-on" ? "other" : provider);
-    expect(drawn).toContain(`<symbol id="${id}" `);
-  },
-);
+test.each(providerNames)("the button of %s has the provider's mark, hidden from screen readers", async (provider) => {
+  const issuer = provider === "oidc" && { IDP_ISSUER: "https://idp.example" };
+  const client = { IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" };
+  configure({ APP_URL: "http://localhost:3000", IDP_PROVIDER: provider, ...client, ...issuer });
+  const content = { ...english, providerMark: providerMark() };
+  await renderPage("/login", Login, { loaded, content });
+  const marks = screen.getByRole("link", { name: "Sign in with Google" }).querySelectorAll("svg");
+  expect([...marks].map((mark) => mark.getAttribute("aria-hidden"))).toEqual(["true"]);
+  const id = /#(.*)/.exec(marks[0]?.querySelector("use")?.getAttribute("href") ?? "")?.[1];
+  expect(id).toBe(providers[provider].label ?? "other");
+  expect(drawn).toContain(`<symbol id="${id}" `);
+});
 
 const written = ["<register>Neu</register>", "Neu? <register>Neu</register>Neu? <register>Neu</register>Neu? "];
 test.each(written)("a language may write %s: an element alone, or the same words twice", async (createAccount) => {

@@ -16,6 +16,7 @@ export const english: PageContent = {
   textsPath: "/__files/texts-en.json",
   shortestPassword: 8,
   passwordless: null,
+  providerMark: "Google",
   nonce: "",
 };
 

@@ -38,6 +38,12 @@ export function providerLabel(language: Language): string | null {
   return name ?? providers[provider].label ?? answersIn(language)("provider.singleSignOn");
 }
 
+/** The id of the provider's symbol in app/components/provider-marks.svg. */
+export function providerMark(): string {
+  const { identityProvider } = config();
+  return (identityProvider && providers[identityProvider.provider].label) ?? "other";
+}
+
 /** The URL of the provider's logout; `null` if the provider has none, or does not answer. */
 export const providerLogoutUrl = (): Promise<string | null> =>
   provider.logoutUrl(configured(), `${config().appUrl}/login?notice=signed_out`);
