@@ -124,7 +124,7 @@ export class ConfigurationError extends StartError {
 export function loadConfig(environment: Environment): Config {
   const production = environment.NODE_ENV === "production";
   const { values, problems } = readSettings(environment);
-  const { APP_URL, PORT } = values;
+  const { APP_URL, PORT } = values; // undefined: the setting has a problem
   const appUrl = APP_URL ?? (APP_URL === null && PORT ? `http://localhost:${PORT}` : undefined);
   problems.push(...brokenRules(values, appUrl, production));
   if (problems.length > 0) throw new ConfigurationError(problems);

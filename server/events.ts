@@ -55,6 +55,7 @@ export type SessionEnd =
 /** Why a logout token of the provider ended nothing. `no_sub`: it only names a session of the provider. */
 export type LogoutTokenFailure = "invalid" | "used" | "no_sub" | "key_set";
 
+/** Why the mail service refused a mail for good. */
 export type MailRefusal = "recipient_refused" | "message_refused";
 
 /** Every authentication event that is logged. No event holds an address or a token. */

@@ -21,8 +21,10 @@ export const handleJob: JobHandler<Job> = async (job, enqueued) => {
       return mailRegistration(job.email, languageOf(job), job.return_to);
     case "mail_email_change":
       return mailEmailChange(job.email, languageOf(job), job);
-    case "log_event":
-      return void logEvent(Object.assign(job.event, { actor: "cli", at: enqueued.at.toISOString() }));
+    case "log_event": {
+      const told = { ...job.event, actor: "cli", at: enqueued.at.toISOString() };
+      return void logEvent(told);
+    }
     case "purge_expired":
       return void (await purgeExpired());
     default:

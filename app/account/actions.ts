@@ -132,9 +132,11 @@ const actions = {
 
 export type Intent = keyof typeof actions;
 
+export const intents = Object.keys(actions) as Intent[];
+
 /** Runs the action that the form names. If the session has ended meanwhile, redirects to the login page. */
 export async function runAccountAction(request: Request) {
-  const posted = await readForm(request, accountForm(Object.keys(actions) as Intent[]));
+  const posted = await readForm(request, accountForm(intents));
   const signedIn = await requireUser(request, "/login");
   if (!posted.ok) return unprocessable({ errors: posted.errors, typed: posted.typed });
   const form = posted.values;

@@ -34,7 +34,7 @@ export function PageForBrowser() {
 export async function pageOfDocument(): Promise<PageContent> {
   const value = document.getElementById(elementId)?.getAttribute("value") ?? "";
   const content: Omit<PageContent, "texts" | "nonce"> = JSON.parse(value);
-  // As the preload asks for them. WebKit takes a preload with `crossorigin` for another request, and loads them again.
+  // The mode and the credentials of the preload: with others, or with `crossorigin` there, WebKit loads the file twice.
   const answer = await fetch(content.textsPath, { mode: "no-cors", credentials: "include" });
   if (!answer.ok) throw new Error("The texts cannot be loaded; the page goes on without scripts.");
   return { ...content, texts: await answer.json(), nonce: "" };

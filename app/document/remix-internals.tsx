@@ -57,12 +57,12 @@ const storageFallback =
  */
 const historyState = "history.state??history.replaceState({key:Math.random().toString(32).slice(2),idx:0},``)";
 
-/** The space of the passkeys is given up before the first paint. Given up at hydration, it would move the page. */
+/** Without passkeys, their elements take no space from the first paint on: hidden at hydration, they would move links. */
 const noPasskeys = "window.PublicKeyCredential??document.documentElement.classList.add(`no-passkeys`)";
 
 const beforeHydration = [storageFallback, historyState, noPasskeys].join(";");
 
-/** React escapes the text: it has no quotation marks, and no `&`, `<` or `>`. */
+/** React would escape quotation marks, `&`, `<` and `>`: the scripts have none. */
 export const BeforeHydration = () => (
   <script nonce={usePage().nonce} suppressHydrationWarning>
     {beforeHydration}

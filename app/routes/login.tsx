@@ -48,8 +48,8 @@ export function loader({ request }: LoaderFunctionArgs) {
     const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
     const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
-    const goesOn = config().signInRedirect && notice === null && !followsForm(request) && !hasTwoSessions;
-    if (restarts || goesOn) throw redirectDocument(withReturnTo("/auth/idp", returnTo));
+    const isRedirected = config().signInRedirect && notice === null && !followsForm(request) && !hasTwoSessions;
+    if (restarts || isRedirected) throw redirectDocument(withReturnTo("/auth/idp", returnTo));
     const registrationClosed = !offersRegistration();
     const passkeys = hasPasskeys(factsOf(request).origin);
     const isOn = { password: config().passwords.on, provider: provider !== null, passkey: passkeys };

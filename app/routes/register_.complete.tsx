@@ -33,7 +33,7 @@ export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const names = ["email", "token", "password", "passwordConfirmation", returnToName] as const;
     const { fields, typed } = await readFields(request, ...names);
-    const returnTo = allowedReturn(fields.return_to);
+    const returnTo = allowedReturn(fields[returnToName]);
     const t = textsFor(request);
     const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) => {
       allowFormTarget(request, returnTo);

@@ -119,6 +119,7 @@ export async function callText(url: string, call: Call): Promise<string> {
   }
 }
 
+/** As `callText`. @throws CallError also for an answer of another shape */
 export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
   try {
     return parse(await callText(url, call), shape);

@@ -52,24 +52,24 @@ function prepare(response: ServerResponse, target: Target | null, config: Config
 }
 
 /** `/auth/verify` takes 0.2 ms of CPU here, a Remix route without work 0.9 to 1.4 ms (docs/performance.md). */
-export function openFrontDoor(config: Config, to: { findUser: FindUser; endpointOf: EndpointOf; routeOf: RouteOf }) {
+export function openFrontDoor(config: Config, lookups: { findUser: FindUser; endpointOf: EndpointOf; routeOf: RouteOf }) {
   replaceAccessLogTokens();
   return takeRequests((request, response, pass) => {
     const target = parseTarget(request.url ?? "");
     if (target?.path === verifyPath) {
       measureDuration(request, response, () => verifyPath);
-      void answerVerification(request, response, target, config, to.findUser);
+      void answerVerification(request, response, target, config, lookups.findUser);
       return;
     }
     const facts = prepare(response, target, config);
-    const endpoint = facts.unreadable ? undefined : to.endpointOf(target?.path ?? "");
+    const endpoint = facts.unreadable ? undefined : lookups.endpointOf(target?.path ?? "");
     if (endpoint && readMethods.includes(facts.method)) {
       measureDuration(request, response, () => endpoint.name);
       context.run(facts, () => void answerEndpoint(endpoint, response, pass));
       return;
     }
     if (endpoint) request.method = "PUT"; // no route takes it: a page with 405
-    measureDuration(request, response, to.routeOf);
+    measureDuration(request, response, lookups.routeOf);
     context.run(facts, pass);
   });
 }

@@ -3,6 +3,7 @@ import { config } from "../config";
 import { currentRequest, type RequestFacts } from "../context";
 import { logUnexpected } from "../log";
 
+/** @throws Error for a request that the front door has not seen */
 export function factsOf(request: Request): RequestFacts {
   const facts = currentRequest();
   if (!facts) throw new Error(`Nothing is known about this ${request.method} request.`);

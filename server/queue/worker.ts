@@ -21,6 +21,7 @@ export interface QueueKind<Task> {
   name: string;
   /** Whether the end of a job makes another one due. */
   ordered: boolean;
+  /** @param refusal of the mail service */
   logGivenUp(job: Task, refusal: MailRefusal | null): void;
   /** Marks up to `limit` jobs that are due as active. */
   fetch(boss: PgBoss, knex: Knex, limit: number): Promise<FetchedJob<Task>[]>;

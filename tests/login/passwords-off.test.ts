@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
 import { issueLink } from "#server/accounts/links/mailed-links";
 import { EmailChange, PasswordReset, Registration } from "#server/database/entities";
+import { intents } from "~/account/actions";
 import * as emailChange from "~/routes/account.email";
 import * as passkey from "~/routes/auth.passkey";
 import * as dashboard from "~/routes/dashboard";
@@ -23,19 +24,6 @@ const latchkey = startLatchkey(google);
 const off = { PASSWORDS: "off" };
 
 beforeEach(() => void latchkey.configure(off));
-
-const intents = [
-  "end-session",
-  "end-other-sessions",
-  "send-password-link",
-  "change-password",
-  "connect-provider",
-  "unlink-provider",
-  "add-passkey",
-  "remove-passkey",
-  "change-email",
-  "delete-account",
-];
 
 /** Every form; those of mailed links come with the fields of a valid one. */
 const forms = {

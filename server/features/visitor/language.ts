@@ -2,7 +2,8 @@ import { byPath, type FingerprintedAsset, fingerprinted } from "../../fingerprin
 import { type Language, languages } from "../../languages/languages";
 import { texts } from "../../languages/texts";
 
-/** From here, a route whose page is empty does not make languages.ts a file of its own in the first load of every page. */
+// app/routes/language.tsx imports it from here: its import of languages.ts would put that file into a chunk of its own,
+// which the first load of every page would have.
 export { isLanguage } from "../../languages/languages";
 export { answersIn } from "../../languages/texts";
 

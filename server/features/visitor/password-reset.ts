@@ -42,11 +42,15 @@ export async function mailPasswordReset(email: string, language: Language): Prom
   };
 }
 
-/** Mails the first way to sign in to an account that an operator made. */
+/** The first way to sign in to an account that an operator made; `null` without the account, or if it is suspended. */
+async function firstWayIn(email: string, language: Language) {
+  if (config().passwords.on) return issueResetLink(email);
+  const found = await query((em) => em.count(User, { email, suspendedAt: null }));
+  return found > 0 ? { provider: providerLabel(language) ?? "" } : null;
+}
+
 export async function mailInvitation(email: string, language: Language): Promise<MailCall> {
-  const isThere = () => query((em) => em.count(User, { email, suspendedAt: null }));
-  const byProvider = { provider: providerLabel(language) ?? "" };
-  const way = config().passwords.on ? await issueResetLink(email) : (await isThere()) > 0 && byProvider;
+  const way = await firstWayIn(email, language);
   if (!way) return simulateMail;
   return async () => {
     await sendMail(email, invitationMail(language, email, way));
