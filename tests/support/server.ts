@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import net, { type AddressInfo } from "node:net";
+import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killSignal, recordedCoverage } from "./coverage/processes";
@@ -36,14 +37,22 @@ export async function createEmptyDatabase(kind?: "embedded"): Promise<TestDataba
   return { url: databaseUrlOf(url, name), drop: () => administer(url, `drop database ${name} with (force)`) };
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = net.createServer();
-    probe.listen(0, () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
+let nextPort = randomInt(2_000);
+
+/**
+ * A port that is free now, from a range of this worker's own. It is below the ports of outgoing connections (Linux: from
+ * 32,768 on): one of those could be given to another program before the server listens.
+ */
+export async function freePort(): Promise<number> {
+  const worker = Number(process.env.VITEST_POOL_ID ?? 0) % 10;
+  const port = 12_000 + worker * 2_000 + (nextPort++ % 2_000);
+  const probe = net.createServer();
+  const isFree = await new Promise<boolean>((resolve) => {
+    probe.once("error", () => resolve(false)).listen(port, () => resolve(true));
   });
+  if (!isFree) return freePort();
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
 }
 
 export function watchProcess(child: ChildProcess) {
