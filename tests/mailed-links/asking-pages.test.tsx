@@ -43,6 +43,7 @@ describe.each([
     expect(answer.exec(screen.getByRole("status").textContent ?? "")?.[1]).toBe("ada@example.com");
     const more = screen.getByText("Nothing there after a few minutes?").closest("details");
     expect(more?.open).toBe(false);
+    expect(more?.textContent).toContain("At most 5 mails are sent to an address in a quarter of an hour.");
     expect(emailField().value).toBe("ada@example.com");
 
     await user.click(screen.getByRole("button", { name: "Send it again" }));
