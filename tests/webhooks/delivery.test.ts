@@ -138,3 +138,18 @@ test("a webhook whose process ended during its last retry is reported once", asy
   await purgeExpired();
   expect(latchkey.events()).toEqual([{ event: "webhook.failed", reason: "retries_exhausted" }]);
 });
+
+test.each([
+  [204, "ok", "accepted latchkey.test", undefined],
+  [410, "fail", "wants no webhooks (status 410)", "start the service again when it does"],
+  [401, "fail", "refuses the signature (status 401)", "give the application the same WEBHOOK_SECRET"],
+  [302, "fail", "redirects (redirect 302), which is not followed", "set WEBHOOK_URL to where it leads"],
+  [500, "fail", "answered: status 500", "correct WEBHOOK_URL, or see the application's log"],
+])("doctor --webhook, answered %i: %s", async (answer, verdict, found, mend) => {
+  status = () => answer;
+  const { stdout } = await latchkey.command("doctor", "--webhook", "--json");
+  const check = JSON.parse(stdout).find(({ name }: { name: string }) => name === "webhook");
+  const { host } = new URL(application.settings.WEBHOOK_URL);
+  expect(check).toEqual({ status: verdict, name: "webhook", found: `${host} ${found}`, ...(mend && { mend }) });
+  expect(application.received.map(({ type, data }) => ({ type, data }))).toEqual([{ type: "latchkey.test", data: {} }]);
+});
