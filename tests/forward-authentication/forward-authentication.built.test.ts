@@ -1,20 +1,72 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { decodeJwt } from "jose";
+import { describe, expect, test } from "vitest";
+import { openDatabase } from "#server/database/orm";
 import type { Answer } from "../support/http";
+import { identityTokens } from "../support/identity-key";
 import { runLatchkey } from "../support/running-latchkey";
-import { json, runScriptedProvider } from "../support/scripted-provider";
-import type { Visitor } from "../support/visitor";
+import { sha256 } from "../support/sha256";
+import { createDatabase } from "../support/template-copy";
 
-const provider = await runScriptedProvider();
-const proxied = runLatchkey({ ...provider.settings.oidc, APP_URL: "https://login.example" });
-const direct = runLatchkey({ TRUST_PROXY: "192.0.2.0/24", APP_URL: "https://login.example" });
+interface Account {
+  name?: string;
+  /** As `Remote-Name` has it. */
+  encoded?: string;
+  groups?: string;
+}
+
+const accounts: Record<string, Account> = {
+  ada: { groups: "admin,staff" },
+  bob: {},
+  ascii: { name: "Ada Lovelace", encoded: "Ada%20Lovelace" },
+  script: { name: "アダ・ラブレス", encoded: "%E3%82%A2%E3%83%80%E3%83%BB%E3%83%A9%E3%83%96%E3%83%AC%E3%82%B9" },
+  pair: { name: "Ada 🗝", encoded: "Ada%20%F0%9F%97%9D" },
+  percent: { name: "100%25 Ada", encoded: "100%2525%20Ada" },
+  lines: { name: "Ada\r\nRemote-User: root", encoded: "Ada%0D%0ARemote-User%3A%20root" },
+};
+
+const tokenOf = (name: string) => sha256(`session of ${name}`);
+
+/** With a signed-in user for each of the accounts. */
+async function databaseWithSessions() {
+  const database = await createDatabase();
+  const { orm, close } = await openDatabase(database.url);
+  for (const [user, { name = null, groups = "" }] of Object.entries(accounts)) {
+    const id = crypto.randomUUID();
+    const em = orm.em.fork();
+    await em.execute(
+      "insert into users (id, email, name, groups, created_at) values (?, ?, ?, string_to_array(?, ','), now())",
+      [id, `${user}@example.com`, name, groups],
+    );
+    await em.execute(
+      `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+       values (gen_random_uuid(), ?, ?, now(), now(), now() + interval '1 day')`,
+      [sha256(tokenOf(user)), id],
+    );
+  }
+  await close();
+  return database;
+}
+
+const proxied = runLatchkey(
+  { APP_URL: "https://login.example", RETURN_ORIGINS: "https://app.example" },
+  databaseWithSessions,
+);
+const direct = runLatchkey({ ...identityTokens(), TRUST_PROXY: "192.0.2.0/24", RETURN_ORIGINS: "https://app.example" });
 
 const path = "/auth/verify";
-const navigation = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+const fetchMetadata = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
 const forwarded = {
   "X-Forwarded-Proto": "https",
   "X-Forwarded-Host": "app.example",
   "X-Forwarded-Uri": "/notes?page=2",
-  ...navigation,
+  Accept: "text/html,application/xhtml+xml,*/*;q=0.8",
+};
+
+const cookieOf = (user: string, scheme = "") => `${scheme}session=${tokenOf(user)}`;
+
+const verifyAs = (user: string, query = "", headers = {}) => {
+  const cookie = cookieOf(user, "X-Forwarded-Proto" in headers ? "__Host-" : "");
+  return proxied.sendPlainly(path + query, { cookie, headers });
 };
 
 function seenByProxy({ status, headers, location, body, setCookies }: Answer) {
@@ -33,66 +85,56 @@ function seenByProxy({ status, headers, location, body, setCookies }: Answer) {
 const nobody = { location: null, body: "", setCookies: [], remote: {}, cache: "no-store", authenticate: null };
 const refused = { ...nobody, status: 401, authenticate: 'Cookie realm="Latchkey"' };
 
-const user = (email: string, name = "", groups = "") => ({
+const user = (name: string, more = {}) => ({
   ...nobody,
   status: 200,
   remote: {
     "remote-user": expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
-    "remote-email": email,
-    "remote-name": name,
-    "remote-groups": groups,
+    "remote-email": `${name}@example.com`,
+    "remote-name": accounts[name]?.encoded ?? "",
+    "remote-groups": accounts[name]?.groups ?? "",
+    ...more,
   },
 });
 
-async function signInAs(profile: { sub: string; email: string; name?: string | null }): Promise<Visitor> {
-  provider.answerWith({ profile: json({ email_verified: true, ...profile }) });
-  const visitor = proxied.visit();
-  expect(await visitor.signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
-  return visitor;
-}
+const forged = {
+  "Remote-User": "root",
+  "Remote-Email": "root@example.com",
+  "Remote-Name": "Root",
+  "Remote-Groups": "admin",
+  "Remote-Token": "forged",
+};
 
 describe("a live session", () => {
-  let ada: Visitor;
+  test.each(Object.keys(accounts))(
+    "is answered 200 with the user, the name as percent-encoded UTF-8: %s",
+    async (name) => {
+      expect(seenByProxy(await verifyAs(name))).toEqual(user(name));
+    },
+  );
 
-  beforeAll(async () => {
-    ada = await proxied.register("ada@example.com");
-  });
-
-  test("is answered 200 with the user's id, which /auth/session has too, and address, and an empty name", async () => {
-    const answer = await ada.get(path);
-    expect(seenByProxy(answer)).toEqual(user("ada@example.com"));
-    expect(JSON.parse((await ada.get("/auth/session")).body).user.id).toBe(answer.headers.get("Remote-User"));
-  });
-
-  test.each([
-    ["ASCII", "Ada Lovelace", "Ada%20Lovelace"],
-    ["another script", "アダ・ラブレス", "%E3%82%A2%E3%83%80%E3%83%BB%E3%83%A9%E3%83%96%E3%83%AC%E3%82%B9"],
-    ["a surrogate pair", "Ada 🗝", "Ada%20%F0%9F%97%9D"],
-    ["a percent sign", "100%25 Ada", "100%2525%20Ada"],
-    ["a line break", "Ada\r\nRemote-User: root", "AdaRemote-User%3A%20root"],
-    ["none", null, ""],
-  ])("the name is percent-encoded UTF-8: %s", async (_what, name, encoded) => {
-    const email = `${crypto.randomUUID()}@example.com`;
-    const visitor = await signInAs({ sub: email, email, name });
-    expect(seenByProxy(await visitor.get(path))).toEqual(user(email, encoded));
+  test("has the id and the groups that /auth/session has", async () => {
+    const session = await proxied.send("/auth/session", { cookie: cookieOf("ada") });
+    const { id, groups } = JSON.parse(session.body).user;
+    expect([id, groups]).toEqual([(await verifyAs("ada")).headers.get("Remote-User"), ["admin", "staff"]]);
   });
 
   test.each([
     ["an empty query", `${path}?`],
     ["dot segments", "/auth/./x/../verify"],
   ])("%s changes nothing", async (_what, target) => {
-    expect(seenByProxy(await ada.get(target))).toEqual(user("ada@example.com"));
+    expect(seenByProxy(await proxied.send(target, { cookie: cookieOf("ada") }))).toEqual(user("ada"));
   });
 
   test("HEAD is answered as GET", async () => {
-    const answer = await proxied.send(path, { method: "HEAD", cookie: ada.cookie });
-    expect(seenByProxy(answer)).toEqual(user("ada@example.com"));
+    const answer = await proxied.send(path, { method: "HEAD", cookie: cookieOf("ada") });
+    expect(seenByProxy(answer)).toEqual(user("ada"));
     expect(seenByProxy(await proxied.send(path, { method: "HEAD" }))).toEqual(refused);
     expect(seenByProxy(await proxied.sendPlainly(path, { method: "HEAD", headers: forwarded })).status).toBe(302);
   });
 
   test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])("%s is answered 405", async (method) => {
-    const lines = [`Cookie: ${ada.cookie}`, "Host: localhost", "Connection: close"];
+    const lines = [`Cookie: ${cookieOf("ada")}`, "Host: localhost", "Connection: close"];
     const answer = await proxied.exchange([`${method} ${path} HTTP/1.1`, ...lines]);
     expect(answer).toMatchObject({ status: 405, body: "", headers: { allow: "GET, HEAD" } });
     expect(answer.headers).not.toHaveProperty("remote-user");
@@ -101,14 +143,70 @@ describe("a live session", () => {
   test.each([`${path}/`, "/auth/%76erify", "/Auth/Verify", `/build${path}`])(
     "the spelling %s is not found",
     async (target) => {
-      expect(await ada.get(target)).toMatchObject({ status: 404, contentType: "text/html; charset=utf-8" });
+      const answer = await proxied.send(target, { cookie: cookieOf("ada") });
+      expect(answer).toMatchObject({ status: 404, contentType: "text/html; charset=utf-8" });
     },
   );
 
   test("writes no access line", async () => {
-    await ada.get(path);
+    await verifyAs("ada");
     await proxied.flushed();
     expect(proxied.output()).not.toMatch(/^\w+ \/auth\/verify /m);
+  });
+
+  test("Remote-* of a request are never in an answer", async () => {
+    expect(seenByProxy(await verifyAs("bob", "", forged))).toEqual(user("bob"));
+    expect(seenByProxy(await verifyAs("bob", "?group=staff", forged))).toEqual({ ...nobody, status: 403 });
+    expect(seenByProxy(await proxied.sendPlainly(path, { headers: forged }))).toEqual(refused);
+  });
+});
+
+describe("a group that the proxy names", () => {
+  test.each(["?group=staff", "?group=nobody&group=admin", "?group=nobody&&group=admin", "?group=%73taff"])(
+    "admits with %s who is in one of the groups",
+    async (query) => {
+      expect(seenByProxy(await verifyAs("ada", query))).toEqual(user("ada"));
+      expect(seenByProxy(await verifyAs("bob", query))).toEqual({ ...nobody, status: 403 });
+    },
+  );
+
+  test.each(["?group=", "?group=Staff", "?group=staf", "?group=admin,staff", "?group=*", "?group=%"])(
+    "admits nobody with %s",
+    async (query) => {
+      expect(seenByProxy(await verifyAs("ada", query))).toEqual({ ...nobody, status: 403 });
+    },
+  );
+
+  test.each(["groups=admin", "Group=admin", "group[]=admin", "staff", "group", "%67roup=admin", "group=admin&x=1"])(
+    "admits nobody with ?%s, a typing error, and says so in one line of the log",
+    async (query) => {
+      await proxied.flushed();
+      const before = proxied.output().length;
+      const failed = { ...nobody, status: 500 };
+      for (const headers of [{}, forwarded]) {
+        expect(seenByProxy(await verifyAs("ada", `?${query}`, headers))).toEqual(failed);
+      }
+      expect(seenByProxy(await proxied.sendPlainly(`${path}?${query}`))).toEqual(failed);
+      await proxied.flushed();
+      const parameter = query.replace("group=admin&", "").replace(/=.*/, "");
+      const line = { level: 50, time: expect.any(String), parameter, msg: "/auth/verify takes group=NAME alone." };
+      const lines = [...proxied.output().slice(before).matchAll(/^\{.*/gm)];
+      expect(lines.map(([text]) => JSON.parse(text))).toEqual([line, line, line]);
+    },
+  );
+
+  test("sends a navigation of a user without access to /no-access, and a fetch() gets 403", async () => {
+    const location = "https://login.example/no-access?return_to=https%3A%2F%2Fapp.example%2Fnotes%3Fpage%3D2";
+    const sent = await verifyAs("bob", "?group=staff", forwarded);
+    expect(seenByProxy(sent)).toEqual({ ...nobody, status: 302, location });
+    const fetched = { ...forwarded, "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty" };
+    expect(seenByProxy(await verifyAs("bob", "?group=staff", fetched))).toEqual({ ...nobody, status: 403 });
+  });
+
+  test("sends a visitor without a session to the login page", async () => {
+    const answer = await proxied.sendPlainly(`${path}?group=staff`, { headers: forwarded });
+    expect(answer.location).toBe("https://login.example/login?return_to=https%3A%2F%2Fapp.example%2Fnotes%3Fpage%3D2");
+    expect((await proxied.send(`${path}?group=staff`)).status).toBe(401);
   });
 });
 
@@ -126,10 +224,9 @@ describe("without a session", () => {
   });
 
   test("the cookie's name is the one of the browser's scheme", async () => {
-    const { cookies } = await proxied.register("scheme@example.com");
     const https = { "X-Forwarded-Proto": "https" };
     const status = async (name: string, headers = {}) =>
-      (await proxied.send(path, { cookie: `${name}=${cookies.get("session")}`, headers })).status;
+      (await proxied.send(path, { cookie: `${name}=${tokenOf("ada")}`, headers })).status;
     expect(await status("session")).toBe(200);
     expect(await status("__Host-session", https)).toBe(200);
     for (const name of ["session", "%5F%5FHost-session", "__host-session"]) expect(await status(name, https)).toBe(401);
@@ -137,9 +234,7 @@ describe("without a session", () => {
   });
 
   const login = (returnTo: string) => `https://login.example/login?${new URLSearchParams({ return_to: returnTo })}`;
-
   const asked = login("https://app.example/notes?page=2");
-  const fetched = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
 
   test("a browser's navigation is sent to the login page, with the URL that it asked for", async () => {
     expect(seenByProxy(await proxied.sendPlainly(path, { headers: forwarded }))).toEqual({
@@ -162,7 +257,7 @@ describe("without a session", () => {
       login("https://app.example/a?b&return_to=//c"),
     ],
     ["a fragment", { "X-Forwarded-Uri": "/a#b" }, login("https://app.example/a")],
-    ["Fetch Metadata of a navigation, without HTML in Accept", { ...fetched, Accept: "*/*" }, asked],
+    ["Fetch Metadata of a navigation, without HTML in Accept", { ...fetchMetadata, Accept: "*/*" }, asked],
     ["a malformed host", { "X-Forwarded-Host": "evil.example/path" }, login("https://login.example/notes?page=2")],
   ])("the URL has %s", async (_what, headers, location) => {
     const answer = await proxied.sendPlainly(path, { headers: { ...forwarded, ...headers } });
@@ -195,25 +290,38 @@ describe("without a session", () => {
   });
 });
 
-describe("forged headers", () => {
-  const forged = {
-    "Remote-User": "root",
-    "Remote-Email": "root@example.com",
-    "Remote-Name": "Root",
-    "Remote-Groups": "admin",
-  };
+test("X-Forwarded-* do nothing from a peer that TRUST_PROXY does not name: no redirect, no token, no cookie of https", async () => {
+  expect(seenByProxy(await direct.sendPlainly(path, { headers: forwarded }))).toEqual(refused);
+  const visitor = await direct.register("direct@example.com");
+  const answer = await visitor.get(path, { ...forwarded, ...forged });
+  expect(seenByProxy(answer)).toEqual(user("direct", { "remote-token": expect.any(String) }));
+  expect(decodeJwt(answer.headers.get("Remote-Token") ?? "").aud).toBe(direct.url());
+  const cookie = `__Host-session=${visitor.cookies.get("session")}`;
+  expect(seenByProxy(await direct.send(path, { cookie, headers: forwarded }))).toEqual(refused);
+});
 
-  test("Remote-* of a request are never in an answer", async () => {
-    const grace = await proxied.register("grace@example.com");
-    expect(seenByProxy(await grace.get(path, forged))).toEqual(user("grace@example.com"));
-    expect(seenByProxy(await proxied.sendPlainly(path, { headers: forged }))).toEqual(refused);
+describe("/no-access", () => {
+  const page = "/no-access?return_to=https%3A%2F%2Fapp.example%2Fnotes";
+
+  test("says which account is signed in, offers to log out, and to try again", async () => {
+    const { status, headers, body } = await proxied.send(page, { cookie: cookieOf("bob") });
+    expect([status, headers.get("Cache-Control")]).toEqual([200, "no-store"]);
+    expect(body).toContain("bob@example.com");
+    expect(body).toContain('action="/logout?return_to=https%3A%2F%2Fapp.example%2Fnotes"');
+    expect(body).toContain('href="https://app.example/notes"');
+    expect(headers.get("Content-Security-Policy")).toContain("form-action 'self' https://app.example;");
   });
 
-  test("X-Forwarded-* do nothing from a peer that TRUST_PROXY does not name", async () => {
-    expect(seenByProxy(await direct.sendPlainly(path, { headers: forwarded }))).toEqual(refused);
-    const visitor = await direct.register("direct@example.com");
-    expect(seenByProxy(await visitor.get(path, { ...forwarded, ...forged }))).toEqual(user("direct@example.com"));
-    const cookie = `__Host-session=${visitor.cookies.get("session")}`;
-    expect(seenByProxy(await direct.send(path, { cookie, headers: forwarded }))).toEqual(refused);
+  test("another site's return_to is in no form and no link", async () => {
+    const cookie = cookieOf("bob");
+    const { status, body } = await proxied.send("/no-access?return_to=https://evil.example/", { cookie });
+    expect(status).toBe(200);
+    expect(body).toContain('action="/logout"');
+    expect(body).not.toMatch(/(?:href|action)="[^"]*evil/);
+  });
+
+  test("a visitor without a session logs in first, and goes where he wanted to", async () => {
+    const { status, location } = await proxied.send(page);
+    expect([status, location]).toEqual([302, "/login?return_to=https%3A%2F%2Fapp.example%2Fnotes"]);
   });
 });

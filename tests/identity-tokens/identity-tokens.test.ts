@@ -102,6 +102,29 @@ describe("a token", () => {
     expect(await tokenFor()).toBe(token);
   });
 
+  const others = [
+    "https://another.example",
+    "https://app.example:8444",
+    "http://login.example",
+    "https://x.app.example",
+  ];
+  const covered = ["https://login.example", "https://a.b.login.example"];
+  test.each([
+    ...covered.map((origin) => [true, origin] as const),
+    ...[...others, "http://localhost", "https://evillogin.example", "https://a.login.example:8443"].map(
+      (origin) => [false, origin] as const,
+    ),
+  ])(
+    "is made (%s) for the origin %s, and the log names one that neither APP_URL nor RETURN_ORIGINS has",
+    async (isAllowed, origin) => {
+      const token = await tokenFor(origin);
+      expect(token && decodeJwt(token).aud).toBe(isAllowed ? origin : undefined);
+      const msg = "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.";
+      const lines = latchkey.logLines().map((line) => JSON.parse(line));
+      expect(lines).toEqual(isAllowed ? [] : [{ level: 40, time: expect.any(String), origin, msg }]);
+    },
+  );
+
   test.each([
     ["email", "grace@example.com", { email: "grace@example.com" }],
     ["name", "Ada ☃", { name: "Ada ☃" }],
