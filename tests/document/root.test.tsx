@@ -60,14 +60,19 @@ function Title() {
   return <h1>{useHead(status === "null" ? null : Number(status)).title}</h1>;
 }
 
-test.each([
+test.each<[number | null, ReturnType<typeof titled> | undefined, string, string?]>([
   [null, titled("common.logIn"), "Log in · Latchkey"],
+  [null, titled("register.title", { password: true }), "No passwords here · Latchkey", "Example"],
   [null, undefined, "Latchkey"],
   [404, titled("common.logIn"), "Page not found · Latchkey"],
   [418, undefined, "Something went wrong · Latchkey"],
-])("the title of status %j with the handle %j is %j", async (status, handle, title) => {
+])("the title of status %j with the handle %j is %j", async (status, handle, title, passwordless?) => {
   const Stub = createRemixStub([{ path: "/:status", Component: Title, handle }]);
-  render(<Stub initialEntries={[`/${status}`]} />, { wrapper: English });
+  render(
+    <PageProvider content={{ ...english, passwordless: passwordless ?? null }}>
+      <Stub initialEntries={[`/${status}`]} />
+    </PageProvider>,
+  );
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe(title);
 });
 

@@ -324,3 +324,13 @@ test("a client that has hung up before the session starts gets none", async () =
   await latchkey.unchanged(() => browser.open(`/auth/idp/callback?code=c&state=${state}`, { facts: { gone: true } }));
   expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "client_gone" });
 });
+
+test.each(["/auth/idp", "/auth/idp/callback"])("HEAD of %s is refused, and keeps the running attempt", async (path) => {
+  const state = await browser.leave("/notes");
+  const preview = get(`${path}?${new URLSearchParams({ code: "c", state })}`, { cookie: browser.cookieFor(path) });
+  const head = await call(routes.get(path)?.loader, new Request(preview, { method: "HEAD" }));
+  expect(head).toMatchObject({ status: 405, location: null });
+  expect([head.headers.get("Allow"), head.cookies]).toEqual(["GET", {}]);
+  expect(latchkey.events()).toEqual([{ event: "idp.started" }]);
+  expect(await browser.finish(state)).toEqual(["/notes"]);
+});

@@ -107,6 +107,7 @@ test.each([
     expect(redirect.headers.get("Content-Security-Policy")).toBe(emptyPolicy);
     expectSecurityHeaders(redirect.headers);
   }
+  if (path.startsWith("/auth/idp")) expect((await send(path, { method: "HEAD" })).status).toBe(405);
 });
 
 describe("a file", () => {

@@ -116,3 +116,8 @@ test("with passwords, the same forms do", async () => {
   expect(await giving({ ...some, signedIn: true })).toContain("/dashboard?change-password");
   expect(await giving({ ...some, signedIn: false })).toEqual(["/login", "/register/complete", "/reset-password"]);
 });
+
+test("one page replaces each page about passwords", () => {
+  const pages = [register, completeRegistration, forgotPassword, resetPassword];
+  expect(pages.map(({ handle }) => handle.password)).toEqual([true, true, true, true]);
+});
