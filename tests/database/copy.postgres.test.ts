@@ -1,45 +1,50 @@
-import { randomUUID } from "node:crypto";
 import { cp } from "node:fs/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { entityTables } from "#server/database/copy-rows";
 import { openDatabase } from "#server/database/orm";
-import { latchkey } from "../support/command";
+import { commandHere } from "../support/command";
 import { createDatabases } from "../support/databases";
 import { type MailService, startMailService } from "../support/mail-service";
 import { twice } from "../support/passwords";
 import { connect } from "../support/postgres-cluster";
 import { ada, startScriptedProvider } from "../support/scripted-provider";
 import { createEmptyDatabase, freePort, startServer, type TestDatabase } from "../support/server";
+import { createDatabase } from "../support/template-copy";
 import { Visitor } from "../support/visitor";
 
 const cluster = createDatabases();
-let migrated: TestDatabase;
+let embedded: TestDatabase;
 
 beforeAll(async () => {
-  migrated = await createEmptyDatabase("embedded");
-  const service = await startServer({ DATABASE_URL: migrated.url });
-  await service.stop();
+  embedded = await createEmptyDatabase("embedded");
+  await commandHere(["database", "migrate"], { DATABASE_URL: embedded.url });
 });
 
-afterAll(() => migrated.drop());
+afterAll(() => embedded.drop());
 
-type Rows = Record<string, unknown[]>;
-
-/** Runs statements on a database that no process has open. */
-async function query<Row>(url: string, sql: string): Promise<Row[]> {
+/** Runs statements on a database that no process has open. Returns the rows of each. */
+async function queries(url: string, statements: string[]): Promise<unknown[][]> {
   const { orm, close } = await openDatabase(url);
   try {
-    return await orm.em.fork().execute<Row[]>(sql);
+    const results: unknown[][] = [];
+    for (const sql of statements) results.push(await orm.em.fork().execute(sql));
+    return results;
   } finally {
     await close();
   }
 }
 
-async function rowsOf(url: string): Promise<Rows> {
-  const rows: Rows = {};
-  for (const { table } of entityTables()) rows[table] = await query(url, `select t::text from ${table} t order by 1`);
-  rows["pgboss.job"] = await query(url, "select t::text from pgboss.job t where state <> 'completed' order by 1");
-  return rows;
+const query = async (url: string, sql: string) => (await queries(url, [sql]))[0];
+
+const tables = [...entityTables().map(({ table }) => table), "pgboss.job"];
+
+async function rowsOf(url: string): Promise<Record<string, unknown[]>> {
+  const unfinished = (table: string) => (table === "pgboss.job" ? "where state <> 'completed'" : "");
+  const rows = await queries(
+    url,
+    tables.map((table) => `select t::text from ${table} t ${unfinished(table)} order by 1`),
+  );
+  return Object.fromEntries(tables.map((table, at) => [table, rows[at]!]));
 }
 
 /** The relations of a database that is not a service's yet. */
@@ -52,12 +57,22 @@ async function relations(url: string): Promise<unknown[]> {
   }
 }
 
+/** A migrated database until the end of the test. */
 async function sourceDatabase(): Promise<string> {
-  const { url, drop } = await createEmptyDatabase("embedded");
+  const { url, drop } = await createDatabase();
   onTestFinished(drop);
-  await cp(migrated.url.slice("pglite:".length), url.slice("pglite:".length), { recursive: true });
   return url;
 }
+
+async function embeddedDatabase(): Promise<string> {
+  const { url, drop } = await createEmptyDatabase("embedded");
+  onTestFinished(drop);
+  await cp(embedded.url.slice("pglite:".length), url.slice("pglite:".length), { recursive: true });
+  return url;
+}
+
+const copy = (target: string, settings: { DATABASE_URL: string }) =>
+  commandHere(["database", "copy", target], settings);
 
 async function mailTo(mailService: MailService, email: string, subject: string) {
   const find = () => mailService.mails.find((mail) => mail.to === email && mail.subject === subject);
@@ -66,7 +81,7 @@ async function mailTo(mailService: MailService, email: string, subject: string) 
 }
 
 test("a service moves to PostgreSQL: sessions, links, logins, external sign-in and the waiting mail go on", async () => {
-  const source = await sourceDatabase();
+  const source = await embeddedDatabase();
   const target = await cluster.createDatabase();
   const mailService = await startMailService();
   const provider = await startScriptedProvider();
@@ -76,25 +91,25 @@ test("a service moves to PostgreSQL: sessions, links, logins, external sign-in a
   const PORT = String(await freePort());
   const settings = { ...mailService.settings, ...provider.settings.oidc, TRUST_PROXY: "1", PORT };
 
-  const embedded = await startServer({ ...settings, DATABASE_URL: source });
-  const browser = new Visitor(embedded.url);
+  const first = await startServer({ ...settings, DATABASE_URL: source });
+  const browser = new Visitor(first.url);
   await browser.post("/register", { email: ada.email });
   const registration = await mailTo(mailService, ada.email, "Finish creating your account");
   await browser.finishRegistration({ email: ada.email, token: registration.token });
-  expect(await new Visitor(embedded.url).signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
-  await new Visitor(embedded.url).askForReset(ada.email);
+  expect(await new Visitor(first.url).signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
+  await new Visitor(first.url).askForReset(ada.email);
   const reset = await mailTo(mailService, ada.email, "Reset your password");
-  for (let n = 0; n < 3; n++) await new Visitor(embedded.url).logIn(ada.email, "wrong");
+  for (let n = 0; n < 3; n++) await new Visitor(first.url).logIn(ada.email, "wrong");
   mailService.setBehaviour({ kind: "answer", status: 500, body: "Down" });
   await browser.post("/register", { email: "waiting@example.com" });
   await browser.post("/logout");
   await browser.logIn(ada.email);
-  await new Visitor(embedded.url).post("/register", { email: "waiting@example.com" });
-  await embedded.waitFor(/A job failed and will be retried/);
-  expect(await embedded.stop()).toBe(0);
+  await new Visitor(first.url).post("/register", { email: "waiting@example.com" });
+  await first.waitFor(/A job failed and will be retried/);
+  expect(await first.stop()).toBe(0);
 
   const before = await rowsOf(source);
-  const copied = await latchkey(["database", "copy", target], { ...settings, DATABASE_URL: source });
+  const copied = await copy(target, { ...settings, DATABASE_URL: source });
   expect(copied).toMatchObject({ status: 0, stderr: "" });
   const counts = Object.entries(before).map(([table, rows]) => `${table} ${rows.length}\n`);
   expect(copied.stdout.replaceAll(/ +/g, " ")).toBe(counts.join(""));
@@ -119,46 +134,32 @@ test("a service moves to PostgreSQL: sessions, links, logins, external sign-in a
   expect(await query(target, "select count(*)::int as users from users")).toEqual([{ users: 1 }]);
 }, 120_000);
 
-test("the queue's finished jobs stay behind; jobs that wait, run or were given up arrive", async () => {
-  const source = await sourceDatabase();
+test("more rows than one batch arrive as they are: microseconds, large integers, quotes and every language's letters; finished jobs do not", async () => {
+  const source = await embeddedDatabase();
   const target = await cluster.createDatabase();
   const states = ["created", "retry", "active", "completed", "cancelled", "failed"];
-  for (const state of states) {
-    const data = JSON.stringify({ task: "mail_registration", email: `${state}@example.com` });
-    await query(source, `insert into pgboss.job (name, state, data) values ('latchkey', '${state}', '${data}')`);
-  }
-  const { status, stdout } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
-  expect(status).toBe(0);
-  expect(stdout).toMatch(/^pgboss\.job +5$/m);
-  expect(await query(target, "select state::text from pgboss.job order by state::text")).toEqual(
-    ["active", "cancelled", "created", "failed", "retry"].map((state) => ({ state })),
-  );
-});
-
-test("more rows than one batch arrive as they are: microseconds, large integers, quotes and every language's letters", async () => {
-  const source = await sourceDatabase();
-  const target = await cluster.createDatabase();
-  await query(
-    source,
+  await queries(source, [
     `insert into users (id, email, name, picture_url, created_at)
      select gen_random_uuid(), 'user' || n || '@example.com', e'a "quote", a \\\\ and 你好 \\u0627 \\n' || n, null,
        now() - n * interval '1 microsecond' from generate_series(1, 2500) n`,
-  );
-  await query(source, "insert into rate_limits values ('key', 3, 9007199254740993)");
+    "insert into rate_limits values ('key', 3, 9007199254740993)",
+    ...states.map((state) => `insert into pgboss.job (name, state, data) values ('latchkey', '${state}', '{}')`),
+  ]);
   const before = await rowsOf(source);
-  const { status, stdout } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
+  const { status, stdout } = await copy(target, { DATABASE_URL: source });
   expect(status).toBe(0);
   expect(stdout).toMatch(/^users +2500$/m);
+  expect(stdout).toMatch(/^pgboss\.job +5$/m);
   expect(await rowsOf(target)).toEqual(before);
+  expect(await query(target, "select from pgboss.job")).toHaveLength(5);
 });
 
 test("every table belongs to an entity, so the copy leaves none behind", async () => {
-  const tables = await query<{ name: string }>(
-    await sourceDatabase(),
-    "select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'mikro_orm_migrations'",
+  const names = "select tablename as name from pg_tables where schemaname = 'public'";
+  const stored = (await query(await sourceDatabase(), names)) as { name: string }[];
+  expect(stored.map(({ name }) => name).sort()).toEqual(
+    ["mikro_orm_migrations", ...tables.filter((table) => table !== "pgboss.job")].sort(),
   );
-  const ofEntities = entityTables().map(({ table }) => table);
-  expect(tables.map(({ name }) => name).sort()).toEqual(ofEntities.sort());
 });
 
 test("a target that is not empty is refused and unchanged", async () => {
@@ -166,7 +167,7 @@ test("a target that is not empty is refused and unchanged", async () => {
   const target = await cluster.createDatabase();
   await query(target, "create table notes (id int)");
   const before = await relations(target);
-  expect(await latchkey(["database", "copy", target], { DATABASE_URL: source })).toMatchObject({
+  expect(await copy(target, { DATABASE_URL: source })).toMatchObject({
     status: 1,
     stdout: "",
     stderr: "Nothing was copied: the database TO is not empty.\n",
@@ -177,9 +178,11 @@ test("a target that is not empty is refused and unchanged", async () => {
 test("a row that the target refuses: the target stays empty, and the source as it was", async () => {
   const source = await sourceDatabase();
   const target = await cluster.createDatabase();
-  await query(source, "alter table users drop constraint users_email_normalized");
-  await query(source, `insert into users (id, email, created_at) values ('${randomUUID()}', 'Not@Normal', now())`);
-  const { status, stdout, stderr } = await latchkey(["database", "copy", target], { DATABASE_URL: source });
+  await queries(source, [
+    "alter table users drop constraint users_email_normalized",
+    "insert into users (id, email, created_at) values (gen_random_uuid(), 'Not@Normal', now())",
+  ]);
+  const { status, stdout, stderr } = await copy(target, { DATABASE_URL: source });
   expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   expect(stderr).toMatch(/^Nothing was copied: .*"users_email_normalized"\.$/m);
   expect(stderr).not.toContain("Not@Normal");
@@ -190,13 +193,13 @@ test("a row that the target refuses: the target stays empty, and the source as i
 test("a source without every migration, and one of a newer version, are refused", async () => {
   const target = await cluster.createDatabase();
   const older = await cluster.createDatabase();
-  expect(await latchkey(["database", "copy", target], { DATABASE_URL: older })).toMatchObject({
+  expect(await copy(target, { DATABASE_URL: older })).toMatchObject({
     status: 1,
     stderr: "The database is not up to date: `latchkey database migrate` runs the migrations.\n",
   });
   const newer = await sourceDatabase();
   await query(newer, "insert into mikro_orm_migrations (name) values ('Migration99991231000000')");
-  expect(await latchkey(["database", "copy", target], { DATABASE_URL: newer })).toMatchObject({
+  expect(await copy(target, { DATABASE_URL: newer })).toMatchObject({
     status: 1,
     stderr: "A newer version has migrated the database: use its command line.\n",
   });
@@ -209,13 +212,13 @@ test("a target other than PostgreSQL is wrong usage; an unreachable one is statu
     ["pglite:./data", "TO must be a postgresql:// URL."],
     ["postgresql://u@h", "TO must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded."],
   ] as const) {
-    const { status, stdout, stderr } = await latchkey(["database", "copy", to], { DATABASE_URL: source });
+    const { status, stdout, stderr } = await copy(to, { DATABASE_URL: source });
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toContain(`${problem}\n\nUsage: latchkey database copy TO\n`);
   }
   const port = await freePort();
   const to = `postgresql://postgres:a-secret@127.0.0.1:${port}/latchkey`;
-  expect(await latchkey(["database", "copy", to], { DATABASE_URL: source })).toMatchObject({
+  expect(await copy(to, { DATABASE_URL: source })).toMatchObject({
     status: 1,
     stdout: "",
     stderr: `The database at 127.0.0.1:${port}/latchkey cannot be used: connect ECONNREFUSED 127.0.0.1:${port}.\n`,
