@@ -1,9 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { failed, succeeded } from "../support/command";
+import { join, resolve } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { claimFolder } from "#server/database/folder-lock";
+import { commandHere, failed, succeeded } from "../support/command";
 import { startLatchkey } from "../support/latchkey";
+import { createEmptyDatabase, freePort } from "../support/server";
 
 const latchkey = startLatchkey();
 
@@ -117,10 +121,64 @@ test("a file that cannot be read is one line with its path, and status 1", async
   const binary = join(folder, "binary");
   await writeFile(binary, Buffer.from([0x22, 0xff, 0x22]));
   for (const [path, stderr] of [
-    [join(folder, "missing"), `${join(folder, "missing")} cannot be read: ENOENT.\n`],
+    ["missing", `${resolve("missing")} cannot be read: ENOENT.\n`],
     [folder, `${folder} cannot be read: EISDIR.\n`],
     [binary, `${binary} cannot be read: ERR_ENCODING_INVALID_ENCODED_DATA.\n`],
   ] as const) {
     expect(await latchkey.command("user", "import", path)).toEqual(failed(stderr));
   }
+});
+
+describe("a database that cannot be used is one line, and status 1", () => {
+  const exporting = (DATABASE_URL: string) => commandHere(["user", "export"], { DATABASE_URL });
+  const refused = (stderr: string) => ({ status: 1, stdout: "", stderr });
+
+  test("one that does not exist in a folder, which is not created or changed; a folder of other files is no place for one", async () => {
+    const home = join(folder, "home");
+    const file = join(home, "file");
+    const none = refused(`There is no database in the folder ${home}: \`latchkey database migrate\` makes one.\n`);
+    expect(await exporting(`pglite:${home}`)).toEqual(none);
+    expect(existsSync(home)).toBe(false);
+    await mkdir(home);
+    await writeFile(file, "");
+    for (const path of [home, file]) await chmod(path, 0o755);
+    expect(await exporting(`pglite:${home}`)).toEqual(none);
+    expect(await commandHere(["database", "migrate"], { DATABASE_URL: `pglite:${home}` })).toEqual(
+      refused(`The folder ${home} holds other files than a database's: name one that is new or empty.\n`),
+    );
+    expect(await readdir(home)).toEqual(["file"]);
+    for (const path of [home, file]) expect((await stat(path)).mode & 0o777).toBe(0o755);
+  });
+
+  test("one without the migrations, until `database migrate` has run", { tags: "6.3.2" }, async () => {
+    const { url, drop } = await createEmptyDatabase();
+    if (url.startsWith("pglite:")) await (await PGlite.create(join(url.slice("pglite:".length), "pglite"))).close();
+    expect(await exporting(url)).toEqual(
+      refused("The database is not up to date: `latchkey database migrate` runs the migrations.\n"),
+    );
+    expect(await commandHere(["database", "migrate"], { DATABASE_URL: url })).toEqual({
+      ...refused(""),
+      status: 0,
+      stdout: "The database is up to date.\n",
+    });
+    expect(await exporting(url)).toEqual({ ...refused(""), status: 0 });
+    await drop();
+  });
+
+  test("one that another process holds", async () => {
+    const { home, lock } = await claimFolder(join(folder, "held"));
+    await mkdir(join(home, "pglite"));
+    await writeFile(join(home, "pglite/PG_VERSION"), "17\n");
+    expect(await exporting(`pglite:${home}`)).toEqual(
+      refused(`The data folder ${home} is in use by another process.\n`),
+    );
+    await lock.close();
+  });
+
+  test("one that cannot be reached, without its password", async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    expect(await exporting(`postgresql://ada:secret@${address}/x`)).toEqual(
+      refused(`The database at ${address}/x cannot be used: connect ECONNREFUSED ${address}.\n`),
+    );
+  });
 });

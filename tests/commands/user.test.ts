@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { askForReset, logIn } from "../support/account-calls";
+import { askForReset, logIn, resetWith } from "../support/account-calls";
 import { failed, succeeded } from "../support/command";
 import { startLatchkey } from "../support/latchkey";
+import { newPassword } from "../support/passwords";
 
 const latchkey = startLatchkey({ APP_URL: "https://login.example.com" });
 
@@ -16,7 +17,27 @@ const add = ({ password_hash = "", idp_id = "" }) =>
     [userId, email, password_hash, idp_id, now],
   );
 
-const link = /^https:\/\/login\.example\.com\/reset-password\?email=ada%40example\.com&token=[0-9a-f]{64}\n$/;
+const link = /^https:\/\/login\.example\.com\/reset-password\?email=ada%40example\.com&token=([0-9a-f]{64})\n$/m;
+
+test("`create` makes an account, and prints its id and a link with which its owner chooses a password", async () => {
+  const { stdout, events, ...created } = await latchkey.command(
+    "user",
+    "create",
+    " Ada@Example.com",
+    "--name",
+    "Ada L.",
+  );
+  expect(created).toEqual({ status: 0, stderr: "" });
+  const [, id, token = ""] = new RegExp(`^User id: (.+)\n${link.source.slice(1)}`).exec(stdout) ?? [];
+  expect(events).toEqual([
+    { event: "registration.completed", actor: "cli", userId: id },
+    { event: "password_reset.requested", actor: "cli", userId: id },
+  ]);
+  const account = JSON.parse((await latchkey.command("user", "show", email, "--json")).stdout);
+  expect(account).toMatchObject({ id, email, name: "Ada L.", password: null, resetLinks: 1 });
+  expect(await resetWith({ email, token }, newPassword)).toMatchObject({ location: "/login?notice=password_reset" });
+  expect(await logIn({ password: newPassword })).toMatchObject({ status: 302, location: "/dashboard" });
+});
 
 test("`show` prints no character of a name that a terminal would not show as it is", { tags: "1.3.3" }, async () => {
   await add({ idp_id: "4\u20662" });

@@ -1,4 +1,7 @@
-import { describe, expect, test, vi } from "vitest";
+import { rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { blockedUntil, count, countersOf, loginLimit } from "#server/accounts/limits/rate-limits";
 import { issueLink, newLink } from "#server/accounts/links/mailed-links";
 import { mintToken, sha256 } from "#server/accounts/links/tokens";
@@ -17,6 +20,7 @@ import { completeRegistration } from "#server/features/visitor/registration";
 import { JobQueue } from "#server/queue/job-queue";
 import * as dashboard from "~/routes/dashboard";
 import { createUser, owner, signedIn, unknownVisitor } from "../support/accounts";
+import { failed } from "../support/command";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
 import { goodPassword, newPassword } from "../support/passwords";
@@ -474,4 +478,24 @@ describe("while another transaction holds the counter of the address", () => {
       { points: 1 },
     ]);
   });
+});
+
+test("an import is refused while another one runs, and changes nothing when its accounts are changed meanwhile; each is one line", async () => {
+  const file = join(tmpdir(), `latchkey-import-${process.pid}`);
+  await writeFile(file, '{ "email": "ada@example.com", "idpId": "42", "idpIssuer": "github" }\n');
+  onTestFinished(() => rm(file));
+  const { imported } = await latchkey.em().transactional(async (em) => {
+    await em.execute(`insert into users (id, email, idp_id, idp_issuer, created_at)
+      values (gen_random_uuid(), 'linus@example.com', '42', 'github', now())`);
+    const imported = latchkey.command("user", "import", file);
+    await statementsAreBlocked(1);
+    expect(await latchkey.command("user", "import", "/dev/null")).toEqual(
+      failed("Nothing was imported: another import is running.\n"),
+    );
+    return { imported };
+  });
+  expect(await imported).toEqual(
+    failed("Nothing was imported: others changed the same accounts at the same time. Run it again.\n"),
+  );
+  expect(await latchkey.execute("select email from users")).toEqual([{ email: "linus@example.com" }]);
 });
