@@ -41,19 +41,17 @@ const flipped = (name: string, text: string) =>
 function malformed(answer: string): fc.Arbitrary<string> {
   const right: Answer = JSON.parse(answer);
   const parts = Object.keys(right.response).filter((name) => typeof right.response[name] === "string");
-  const withField = fc
-    .tuple(fc.constantFrom("id", "rawId", "type", "response"), value)
-    .map(([name, other]) => ({ ...right, [name]: other }));
-  const withPart = fc
-    .tuple(fc.constantFrom(...parts), value)
-    .map(([name, other]) => ({ ...right, response: { ...right.response, [name]: other } }));
-  const withFlip = fc.constantFrom(...parts).chain((name) =>
-    flipped(name, String(right.response[name])).map((other) => ({
+  const changed = fc.tuple(fc.constantFrom("id", "rawId", "type", "response", ...parts), value);
+  const flips = fc
+    .constantFrom(...parts)
+    .chain((name) => fc.tuple(fc.constant(name), flipped(name, String(right.response[name]))));
+  const json = fc.oneof(changed, flips).map(([name, other]) => {
+    const isPart = name in right.response;
+    return JSON.stringify({
       ...right,
-      response: { ...right.response, [name]: other },
-    })),
-  );
-  const json = fc.oneof(withField, withPart, withFlip).map((object) => JSON.stringify(object) ?? "");
+      ...(isPart ? { response: { ...right.response, [name]: other } } : { [name]: other }),
+    });
+  });
   return fc.oneof({ weight: 6, arbitrary: json }, anyText, fc.json());
 }
 
