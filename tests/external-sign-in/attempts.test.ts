@@ -79,15 +79,7 @@ beforeEach(() => {
 const sessions = () => latchkey.execute("select * from sessions");
 
 describe("several tabs", () => {
-  const orders = [
-    [0, 1],
-    [1, 0],
-    [0, 1, 2, 3, 4],
-    [4, 3, 2, 1, 0],
-    [2, 4, 0, 3, 1],
-  ];
-
-  test.each(orders.map((order) => [order]))(
+  test.each([[[1, 0]], [[2, 4, 0, 3, 1]]])(
     "that finish in the order %j end signed in, each at its target",
     async (order) => {
       const states: string[] = [];
@@ -98,8 +90,7 @@ describe("several tabs", () => {
         expect(visited).not.toContain("/dashboard?notice=idp_failed");
       }
       expect(await sessions()).toHaveLength(1);
-      const codes = nock.pendingMocks().length;
-      expect(codes).toBeGreaterThan(0); // of the stale responses no code was exchanged
+      expect(nock.pendingMocks().length).toBeGreaterThan(0); // of the stale responses no code was exchanged
     },
   );
 
@@ -205,19 +196,6 @@ describe("a failure", () => {
     await browser.finish(await browser.leave(), parameters);
     expect(await browser.problem()).toBe(problem);
     expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason });
-  });
-
-  test.each([
-    ["closed", { REGISTRATION: "closed" }, ada],
-    ["closed", { REGISTRATION: "domains", REGISTRATION_DOMAINS: "example.org" }, ada],
-    ["unverified", {}, { ...ada, email_verified: undefined }],
-    ["noEmail", {}, { ...ada, email: undefined }],
-  ])("is told as %s", async (problem, settings, profile) => {
-    latchkey.configure(settings);
-    nock.cleanAll();
-    googleAnswers(profile);
-    expect(await browser.finish(await browser.leave("/notes"))).toEqual([failed]);
-    expect((await browser.open(failed)).data).toMatchObject({ problem, returnTo: "/notes" });
   });
 
   test("of discovery keeps the target, and no attempt", async () => {

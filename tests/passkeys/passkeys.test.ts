@@ -57,35 +57,33 @@ async function expectRefused(answer: () => Promise<unknown>, reason: string) {
   expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason });
 }
 
+/** A sign-in with the newest passkey is refused. */
+async function expectNoSignIn(reason: string, changes?: Changes) {
+  const asked = await ask("sign-in");
+  const answer = authenticator.get(asked.options, changes);
+  await expectRefused(() => answerWith(answer, { cookie: asked.cookie }), reason);
+}
+
+const credentialId = () => authenticator.credentials[0]?.id.toString("base64url") ?? "";
+
 describe("options", () => {
   test("to sign in name no address and no passkey; the challenge is stored as a hash for five minutes", async () => {
     await addPasskey(authenticator, session);
     await latchkey.execute("delete from passkey_challenges");
-    const before = Date.now();
     const asked = await ask("sign-in");
     const challenge = expect.stringMatching(/^[\w-]{43}$/);
-    expect(asked.options).toEqual({
-      rpId: "localhost",
-      challenge,
-      timeout: 300_000,
-      userVerification: "required",
-    });
+    expect(asked.options).toEqual({ rpId: "localhost", challenge, timeout: 300_000, userVerification: "required" });
     expect(asked.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^passkey=[0-9a-f]{64}; HttpOnly; Max-Age=300; Path=\/; SameSite=Lax$/),
     ]);
     const hash = sha256(`sign-in:${asked.cookies.passkey}:${asked.options.challenge}`);
-    const [row, ...more] = await latchkey.execute<{ challenge_hash: string; expires_at: string }>(
-      "select * from passkey_challenges",
-    );
-    expect([row?.challenge_hash, more]).toEqual([hash, []]);
-    const lifetime = new Date(row?.expires_at ?? 0).getTime() - before;
-    expect(lifetime).toBeGreaterThanOrEqual(300_000);
-    expect(lifetime).toBeLessThan(310_000);
+    expect(await challenges()).toEqual([{ challenge_hash: hash, expires_at: expect.anything() }]);
+    passMinutes(4.9);
+    expect(await answerWith(authenticator.get(asked.options), { cookie: asked.cookie })).toMatchObject({ status: 302 });
   });
 
   test("to add one ask for a discoverable credential without attestation, and exclude those of the account", async () => {
     await addPasskey(authenticator, session);
-    const [row] = await rows();
     const asked = await ask("add", { cookie: session });
     expect(asked.options).toMatchObject({
       rp: { name: "Latchkey", id: "localhost" },
@@ -96,7 +94,7 @@ describe("options", () => {
       },
       attestation: "none",
       authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
-      excludeCredentials: [{ id: row?.credential_id, type: "public-key" }],
+      excludeCredentials: [{ id: credentialId(), type: "public-key" }],
     });
   });
 
@@ -162,9 +160,14 @@ describe("adding", () => {
     const before = await latchkey.execute("select * from sessions");
     const added = await addPasskey(authenticator, session);
     expect(added).toMatchObject({ status: 200, data: { done: expect.stringContaining("was added") } });
-    const id = authenticator.credentials[0]?.id.toString("base64url");
     expect(await rows()).toMatchObject([
-      { credential_id: id, user_id: userId, transports: ["internal"], backed_up: false, last_used_at: null },
+      {
+        credential_id: credentialId(),
+        user_id: userId,
+        transports: ["internal"],
+        backed_up: false,
+        last_used_at: null,
+      },
     ]);
     expect(await challenges()).toEqual([]);
     expect(await latchkey.execute("select * from sessions")).toEqual(before);
@@ -267,24 +270,19 @@ describe("adding", () => {
     const bob = await latchkey.signedIn({ email: "bob@example.com" });
     const asked = await ask("add", { cookie: bob });
     const answer = new Authenticator().create(asked.options, { id });
-    const refused = await act(asked.cookie, "add-passkey", { passkey: answer });
-    expect(refused.status).toBe(422);
-    expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason: "known" });
-    expect(await rows()).toMatchObject([{ user_id: userId }]);
+    await refuse(() => act(asked.cookie, "add-passkey", { passkey: answer }), "known");
   });
 
   test("stops at 20", async () => {
     for (let count = 0; count < 20; count++) await addPasskey(authenticator, session);
     expect(await openAccount(session)).toMatchObject({ data: { passkeys: { newName: null } } });
-    const refused = await addPasskey(authenticator, session);
-    expect(refused.status).toBe(422);
+    expect((await addPasskey(authenticator, session)).status).toBe(422);
     expect(await rows()).toHaveLength(20);
   });
 });
 
 describe("a passkey without a click", () => {
   const unattended = { userPresent: false, userVerified: false };
-  const verified = () => latchkey.execute("select user_verified from passkeys");
 
   test("asks for no verification, is stored without it and mailed; a sign-in with it needs verification", async () => {
     const asked = await ask("upgrade", { cookie: session });
@@ -299,16 +297,14 @@ describe("a passkey without a click", () => {
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "A passkey was added" }]);
 
-    const refused = await signInBy(authenticator, { userVerified: false });
-    expect(refused).toMatchObject(refusal);
+    await expectNoSignIn("not_verified", { userVerified: false });
     expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
   test("is stored with the verification that it had", async () => {
     const asked = await ask("upgrade", { cookie: session });
-    const answer = authenticator.create(asked.options, { userPresent: false });
-    expect((await upgradeWith(answer, asked.cookie)).status).toBe(204);
-    expect(await verified()).toEqual([{ user_verified: true }]);
+    await upgradeWith(authenticator.create(asked.options, { userPresent: false }), asked.cookie);
+    expect(await rows()).toMatchObject([{ user_verified: true }]);
   });
 
   test("is for an account without one, also where one was added meanwhile", async () => {
@@ -335,9 +331,10 @@ describe("a passkey without a click", () => {
     await suspendUser(userId);
     await latchkey.drain();
     await latchkey.unchanged(async () => {
-      expect(await ask("upgrade", { cookie: session })).toMatchObject({ status: 403 });
+      for (const browser of [{ cookie: session }, {}]) {
+        expect(await ask("upgrade", browser)).toMatchObject({ status: 403 });
+      }
       expect(await upgradeWith(answer, asked.cookie)).toMatchObject({ status: 403 });
-      expect(await ask("upgrade")).toMatchObject({ status: 403 });
     });
   });
 
@@ -434,11 +431,7 @@ describe("signing in", () => {
     "with %s is refused, and its challenge is used up",
     { tags: "GHSA-h4fw-6r7f-w494" },
     async (_, changes, reason) => {
-      const asked = await ask("sign-in");
-      await expectRefused(
-        () => answerWith(authenticator.get(asked.options, changes), { cookie: asked.cookie }),
-        reason,
-      );
+      await expectNoSignIn(reason, changes);
       expect(await challenges()).toEqual([]);
     },
   );
@@ -496,9 +489,7 @@ describe("signing in", () => {
     expect(await signInBy(authenticator, { counter: 0 })).toMatchObject({ status: 302 });
     expect(await signInBy(authenticator, { counter: 4_294_967_294 })).toMatchObject({ status: 302 });
     for (const counter of [4_294_967_294, 3, 0]) {
-      const asked = await ask("sign-in");
-      const answer = authenticator.get(asked.options, { counter });
-      await expectRefused(() => answerWith(answer, { cookie: asked.cookie }), "counter");
+      await expectNoSignIn("counter", { counter });
       expect(JSON.parse(latchkey.logLines().at(-1) ?? "")).toMatchObject({ userId });
     }
     expect(await signInBy(authenticator, { counter: 4_294_967_295 })).toMatchObject({ status: 302 });
@@ -506,8 +497,7 @@ describe("signing in", () => {
 
   test("of a suspended account is refused like an unknown one, and works again after its restoration", async () => {
     await suspendUser(userId);
-    const asked = await ask("sign-in");
-    await expectRefused(() => answerWith(authenticator.get(asked.options), { cookie: asked.cookie }), "suspended");
+    await expectNoSignIn("suspended");
     await restoreUser(userId);
     expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
   });
@@ -515,8 +505,7 @@ describe("signing in", () => {
   test("of a deleted account is unknown", async () => {
     expect(await act(session, "delete-account", { email: "ada@example.com" })).toMatchObject({ status: 302 });
     expect(await rows()).toEqual([]);
-    const asked = await ask("sign-in");
-    await expectRefused(() => answerWith(authenticator.get(asked.options), { cookie: asked.cookie }), "unknown");
+    await expectNoSignIn("unknown");
   });
 
   test("works after a reset, whose mail and notice say how many passkeys there are, and after a change of address", async () => {
@@ -594,8 +583,7 @@ describe("signing in", () => {
 });
 
 describe("removing", () => {
-  const id = () => authenticator.credentials[0]?.id.toString("base64url") ?? "";
-  const remove = (cookie = session, passkey = id()) => act(cookie, "remove-passkey", { passkey });
+  const remove = (cookie = session, passkey = credentialId()) => act(cookie, "remove-passkey", { passkey });
 
   beforeEach(async () => {
     await addPasskey(authenticator, session);
@@ -618,8 +606,7 @@ describe("removing", () => {
     ]);
     await latchkey.drain();
     expect(latchkey.mails().at(-1)).toMatchObject({ to: "ada@example.com", subject: "A passkey was removed" });
-    const asked = await ask("sign-in");
-    await expectRefused(() => answerWith(authenticator.get(asked.options), { cookie: asked.cookie }), "unknown");
+    await expectNoSignIn("unknown");
   });
 
   test("that of another account, or an unknown one, changes nothing", async () => {
@@ -644,23 +631,15 @@ describe("removing", () => {
     expect(await remove(kept, last?.credential_id)).toMatchObject({ status: 422 });
     await latchkey.execute("update users set idp_id = '1001', idp_issuer = 'google'");
     expect(await remove(kept, last?.credential_id)).toMatchObject({ status: 422 });
-    latchkey.configure({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
+    latchkey.configure(google);
     expect(await remove(kept, last?.credential_id)).toMatchObject({ status: 302 });
   });
 
   test("the provider of an account without a password is possible while there is a passkey", async () => {
-    latchkey.configure({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
     await latchkey.execute("update users set password_hash = null, idp_id = '1001', idp_issuer = 'google'");
-    const bob = await latchkey.signedIn({
-      email: "bob@example.com",
-      password: null,
-      idpId: "1002",
-      idpIssuer: "google",
-    });
-    expect(await act(bob, "unlink-provider")).toMatchObject({ status: 422 });
-    latchkey.configure({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret", APP_URL: "http://127.0.0.1" });
+    latchkey.configure({ ...google, APP_URL: "http://127.0.0.1" });
     expect(await act(session, "unlink-provider")).toMatchObject({ status: 422 });
-    latchkey.configure({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
+    latchkey.configure(google);
     expect(await act(session, "unlink-provider")).toMatchObject({ status: 302 });
     expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
   });
@@ -762,8 +741,7 @@ describe("the account page", () => {
     await addPasskey(authenticator, cookie);
     const opened = await openAccount(cookie);
     expect(opened.data.passkeys.upgradable).toBe(false);
-    const id = authenticator.credentials[0]?.id.toString("base64url") ?? "";
-    const removed = await act(cookie, "remove-passkey", { passkey: id });
+    const removed = await act(cookie, "remove-passkey", { passkey: credentialId() });
     const offer = `passkey-offered=${opened.cookies["passkey-offered"]}`;
     const after = await openAccount(`session=${removed.cookies.session}; last_sign_in=password; ${offer}`);
     expect(after.data.passkeys).toMatchObject({ items: [], upgradable: false });
