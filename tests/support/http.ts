@@ -63,5 +63,3 @@ export async function sendPlainly(origin: string, path: string, sent: Sent = {})
 /** As a script's `fetch()` in a page of the server. */
 export const send = (origin: string, path: string, sent: Sent = {}): Promise<Answer> =>
   sendPlainly(origin, path, { ...sent, headers: { Accept: "*/*", "Sec-Fetch-Mode": "cors", ...sent.headers } });
-
-export const cookieOf = ({ setCookies }: Answer) => setCookies.map((line) => line.split(";", 1)[0]).join("; ");
