@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { identityTokens } from "../tests/support/identity-key";
 import { type Environment, type EnvironmentOptions, openEnvironment } from "./environment";
 import { type Figures, type Medians, measure, medians } from "./measure";
+import { print } from "./print";
 import { residentMegabytes } from "./processes";
 import { measureStarts } from "./start";
 import { type Workload, workloads } from "./workloads";
@@ -50,22 +51,20 @@ async function compare(contenders: Contender[], some: Workload[]): Promise<Row[]
   });
 }
 
-const printLine = (line: string) => process.stdout.write(`${line}\n`);
-
 const fixed = (value: number) => (Number.isNaN(value) ? "" : value.toFixed(2));
 
 const range = ([least, most]: [number, number]) => `${fixed(least)}–${fixed(most)}`;
 
-function print(rows: Row[]): void {
-  printLine("| Workload | | requests/s | p50 ms | p99 ms | CPU ms | of all rounds | requests/s, ratio | CPU, ratio |");
-  printLine(`|${" --- |".repeat(9)}`);
+function printTable(rows: Row[]): void {
+  print("| Workload | | requests/s | CPU ms | of all rounds | requests/s, ratio | CPU, ratio |");
+  print(`|${" --- |".repeat(7)}`);
   for (const { workload, figures } of rows) {
     const what = workloads.find(({ name }) => name === workload)?.what;
     const [own] = Object.values(figures);
-    for (const [name, { requestsPerSecond, p50, p99, cpu, spread }] of Object.entries(figures)) {
+    for (const [name, { requestsPerSecond, cpu, spread }] of Object.entries(figures)) {
       const ratios = own && [own.requestsPerSecond / requestsPerSecond, own.cpu / cpu].map(fixed).join(" | ");
-      const cells = [requestsPerSecond.toFixed(0), p50, p99, fixed(cpu), range(spread)].join(" | ");
-      printLine(`| ${workload} ${what} | ${name} | ${cells} | ${ratios} |`);
+      const cells = [requestsPerSecond.toFixed(0), fixed(cpu), range(spread)].join(" | ");
+      print(`| ${workload} ${what} | ${name} | ${cells} | ${ratios} |`);
     }
   }
 }
@@ -80,9 +79,9 @@ async function againstLimit(): Promise<void> {
   const rows = await compare(contenders, chosen(["W1", "W2", "W3", "W4", "W5", "W9"]));
   const resident = residentMegabytes(environment.latchkey);
   rows.push(...(await compare(contenders, chosen(["W8", "W10"]))));
-  print(rows);
-  printLine("");
-  printLine(`W7: ${resident.toFixed(0)} MB resident after W1 to W5.`);
+  printTable(rows);
+  print("");
+  print(`W7: ${resident.toFixed(0)} MB resident after W1 to W5.`);
   await environment.close();
 }
 
@@ -92,7 +91,7 @@ async function compareEnvironments(environments: Record<string, EnvironmentOptio
     for (const [name, options] of Object.entries(environments)) {
       contenders.push({ name, environment: await openEnvironment(options), program: "latchkey" });
     }
-    print(await compare(contenders, some));
+    printTable(await compare(contenders, some));
   } finally {
     await Promise.all(contenders.map(({ environment }) => environment.close()));
   }
@@ -116,11 +115,11 @@ const throughPgBouncer = () => compareEnvironments({ "through PgBouncer": { pool
 async function start(): Promise<void> {
   const starts = await measureStarts();
   const [least = Number.NaN] = Object.values(starts);
-  printLine("");
-  printLine("| W6: start to the first 200 of /login | ms | to the empty route |");
-  printLine("| --- | --- | --- |");
+  print("");
+  print("| W6: start to the first 200 of /login | ms | to the empty route |");
+  print("| --- | --- | --- |");
   for (const [what, milliseconds] of Object.entries(starts)) {
-    printLine(`| ${what} | ${milliseconds.toFixed(0)} | ${(milliseconds / least).toFixed(2)} |`);
+    print(`| ${what} | ${milliseconds.toFixed(0)} | ${(milliseconds / least).toFixed(2)} |`);
   }
 }
 

@@ -4,8 +4,6 @@ import type { Workload } from "./workloads";
 
 export interface Figures {
   requestsPerSecond: number;
-  p50: number;
-  p99: number;
   /** Milliseconds of CPU for one request, its job and its mail included. */
   cpu: number;
 }
@@ -42,8 +40,6 @@ export async function measure(
   await idle();
   return {
     requestsPerSecond: (workload.requestCount / elapsed) * 1000,
-    p50: result.latency.p50,
-    p99: result.latency.p99,
     cpu: ((cpuSeconds(process) - before) / workload.requestCount) * 1000,
   };
 }
@@ -63,8 +59,6 @@ export function medians(rounds: Figures[]): Medians {
   const cpus = rounds.map(({ cpu }) => cpu);
   return {
     requestsPerSecond: median(rounds.map((round) => round.requestsPerSecond)),
-    p50: median(rounds.map((round) => round.p50)),
-    p99: median(rounds.map((round) => round.p99)),
     cpu: median(cpus),
     spread: [Math.min(...cpus), Math.max(...cpus)],
   };

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import autocannon, { type Request } from "autocannon";
 import pg from "pg";
 
 /** What the connections of the service do, the most of all samples. */
@@ -35,4 +36,10 @@ export async function activityDuring(databaseUrl: string, work: () => Promise<un
   await client.end();
   await working;
   return most;
+}
+
+/** Sends requests without a pause over as many connections. */
+export function load(url: string, connections: number, duration: number, next: () => Request) {
+  const setupRequest = (request: Request) => Object.assign(request, { body: undefined }, next());
+  return autocannon({ url, connections, duration, timeout: 60, requests: [{ setupRequest }] });
 }

@@ -1,9 +1,9 @@
 import autocannon, { type Request } from "autocannon";
 import type pg from "pg";
+import { print } from "../print";
 import { cpuSeconds } from "../processes";
 import { logIn, workloads } from "../workloads";
 import type { Scale } from "./million";
-import { print } from "./print";
 
 const sampleInterval = 60_000; // ms
 

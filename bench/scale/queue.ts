@@ -2,9 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import PgBoss from "pg-boss";
 import { until } from "../../tests/support/until";
+import { print } from "../print";
 import { cpuSeconds, largestResident } from "../processes";
 import type { Scale } from "./million";
-import { print } from "./print";
 
 const amounts = [1_000, 10_000, 100_000];
 const seconds = 30;

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import autocannon, { type Request } from "autocannon";
 import { until } from "../../tests/support/until";
 import { queueIsEmpty } from "../environment";
 import { measure } from "../measure";
+import { print } from "../print";
 import { type Workload, workloads } from "../workloads";
-import { activityDuring } from "./activity";
+import { activityDuring, load } from "./activity";
 import type { Scale } from "./million";
-import { print } from "./print";
 
 const requestCount = 150;
 const names = ["W1", "W2", "W3", "W4", "W5", "W8", "W10", "W9"];
@@ -58,16 +57,8 @@ export async function measureConnections({ latchkey, database, databaseUrl }: Sc
   };
   for (const name of ["W5", "W8"]) {
     const { what, next } = workloads.find((one) => one.name === name)!;
-    const setupRequest = (request: Request) => Object.assign(request, { body: undefined }, next());
-    const load = {
-      url: latchkey.url,
-      connections: clients,
-      duration: seconds,
-      timeout: 60,
-      requests: [{ setupRequest }],
-    };
     await show(what, async () => {
-      const { statusCodeStats } = await autocannon(load);
+      const { statusCodeStats } = await load(latchkey.url, clients, seconds, next);
       print(`${what}: ${JSON.stringify(statusCodeStats)}`);
     });
   }

@@ -1,8 +1,8 @@
-import autocannon, { type Request } from "autocannon";
+import type { Request, Result } from "autocannon";
+import { print } from "../print";
 import { workloads } from "../workloads";
-import { activityDuring } from "./activity";
+import { activityDuring, load } from "./activity";
 import type { Scale } from "./million";
-import { print } from "./print";
 
 const clients = 40;
 const seconds = 15;
@@ -22,11 +22,6 @@ const attempt = (client: string): Request => ({
   body: new URLSearchParams({ email: "nobody@bench.example", password: "wrong" }).toString(),
 });
 
-function run(url: string, connections: number, next: () => Request): Promise<autocannon.Result> {
-  const setupRequest = (request: Request) => Object.assign(request, { body: undefined }, next());
-  return autocannon({ url, connections, duration: seconds, timeout: 60, requests: [{ setupRequest }] });
-}
-
 /** What others notice while many connections send refused logins: of one client, or of as many as there are connections. */
 export async function measureHotRow({ latchkey, database, databaseUrl }: Scale): Promise<void> {
   const visitor = workloads.find(({ name }) => name === "W9")!;
@@ -37,14 +32,14 @@ export async function measureHotRow({ latchkey, database, databaseUrl }: Scale):
   ] as const) {
     await database.query(fillLimits, [clients]);
     let sent = 0;
-    let results: autocannon.Result[] = [];
+    let results: Result[] = [];
     const most = await activityDuring(databaseUrl, async () => {
       results = await Promise.all([
-        run(latchkey.url, clients, () => attempt(addressOf(sent++ % count))),
-        run(latchkey.url, 4, () => visitor.next()),
+        load(latchkey.url, clients, seconds, () => attempt(addressOf(sent++ % count))),
+        load(latchkey.url, 4, seconds, visitor.next),
       ]);
     });
-    const [flood, others] = results as [autocannon.Result, autocannon.Result];
+    const [flood, others] = results as [Result, Result];
     print(
       `Refused logins of ${what}: ${flood.requests.average.toFixed(0)}/s (statuses ${JSON.stringify(flood.statusCodeStats)}), ` +
         `${most.waiting} statements waiting for a lock at most; /auth/verify meanwhile ${others.requests.average.toFixed(0)}/s, ` +

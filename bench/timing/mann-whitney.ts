@@ -30,8 +30,3 @@ export function mannWhitney(a: number[], b: number[]): number {
   const z = Math.max(0, Math.abs(u - mean) - 0.5) / deviation;
   return Math.min(1, erfc(z / Math.SQRT2));
 }
-
-export function quantile(sample: number[], q: number): number {
-  const sorted = [...sample].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
-}

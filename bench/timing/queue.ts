@@ -1,8 +1,7 @@
-import type { MailService, MailServiceBehaviour } from "../../tests/support/mail-service";
+import type { MailServiceBehaviour } from "../../tests/support/mail-service";
 import { startTable, type Times } from "./comparison";
-import type { HttpClient } from "./http-client";
 import { addAccounts, newAddresses } from "./seed";
-import { inRandomOrder, startService } from "./service";
+import { inRandomOrder, type Service, startService } from "./service";
 
 // Tests for a timing side channel: an attacker requests mails to another address, then mails to his own. The arrival
 // of his mails must not depend on whether the other address has an account.
@@ -35,10 +34,10 @@ const cases: Case[] = [
 ];
 
 /** @returns the time from the first request to the arrival of the last mail to an own address, in ms */
-async function probe(http: HttpClient, mailService: MailService, target: string, own: string[]): Promise<number> {
+async function probe({ post, mailService }: Service, target: string, own: string[]): Promise<number> {
   const start = performance.now();
-  const requests = Array.from({ length: requestsForTarget }, () => http.post("/forgot-password", { email: target }));
-  for (const email of own) requests.push(http.post("/register", { email }));
+  const requests = Array.from({ length: requestsForTarget }, () => post("/forgot-password", { email: target }));
+  for (const email of own) requests.push(post("/register", { email }));
   const arrivals = await Promise.all(own.map((email) => mailService.attempted(email)));
   for (const { status } of await Promise.all(requests)) {
     if (status !== 200) throw new Error(`A request was answered ${status}.`);
@@ -47,40 +46,30 @@ async function probe(http: HttpClient, mailService: MailService, target: string,
   return Math.max(...arrivals.map(({ at }) => at)) - start;
 }
 
-async function createFixture({ mailService: behaviour, more = 0 }: Case, probes: number) {
-  const runs = Array.from({ length: 3 }, () => newAddresses(probes / 2));
-  const { http, mailService, end } = await startService((url) => addAccounts(url, runs.flat()), {
-    behaviour,
-    connections: 4,
-  });
-  const run = (target: string) => probe(http, mailService, target, newAddresses(ownMails + more));
-  const runUnknown = () => run(newAddresses(1)[0]!);
-  return {
+export async function runQueueCases(probes: number): Promise<boolean> {
+  const compare = startTable("Mail service");
+  let passed = true;
+  for (const { name, mailService: behaviour, more = 0 } of cases) {
+    const accounts = Array.from({ length: 3 }, () => newAddresses(probes / 2));
+    const service = await startService((url) => addAccounts(url, accounts.flat()), { behaviour, connections: 4 });
+    const run = (target: string) => probe(service, target, newAddresses(ownMails + more));
+    const runUnknown = () => run(newAddresses(1)[0]!);
     /** Probes the next accounts and as many unknown addresses. */
-    async measure(): Promise<Times> {
+    const measure = async () => {
       const times: Times = { known: [], unknown: [] };
       for (let warmUp = 0; warmUp < 5; warmUp++) await runUnknown();
-      for (const account of runs.pop() ?? []) {
+      for (const account of accounts.pop() ?? []) {
         await inRandomOrder([
           async () => times.known.push(await run(account)),
           async () => times.unknown.push(await runUnknown()),
         ]);
       }
       return times;
-    },
-    end,
-  };
-}
-
-export async function runQueueCases(probes: number): Promise<boolean> {
-  const compare = startTable("Mail service");
-  let passed = true;
-  for (const one of cases) {
-    const { measure, end } = await createFixture(one, probes);
+    };
     try {
-      passed = (await compare(one.name, measure)) && passed;
+      passed = (await compare(name, measure)) && passed;
     } finally {
-      await end();
+      await service.end();
     }
   }
   return passed;

@@ -3,10 +3,9 @@ import { hash as hashWithBcrypt } from "@node-rs/bcrypt";
 import { Argon2id } from "oslo/password";
 import { log } from "#server/log";
 import { type Compare, startTable, type Times } from "./comparison";
-import type { HttpClient } from "./http-client";
 import { runQueueCases } from "./queue";
 import { addAccounts, addSession, countJobs, deviceTokenOf, newAddresses, sessionTokenOf } from "./seed";
-import { inRandomOrder, startService } from "./service";
+import { inRandomOrder, type Service, startService } from "./service";
 
 // Tests that neither the time of an answer nor that of a mail reveals whether an address has an account: OWASP ASVS 5.0,
 // 6.3.8.
@@ -32,33 +31,30 @@ interface Case {
 }
 
 const login = { path: "/login", status: 422, fields: { password: "not the password" } } as const;
+const forgotPassword: Case = { name: "POST /forgot-password", path: "/forgot-password", status: 200 };
 const ownAddress = "own@example.com"; // The account of the client that sends the requests, for its cookies.
 
-const changeEmail: Case = {
-  name: "POST /dashboard, change-email",
-  path: "/dashboard",
-  status: 200,
-  fields: { intent: "change-email" },
-  cookie: `session=${sessionTokenOf(ownAddress)}`,
-};
-
 const cases: Case[] = [
-  changeEmail,
-  { name: "POST /forgot-password", path: "/forgot-password", status: 200 },
+  {
+    name: "POST /dashboard, change-email",
+    path: "/dashboard",
+    status: 200,
+    fields: { intent: "change-email" },
+    cookie: `session=${sessionTokenOf(ownAddress)}`,
+  },
+  forgotPassword,
   { name: "POST /register", path: "/register", status: 200 },
   { name: "POST /login", ...login },
   { name: "POST /login, a device of another account", ...login, cookie: `device=${deviceTokenOf(ownAddress)}` },
 ];
 
-class Failure extends Error {}
-
 /** Posts each pair of a known and an unknown address, in random order, one request at a time; times in ms. */
-async function measure(http: HttpClient, { path, status, fields, cookie }: Case, known: string[]): Promise<Times> {
+async function measure(service: Service, { path, status, fields, cookie }: Case, known: string[]): Promise<Times> {
   const times: Times = { known: [], unknown: [] };
   const unknown = newAddresses(known.length);
   const post = async (kind: "known" | "unknown", email: string) => {
-    const answer = await http.post(path, { email, ...fields }, cookie);
-    if (answer.status !== status) throw new Failure(`POST ${path} answered ${answer.status}, not ${status}`);
+    const answer = await service.post(path, { email, ...fields }, cookie);
+    if (answer.status !== status) throw new Error(`POST ${path} answered ${answer.status}, not ${status}`);
     times[kind].push(answer.milliseconds);
   };
   for (const [index, email] of known.entries()) {
@@ -76,7 +72,8 @@ async function runCases(
 ): Promise<boolean> {
   const warmUp = newAddresses(30 * cases.length);
   const accounts = Array.from({ length: cases.length * 3 }, () => newAddresses(samples));
-  const { databaseUrl, mailService, server, http, end } = await startService(seed, { behaviour: { kind: behaviour } });
+  const service = await startService(seed, { behaviour: { kind: behaviour } });
+  const { databaseUrl, mailService, server } = service;
   async function seed(url: string): Promise<void> {
     await addAccounts(url, [...warmUp, ...accounts.flat()], passwordHash, suspendedAt);
     await addAccounts(url, [ownAddress]);
@@ -86,28 +83,27 @@ async function runCases(
     let passed = true;
     const mailed: string[] = [];
     for (const one of cases) {
-      await measure(http, one, warmUp.splice(0, 30));
+      await measure(service, one, warmUp.splice(0, 30));
       const takeKnown = () => {
         const known = accounts.pop() ?? [];
         if (one.path !== "/login" && !one.mailsNobody) mailed.push(...known);
         return known;
       };
       const label = `${one.name} | ${behaviour === "accept" ? "answers" : "stalls"}`;
-      passed = (await compare(label, () => measure(http, one, takeKnown()))) && passed;
+      passed = (await compare(label, () => measure(service, one, takeKnown()))) && passed;
     }
-    if (/throttled/.test(server.output())) throw new Failure("A request was throttled.");
+    if (/throttled/.test(server.output())) throw new Error("A request was throttled.");
     if (behaviour === "accept") {
       const arrived = () => new Set(mailService.mails.map(({ to }) => to));
       await mailService.when(() => mailed.every((email) => arrived().has(email)));
     } else {
-      http.close();
       await server.stop();
       const jobs = await countJobs(databaseUrl, mailed);
-      if (jobs !== mailed.length) throw new Failure(`${mailed.length} known addresses left ${jobs} jobs`);
+      if (jobs !== mailed.length) throw new Error(`${mailed.length} known addresses left ${jobs} jobs`);
     }
     return passed;
   } finally {
-    await end();
+    await service.end();
   }
 }
 
@@ -119,12 +115,7 @@ async function runAnswerCases(): Promise<boolean> {
   const known = (what: string): Case[] => [{ name: `POST /login, the known have ${what}`, ...login }];
   const suspended: Case[] = [
     { name: "POST /login, the known are suspended", ...login },
-    {
-      name: "POST /forgot-password, the known are suspended",
-      path: "/forgot-password",
-      status: 200,
-      mailsNobody: true,
-    },
+    { ...forgotPassword, name: "POST /forgot-password, the known are suspended", mailsNobody: true },
   ];
   const passed = [
     await runCases("accept", compare, cases),
@@ -136,43 +127,7 @@ async function runAnswerCases(): Promise<boolean> {
   return passed.every(Boolean);
 }
 
-const mostAsks = 5; // the limit of an address
-
-/** The other sessions end after a change to a taken or a free address was asked for, which ends with them. */
-async function runEndingCase(): Promise<boolean> {
-  const asked = Math.min(samples, 200);
-  const taken = newAddresses(asked * 3);
-  const { mailService, http, end } = await startService(async (url) => {
-    await addAccounts(url, [...taken, ownAddress]);
-    await addSession(url, ownAddress);
-  });
-  let { cookie } = changeEmail;
-  const endAfterAsking = async (email: string): Promise<number> => {
-    for (let ask = 0; ask < mostAsks; ask++) await http.post("/dashboard", { ...changeEmail.fields, email }, cookie);
-    await mailService.when(() => mailService.mails.filter(({ to }) => to === email).length === mostAsks);
-    const answer = await http.post("/dashboard", { intent: "end-other-sessions" }, cookie);
-    if (answer.status !== 302) throw new Failure(`end-other-sessions answered ${answer.status}`);
-    cookie = answer.cookie;
-    return answer.milliseconds;
-  };
-  try {
-    const compare = startTable("Request | After asking for");
-    return await compare("POST /dashboard, end-other-sessions | a taken or a free address", async () => {
-      const times: Times = { known: [], unknown: [] };
-      for (const email of taken.splice(0, asked)) {
-        await inRandomOrder([
-          async () => times.known.push(await endAfterAsking(email)),
-          async () => times.unknown.push(await endAfterAsking(newAddresses(1)[0] ?? "")),
-        ]);
-      }
-      return times;
-    });
-  } finally {
-    await end();
-  }
-}
-
-const suites = { endings: runEndingCase, answers: runAnswerCases, queue: () => runQueueCases(Number(values.probes)) };
+const suites = { answers: runAnswerCases, queue: () => runQueueCases(Number(values.probes)) };
 let passed = true;
 for (const [name, run] of Object.entries(suites)) {
   if (values.only === undefined || values.only === name) passed = (await run()) && passed;
