@@ -48,9 +48,6 @@ test("the logo is served for ever under its hash, and can run and load nothing",
   expect(answer.headers.get("Content-Security-Policy")).toBe("default-src 'none'; style-src 'unsafe-inline'; sandbox");
   expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
   expect(answer.headers.get("Cache-Control")).toBe("public, max-age=31536000, immutable");
-  expect((await latchkey.send(path, { method: "HEAD" })).status).toBe(200);
-  expect((await latchkey.send(path, { method: "POST", form: {} })).status).toBe(405);
-  expect((await latchkey.send("/__files/logo-0000000000000000.svg")).status).toBe(404);
   expect((await latchkey.send("/__files/..%2f..%2fpackage.json")).status).toBe(404);
 });
 
@@ -84,21 +81,6 @@ test("mails have the brand's name, colour and links; the fixed parts of the rese
     "Help: help+us@cheese.example\nTerms: https://cheese.example/terms?a=1&b=2\nPrivacy: http://127.0.0.1:8080/privacy",
   );
 });
-
-test.each([name.toUpperCase(), "LOGIN.cheese.example"])(
-  "the password %s is refused",
-  { tags: "6.2.11" },
-  async (word) => {
-    const email = `${crypto.randomUUID()}@example.com`;
-    await latchkey.register(email);
-    const link = await latchkey.resetLink(email);
-    const refused = await latchkey.visit().reset(link, word);
-    expect(refused.status).toBe(422);
-    expect(refused.body).toContain("Choose a password that is not the name or the address of this site.");
-    const taken = await latchkey.visit().reset(link, `${word} and more`);
-    expect(taken.location).toBe("/login?notice=password_reset");
-  },
-);
 
 const noindex = '<meta name="robots" content="noindex"/>';
 

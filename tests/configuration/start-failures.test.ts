@@ -2,9 +2,11 @@ import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import net, { type AddressInfo, type Server } from "node:net";
 import { dirname, join } from "node:path";
+import { Registry } from "prom-client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "#server/config";
 import { openDatabase } from "#server/database/orm";
+import { openMetricsServer } from "#server/door/metrics-server";
 import { assertPortIsFree } from "#server/door/ports";
 import { StartError } from "#server/errors";
 import { welcome } from "#server/start";
@@ -101,27 +103,26 @@ describe("what stops a start, in one line", () => {
     const port = await occupy(createServer(), host);
     expect(await failure(assertPortIsFree({ port, host: null }))).toBe(`Port ${port} cannot be used: EADDRINUSE.`);
   });
+
+  test("a port in use, for the metrics", async () => {
+    const host = "127.0.0.1";
+    const port = await occupy(createServer(), host);
+    const message = `METRICS_PORT ${port} on ${host} cannot be used: EADDRINUSE.`;
+    expect(await failure(openMetricsServer({ host, port }, new Registry()))).toBe(message);
+  });
 });
 
-test.each([
+const mailed = { MAIL_DRIVER: "smtp", MAIL_FROM: "a@id.example", SMTP_URL: "smtps://u:p@id.example" };
+
+test.each<[Record<string, string>, string]>([
   [
     {},
-    [
-      "Latchkey is at http://localhost:3000",
-      "Create an account: http://localhost:3000/register",
-      "Mails and their links appear here.",
-    ],
+    "Latchkey is at http://localhost:3000\nCreate an account: http://localhost:3000/register\nMails and their links appear here.\n",
   ],
   [
-    {
-      APP_URL: "https://id.example",
-      REGISTRATION: "closed",
-      MAIL_DRIVER: "smtp",
-      MAIL_FROM: "a@id.example",
-      SMTP_URL: "smtps://u:p@id.example",
-    },
-    ["Latchkey is at https://id.example", "Log in: https://id.example/login", "Mails are sent by smtp."],
+    { APP_URL: "https://id.example", REGISTRATION: "closed", ...mailed },
+    "Latchkey is at https://id.example\nLog in: https://id.example/login\nMails are sent by smtp.\n",
   ],
-] as [Record<string, string>, string[]][])("the lines for a person at a terminal, with %j", (settings, lines) => {
-  expect(welcome(loadConfig(settings))).toBe(`${lines.join("\n")}\n`);
+])("the lines for a person at a terminal, with %j", (settings, lines) => {
+  expect(welcome(loadConfig(settings))).toBe(lines);
 });

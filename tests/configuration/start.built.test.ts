@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
+import { latchkey } from "../support/command";
+import { listen } from "../support/listen";
 import { createEmptyDatabase, spawnServer, startServer } from "../support/server";
 
 /** Starts the production build, which must exit with status 1; resolves with its whole output. */
@@ -14,12 +15,6 @@ async function failedStart(settings: Record<string, string>): Promise<string> {
   const server = await spawnServer(settings);
   expect(await server.ended).toBe(1);
   return server.output();
-}
-
-async function occupy(server: Server, host?: string): Promise<number> {
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  return (server.address() as AddressInfo).port;
 }
 
 const execute = promisify(execFile);
@@ -45,7 +40,8 @@ test("an invalid configuration is one message without a secret, and exit status 
 
 test("the port and the settings are read from the .env of the folder, and the environment overrides them; a misspelt name is told", async () => {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
-  const port = await occupy(createServer());
+  const { port, stop } = await listen(createServer());
+  onTestFinished(stop);
   await writeFile(join(folder, ".env"), `PORT=${port}\nDATABASE_URL=mysql://not-this-one\n`);
   const command = [resolve("server/serve.js"), resolve("build/index.js")];
   const env = { PATH: process.env.PATH, NODE_ENV: "production" as const, ...unusableDatabase };
@@ -60,11 +56,8 @@ test("the port and the settings are read from the .env of the folder, and the en
     .map((line: string) => JSON.parse(line));
   const found = ["REGISTRATON is no setting; REGISTRATION is", "SMTP_HOST in .env is no setting"];
   expect(lines).toMatchObject(found.map((problem) => ({ level: 40, msg: `${problem}.` })));
-  const doctor = await execute(process.execPath, [resolve("server/cli.js"), "doctor", "--json"], {
-    cwd: folder,
-    env,
-  }).catch((error) => error);
-  const checks: Check[] = JSON.parse(doctor.stdout);
+  const { stdout } = await latchkey(["doctor", "--json"], unusableDatabase, folder);
+  const checks: Check[] = JSON.parse(stdout);
   expect(checks.filter(({ name, status }) => name === "settings" && status === "warn")).toMatchObject(
     found.map((problem) => ({ found: problem })),
   );

@@ -1,5 +1,3 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Page, Request } from "playwright-core";
 import { expect, test } from "vitest";
 import { logIn, register } from "../support/browser/registration";
@@ -85,18 +83,4 @@ test("without the file of the texts the login page is shown, and a login works a
   const problems = site.takeProblems().map((problem) => problem.replace(/ \(.*\)$/, ""));
   const expected = ["console: Failed to load resource: net::ERR_FAILED", "uncaught: Failed to fetch"];
   expect(problems).toEqual([...expected, ...expected]);
-});
-
-test("the production build answers /dev/mails 404 and contains no code of it", {
-  tags: ["13.4.2", "15.2.3"],
-}, async () => {
-  const page = await site.visit();
-  const answer = await page.goto("/dev/mails");
-  expect(answer?.status()).toBe(404);
-  for (const folder of ["build", "public/build"]) {
-    for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
-      if (!file.name.endsWith(".js")) continue;
-      expect(await readFile(join(file.parentPath, file.name), "utf8")).not.toMatch(/dev[/.](?:mails|session)|outbox/i);
-    }
-  }
 });

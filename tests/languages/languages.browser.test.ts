@@ -53,6 +53,8 @@ test.each([true, false])("the switch keeps the page and its query, with JavaScri
   const page = await site.visit({ javaScriptEnabled, locale: "fr" });
   await page.goto("/forgot-password?email=ada%40example.com");
   await arrive(page, texts.fr.pages.common.forgotPassword);
+  const own = ["English", "Deutsch", "Français", "Español", "日本語", "العربية"];
+  expect(await page.locator("footer button").allTextContents()).toEqual(own);
   const choose = (name: string) => page.getByRole("button", { name, exact: true }).press("Enter");
   await choose("العربية");
   await arrive(page, texts.ar.pages.common.forgotPassword);

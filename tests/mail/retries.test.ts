@@ -22,8 +22,6 @@ const day = 86_400; // s
 
 const jobs = () => latchkey.execute<object>("select * from pgboss.job where data->>'task' = 'mail_password_reset'");
 
-const requestReset = (address = email) => askForReset(address);
-
 const endWait = () =>
   latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
 
@@ -32,7 +30,7 @@ const tokenOf = (sent?: { body: string }) => /token=([0-9a-f]{64})\b/.exec(sent?
 beforeEach(() => latchkey.createUser({ email, password: null }));
 
 test("a failing mail is retried at least ten times over at least a day with growing delays, then the job fails", async () => {
-  await requestReset();
+  await askForReset(email);
 
   const waits: number[] = [];
   for (;;) {
@@ -61,13 +59,13 @@ test("a failing mail is retried at least ten times over at least a day with grow
 });
 
 test("a job for an unknown address that fails like recent mails is retried as often, and ends without event and without a failed job", async () => {
-  await requestReset();
+  await askForReset(email);
   outgoing.answer("POST", resend, { broken: true });
   await latchkey.drain();
   await latchkey.execute("delete from pgboss.job where data->>'email' = ?", [email]);
 
   const unknown = "nobody@example.com";
-  await requestReset(unknown);
+  await askForReset(unknown);
   const ofUnknown = "select state::text, output from pgboss.job where data->>'email' = ?";
   const find = () => latchkey.execute<object>(ofUnknown, [unknown]);
   let tries = 0;
@@ -84,7 +82,7 @@ test("a job for an unknown address that fails like recent mails is retried as of
 });
 
 test("a mail that the mail service refuses permanently is not retried, and the event has the reason", async () => {
-  await requestReset();
+  await askForReset(email);
   outgoing.answer("POST", resend, { status: 422, body: '{"name":"validation_error","message":"Invalid `to` field"}' });
   await latchkey.drain();
   const output = { error: "MailRefused", reason: "message_refused" };
@@ -102,7 +100,7 @@ test("a mail that the mail service refuses permanently is not retried, and the e
 });
 
 test("a failed mail is retried with a new token, and neither the job nor the log contains a token", async () => {
-  await requestReset();
+  await askForReset(email);
   outgoing.answer("POST", resend, { status: 500 });
   await latchkey.drain();
   const [failed] = await jobs();
@@ -134,7 +132,7 @@ test("of a failed SMTP server's answer, job and log contain the codes alone", as
   const onRcptTo: SMTPServerOptions["onRcptTo"] = (_address, _session, done) => done(refuse(451));
   const { port } = await startSmtpServer({ authOptional: true, hideSTARTTLS: true, onRcptTo });
   latchkey.configure({ MAIL_DRIVER: "smtp", SMTP_URL: `smtp://127.0.0.1:${port}` });
-  await requestReset();
+  await askForReset(email);
   await latchkey.drain();
   const [job] = await jobs();
   expect(job).toMatchObject({ state: "retry", output: { error: "SmtpError", code: "EENVELOPE 451" } });

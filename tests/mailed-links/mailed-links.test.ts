@@ -291,6 +291,7 @@ describe("the password chosen with a mailed link", () => {
     ["is the local part", twice("Ada.Lovelace"), own],
     ["is the host and port of the service", twice("LocalHost:3000"), service],
     ["is the host of the service", twice("LocalHost"), service],
+    ["is the name of the service", twice("LATCHKEY"), service],
     ["is not repeated", { password: newPassword }, different],
     ["is repeated in capitals", { password: newPassword, passwordConfirmation: newPassword.toUpperCase() }, different],
     [

@@ -66,14 +66,12 @@ test("password reset: requested, sent, refused, completed, and its ended session
   const email = "resets@example.com";
   await latchkey.register(email);
   const userId = await logIn(email);
-  let link = { email, token: "" };
   await expectEvents(
-    async () => {
-      link = await latchkey.resetLink(email);
-    },
+    post("/forgot-password", { email }),
     inRequest("password_reset.requested"),
     inJob("password_reset.sent", { userId }),
   );
+  const link = await latchkey.resetLink(email);
   await expectEvents(
     post("/reset-password", { ...link, ...renewed, token: "0".repeat(64) }),
     inRequest("password_reset.refused", { reason: "invalid_link" }),
@@ -144,14 +142,9 @@ test("external sign-in: started, succeeded, linked, unlinked, failed", { tags: "
 });
 
 test.each([
-  [
-    "authorization: access_denied",
-    "state=STATE&error=access_denied&error_description=%0a%7B%22event%22%3A%22login.succeeded%22%7D",
-  ],
-  ["authorization: invalid_scope", "state=STATE&error=invalid_scope"],
+  ["authorization: access_denied", "state=STATE&error=access_denied&error_description=%0a%7B%22event%22%3A%22x%22%7D"],
   ["authorization: other", "state=STATE&error=%0a%7B%22event%22%3A%22login.succeeded%22%7D"],
   ["no_code", "state=STATE"],
-  ["state", "code=c&state=x"],
 ])("external sign-in failed: %s", { tags: "16.3.3" }, async (reason, query) => {
   const visitor = latchkey.visit();
   const own = query.replace("STATE", await visitor.leave());
