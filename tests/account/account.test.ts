@@ -8,7 +8,7 @@ import * as dashboard from "~/routes/dashboard";
 import { act, logIn, openAccount } from "../support/account-calls";
 import { owner, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { registrationLink, resetLink } from "../support/mailed-links";
+import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
 import { goodPassword } from "../support/passwords";
 import { call, post } from "../support/route-calls";
 
@@ -179,6 +179,7 @@ describe("end-session", () => {
     const cookie = await latchkey.signedIn();
     const bob = await latchkey.createUser({ email: "bob@example.com" });
     await latchkey.signedIn(bob);
+    await emailChangeLink(latchkey, cookie, "new@example.com");
     const ids = [await sessionIdOf(bob), crypto.randomUUID(), "", "x", "%", "\0", "' or true --"];
     for (const fields of [...ids.map((sessionId) => ({ sessionId })), undefined]) {
       const refused = await latchkey.unchanged(() => act(cookie, "end-session", fields));

@@ -67,6 +67,17 @@ const answer = (email: string): Outcome => ({
 describe("asking for another address", () => {
   test("mails a link to the new address and a notice to the old one, and changes nothing yet", async () => {
     expect(await ask(" Lovelace@Example.com ")).toEqual(answer("Lovelace@Example.com"));
+    expect(await latchkey.jobs()).toEqual([
+      {
+        task: "mail_email_change",
+        userId: ada,
+        sessionId: expect.any(String),
+        currentEmail: oldEmail,
+        email: newEmail,
+        language: "en",
+      },
+      { task: "mail_email_changing", email: oldEmail, newEmail, language: "en" },
+    ]);
     await latchkey.drain();
     expect(sent().sort()).toEqual([
       `${oldEmail}: Your email address is being changed`,
@@ -136,15 +147,6 @@ describe("asking for another address", () => {
     await ask("one@example.com", cookie, options);
     expect(await ask("two@example.com", cookie, options)).toEqual(answer("two@example.com"));
     expect(await latchkey.jobs()).toHaveLength(2);
-  });
-
-  test("sends nothing of a token, and no job holds more than addresses and ids", async () => {
-    await ask(newEmail);
-    const jobs = (await latchkey.jobs()) as Record<string, string>[];
-    expect(jobs.map((job) => Object.keys(job).sort())).toEqual([
-      ["currentEmail", "email", "language", "sessionId", "task", "userId"],
-      ["email", "language", "newEmail", "task"],
-    ]);
   });
 });
 
@@ -285,16 +287,6 @@ describe("a link is invalid and changes nothing", () => {
     await expectInvalid(one, cookie);
   });
 
-  test("of the second of two accounts that ask for one address", async () => {
-    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
-    const [adas, his] = [await link(), await link(newEmail, bobs)];
-    const answers = await Promise.all([confirm(adas, cookie), confirm(his, bobs)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([302, 422]);
-    expect(await emails()).toHaveLength(2);
-    await expectInvalid(adas, cookie);
-    await expectInvalid(his, bobs);
-  });
-
   test("but a failing database is an error, and changes nothing", { tags: ["2.3.3", "16.5.3"] }, async () => {
     const one = await link();
     await latchkey.withoutTable("registrations", () =>
@@ -333,14 +325,6 @@ describe("when it was not the owner", () => {
     expect((await act(cookie, intent, { sessionId: session?.id ?? "" })).status).toBe(status);
     await expectInvalid(mailed, thief);
     expect((await confirm(bobs, bob)).location).toBe("/dashboard?notice=email_changed");
-  });
-
-  test("a refused end-session changes nothing: the mailed link works", async () => {
-    const mailed = await link();
-    for (const sessionId of [crypto.randomUUID(), "x"]) {
-      expect((await act(cookie, "end-session", { sessionId })).status).toBe(422);
-    }
-    expect((await confirm(mailed, cookie)).location).toBe("/dashboard?notice=email_changed");
   });
 
   test("ending the session that asked stops a mail that still waits in the queue", async () => {

@@ -46,7 +46,11 @@ describe("a change", () => {
     expect(await latchkey.jobs()).toContainEqual({ task: "mail_password_changed_by_owner", email, language: "en" });
     await latchkey.drain();
     expect(latchkey.mails().filter(({ subject }) => subject === "Your password was changed")).toMatchObject([
-      { to: email, link: null },
+      {
+        to: email,
+        link: null,
+        text: "The password of your account was changed on its account page, and every other browser was signed out.\n\nIf it was not you, reset your password now:\n\nhttp://localhost:3000/forgot-password\n\nThen log in, and remove every passkey and disconnect every external sign-in that you did not add yourself:\n\nhttp://localhost:3000/dashboard\n\nThis mail was sent by Latchkey.",
+      },
     ]);
     expect(latchkey.events().slice(1, 3)).toEqual([
       { event: "password.changed" },
@@ -79,14 +83,6 @@ describe("a change", () => {
     expect((await logIn({ password: newPassword })).status).toBe(429);
     expect((await logIn({ password: newPassword, cookie: device })).status).toBe(302);
   });
-
-  test("its mail says what happened and what to do", async () => {
-    await change();
-    await latchkey.drain();
-    expect(latchkey.mails().find(({ subject }) => subject === "Your password was changed")?.text).toBe(
-      "The password of your account was changed on its account page, and every other browser was signed out.\n\nIf it was not you, reset your password now:\n\nhttp://localhost:3000/forgot-password\n\nThen log in, and remove every passkey and disconnect every external sign-in that you did not add yourself:\n\nhttp://localhost:3000/dashboard\n\nThis mail was sent by Latchkey.",
-    );
-  });
 });
 
 describe("a refused change", () => {
@@ -100,9 +96,6 @@ describe("a refused change", () => {
   });
 
   test.each([
-    [{ ...twice("short") }, { password: "Use at least 8 characters." }],
-    [{ ...twice("x".repeat(257)) }, { password: "Use at most 256 characters." }],
-    [{ ...twice("password1") }, { password: "This password is among the most common ones. Choose another." }],
     [{ ...twice("ADA@example.com") }, { password: "Choose a password that is not your email address." }],
     [{ passwordConfirmation: "another one" }, { passwordConfirmation: "The two passwords are not the same." }],
     [{ currentPassword: "" }, { currentPassword: "Type your current password." }],

@@ -2,7 +2,7 @@
 
 import { screen, within } from "@testing-library/react";
 import { StrictMode } from "react";
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import Dashboard from "~/routes/dashboard";
 import { twice } from "../support/passwords";
 import { english, renderPage } from "../support/render-page";
@@ -37,10 +37,24 @@ const loaded = {
   ],
 };
 
+/** The passkeys of an account without one. */
+const noPasskeys = {
+  items: [],
+  newName: null as string | null,
+  offered: false,
+  upgradable: false,
+  account: { rpId: "localhost", userId: "AAECAw" },
+};
+
+const open = (changed: object = {}, more: Partial<Parameters<typeof renderPage>[2]> = {}, Page = Dashboard) =>
+  renderPage("/dashboard", Page, { loaded: { ...loaded, ...changed }, ...more });
+
+afterEach(() => void vi.unstubAllGlobals());
+
 const section = (name: string) => within(screen.getByRole("region", { name }));
 
 test("the account page shows the profile, the sign-in methods and the sessions with their times", async () => {
-  await renderPage("/dashboard", Dashboard, { loaded });
+  await open();
   expect(screen.getByText("Ada")).toBeTruthy();
   expect(screen.getAllByText("ada@example.com")).toHaveLength(3);
   const ways = section("How you sign in").getAllByRole("listitem");
@@ -60,7 +74,7 @@ test("the account page shows the profile, the sign-in methods and the sessions w
 test("without passwords no password is shown or offered", async () => {
   const user = { ...ada, password: false };
   const content = { ...english, passwordless: "Google" };
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user }, content });
+  await open({ user }, { content });
   const ways = section("How you sign in");
   expect(ways.getAllByRole("listitem").map((way) => way.textContent)).toEqual(["GoogleConnected"]);
   expect(ways.queryAllByRole("button")).toEqual([]);
@@ -70,7 +84,7 @@ test.each([
   ["https://pictures.example/ada.png", true],
   [null, false],
 ])("the picture %s is shown: %s", async (picture, shown) => {
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, picture } } });
+  await open({ user: { ...ada, picture } });
   expect(document.querySelector("main img") !== null).toBe(shown);
 });
 
@@ -80,12 +94,12 @@ test.each([
   ["アダ", "ア"],
   [null, "a"],
 ])("without a picture, the name %s is shown as the letter %s", async (name, letter) => {
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, name, picture: null } } });
+  await open({ user: { ...ada, name, picture: null } });
   expect(document.querySelector(".avatar")?.textContent).toBe(letter);
 });
 
 test("every action is a separate form", async () => {
-  const { posted, user } = await renderPage("/dashboard", Dashboard, { loaded });
+  const { posted, user } = await open();
   const click = (name: string) => user.click(screen.getByRole("button", { name }));
   await user.click(screen.getByText("Change the password", { selector: "summary" }));
   await user.type(screen.getByLabelText("Current password"), "the current one");
@@ -118,7 +132,7 @@ test("every action is a separate form", async () => {
 });
 
 test("the sections come in one order, after the button to log out", { tags: "7.4.4" }, async () => {
-  await renderPage("/dashboard", Dashboard, { loaded });
+  await open();
   expect(screen.getAllByRole("heading", { level: 2 }).map(({ textContent }) => textContent)).toEqual([
     "How you sign in",
     "Where you are signed in",
@@ -129,7 +143,7 @@ test("the sections come in one order, after the button to log out", { tags: "7.4
 });
 
 test("password managers find the address beside the passwords, and it is not sent", async () => {
-  await renderPage("/dashboard", Dashboard, { loaded });
+  await open();
   const form = screen.getByLabelText<HTMLInputElement>("Current password").form;
   const fields = [...(form?.elements ?? [])] as HTMLInputElement[];
   const names = fields.map(({ name, autocomplete }) => [name, autocomplete]);
@@ -144,7 +158,7 @@ test("password managers find the address beside the passwords, and it is not sen
 test("a wrong current password keeps the form open and empties it, with the error at its field and the focus in it", async () => {
   const errors = { currentPassword: "This is not your current password.", password: "Choose another one." };
   const refused = { intent: "change-password", errors, typed: { email: "" } };
-  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
+  const { user } = await open({}, { refused });
   await user.click(screen.getByText("Change the password", { selector: "summary" }));
   await user.type(screen.getByLabelText("New password"), "quiet lamps");
   await user.type(screen.getByLabelText("New password, again"), "quiet lamps");
@@ -165,7 +179,7 @@ test.each([
   ["delete-account", "Delete my account", "Type your email address to confirm"],
 ])("a refused %s keeps its form open with what was typed, and the others closed", async (intent, summary, label) => {
   const refused = { intent, errors: { email: "Not this address." }, typed: { email: "ADA@example.com" } };
-  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
+  const { user } = await open({}, { refused });
   expect(document.querySelector("details[open]")).toBeNull();
   await user.click(screen.getByText(summary, { selector: "summary" }));
   await user.type(screen.getByLabelText(label), "ADA@example.com{Enter}");
@@ -179,7 +193,7 @@ test.each([
 });
 
 test("after an action the forms are closed and empty", async () => {
-  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused: { done: "Done." } });
+  const { user } = await open({}, { refused: { done: "Done." } });
   await user.click(screen.getByText("Change the email address", { selector: "summary" }));
   await user.type(screen.getByLabelText("New email address"), "new@example.com{Enter}");
   await screen.findByText("Done.");
@@ -189,12 +203,12 @@ test("after an action the forms are closed and empty", async () => {
 
 test("a page of an old sign-in says before a form is filled in that a new one will be asked for", async () => {
   const hint = "You logged in more than 15 minutes ago, so we will ask you to log in again first.";
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, signInAgain: true } });
+  await open({ signInAgain: true });
   expect(screen.getAllByText(hint)).toHaveLength(4);
 });
 
 test("without a password the provider cannot be disconnected, and the page says to set a password first", async () => {
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, password: false } } });
+  await open({ user: { ...ada, password: false } });
   expect(screen.queryByText(/^Disconnect|^Change the password/)).toBeNull();
   expect(screen.queryByLabelText("Current password")).toBeNull();
   screen.getByText("Your only way in is Google. To be able to disconnect it, set a password first.");
@@ -202,13 +216,13 @@ test("without a password the provider cannot be disconnected, and the page says 
 });
 
 test("an account that is not linked has no button to disconnect", async () => {
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, linked: false } } });
+  await open({ user: { ...ada, linked: false } });
   expect(section("How you sign in").getAllByRole("listitem")).toHaveLength(1);
   expect(screen.queryByText(/^Disconnect/)).toBeNull();
 });
 
 test("with one session the only button that ends a session is the one to log out", async () => {
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, sessions: [{ ...own, current: true }] } });
+  await open({ sessions: [{ ...own, current: true }] });
   expect(screen.queryByRole("button", { name: /^End/ })).toBeNull();
 });
 
@@ -216,7 +230,7 @@ test.each([
   ["status", { done: "The session has ended." }],
   ["alert", { errors: { sessionId: "The session has ended." }, typed: {} }],
 ])("what an action has done or refused is shown as text and has the focus: %s", async (role, refused) => {
-  const { user } = await renderPage("/dashboard", Dashboard, { loaded, refused });
+  const { user } = await open({}, { refused });
   await user.click(screen.getByRole("button", { name: "End this session" }));
   const said = await screen.findByText("The session has ended.");
   expect(said.getAttribute("role")).toBe(role);
@@ -224,7 +238,7 @@ test.each([
 });
 
 test("while an action is being sent only its button is busy, and no other action can be sent", async () => {
-  const { posted, user } = await renderPage("/dashboard", Dashboard, { loaded, refused: new Promise(() => {}) });
+  const { posted, user } = await open({}, { refused: new Promise(() => {}) });
   const button = (name: string) => screen.getByRole("button", { name });
   await user.click(button("End this session"));
   await vi.waitFor(() => expect(button("End this session").getAttribute("aria-busy")).toBe("true"));
@@ -242,31 +256,21 @@ test("tells the browser which passkeys the account accepts, and how it is called
     signalCurrentUserDetails: vi.fn(async () => {}),
   };
   vi.stubGlobal("PublicKeyCredential", signals);
-  const account = { rpId: "localhost", userId: "AAECAw" };
+  const { account } = noPasskeys;
   const passkey = { id: "kept", name: "Phone", added: own.since, lastUsed: null, questioned: false };
-  const passkeys = { items: [passkey], newName: null, offered: false, upgradable: false, account };
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, passkeys } });
+  await open({ passkeys: { ...noPasskeys, items: [passkey] } });
   expect(signals.signalAllAcceptedCredentials.mock.calls).toEqual([
     [{ ...account, allAcceptedCredentialIds: ["kept"] }],
   ]);
   expect(signals.signalCurrentUserDetails.mock.calls).toEqual([
     [{ ...account, name: "ada@example.com", displayName: "Ada" }],
   ]);
-  vi.unstubAllGlobals();
 });
 
 test("signals nothing where the browser has no such function", async () => {
   vi.stubGlobal("PublicKeyCredential", {});
-  const passkeys = {
-    items: [],
-    newName: null,
-    offered: false,
-    upgradable: false,
-    account: { rpId: "localhost", userId: "AAECAw" },
-  };
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, passkeys } });
+  await open({ passkeys: noPasskeys });
   expect(screen.getByRole("heading", { level: 1, name: "Your account" })).toBeTruthy();
-  vi.unstubAllGlobals();
 });
 
 const StrictDashboard = () => (
@@ -276,13 +280,6 @@ const StrictDashboard = () => (
 );
 
 test("in React's StrictMode, which runs each effect twice, the browser creates one passkey without a click", async () => {
-  const passkeys = {
-    items: [],
-    newName: "Firefox",
-    offered: false,
-    upgradable: true,
-    account: { rpId: "", userId: "" },
-  };
   vi.stubGlobal("PublicKeyCredential", {
     getClientCapabilities: async () => ({ conditionalCreate: true }),
     parseCreationOptionsFromJSON: (options: unknown) => options,
@@ -294,9 +291,8 @@ test("in React's StrictMode, which runs each effect twice, the browser creates o
     sent(String(body));
     return Response.json({});
   });
-  await renderPage("/dashboard", StrictDashboard, { loaded: { ...loaded, passkeys } });
+  await open({ passkeys: { ...noPasskeys, newName: "Firefox", upgradable: true } }, {}, StrictDashboard);
   await vi.waitFor(() =>
     expect(sent.mock.calls).toEqual([["purpose=upgrade"], ["purpose=upgrade&passkey=%22made%22"]]),
   );
-  vi.unstubAllGlobals();
 });

@@ -331,14 +331,6 @@ describe("simultaneous callbacks", () => {
     expect(await users()).toHaveLength(1);
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
-
-  test.each(rounds)("for one password account link it once and sign both in (round %i)", async () => {
-    await latchkey.createUser();
-    googleAnswers(ada, 2);
-    const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
-    for (const answer of answers) expectSignedIn(answer);
-    expect(await users()).toMatchObject([{ idp_id: "1001", password_hash: expect.any(String) }]);
-  });
 });
 
 test("linking by address forgets every device of the account: the next login is told to the owner of the address", async () => {

@@ -206,19 +206,6 @@ describe("connecting", () => {
       await expect(connectProvider(ended, profile)).rejects.toMatchObject({ reason: "another_session" });
     });
   });
-
-  test("when two accounts connect one id simultaneously, exactly one is linked", async () => {
-    const other = await latchkey.signedIn({ email: "bob@example.com" });
-    const attempts = [await act(cookie, "connect-provider"), await act(other, "connect-provider")];
-    googleAnswers(ada, 2);
-    const back = (session: string, attempt: Outcome) =>
-      comeBack({ code: "c", state: stateOf(attempt) }, `${session}; ${cookiesOf(attempt)}`);
-    const outcomes = await Promise.all([back(cookie, attempts[0]!), back(other, attempts[1]!)]);
-    const notices = outcomes.map(({ location }) => location?.replace("/dashboard?notice=", ""));
-    expect(notices.sort()).toEqual(["idp_connected", "idp_failed"]);
-    expect(latchkey.events()).toContainEqual({ event: "idp.failed", reason: "id_of_another_account" });
-    expect((await users()).filter(({ idp_id }) => idp_id === "1001")).toHaveLength(1);
-  });
 });
 
 describe("the issuer of an id", () => {

@@ -68,6 +68,7 @@ describe("a notice", () => {
     await renderPage("/login", Login, { loaded: { ...loaded, notice: "password_reset" } });
     expect(screen.getByText("Your password was changed. Log in with the new one.").getAttribute("role")).toBe("status");
     expect(screen.queryByRole("alert")).toBeNull();
+    expect(screen.queryByRole("link", { name: "Use another account" })).toBeNull();
   });
 
   test("says that the external sign-in failed, and links to a new attempt", async () => {
@@ -113,11 +114,6 @@ describe("a notice", () => {
     const failed = { ...loaded, notice: "idp_failed", problem, registrationClosed: true };
     await renderPage("/login", Login, { loaded: failed });
     expect(screen.getByRole("alert").textContent?.trim()).toBe(`${lead} ${sentence}`);
-  });
-
-  test("without a failure, there is no link to another account", async () => {
-    await renderPage("/login", Login, { loaded: { ...loaded, notice: "password_reset" } });
-    expect(screen.queryByRole("link", { name: "Use another account" })).toBeNull();
   });
 
   test("has no link to a new attempt when external sign-in is off", async () => {

@@ -75,18 +75,14 @@ describe.each([
     expect(field("New password").value).toBe("");
   });
 
-  test("links to the login page for an owner who has used the link already", async () => {
-    await choose({ typed: loaded, invalidLink: invalidLinkMessage });
-    expect((await screen.findByRole("link", { name: "log in" })).getAttribute("href")).toBe("/login");
-  });
-
-  test("offers a new link for an invalid one, with the address filled in", async () => {
+  test("offers a new link for an invalid one, with the address filled in, and the login page to who has used it", async () => {
     await choose({ typed: loaded, invalidLink: invalidLinkMessage });
     expect((await screen.findByRole("alert")).textContent).toBe(invalidLinkMessage);
     expect(screen.queryByLabelText("New password")).toBeNull();
     expect(field("Email").value).toBe(loaded.email);
     const button = screen.getByRole<HTMLButtonElement>("button", { name: "Send a new link" });
     expect(button.form?.getAttribute("action")).toBe(again);
+    expect(screen.getByRole("link", { name: "log in" }).getAttribute("href")).toBe("/login");
   });
 });
 

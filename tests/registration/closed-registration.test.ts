@@ -3,15 +3,14 @@ import { parseAddress } from "#server/accounts/users/email-address";
 import { mayRegister } from "#server/accounts/users/users";
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { completeRegistration } from "#server/features/visitor/registration";
-import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
-import { askForAccount, openLogin } from "../support/account-calls";
+import { askForAccount } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, mailSentOutcome, registrationLink } from "../support/mailed-links";
 import { goodPassword, twice } from "../support/passwords";
-import { call, get, post } from "../support/route-calls";
+import { call, post } from "../support/route-calls";
 
 const latchkey = startLatchkey(google);
 
@@ -123,14 +122,4 @@ test.each([
   const mail = latchkey.mails().at(-1);
   expect(mail?.subject).toBe("Your account was deleted");
   expect(mail?.text.includes("/register")).toBe(offered);
-});
-
-test("the pages' data say that registration is closed", async () => {
-  const registration = async () => (await call(register.loader, get("/register"))).data.registration;
-  const loginData = async () => (await openLogin()).data.registrationClosed;
-  expect([await registration(), await loginData()]).toEqual(["open", false]);
-  latchkey.configure({ REGISTRATION: "closed" });
-  expect([await registration(), await loginData()]).toEqual(["closed", true]);
-  latchkey.configure({ REGISTRATION: "domains", REGISTRATION_DOMAINS: "example.org" });
-  expect([await registration(), await loginData()]).toEqual(["domains", false]);
 });

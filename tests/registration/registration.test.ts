@@ -2,8 +2,9 @@ import { Argon2id } from "oslo/password";
 import { describe, expect, test, vi } from "vitest";
 import { completeRegistration } from "#server/features/visitor/registration";
 import * as register from "~/routes/register";
-import { askForAccount, logIn, openAccount, registerWith } from "../support/account-calls";
+import { askForAccount, logIn, openAccount, openLogin, registerWith } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
+import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
 import { newPassword } from "../support/passwords";
@@ -82,8 +83,15 @@ describe("asking for a link", () => {
       returnTo: null,
       isMailLogged: true,
     });
-    latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
-    expect((await call(register.loader, get("/register"))).data).toMatchObject({ idpEnabled: true });
+    for (const [settings, registration] of [
+      [{ REGISTRATION: "closed" }, "closed"],
+      [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "example.org" }, "domains"],
+    ] as const) {
+      latchkey.configure({ ...google, ...settings });
+      const { data } = await call(register.loader, get("/register"));
+      expect(data).toMatchObject({ idpEnabled: true, registration });
+      expect((await openLogin()).data.registrationClosed).toBe(registration === "closed");
+    }
   });
 });
 

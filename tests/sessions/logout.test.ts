@@ -22,13 +22,7 @@ beforeEach(async () => {
 
 const sessions = () => latchkey.execute("select id from sessions");
 
-const refused = [
-  "https://evil.example/",
-  "//evil.example",
-  "javascript:alert(1)",
-  "",
-  `https://app.example/${"a".repeat(2_048)}`,
-];
+const evil = "https://evil.example/"; // tests/contract/return-to.test.ts has the others that are not allowed
 
 describe("GET", () => {
   test.each([
@@ -41,14 +35,9 @@ describe("GET", () => {
     expect(page.cookies).toEqual({});
   });
 
-  test.each(refused)("the return_to %j counts as absent", async (returnTo) => {
-    const page = await call(logout.loader, get(path(returnTo), { cookie }));
-    expect(page).toMatchObject({ status: 200, data: { returnTo: null } });
-  });
-
-  test("a repeated return_to counts as absent", async () => {
-    const page = await call(logout.loader, get("/logout?return_to=/a&return_to=/b", { cookie }));
-    expect(page.data.returnTo).toBeNull();
+  test.each([path(evil), "/logout?return_to=/a&return_to=/b"])("the return_to of %s counts as absent", async (page) => {
+    const { status, data } = await call(logout.loader, get(page, { cookie }));
+    expect([status, data.returnTo]).toEqual([200, null]);
   });
 
   test.each([
@@ -64,7 +53,7 @@ describe("POST", () => {
     [null, "/login"],
     ["/dashboard", "/dashboard"],
     [app, app],
-    ...refused.map((text): [string, string] => [text, "/login"]),
+    [evil, "/login"],
   ])("with return_to %j it ends the session and leads to %s", async (returnTo, location) => {
     const out = await logOut(cookie, search(returnTo));
     expect(out).toMatchObject({ status: 302, location, cookies: { session: "" } });
