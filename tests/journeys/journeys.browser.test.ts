@@ -1,5 +1,5 @@
-import type { BrowserContextOptions, Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import {
   askForAccount,
   choosePassword,
@@ -15,13 +15,7 @@ const site = startSite();
 
 const another = "another quiet evening";
 
-const visitors: [who: string, options: BrowserContextOptions][] = [
-  ["on a desktop", { viewport: { width: 1280, height: 800 } }],
-  [
-    "on a small phone, without JavaScript",
-    { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true, javaScriptEnabled: false },
-  ],
-];
+const phone = { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true };
 
 async function sendPassword(page: Page, value: string, submit: string): Promise<void> {
   await choosePassword(page, value);
@@ -29,90 +23,87 @@ async function sendPassword(page: Page, value: string, submit: string): Promise<
 }
 
 /** Marks the document; the result asserts that no reload has replaced it. */
-async function watchReloads(page: Page, { javaScriptEnabled = true }: BrowserContextOptions) {
-  if (!javaScriptEnabled) return async () => {};
+async function watchReloads(page: Page) {
   await page.waitForLoadState("networkidle");
   await page.evaluate(() => Object.assign(window, { sameDocument: true }));
   return async () => expect(await page.evaluate(() => "sameDocument" in window)).toBe(true);
 }
 
-describe.each(visitors)("%s", (_who, options) => {
-  test("a registration, a reset, and a login that is refused once, without a reload", async () => {
-    const email = newAddress();
-    const page = await site.open("/", options);
-    await arrive(page, "Log in");
-    const assertNoReload = await watchReloads(page, options);
-    await page.getByRole("link", { name: "Create one" }).click();
-    await askForAccount(page, email);
-    await assertNoReload();
+test("a registration, a reset, and a login that is refused once, without a reload", async () => {
+  const email = newAddress();
+  const page = await site.open("/", phone);
+  await arrive(page, "Log in");
+  const assertNoReload = await watchReloads(page);
+  await page.getByRole("link", { name: "Create one" }).click();
+  await askForAccount(page, email);
+  await assertNoReload();
 
-    await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
-    await arrive(page, "Finish creating your account");
-    const assertNoReloadEither = await watchReloads(page, options);
-    await sendPassword(page, password, "Create the account");
-    await arrive(page, "Your account");
-    await logOut(page);
-    await page.getByRole("link", { name: "Forgot your password?" }).click();
-    await arrive(page, "Forgot your password?");
-    await page.getByLabel("Email").fill(email);
-    await page.getByRole("button", { name: "Send the link" }).click();
-    await arrive(page, "Check your mail");
-    await assertNoReloadEither();
+  await page.goto(linkIn(await site.mail(email, "Finish creating your account")));
+  await arrive(page, "Finish creating your account");
+  const assertNoReloadEither = await watchReloads(page);
+  await sendPassword(page, password, "Create the account");
+  await arrive(page, "Your account");
+  await logOut(page);
+  await page.getByRole("link", { name: "Forgot your password?" }).click();
+  await arrive(page, "Forgot your password?");
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Send the link" }).click();
+  await arrive(page, "Check your mail");
+  await assertNoReloadEither();
 
-    await page.goto(linkIn(await site.mail(email, "Reset your password")));
-    await arrive(page, "Choose a new password");
-    const assertNoReloadAfterReset = await watchReloads(page, options);
-    await sendPassword(page, another, "Change the password");
-    await page.getByText("Your password was changed. Log in with the new one.").waitFor();
+  await page.goto(linkIn(await site.mail(email, "Reset your password")));
+  await arrive(page, "Choose a new password");
+  const assertNoReloadAfterReset = await watchReloads(page);
+  await sendPassword(page, another, "Change the password");
+  await page.getByText("Your password was changed. Log in with the new one.").waitFor();
 
-    const typed = email.toUpperCase();
-    await logIn(page, typed);
-    expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
-    expect(await page.getByLabel("Email").inputValue()).toBe(typed);
-    const refused = page.locator("input[name=password]:focus");
-    await refused.waitFor();
-    expect(await refused.inputValue()).toBe(options.javaScriptEnabled === false ? "" : password);
-    await refused.fill(another);
-    await page.getByRole("button", { name: "Log in" }).click();
-    await arrive(page, "Your account");
-    await assertNoReloadAfterReset();
-  });
+  const typed = email.toUpperCase();
+  await logIn(page, typed);
+  expect(await page.getByRole("alert").textContent()).toBe("Email or password is incorrect.");
+  expect(await page.getByLabel("Email").inputValue()).toBe(typed);
+  const refused = page.locator("input[name=password]:focus");
+  await refused.waitFor();
+  expect(await refused.inputValue()).toBe(password);
+  await refused.fill(another);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await arrive(page, "Your account");
+  await assertNoReloadAfterReset();
+});
 
-  test("the password is changed; one other session is ended, then all others", async () => {
-    const email = newAddress();
-    const page = await site.visit(options);
-    await register(site, page, email);
-    await page.getByText("Change the password", { exact: true }).click();
-    const current = page.getByLabel("Current password", { exact: true });
-    for (const [typed, answer] of [
-      ["not my password", "This is not your current password."],
-      [password, "Your password was changed, and every other session was ended."],
-    ] as const) {
-      await current.fill(typed);
-      await sendPassword(page, another, "Save the new password");
-      await page.getByText(answer).waitFor();
-      expect(await current.inputValue()).toBe("");
-    }
+test("the password is changed; one other session is ended, then all others", async () => {
+  const email = newAddress();
+  const page = await site.visit(phone);
+  await register(site, page, email);
+  await page.getByText("Change the password", { exact: true }).click();
+  const current = page.getByLabel("Current password", { exact: true });
+  for (const [typed, answer] of [
+    ["not my password", "This is not your current password."],
+    [password, "Your password was changed, and every other session was ended."],
+  ] as const) {
+    await current.fill(typed);
+    await sendPassword(page, another, "Save the new password");
+    await page.getByText(answer).waitFor();
+    expect(await current.inputValue()).toBe("");
+  }
 
-    const others = [];
-    for (let count = 0; count < 3; count++) {
-      const other = await site.open("/login", options);
-      await logIn(other, email, another);
-      await arrive(other, "Your account");
-      others.push(other);
-    }
-    await page.goto("/dashboard");
-    const ends = page.getByRole("button", { name: "End this session" });
-    await ends.first().click();
-    await page.getByText("The session was ended.").waitFor();
-    await ends.nth(2).waitFor({ state: "detached" });
-    expect(await ends.count()).toBe(2);
-    await page.getByRole("button", { name: "End every other session" }).click();
-    await page.getByText("Every other session was ended.").waitFor();
-    await ends.first().waitFor({ state: "detached" });
-    for (const other of others) {
-      await other.goto("/dashboard");
-      await arrive(other, "Log in");
-    }
-  });
+  const others = [];
+  for (let count = 0; count < 3; count++) {
+    const other = await site.open("/login", phone);
+    await logIn(other, email, another);
+    await arrive(other, "Your account");
+    others.push(other);
+  }
+  await page.goto("/dashboard");
+  const ends = page.getByRole("button", { name: "End this session" });
+  await ends.first().click();
+  await page.getByText("The session was ended.").waitFor();
+  await ends.nth(2).waitFor({ state: "detached" });
+  expect(await ends.count()).toBe(2);
+  await page.getByRole("button", { name: "End every other session" }).click();
+  await page.getByText("Every other session was ended.").waitFor();
+  await ends.first().waitFor({ state: "detached" });
+  for (const other of others) {
+    await other.goto("/dashboard");
+    await arrive(other, "Log in");
+  }
 });

@@ -38,16 +38,12 @@ describe.each(everyLanguage)("in the language %s", (language) => {
   );
 });
 
-test.each(["de", "ar"] as const)(
-  "in the language %s, every flow works without JavaScript",
-  { timeout: 120_000 },
-  async (language) => {
-    const page = await site.visit({ javaScriptEnabled: false, locale: language });
-    const visited = { site, page, language, see: async () => {} };
-    await visitEveryPage(visited);
-    await visitErrors(visited);
-  },
-);
+test("in Arabic, every flow works without JavaScript", { timeout: 120_000 }, async () => {
+  const page = await site.visit({ javaScriptEnabled: false, locale: "ar" });
+  const visited = { site, page, language: "ar", see: async () => {} } as const;
+  await visitEveryPage(visited);
+  await visitErrors(visited);
+});
 
 test.each([true, false])("the switch keeps the page and its query, with JavaScript: %s", async (javaScriptEnabled) => {
   const page = await site.visit({ javaScriptEnabled, locale: "fr" });

@@ -15,10 +15,7 @@ const email = "ada@example.com";
 
 const statusOf = async (password: string, address = email) => (await logIn({ email: address, password })).status;
 
-async function addUser(passwordHash: string, address = email): Promise<void> {
-  await latchkey.createUser({ email: address, password: null });
-  await latchkey.execute("update users set password_hash = ? where email = ?", [passwordHash, address]);
-}
+const addUser = (passwordHash: string, address = email) => latchkey.createUser({ email: address, passwordHash });
 
 const storedHash = async () =>
   (await latchkey.execute<{ hash: string }>("select password_hash as hash from users"))[0]?.hash;

@@ -149,10 +149,7 @@ describe("too many failed logins", () => {
 describe("a hash with weaker parameters than those in force", () => {
   const weak = new Argon2id({ memorySize: 8192, iterations: 1, parallelism: 1 });
 
-  async function createOutdatedUser(): Promise<void> {
-    await latchkey.createUser({ password: null });
-    await latchkey.execute("update users set password_hash = ?", [await weak.hash(goodPassword)]);
-  }
+  const createOutdatedUser = async () => latchkey.createUser({ passwordHash: await weak.hash(goodPassword) });
 
   const storedHash = async () =>
     (await latchkey.execute<{ password_hash: string }>("select password_hash from users"))[0]?.password_hash;
@@ -187,11 +184,8 @@ describe("a refused login makes the same Argon2 runs for every address", () => {
   const weak = new Argon2id({ memorySize: 9_728, iterations: 2, parallelism: 1 });
   const kinds = { weak: "m=9728,t=2,p=1", inForce: "m=19456,t=2,p=1" };
 
-  async function createWeakUser(email: string): Promise<void> {
-    await latchkey.createUser({ email, password: null });
-    const hash = await weak.hash(goodPassword);
-    await latchkey.execute("update users set password_hash = ? where email = ?", [hash, email]);
-  }
+  const createWeakUser = async (email: string) =>
+    latchkey.createUser({ email, passwordHash: await weak.hash(goodPassword) });
 
   async function runsOf(email: string): Promise<string[]> {
     const verify = vi.spyOn(Argon2id.prototype, "verify");

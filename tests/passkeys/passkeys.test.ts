@@ -7,7 +7,7 @@ import { Authenticator, type Changes, type CoseKey, es256, rs256 } from "../supp
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, resetLink } from "../support/mailed-links";
-import { addPasskey, answerWith, ask, signInBy, upgradeWith } from "../support/passkeys";
+import { addPasskey, answerWith, ask, signInBy } from "../support/passkeys";
 import { newPassword } from "../support/passwords";
 import { call, get, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
@@ -283,6 +283,8 @@ describe("adding", () => {
 
 describe("a passkey without a click", () => {
   const unattended = { userPresent: false, userVerified: false };
+  const upgradeWith = (answer: string, cookie: string) =>
+    call(passkey.action, post("/auth/passkey", { purpose: "upgrade", passkey: answer }, { cookie }));
 
   test("asks for no verification, is stored without it and mailed; a sign-in with it needs verification", async () => {
     const asked = await ask("upgrade", { cookie: session });

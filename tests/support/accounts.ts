@@ -10,6 +10,8 @@ export interface NewAccount {
   email?: string;
   /** `null`: an account without a password. */
   password?: string | null;
+  /** In place of a hash of the password. */
+  passwordHash?: string;
   idpId?: string | null;
   idpIssuer?: string | null;
 }
@@ -41,7 +43,7 @@ export const owner = (userId: string, sessionId: string, email = "ada@example.co
 export async function createUser(em: EntityManager, account: NewAccount = {}): Promise<string> {
   const { email = "ada@example.com", password = goodPassword, idpId = null, idpIssuer = null } = account;
   const id = crypto.randomUUID();
-  const passwordHash = password === null ? null : await hashPassword(unknownVisitor, password);
+  const { passwordHash = password === null ? null : await hashPassword(unknownVisitor, password) } = account;
   await em.insert(User, {
     id,
     email,

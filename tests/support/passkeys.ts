@@ -22,10 +22,6 @@ export async function addPasskey(
   return act(asked.cookie, "add-passkey", { passkey: answer, name: changes.name ?? "" });
 }
 
-/** What the account page posts where the browser creates one without a click. */
-export const upgradeWith = (answer: string, cookie: string): Promise<Outcome> =>
-  call(passkey.action, post("/auth/passkey", { purpose: "upgrade", passkey: answer }, { cookie }));
-
 export async function answerWith(answer: string, options: RequestOptions = {}): Promise<Outcome> {
   const done = await call(passkey.action, post("/auth/passkey", { passkey: answer }, options));
   return done.status < 400 ? done : { ...done, data: JSON.parse(done.data) };
