@@ -23,6 +23,7 @@ export default defineConfig({
         exclude: ["tests/**/*.{built,postgres,browser,machine}.test.ts"],
         globalSetup: [template],
         setupFiles: ["tests/support/cheap-argon2.ts"],
+        isolate: false,
         typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
       }),
       project("built", ["tests/**/*.built.test.ts"], { globalSetup: [freshBuild, template], ...startsProcesses }),

@@ -1,4 +1,4 @@
-import { lookup } from "node:dns/promises";
+import dns from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import ky from "ky";
@@ -135,7 +135,7 @@ const privateRanges = ["private", "loopback", "linkLocal", "uniqueLocal", "carri
 export async function refusePrivateAddress(url: string): Promise<void> {
   const host = new URL(url).hostname.replace(/^\[(.+)\]$/, "$1");
   if (isIP(host) || isLoopback(host)) return;
-  const addresses = await lookup(host, { all: true }).catch(({ code }: NodeJS.ErrnoException) => {
+  const addresses = await dns.lookup(host, { all: true }).catch(({ code }: NodeJS.ErrnoException) => {
     throw new CallError("unreachable", code);
   });
   if (addresses.some(({ address }) => privateRanges.includes(ipaddr.process(address).range()))) {

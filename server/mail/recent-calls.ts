@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers/promises";
+import timers from "node:timers/promises";
 import { MailRefused, SimulatedFailure } from "../errors";
 
 const remembered = 16; // calls
@@ -26,7 +26,7 @@ export class RecentCalls {
     const outcome = this.#outcomes[Math.floor(Math.random() * this.#outcomes.length)];
     if (!outcome) return;
     const ended = await outcome;
-    await setTimeout(ended.duration - (performance.now() - start));
+    await timers.setTimeout(ended.duration - (performance.now() - start));
     if ("failure" in ended && !(ended.failure instanceof MailRefused)) throw new SimulatedFailure();
   }
 }

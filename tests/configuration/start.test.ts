@@ -6,6 +6,7 @@ import { config } from "#server/config";
 import { orm } from "#server/database/unit-of-work";
 import { isReady } from "#server/features/operator/health";
 import { start } from "#server/start";
+import { stopSignals } from "#server/stop-signals";
 import { createEmptyDatabase, freePort } from "../support/server";
 
 const routeOf = () => "none";
@@ -28,9 +29,12 @@ test("start() starts the service once in a process with the .env of its folder, 
   const [onSigterm, ...more] = process.listeners("SIGTERM").filter((listener) => !others.includes(listener));
   expect(more).toEqual([]);
 
+  vi.useFakeTimers({ toFake: ["setTimeout"], shouldAdvanceTime: true }); // The limit of the stop would end this worker.
   const ended = new Promise((resolve) => vi.spyOn(process, "exit").mockImplementation(resolve as () => never));
   onSigterm?.("SIGTERM");
   expect(await ended).toBe(0);
+  vi.useRealTimers();
+  for (const signal of stopSignals) process.removeAllListeners(signal);
   await expect(orm().em.fork().execute("select 1")).rejects.toThrow();
   await database.drop();
   await rm(folder, { recursive: true });

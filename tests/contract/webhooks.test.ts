@@ -1,11 +1,9 @@
-import { lookup } from "node:dns/promises";
+import dns from "node:dns/promises";
 import { Webhook } from "standardwebhooks";
 import { beforeEach, expect, test, vi } from "vitest";
 import { sendWebhook } from "#server/features/application/webhooks";
 import { configure } from "../support/configure";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
-
-vi.mock("node:dns/promises", () => ({ lookup: vi.fn() }));
 
 const url = "https://app.example/webhooks?from=latchkey";
 const secret = `whsec_${Buffer.alloc(24, "+/").toString("base64")}`;
@@ -31,10 +29,11 @@ const body =
 const send = () => sendWebhook(id, { ...payload, data: { ...payload.data, groups: [...payload.data.groups] } });
 
 const resolveTo = (...addresses: string[]) =>
-  vi.mocked(lookup as (...given: unknown[]) => unknown).mockResolvedValue(addresses.map((address) => ({ address })));
+  vi
+    .spyOn(dns as { lookup(...given: unknown[]): unknown }, "lookup")
+    .mockResolvedValue(addresses.map((address) => ({ address })));
 
 beforeEach(() => {
-  vi.mocked(lookup).mockReset();
   configure({ WEBHOOK_URL: url, WEBHOOK_SECRET: secret });
   resolveTo("203.0.113.7", "2001:470::7", "64:ff9b::cb00:7107");
 });
@@ -101,7 +100,7 @@ test.each(
 });
 
 test("a host name without an address is a failure with its code", async () => {
-  vi.mocked(lookup).mockRejectedValue(Object.assign(new Error("app.example"), { code: "ENOTFOUND" }));
+  vi.spyOn(dns, "lookup").mockRejectedValue(Object.assign(new Error("app.example"), { code: "ENOTFOUND" }));
   await expect(send()).rejects.toMatchObject({ name: "CallError", reason: "unreachable", code: "ENOTFOUND" });
   expect(outgoing.calls()).toEqual([]);
 });
@@ -113,6 +112,6 @@ test.each(["https://10.0.0.5/in", "http://127.0.0.1:8000/in", "http://[::1]:8000
     outgoing.answer("POST", own, {});
     await send();
     expect(outgoing.addresses()).toEqual([`POST ${own}`]);
-    expect(lookup).not.toHaveBeenCalled();
+    expect(dns.lookup).not.toHaveBeenCalled();
   },
 );

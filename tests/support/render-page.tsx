@@ -2,12 +2,10 @@ import { createRemixStub } from "@remix-run/testing";
 import { cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import type { ComponentType, ReactNode } from "react";
-import { afterEach, vi } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import { texts } from "#server/languages/texts";
 import { useFocusOnArrival } from "~/document/focus";
 import { type PageContent, PageProvider } from "~/document/page-context";
-
-afterEach(cleanup);
 
 export const english: PageContent = {
   language: "en",
@@ -49,6 +47,7 @@ export async function renderPage(
   const Stub = createRemixStub([
     { path: pathname, Component: FocusedPage, loader: () => Response.json(loaded), action },
   ]);
+  onTestFinished(cleanup);
   render(
     <PageProvider content={content}>
       <Stub initialEntries={[path]} />

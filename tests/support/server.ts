@@ -106,7 +106,7 @@ export async function spawnServer(
   folder = ".",
 ): Promise<RunningServer> {
   const port = Number(settings.PORT ?? (await freePort()));
-  const child = spawn("sh", [...withOnePipe, process.execPath, "server/serve.js", build], {
+  const child = spawn("sh", [...withOnePipe, process.execPath, "--liftoff-only", "server/serve.js", build], {
     cwd: folder,
     env: { PATH: process.env.PATH, NODE_ENV: "production", PORT: String(port), ...recordedCoverage, ...settings },
     stdio: ["ignore", "pipe", "pipe"],

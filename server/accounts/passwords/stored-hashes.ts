@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { verify as verifyArgon2id } from "@node-rs/argon2";
-import { verify as verifyBcrypt } from "@node-rs/bcrypt";
+import argon2 from "@node-rs/argon2";
+import bcrypt from "@node-rs/bcrypt";
 import { Argon2id } from "oslo/password";
 
 const argon2id = new Argon2id();
@@ -24,10 +24,10 @@ export function decoyOf(kind: string): string {
 }
 
 async function matchesTyped(hash: string, typed: string): Promise<boolean> {
-  if (!hash.startsWith("$2")) return verifyArgon2id(hash, typed);
+  if (!hash.startsWith("$2")) return argon2.verify(hash, typed);
   // bcrypt reads 72 bytes, here as in the system that made the hash. Some implementations end at a NUL: their hash
   // would match every password with the same beginning.
-  return (await verifyBcrypt(typed, hash)) && !typed.includes("\0");
+  return (await bcrypt.verify(typed, hash)) && !typed.includes("\0");
 }
 
 /** NFKC sorts combining marks in quadratic time: 16 KB took 0.2 s. Latchkey's passwords have at most 512 code units. */
