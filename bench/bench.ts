@@ -40,7 +40,7 @@ async function compare(contenders: Contender[], some: Workload[]): Promise<Row[]
   );
   for (let round = 0; round <= Number(options.rounds); round++) {
     for (const { environment, program, workload, rounds } of sides) {
-      await workload.prepare(environment.database, workload.requestCount);
+      await workload.prepare?.(environment.database, workload.requestCount);
       const figures = await measure(environment[program], workload, environment.idle);
       if (round > 0) rounds.push(figures);
     }

@@ -16,7 +16,7 @@ export interface Workload {
   requestCount: number;
   expects: number;
   bare?: boolean;
-  prepare(database: pg.Client, requestCount: number): Promise<void>;
+  prepare?(database: pg.Client, requestCount: number): Promise<void>;
   next(): Request;
 }
 
@@ -72,7 +72,6 @@ async function addDevices(database: pg.Client): Promise<void> {
   );
 }
 
-const addNothing = async () => {};
 const state = "b".repeat(64);
 
 export const workloads: Workload[] = [
@@ -93,7 +92,6 @@ export const workloads: Workload[] = [
     requestCount: 4_000,
     expects: 200,
     bare: true,
-    prepare: addNothing,
     next: () => formPost("/forgot-password", { email: `nobody-${randomBytes(8).toString("hex")}@bench.example` }),
   },
   {
@@ -109,7 +107,6 @@ export const workloads: Workload[] = [
     what: "GET /auth/idp/callback",
     requestCount: 4_000,
     expects: 302,
-    prepare: addNothing,
     next: () => ({
       method: "GET",
       path: `/auth/idp/callback?code=idp-${randomUserToSignIn()}&state=${state}`,
@@ -122,7 +119,6 @@ export const workloads: Workload[] = [
     requestCount: 4_000,
     expects: 200,
     bare: true,
-    prepare: addNothing,
     next: () => ({ method: "GET", path: "/dashboard", headers: { cookie: `session=session-${randomSignedInUser()}` } }),
   },
   {
@@ -130,7 +126,6 @@ export const workloads: Workload[] = [
     what: "POST /login, unknown browser",
     requestCount: 1_200,
     expects: 302,
-    prepare: addNothing,
     next: () => logIn(randomUserToSignIn()),
   },
   {
@@ -150,7 +145,6 @@ export const workloads: Workload[] = [
     what: "GET /auth/verify",
     requestCount: 20_000,
     expects: 200,
-    prepare: addNothing,
     next: () => ({
       method: "GET",
       path: "/auth/verify",

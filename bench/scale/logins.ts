@@ -38,7 +38,7 @@ const fields = ({ name, live, dead, updates, hot, deletes, vacuums, size, indexe
 /** Half of the logins come from known browsers, half from new ones, whose owners get a mail; each user logs in rarely. */
 async function sendLogins({ latchkey, database }: Scale, users: number, minutes: number, rate: number) {
   const known = workloads.find(({ name }) => name === "W10")!;
-  await known.prepare(database, 0);
+  await known.prepare?.(database, 0);
   const setupRequest = (request: Request) => {
     const login = Math.random() < 0.5 ? known.next() : logIn(Math.floor(Math.random() * users));
     return Object.assign(request, { headers: {} }, login);

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
-import PgBoss from "pg-boss";
 import { until } from "../../tests/support/until";
 import { print } from "../print";
 import { cpuSeconds, largestResident } from "../processes";
@@ -33,20 +32,6 @@ async function removeMails(database: pg.Client): Promise<void> {
   await database.query("vacuum pgboss.job");
 }
 
-/** pg-boss's own statement for four jobs, which it does not change here. */
-async function planOfFetch(database: pg.Client): Promise<string> {
-  let plan: Record<"QUERY PLAN", string>[] = [];
-  const executeSql = async (text: string, values: unknown[]) => {
-    await database.query("begin");
-    plan = (await database.query(`explain (analyze, costs off) ${text}`, values)).rows;
-    await database.query("rollback");
-    return { rows: [] };
-  };
-  await new PgBoss({ db: { executeSql } }).fetch("latchkey", { batchSize: 4, includeMetadata: true });
-  const lines = plan.map((row) => row["QUERY PLAN"].replace(/^[ >-]+/, "").replace(/ on j[0-9a-f]{56}/g, " on"));
-  return lines.filter((line) => /^(?:Index Scan|Seq Scan|Sort Method|Execution)/.test(line)).join("; ");
-}
-
 /** How fast the ten processes send, for half a minute, mails that are due. */
 async function drain({ latchkey, database }: Scale, amount: number): Promise<void> {
   await database.query(addMails, [amount, "created", 0]);
@@ -68,7 +53,6 @@ async function drain({ latchkey, database }: Scale, amount: number): Promise<voi
   const perMail = [all / mails, cpu].map((ms) => ms.toFixed(2));
   const cells = [amount, (mails / elapsed).toFixed(0), (fetches / mails).toFixed(2), (fetching / fetches).toFixed(2)];
   print(`| ${[...cells, ...perMail, resident.toFixed(0)].join(" | ")} |`);
-  if (left > 0) print(await planOfFetch(database));
   await removeMails(database);
 }
 
@@ -83,7 +67,6 @@ async function mailBehindRetries({ latchkey, database }: Scale, amount: number):
     (await database.query("select from pgboss.job where data ->> 'email' = 'known-0@bench.example'")).rowCount === 0;
   await until(isMailed, "the new mail is sent");
   print(`${amount} mails to be retried: a new one was sent in ${(performance.now() - start).toFixed(0)} ms`);
-  print(await planOfFetch(database));
   await removeMails(database);
 }
 

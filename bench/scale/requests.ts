@@ -24,7 +24,7 @@ const costs = `
 
 async function costOf({ latchkey, database }: Scale, workload: Workload): Promise<Cost> {
   const idle = () => queueIsEmpty(database, 120_000);
-  await workload.prepare(database, requestCount);
+  await workload.prepare?.(database, requestCount);
   await idle();
   await database.query("select pg_stat_statements_reset()");
   await measure(latchkey, { ...workload, requestCount }, idle, 4);

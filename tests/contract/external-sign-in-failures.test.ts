@@ -89,7 +89,7 @@ describe.each(providerNames)("%s", (name) => {
   describe.each(steps)("%s", (step) => {
     // GitHub's emails are a list: an array is no fault there.
     const applicable = faults.filter(([fault]) => step !== "emails" || fault !== "an array");
-    test.each(applicable)("answered by %s is a failure", async (fault, answer, reason) => {
+    test.each(applicable)("answered by %s is a failure", { tags: "15.3.2" }, async (fault, answer, reason) => {
       const provider = providerCases[name]();
       const called = answerUntil(provider, step, answer);
       const problem = step === "token" && fault === "status 400 with an OAuth error" ? "stale" : undefined;

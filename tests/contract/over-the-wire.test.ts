@@ -58,16 +58,6 @@ test("the token request has exactly the expected headers, and Content-Length", a
   );
 });
 
-test("a redirect is not followed", { tags: ["1.3.6", "13.2.4", "15.3.2"] }, async () => {
-  const paths: (string | undefined)[] = [];
-  answer = (request, response) => {
-    paths.push(request.url);
-    response.writeHead(302, { location: "/elsewhere" }).end('{"ok":true}');
-  };
-  expect(await failure(ask())).toBe("redirect 302");
-  expect(paths).toEqual(["/"]);
-});
-
 async function open() {
   answer = () => {};
   const requested = once(server, "request");

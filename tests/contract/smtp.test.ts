@@ -109,11 +109,13 @@ function decodeHeader(value: string): string {
   return decodeURIComponent(encoded.join("").replaceAll("_", " ").replaceAll("=", "%"));
 }
 
-test.each(["de", "fr", "ja", "ar"] as const)("a subject in %s is sent in ASCII, as encoded words", async (language) => {
+const ascii = "a subject in %s is sent in ASCII, as encoded words, to a loopback server with any certificate";
+test.each(["de", "fr", "ja", "ar"] as const)(ascii, async (language) => {
   const server = await startSmtpServer({ authOptional: true, ...createAuthority().sign("DNS:elsewhere.example") });
   const message = noticeMail({ task: "mail_password_changed", email, language }, language);
   const subject = `${message.subject} – ä あ ع`;
   await mailerFor(plain, server.port).send({ to: email, ...message, subject });
+  expect(server.mails).toMatchObject([{ ...accepted, secure: false, user: undefined }]);
   const sent = server.mails[0]?.headers.subject ?? "";
   expect(sent).toMatch(/^(?:=\?UTF-8\?[QB]\?[!->@-~]+\?= ?)+$/i);
   for (const word of sent.split(" ")) expect(word.length).toBeLessThanOrEqual(75);
@@ -125,12 +127,6 @@ test("without STARTTLS neither a login nor a mail is sent", { tags: "12.3.1" }, 
   const error = await rejection(mailerFor(startTls, port).send(mail));
   expect(error).toMatchObject({ name: "SmtpError", code: "ETLS 502" });
   expect(lines).toEqual(["greeting", "EHLO login.example.com", "STARTTLS"]);
-});
-
-test("a server on a loopback address without a login receives the mail with any certificate", async () => {
-  const server = await startSmtpServer({ authOptional: true, ...createAuthority().sign("DNS:elsewhere.example") });
-  await mailerFor(plain, server.port).send(mail);
-  expect(server.mails).toMatchObject([{ ...accepted, secure: false, user: undefined }]);
 });
 
 test("with a login, the password is not sent to a loopback server with STARTTLS and an untrusted certificate", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { failed } from "../support/command";
 import { identityTokens } from "../support/identity-key";
 import { startLatchkey } from "../support/latchkey";
@@ -19,36 +19,31 @@ async function rotate(delay: number): Promise<void> {
   expect(rotated).toBeLessThanOrEqual(Date.now());
 }
 
-describe("latchkey keys rotate", () => {
-  test("makes a key that signs at once if IDENTITY_KEY decrypts none, otherwise after ten minutes", async () => {
-    latchkey.configure(identityTokens());
-    await rotate(0);
-    await rotate(tenMinutes);
-    latchkey.configure(identityTokens());
-    await rotate(0);
-  });
-
-  test("needs IDENTITY_TOKENS", async () => {
-    expect(await latchkey.command("keys", "rotate")).toEqual(failed("IDENTITY_TOKENS is off.\n"));
-  });
+test("`keys rotate` makes a key that signs at once if IDENTITY_KEY decrypts none, otherwise after ten minutes", async () => {
+  latchkey.configure(identityTokens());
+  await rotate(0);
+  await rotate(tenMinutes);
+  latchkey.configure(identityTokens());
+  await rotate(0);
 });
 
-describe("latchkey doctor", () => {
+test("`keys rotate` needs IDENTITY_TOKENS", async () => {
+  expect(await latchkey.command("keys", "rotate")).toEqual(failed("IDENTITY_TOKENS is off.\n"));
+});
+
+test("`doctor` says whether IDENTITY_KEY decrypts the key that signs, and nothing with IDENTITY_TOKENS off", async () => {
   const examine = async (settings: Record<string, string>) => {
     latchkey.configure(settings);
     const { stdout } = await latchkey.command("doctor");
     return stdout.split("\n").filter((line) => /identity|IDENTITY/.test(line));
   };
-
-  test("says whether IDENTITY_KEY decrypts the key that signs, and nothing with IDENTITY_TOKENS off", async () => {
-    const settings = identityTokens();
-    latchkey.configure(settings);
-    await rotate(0);
-    expect(await examine(settings)).toEqual(["ok    identity      IDENTITY_KEY fits the signing key"]);
-    expect(await examine(identityTokens())).toEqual([
-      "fail  identity      IDENTITY_KEY does not decrypt the signing key. Mend: set the one that encrypted it, or run " +
-        "`latchkey keys rotate` and restart the service",
-    ]);
-    expect(await examine({})).toEqual([]);
-  });
+  const settings = identityTokens();
+  latchkey.configure(settings);
+  await rotate(0);
+  expect(await examine(settings)).toEqual(["ok    identity      IDENTITY_KEY fits the signing key"]);
+  expect(await examine(identityTokens())).toEqual([
+    "fail  identity      IDENTITY_KEY does not decrypt the signing key. Mend: set the one that encrypted it, or run " +
+      "`latchkey keys rotate` and restart the service",
+  ]);
+  expect(await examine({})).toEqual([]);
 });

@@ -41,15 +41,13 @@ const queriesOf = (text: string) => {
   return [new URLSearchParams({ return_to: text }).toString(), `return_to=${raw}`];
 };
 
-const guest = () => latchkey.visit();
-
 const tried = { accepted: 0, refused: 0 };
 
 async function check(text: string, user: Visitor): Promise<void> {
   for (const query of queriesOf(text)) {
     for (const path of ["/login", "/register", "/register/complete"]) {
       const page = `${path}?${query}`;
-      const { status, body, headers } = await guest().get(page, https);
+      const { status, body, headers } = await latchkey.visit().get(page, https);
       expect(status, page).toBe(200);
       expect(linksOf(body).length).toBeGreaterThan(5);
       for (const link of linksOf(body).filter((url) => /^[/h.]|:/.test(url))) {
@@ -66,7 +64,7 @@ async function check(text: string, user: Visitor): Promise<void> {
       expectAllowed(location ?? "");
       tried[location === "/dashboard" ? "refused" : "accepted"]++;
     }
-    const { status, location, setCookies } = await guest().get(`/auth/idp?${query}`, https);
+    const { status, location, setCookies } = await latchkey.visit().get(`/auth/idp?${query}`, https);
     expect([status, new URL(location ?? "").origin]).toEqual([302, provider]);
     const kept = /^oauth_attempt_\w+=1\.([\w-]*)\.;/.exec(setCookies[1] ?? "")?.[1];
     expect(kept).toBeDefined();
@@ -75,7 +73,7 @@ async function check(text: string, user: Visitor): Promise<void> {
 }
 
 test("no return_to leads a Location, a link, a form or a policy to another origin", async () => {
-  const user = guest();
+  const user = latchkey.visit();
   await latchkey.register("ada@example.com");
   const form = { email: "ada@example.com", password: goodPassword };
   const done = await user.post("/login", form, { ...https, Origin: own });
