@@ -19,7 +19,7 @@ export async function latchkey(
   settings: Record<string, string> = {},
   folder = process.cwd(),
 ): Promise<Finished> {
-  const child = spawn(process.execPath, ["--liftoff-only", resolve("server/cli.js"), ...words], {
+  const child = spawn(process.execPath, [resolve("server/cli.js"), ...words], {
     cwd: folder,
     env: { NODE_ENV: "production", PATH: process.env.PATH, ...recordedCoverage, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
