@@ -254,7 +254,10 @@ describe("delete-account", () => {
 
     const deleted = await act(cookie, "delete-account", { email: " ADA@example.com " });
     expect(deleted).toMatchObject({ status: 302, location: "/account-deleted" });
-    expect(deleted.cookies).toEqual({ session: "", last_sign_in: "" });
+    expect(deleted.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^session=; Expires=Thu, 01 Jan 1970 /),
+      "last_sign_in=; HttpOnly; Max-Age=0; Path=/; SameSite=Lax",
+    ]);
     expect(await latchkey.execute("select email from users")).toEqual([{ email: "bob@example.com" }]);
     expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: bob }]);
     expect(await latchkey.execute("select * from devices")).toEqual([]);

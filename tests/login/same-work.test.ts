@@ -13,7 +13,10 @@ const latchkey = startLatchkey();
 const known = "ada@example.com";
 const unknown = "nobody@example.com";
 
+let owner: string;
+
 beforeEach(async () => {
+  owner = await latchkey.signedIn({ email: "owner@example.com" });
   await latchkey.createUser({ email: known });
   await latchkey.createUser({ email: "bob@example.com", password: null, idpId: "42" });
 });
@@ -22,6 +25,7 @@ describe.each<[string, (email: string) => Promise<Outcome>, number]>([
   ["/forgot-password", askForReset, 200],
   ["/register", askForAccount, 200],
   ["/login", (email) => logIn({ email, password: "not the right one" }), 422],
+  ["/dashboard for another address", (email) => act(owner, "change-email", { email }), 200],
 ])("POST %s", (_path, post, status) => {
   const send = async (email: string) => {
     expect(await post(email)).toMatchObject({ status });
@@ -29,7 +33,10 @@ describe.each<[string, (email: string) => Promise<Outcome>, number]>([
 
   /** The statements without their values, some of which MikroORM writes into the text. */
   const statements = async (email: string) =>
-    (await statementsOf(() => send(email))).map(({ text, values }) => [text.replaceAll(email, ""), values?.length]);
+    (await statementsOf(() => send(email))).map(({ text, values }) => [
+      text.replaceAll(email, "").replaceAll(/'\d{4}-\d\d-\d\dT[\d:.]+Z'/g, ""),
+      values?.length,
+    ]);
 
   test("sends the same statements for a known and an unknown address", async () => {
     await send("the-first@example.com"); // The first job of a process also fills pg-boss's cache of queues.
@@ -62,26 +69,6 @@ test.each<[string, () => Promise<string>]>([
     expect(await sent(unknown)).toEqual(texts);
   },
 );
-
-test("a request for another address sends the same statements with and without an account, and mails both", async () => {
-  const owner = await latchkey.signedIn({ email: "owner@example.com" });
-  const ask = (email: string) => act(owner, "change-email", { email });
-  const moment = /'\d{4}-\d\d-\d\dT[\d:.]+Z'/g;
-  const statements = async (email: string) =>
-    (await statementsOf(() => ask(email))).map(({ text, values }) => [
-      text.replaceAll(email, "").replaceAll(moment, ""),
-      values?.length,
-    ]);
-  await ask("the-first@example.com");
-  const sent = await statements(unknown);
-  expect(sent).not.toEqual([]);
-  expect(await statements(known)).toEqual(sent);
-  const answers = [(await ask(known)).data, (await ask(unknown)).data].map((data) => JSON.stringify(data));
-  expect(answers[0]?.replaceAll(known, unknown)).toBe(answers[1]);
-  await latchkey.drain();
-  const mailsTo = (to: string) => latchkey.mails().filter((mail) => mail.to === to).length;
-  expect([mailsTo(known), mailsTo(unknown)]).toEqual([2, 2]);
-});
 
 test("a request for a mail sends no statement on users; only the job does", async () => {
   for (const ask of [askForReset, askForAccount]) {

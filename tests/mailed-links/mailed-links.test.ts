@@ -71,6 +71,13 @@ describe("a mail with a link", () => {
     `ada@example.${"a".repeat(64)}`,
     `${"a".repeat(65)}@example.com`,
     `${longest}m`,
+    "ada@b\u00fccher.example/x",
+    "ada@b\u00fccher.example:80",
+    "ada@b\u00fc%63her.example",
+    "ada@b\u00fccher.example\uff0fx",
+    "ada@xn--b\u00fccher.example",
+    "gr\u00e2ce@example.com",
+    "\u212a@example.com",
   ])("is not sent to the invalid address %j: the same page, no job, no change", async (typed) => {
     await latchkey.createUser();
     expect(await latchkey.unchanged(() => askForReset(typed))).toEqual(mailSentOutcome(typed));

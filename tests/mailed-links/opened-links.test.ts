@@ -31,31 +31,19 @@ describe.each(kinds)("the page that a link to $path opens", ({ path, loader, tab
   const open = (query: string) => latchkey.unchanged(() => call(loader, get(`${path}?${query}`)));
   const opened = async (query: string) => (await open(query)).data;
 
-  test("has the form's values and no warning while the link is live, and changes nothing", async () => {
-    const link = await newLink();
-    expect(await open(`${new URLSearchParams(link)}`)).toMatchObject({ status: 200, data: { ...link, problem: null } });
-  });
-
   test("says that a link has expired or was used, with the same status and form", async () => {
     const link = await newLink();
     await latchkey.execute(`update ${table} set expires_at = now() - interval '1 second'`);
-    expect(await open(`${new URLSearchParams(link)}`)).toMatchObject({
-      status: 200,
-      data: { ...link, problem: "dead" },
-    });
+    const page = await open(`${new URLSearchParams(link)}`);
+    expect(page).toMatchObject({ status: 200, data: { ...link, problem: "dead" } });
     await latchkey.execute(`delete from ${table}`);
     expect(await opened(`${new URLSearchParams(link)}`)).toMatchObject({ ...link, problem: "dead" });
     expect(latchkey.events().filter(({ event }) => event.endsWith("refused"))).toEqual([]);
   });
 
   test("says that a link without a token or an address is not whole", async () => {
-    for (const query of [
-      "",
-      "email=ada%40example.com",
-      `token=${"a".repeat(64)}`,
-      "email=&token=",
-      "email=a@b.c&token=%3E",
-    ]) {
+    const half = ["email=ada%40example.com", `token=${"a".repeat(64)}`];
+    for (const query of ["", ...half, "email=&token=", "email=a@b.c&token=%3E"]) {
       expect(await opened(query), query).toMatchObject({ problem: "incomplete" });
     }
   });
@@ -80,9 +68,9 @@ describe.each(kinds)("the page that a link to $path opens", ({ path, loader, tab
       "with spaces around the address",
       ({ token }) => `email=%20ada%2Btag%40example.com%0A&token=${token.slice(0, 9)}%20${token.slice(9)}`,
     ],
-  ])("gives its form the right values for a link %s", async (_how, queryOf) => {
+  ])("gives its form the right values for a link %s, and changes nothing", async (_how, queryOf) => {
     const link = await newLink();
-    expect(await opened(queryOf(link))).toMatchObject({ ...link, problem: null });
+    expect(await open(queryOf(link))).toMatchObject({ status: 200, data: { ...link, problem: null } });
   });
 
   test("takes no other spelling of a token for the token", async () => {

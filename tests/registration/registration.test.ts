@@ -49,19 +49,6 @@ describe("asking for a link", () => {
     expect(counted).toMatchObject([{ points: 2 }]);
   });
 
-  test.each([
-    "grace@b\u00fccher.example/x",
-    "grace@b\u00fccher.example:80",
-    "grace@b\u00fc%63her.example",
-    "grace@b\u00fccher.example\uff0fx",
-    "grace@xn--b\u00fccher.example",
-    "gr\u00e2ce@example.com",
-    "\u212a@example.com",
-  ])("the invalid address %s makes no job", async (email) => {
-    const asked = await latchkey.unchanged(() => askForAccount(email), "rate_limits");
-    expect(asked).toMatchObject({ status: 200, data: { status: "sent" } });
-  });
-
   test("for an existing account sends a mail with the ways to sign in, and stores no token", async () => {
     await latchkey.createUser();
     await askForAccount("ADA@example.com");
