@@ -24,7 +24,7 @@ interface Contender {
 }
 
 interface Row {
-  workload: string;
+  workload: Workload;
   figures: Record<string, Medians>;
 }
 
@@ -45,9 +45,9 @@ async function compare(contenders: Contender[], some: Workload[]): Promise<Row[]
       if (round > 0) rounds.push(figures);
     }
   }
-  return some.map(({ name }) => {
-    const own = sides.filter(({ workload }) => workload.name === name);
-    return { workload: name, figures: Object.fromEntries(own.map(({ name, rounds }) => [name, medians(rounds)])) };
+  return some.map((workload) => {
+    const own = sides.filter((side) => side.workload === workload);
+    return { workload, figures: Object.fromEntries(own.map(({ name, rounds }) => [name, medians(rounds)])) };
   });
 }
 
@@ -59,12 +59,11 @@ function printTable(rows: Row[]): void {
   print("| Workload | | requests/s | CPU ms | of all rounds | requests/s, ratio | CPU, ratio |");
   print(`|${" --- |".repeat(7)}`);
   for (const { workload, figures } of rows) {
-    const what = workloads.find(({ name }) => name === workload)?.what;
     const [own] = Object.values(figures);
     for (const [name, { requestsPerSecond, cpu, spread }] of Object.entries(figures)) {
       const ratios = own && [own.requestsPerSecond / requestsPerSecond, own.cpu / cpu].map(fixed).join(" | ");
       const cells = [requestsPerSecond.toFixed(0), fixed(cpu), range(spread)].join(" | ");
-      print(`| ${workload} ${what} | ${name} | ${cells} | ${ratios} |`);
+      print(`| ${workload.name} ${workload.what} | ${name} | ${cells} | ${ratios} |`);
     }
   }
 }

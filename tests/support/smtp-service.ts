@@ -81,12 +81,9 @@ export async function startScriptedServer(answer: (line: string | null, socket: 
     answer(null, socket);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
   return { port: (server.address() as AddressInfo).port };
 }

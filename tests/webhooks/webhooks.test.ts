@@ -43,14 +43,7 @@ const idOf = async (address: string) =>
   (await latchkey.execute<{ id: string }>("select id from users where email = ?", [address]))[0]?.id;
 
 const newUser = async (address: string, more: object = {}) =>
-  job("user.created", {
-    id: (await idOf(address)) ?? "none",
-    email: address,
-    name: null,
-    pictureUrl: null,
-    groups: [],
-    ...more,
-  });
+  job("user.created", { ...ada(), id: (await idOf(address)) ?? "none", email: address, ...more });
 
 const signInForDevelopment = (address: string, from = "") =>
   call(devSession.action, post("/dev/session", { email: address }, { cookie: from }));
@@ -84,13 +77,10 @@ test("user create and the new users of user import are told, an existing and a w
     { email },
     { email: "bob@example.com", groups: ["staff"], passwordHash: null },
     { email: "Z@z.example" },
-  ];
-  await importUsers([...lines.map((line) => JSON.stringify(line)), "{"], () => {});
+  ].map((line) => JSON.stringify(line));
+  await importUsers([...lines, "{"], () => {});
   expect(await told()).toEqual([]);
-  await importUsers(
-    lines.map((line) => JSON.stringify(line)),
-    () => {},
-  );
+  await importUsers(lines, () => {});
   expect(await told()).toEqual([await newUser("bob@example.com", { groups: ["staff"] }), await newUser("z@z.example")]);
 });
 
