@@ -54,7 +54,6 @@ const proxied = runLatchkey(
 const direct = runLatchkey({ ...identityTokens(), TRUST_PROXY: "192.0.2.0/24", RETURN_ORIGINS: "https://app.example" });
 
 const path = "/auth/verify";
-const fetchMetadata = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
 const forwarded = {
   "X-Forwarded-Proto": "https",
   "X-Forwarded-Host": "app.example",
@@ -234,6 +233,7 @@ describe("without a session", () => {
   });
 
   const login = (returnTo: string) => `https://login.example/login?${new URLSearchParams({ return_to: returnTo })}`;
+  const navigates = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
   const asked = login("https://app.example/notes?page=2");
 
   test("a browser's navigation is sent to the login page, with the URL that it asked for", async () => {
@@ -257,7 +257,7 @@ describe("without a session", () => {
       login("https://app.example/a?b&return_to=//c"),
     ],
     ["a fragment", { "X-Forwarded-Uri": "/a#b" }, login("https://app.example/a")],
-    ["Fetch Metadata of a navigation, without HTML in Accept", { ...fetchMetadata, Accept: "*/*" }, asked],
+    ["Fetch Metadata of a navigation, without HTML in Accept", { ...navigates, Accept: "*/*" }, asked],
     ["a malformed host", { "X-Forwarded-Host": "evil.example/path" }, login("https://login.example/notes?page=2")],
   ])("the URL has %s", async (_what, headers, location) => {
     const answer = await proxied.sendPlainly(path, { headers: { ...forwarded, ...headers } });

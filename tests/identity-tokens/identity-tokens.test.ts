@@ -257,18 +257,10 @@ describe("another IDENTITY_KEY", () => {
   });
 });
 
-describe("with IDENTITY_TOKENS off", () => {
-  beforeEach(() => {
-    latchkey.configure({ IDENTITY_TOKENS: "off" });
-  });
-
-  test("there are no tokens and no published keys", async () => {
-    expect(await findVisitor(session, () => app)).not.toHaveProperty("token");
-    expect(await callEndpoint("/.well-known/jwks.json")).toBeNull();
-  });
-
-  test("a start makes no key", async () => {
-    await latchkey.execute("delete from signing_keys");
-    await latchkey.unchanged(() => prepareSigningKeys(latchkey.em()));
-  });
+test("with IDENTITY_TOKENS off there are no tokens and no published keys, and a start makes no key", async () => {
+  latchkey.configure({ IDENTITY_TOKENS: "off" });
+  expect(await findVisitor(session, () => app)).not.toHaveProperty("token");
+  expect(await callEndpoint("/.well-known/jwks.json")).toBeNull();
+  await latchkey.execute("delete from signing_keys");
+  await latchkey.unchanged(() => prepareSigningKeys(latchkey.em()));
 });

@@ -55,11 +55,8 @@ test.each([
   else expect(await signIn()).toMatchObject({ status: 302, location: "/dashboard" });
 });
 
-test("an unknown mail is answered 404", async () => {
+test("an unknown mail, and every page with a mail service as driver, is answered 404", async () => {
   expect((await call(mailHtml.loader, get("/dev/mails/none"))).status).toBe(404);
-});
-
-test("with a mail service as driver the pages are answered 404", async () => {
   latchkey.configure({ MAIL_DRIVER: "resend", RESEND_API_KEY: "key", MAIL_FROM: "latchkey@example.com" });
   expect((await call(mails.loader, get("/dev/mails"))).status).toBe(404);
 });
