@@ -5,7 +5,7 @@ import * as callback from "~/routes/auth.idp_.callback";
 import * as login from "~/routes/login";
 import { logIn, openLogin } from "../support/account-calls";
 import { attemptCookie, setCookieOf } from "../support/cookies";
-import { google, googleAnswers } from "../support/google-sign-in";
+import { discovers, google, googleAnswers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, type Outcome, type RequestOptions } from "../support/route-calls";
 
@@ -61,10 +61,6 @@ class Browser {
       expect(visited.length).toBeLessThan(10);
     }
     return visited;
-  }
-
-  async problem(): Promise<string | null> {
-    return (await this.open(failed)).data.problem;
   }
 }
 
@@ -194,14 +190,14 @@ describe("a failure", () => {
     [{ error: "" }, null, "authorization: other"],
   ])("%j is told as %s and logged as %s", async (parameters, problem, reason) => {
     await browser.finish(await browser.leave(), parameters);
-    expect(await browser.problem()).toBe(problem);
+    expect((await browser.open(failed)).data.problem).toBe(problem);
     expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason });
   });
 
   test("of discovery keeps the target, and no attempt", async () => {
     const issuer = "https://down.example";
     latchkey.configure({ IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
-    nock(issuer).get("/.well-known/openid-configuration").reply(503);
+    discovers(issuer, {}, 503);
     expect((await browser.open(`/auth/idp?${query("/notes")}`)).location).toBe(failed);
     expect([...browser.cookies.keys()]).toEqual(["idp_failure"]);
     expect((await browser.open(failed)).data).toMatchObject({ problem: "noAnswer", returnTo: "/notes" });
@@ -211,7 +207,7 @@ describe("a failure", () => {
     browser.cookies.set("idp_failure", "1..stale");
     const issuer = "https://gone.example";
     latchkey.configure({ IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
-    nock(issuer).get("/.well-known/openid-configuration").reply(503);
+    discovers(issuer, {}, 503);
     expect((await browser.open(failed)).location).toBe("/auth/idp");
     expect((await browser.open("/auth/idp")).location).toBe(failed);
     expect(await browser.open(failed)).toMatchObject({ status: 200, data: { problem: "noAnswer" } });

@@ -5,7 +5,7 @@ import { logExternalSignInFailure } from "#server/features/visitor/external-sign
 import * as authorize from "~/routes/auth.idp._index";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
 import { failureCookie } from "../support/cookies";
-import { comeBack, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
+import { comeBack, discovers, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { registrationLink } from "../support/mailed-links";
 import { newPassword } from "../support/passwords";
@@ -93,14 +93,7 @@ describe("a sign-in with a verified address", () => {
   test("stores the configured issuer when the provider is oidc", async () => {
     const issuer = "https://sso.example";
     latchkey.configure({ IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
-    const endpoints = {
-      authorization_endpoint: `${issuer}/authorize`,
-      token_endpoint: `${issuer}/token`,
-      userinfo_endpoint: `${issuer}/me`,
-    };
-    nock(issuer)
-      .get("/.well-known/openid-configuration")
-      .reply(200, { issuer, ...endpoints });
+    discovers(issuer);
     nock(issuer).post("/token").reply(200, { access_token: "at" });
     nock(issuer).get("/me").reply(200, ada);
     expectSignedIn(await comeBack({ code: "the-code", state }));

@@ -50,15 +50,10 @@ describe("asking for a link", () => {
   });
 });
 
-test("the form of a link is not only for guests, and is pre-filled from any query", async () => {
+test("the form of a link is not only for guests", async () => {
   const cookie = await latchkey.signedIn();
-  for (const [search, data] of [
-    ["?email=x&token=y", { email: "x", token: "y" }],
-    ["", { email: "", token: "" }],
-  ] as const) {
-    const opened = await call(resetPassword.loader, get(`/reset-password${search}`, { cookie }));
-    expect(opened).toMatchObject({ status: 200, data });
-  }
+  const opened = await call(resetPassword.loader, get("/reset-password?email=x&token=y", { cookie }));
+  expect(opened).toMatchObject({ status: 200, data: { email: "x", token: "y" } });
 });
 
 test("the link of a deleted account is refused and changes nothing", async () => {

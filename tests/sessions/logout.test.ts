@@ -1,9 +1,9 @@
-import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
 import * as dashboard from "~/routes/dashboard";
 import * as logout from "~/routes/logout";
 import * as noAccess from "~/routes/no-access";
 import { logOut } from "../support/account-calls";
+import { discovers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { call, get } from "../support/route-calls";
 
@@ -70,19 +70,6 @@ describe("IDP_LOGOUT=on", () => {
   let issuer: string;
   let ofProvider: string;
 
-  function discovers(members: object, status = 200): void {
-    const endpoint = (name: string) => `${issuer}/${name}`;
-    const required = {
-      issuer,
-      authorization_endpoint: endpoint("authorize"),
-      token_endpoint: endpoint("token"),
-      userinfo_endpoint: endpoint("me"),
-    };
-    nock(issuer)
-      .get("/.well-known/openid-configuration")
-      .reply(status, { ...required, ...members });
-  }
-
   beforeEach(() => {
     issuer = `https://${crypto.randomUUID()}.example`; // discovery is cached for a day
     latchkey.configure({
@@ -101,7 +88,7 @@ describe("IDP_LOGOUT=on", () => {
   const signedOut = "/login?notice=signed_out";
 
   test.each([null, app])("a session of the provider ends there too, whatever return_to (%s) is", async (returnTo) => {
-    discovers({ end_session_endpoint: `${issuer}/end?tenant=1` });
+    discovers(issuer, { end_session_endpoint: `${issuer}/end?tenant=1` });
     const out = await leave(ofProvider, returnTo);
     const back = encodeURIComponent("https://login.example.com/login?notice=signed_out");
     const location = `${issuer}/end?tenant=1&client_id=latchkey&post_logout_redirect_uri=${back}`;
@@ -115,7 +102,7 @@ describe("IDP_LOGOUT=on", () => {
     ["has one without encryption", { end_session_endpoint: "http://plain.example/end" }],
     ["does not answer", {}, 503],
   ])("a provider that %s leads to the login page, and the session has ended", async (_what, members, status) => {
-    discovers(members, status);
+    discovers(issuer, members, status);
     expect(await leave(ofProvider, app)).toMatchObject({ status: 302, location: signedOut, cookies: { session: "" } });
     expect(await sessions()).toEqual([]);
   });

@@ -10,6 +10,19 @@ export function googleAnswers(profile: object, times = 1): void {
   nock("https://openidconnect.googleapis.com").get("/v1/userinfo").times(times).reply(200, profile);
 }
 
+/** The discovery document of an OpenID Connect provider is asked for once. */
+export function discovers(issuer: string, members: object = {}, status = 200): void {
+  const required = {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/me`,
+  };
+  nock(issuer)
+    .get("/.well-known/openid-configuration")
+    .reply(status, { ...required, ...members });
+}
+
 export const state = "cd".repeat(32);
 
 /** Opens the callback, by default in a browser that has left with this state. */
