@@ -37,7 +37,7 @@ export default defineConfig({
         ...faults,
         exclude: [
           ...apart,
-          "tests/database/{failover,folder-lock,pgbouncer,tls}.machine.test.ts",
+          "tests/database/{failover,pgbouncer,tls}.machine.test.ts",
           "tests/processes/output.machine.test.ts",
         ],
         provide: { ...faults.provide, pgbouncer: true },

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
-import net from "node:net";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { start, temporaryFolder } from "../deploy/host";
 import { type Finished, latchkey } from "../support/command";
+import { isRefused } from "../support/connections";
 import { sendPlainly } from "../support/http";
 import { identityTokens } from "../support/identity-key";
 import { createEmptyDatabase, freePort, type RunningProcess, type RunningServer, startServer } from "../support/server";
@@ -81,25 +81,11 @@ export async function onSiblingHosts(): Promise<Installation> {
   return { proxy: "caddy", configuration: options + sites, settings: { APP_URL, ...others } };
 }
 
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect(port, "127.0.0.1");
-    socket.once("error", () => resolve(false));
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-  });
-}
-
 /** Starts a program and waits until it accepts connections. */
 async function startListening(command: string[], port: number, env: Record<string, string>): Promise<RunningProcess> {
   const program = start(command, { cwd: process.cwd(), env });
-  const failed = program.ended.then((status) => {
-    throw new Error(`${command[0]} ended (${status}):\n${program.output()}`);
-  });
-  failed.catch(() => {}); // also when it is stopped
-  await Promise.race([failed, until(() => accepts(port), `${command[0]} accepts connections`)]);
+  const accepts = async () => !(await isRefused(port));
+  await Promise.race([program.waitFor(/(?!)/), until(accepts, `${command[0]} accepts connections`)]);
   return program;
 }
 

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
-import net, { type AddressInfo } from "node:net";
+import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { takeRequests, timeLimits } from "#server/door/connections";
+import { listen } from "../support/listen";
 import { sendBytes } from "../support/raw-http";
 import { runLatchkey } from "../support/running-latchkey";
 import { until } from "../support/until";
@@ -48,9 +49,9 @@ test("a head is limited to 20 seconds and a request to 30, including the checkin
 async function takenServer(limits: Partial<typeof timeLimits>, listener: RequestListener) {
   const { close } = takeRequests((_request, _response, pass) => pass(), { ...timeLimits, ...limits });
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return { server, close, port: (server.address() as AddressInfo).port };
+  const { port, stop } = await listen(server);
+  onTestFinished(stop);
+  return { server, close, port };
 }
 
 test("slow requests are answered 408, even by the first server of the process", async () => {

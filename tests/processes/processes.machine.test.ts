@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { childrenOf } from "../support/child-processes";
+import { childrenOf, signal } from "../support/child-processes";
 import { isRefused } from "../support/connections";
 import { createFixtures } from "../support/fixture";
 import type { MailServiceBehaviour } from "../support/mail-service";
@@ -10,18 +10,10 @@ import { Visitor } from "../support/visitor";
 
 const { createFixture } = createFixtures();
 
-const send = (pid: number | undefined, signal: NodeJS.Signals | 0) => {
-  try {
-    return process.kill(pid as number, signal);
-  } catch {
-    return false;
-  }
-};
+const exists = (pid: number) => signal(pid, 0);
 
-const exists = (pid: number) => send(pid, 0);
-
-function signalAll({ process: { pid } }: RunningServer, signal: NodeJS.Signals): void {
-  for (const one of [pid, ...childrenOf(pid)]) send(one, signal);
+function signalAll({ process: { pid } }: RunningServer, name: NodeJS.Signals): void {
+  for (const one of [pid, ...childrenOf(pid)]) signal(one, name);
 }
 
 async function spawn(settings: Record<string, string>): Promise<RunningServer> {
@@ -37,11 +29,8 @@ async function startThree(behaviour?: MailServiceBehaviour) {
   const settings = { PROCESSES: "3", METRICS_PORT: String(metricsPort), METRICS_HOST: "127.0.0.1" };
   const server = await fixture.server({ ...mails.settings, ...settings });
   const lines = () => [...server.output().matchAll(new RegExp(remixServeListens, "g"))].length;
-  const started = async (count: number) => {
-    while (lines() < count) await server.nextOutput();
-  };
-  await started(3);
-  return { fixture, server, mails, started, scrape: () => scrape(metricsPort) };
+  while (lines() < 3) await server.nextOutput();
+  return { fixture, server, mails, lines, scrape: () => scrape(metricsPort) };
 }
 
 test("three processes are one service: limits and sessions shared, each mail once, metrics added up", async () => {
@@ -69,15 +58,13 @@ test("three processes are one service: limits and sessions shared, each mail onc
 
   // Last: the login is told to the owner, which is a thirteenth mail.
   const visitor = new Visitor(server.url);
-  expect(await visitor.logIn("user1@example.com")).toMatchObject({
-    status: 302,
-  });
+  expect(await visitor.logIn("user1@example.com")).toMatchObject({ status: 302 });
   const pages = await Promise.all(Array.from({ length: 12 }, () => visitor.get("/dashboard")));
   expect(pages.map(({ status }) => status)).toEqual(Array(12).fill(200));
 });
 
 test("a process that ends is replaced, the others answer meanwhile, and the metrics are those of the processes there are", async () => {
-  const { fixture, server, started, scrape } = await startThree();
+  const { fixture, server, lines, scrape } = await startThree();
   await using _ = fixture;
   const ofThree = (await scrape()).get("process_max_fds") ?? Number.NaN; // a gauge, the same in each process
   const [first = Number.NaN] = childrenOf(server.process.pid); // no process has this id; 0 would be every process
@@ -86,12 +73,7 @@ test("a process that ends is replaced, the others answer meanwhile, and the metr
     new RegExp(`"pid":${first},"status":null,"signal":"SIGKILL","msg":"A process ended and is replaced."`),
   );
   expect((await scrape()).get("process_max_fds")).toBe((ofThree / 3) * 2);
-  let replaced = false;
-  const replacement = started(4).then(() => {
-    replaced = true;
-  });
-  while (!replaced) expect((await new Visitor(server.url).get("/healthz")).status).toBe(200);
-  await replacement;
+  while (lines() < 4) expect((await new Visitor(server.url).get("/healthz")).status).toBe(200);
   const now = childrenOf(server.process.pid);
   expect(now).toHaveLength(3);
   expect(now).not.toContain(first);
@@ -111,11 +93,11 @@ test("simultaneous scrapes are all answered; one whose statement fails is an err
   expect(server.output()).not.toContain("MaxListenersExceededWarning");
 });
 
-test.each<[NodeJS.Signals, string, (server: RunningServer, signal: NodeJS.Signals) => void]>([
-  ["SIGTERM", "to the primary process", (server, signal) => server.process.kill(signal)],
+test.each<[NodeJS.Signals, string, (server: RunningServer, name: NodeJS.Signals) => void]>([
+  ["SIGTERM", "to the primary process", (server, name) => server.process.kill(name)],
   ["SIGTERM", "to every process", signalAll],
   ["SIGINT", "to every process", signalAll],
-])("%s %s: the request and the job in flight finish, every process ends, status 0", async (signal, _to, signalThem) => {
+])("%s %s: the request and the job in flight finish, every process ends, status 0", async (name, _to, signalThem) => {
   const { fixture, server, mails } = await startThree({ kind: "no_answer" });
   await using _ = fixture;
   const processes = childrenOf(server.process.pid);
@@ -125,9 +107,9 @@ test.each<[NodeJS.Signals, string, (server: RunningServer, signal: NodeJS.Signal
   const transaction = await fixture.transaction("select from users for update");
   const login = new Visitor(server.url).logIn();
   await fixture.blocked();
-  signalThem(server, signal);
+  signalThem(server, name);
   await until(() => isRefused(server.port), "new connections are refused");
-  signalThem(server, signal);
+  signalThem(server, name);
   await transaction.query("rollback");
   mails.setBehaviour({ kind: "accept" });
   expect((await login).status).toBe(302);
@@ -139,13 +121,13 @@ test.each<[NodeJS.Signals, string, (server: RunningServer, signal: NodeJS.Signal
 
 test.each(["SIGTERM", "SIGINT"] as const)(
   "%s to every process while they start ends them with status 0",
-  async (signal) => {
+  async (name) => {
     const { databaseSettings } = await createFixture();
     const server = await spawn({ PROCESSES: "3", ...databaseSettings });
     await server.waitFor(remixServeListens);
     await until(() => childrenOf(server.process.pid).length === 3, "the others are forked");
     const processes = childrenOf(server.process.pid);
-    signalAll(server, signal);
+    signalAll(server, name);
     expect(await server.ended).toBe(0);
     expect(processes.filter(exists)).toEqual([]);
   },

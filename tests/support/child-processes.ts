@@ -1,5 +1,14 @@
 import { readFileSync } from "node:fs";
 
+/** @returns whether the process is there */
+export function signal(pid: number | undefined, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid as number, name);
+  } catch {
+    return false;
+  }
+}
+
 /** The ids of the processes that this process has started and that have not ended. Linux has them in /proc. */
 export function childrenOf(pid: number | undefined): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");

@@ -106,11 +106,6 @@ export async function startMailService(initial: MailServiceBehaviour = { kind: "
     /** Resolves with the first received mail to the address, accepted or not. */
     attempted: (email: string) => found(() => firstAttempts.get(email)),
     unanswered: () => late + waiting.length,
-    async held(email: string) {
-      const held = await found(() => waiting.find(({ mail }) => mail.to === email));
-      waiting.splice(waiting.indexOf(held), 1);
-      return { ...held.mail, answer: (how: MailServiceBehaviour) => answer(held, how) };
-    },
     stop,
   };
 }

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { postgresUser } from "./postgres-cluster";
+import { giveToPostgres, postgresUser } from "./postgres-cluster";
 import { findProgram } from "./programs";
 import { freePort, watchProcess } from "./server";
 
@@ -11,7 +11,6 @@ export type Pooler = Awaited<ReturnType<typeof startPgBouncer>>;
 /** Starts PgBouncer with `deploy/pgbouncer.ini` in front of every database of a cluster, which asks for no password. */
 export async function startPgBouncer(postgresPort: number) {
   const port = await freePort();
-  const user = postgresUser();
   const home = mkdtempSync(join(tmpdir(), "latchkey-pgbouncer-"));
   const settings = readFileSync("deploy/pgbouncer.ini", "utf8")
     .replace("latchkey = host=127.0.0.1 port=5432", `* = host=127.0.0.1 port=${postgresPort} user=postgres`)
@@ -21,14 +20,9 @@ export async function startPgBouncer(postgresPort: number) {
     .concat("unix_socket_dir =\n");
   const file = join(home, "pgbouncer.ini");
   writeFileSync(file, settings);
-  for (const path of [home, file])
-    if (user.uid !== undefined && user.gid !== undefined) chownSync(path, user.uid, user.gid);
-  const child = spawn(findProgram("pgbouncer") ?? "", [file], {
-    ...user,
-    cwd: home,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const pooler = watchProcess(child);
+  for (const path of [home, file]) giveToPostgres(path);
+  const options = { ...postgresUser(), cwd: home };
+  const pooler = watchProcess(spawn(findProgram("pgbouncer") ?? "", [file], options));
   await pooler.waitFor(/process up/);
   return {
     /** Latchkey's settings for a database of the cluster. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import pg from "pg";
 import type { Certificate } from "./certificates";
-import { childrenOf } from "./child-processes";
+import { childrenOf, signal } from "./child-processes";
 import { findProgram } from "./programs";
 import { freePort } from "./server";
 
@@ -13,6 +13,11 @@ export function postgresUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
+}
+
+export function giveToPostgres(path: string): void {
+  const { uid, gid } = postgresUser();
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
 /** `fast` closes connections cleanly, `immediate` needs recovery at the next start, `kill` is like a power failure. */
@@ -40,14 +45,8 @@ export class PostgresCluster {
   private constructor(port: number, settings: ClusterOptions["settings"]) {
     this.port = port;
     this.#home = mkdtempSync(join(tmpdir(), "latchkey-cluster-"));
-    this.#settings = {
-      port,
-      listen_addresses: "127.0.0.1",
-      unix_socket_directories: this.#home,
-      ...settings,
-    };
-    const { uid, gid } = this.#user;
-    if (uid !== undefined && gid !== undefined) chownSync(this.#home, uid, gid);
+    this.#settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: this.#home, ...settings };
+    giveToPostgres(this.#home);
   }
 
   /** Runs a program that makes the data folder. */
@@ -56,18 +55,11 @@ export class PostgresCluster {
     execFileSync(join(this.#bin, program), words, { ...this.#user, cwd: this.#home, stdio: "ignore" });
   }
 
-  #initialize({ passwordOf, certificate }: ClusterOptions): void {
-    this.#fill("initdb", ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C"]);
-    if (passwordOf !== undefined) this.#requirePassword(passwordOf);
-    if (certificate) this.#requireTls(certificate);
-  }
-
   #requireTls({ key, cert }: Certificate): void {
     const write = (file: string, text: string) => {
       const path = join(this.#home, "data", file);
       writeFileSync(path, text, { mode: 0o600 });
-      const { uid, gid } = this.#user;
-      if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+      giveToPostgres(path);
     };
     write("server.key", key);
     write("server.crt", cert);
@@ -80,9 +72,11 @@ export class PostgresCluster {
     writeFileSync(rules, `host all ${role} 127.0.0.1/32 scram-sha-256\n${readFileSync(rules, "utf8")}`);
   }
 
-  static async start(options: ClusterOptions = {}): Promise<PostgresCluster> {
-    const cluster = new PostgresCluster(await freePort(), options.settings);
-    cluster.#initialize(options);
+  static async start({ passwordOf, certificate, settings }: ClusterOptions = {}): Promise<PostgresCluster> {
+    const cluster = new PostgresCluster(await freePort(), settings);
+    cluster.#fill("initdb", ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C"]);
+    if (passwordOf !== undefined) cluster.#requirePassword(passwordOf);
+    if (certificate) cluster.#requireTls(certificate);
     await cluster.start();
     return cluster;
   }
@@ -171,14 +165,6 @@ export class PostgresCluster {
     this.thaw();
     await this.stop("immediate");
     rmSync(this.#home, { recursive: true, force: true });
-  }
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }
 

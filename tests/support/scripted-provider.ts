@@ -4,12 +4,10 @@ import { listen } from "./listen";
 
 type Reply = (response: ServerResponse) => void;
 
-export const jsonText =
-  (body: string, status = 200): Reply =>
+export const json =
+  (value: unknown, status = 200): Reply =>
   (response) =>
-    void response.writeHead(status, { "Content-Type": "application/json" }).end(body);
-
-export const json = (value: unknown, status?: number) => jsonText(JSON.stringify(value), status);
+    void response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(value));
 
 export interface Script {
   token: Reply;
@@ -27,19 +25,9 @@ const validAnswers: Script = {
 
 export async function startScriptedProvider() {
   let script = validAnswers;
-  let tokenRequests: Record<string, string>[] = [];
-
-  const reply = (path: string | undefined, body: string): Reply => {
-    if (path === "/.well-known/openid-configuration") return json(discovery);
-    if (path !== "/token") return script.profile;
-    tokenRequests.push(Object.fromEntries(new URLSearchParams(body)));
-    return script.token;
-  };
-
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    reply(request.url, body)(response);
+  const server = createServer(({ url }, response) => {
+    if (url === "/.well-known/openid-configuration") json(discovery)(response);
+    else script[url === "/token" ? "token" : "profile"](response);
   });
   const { port, stop } = await listen(server);
   const issuer = `http://localhost:${port}`;
@@ -52,7 +40,6 @@ export async function startScriptedProvider() {
   const client = { IDP_CLIENT_ID: "latchkey", IDP_CLIENT_SECRET: "s3cret-of-the-client" };
 
   return {
-    issuer,
     settings: {
       oidc: { ...client, IDP_PROVIDER: "oidc", IDP_ISSUER: issuer },
       google: {
@@ -65,11 +52,6 @@ export async function startScriptedProvider() {
     answerWith(changes: Partial<Script>) {
       script = { ...validAnswers, ...changes };
     },
-    tokenRequests: () => tokenRequests,
-    reset() {
-      script = validAnswers;
-      tokenRequests = [];
-    },
     stop,
   };
 }
@@ -77,7 +59,7 @@ export async function startScriptedProvider() {
 /** {@link startScriptedProvider} for the tests of one file: reset before each test, stopped after the last. */
 export async function runScriptedProvider(): Promise<ScriptedProvider> {
   const provider = await startScriptedProvider();
-  beforeEach(provider.reset);
+  beforeEach(() => provider.answerWith({}));
   afterAll(provider.stop);
   return provider;
 }
