@@ -52,7 +52,7 @@ export default defineConfig({
       }),
       project("deploy", "deploy/*.machine", {
         provide: {
-          programs: ["caddy", "chromium", "curl", "initdb", "nginx", "pgbouncer", "postfix", "systemd-analyze"],
+          programs: ["caddy", "curl", "initdb", "nginx", "pgbouncer", "postfix", "systemd-analyze"],
         },
         globalSetup: [programs, freshBuild, "tests/deploy/production-dependencies.ts"],
         maxWorkers: 2,

@@ -111,15 +111,27 @@ test("`unlink` and `delete` do what the owner's actions do, and the service send
   ]);
 });
 
-test("`end-sessions` signs the account out everywhere", { tags: "7.4.5" }, async () => {
+test("`end-sessions` signs the account out everywhere, and `end-all-sessions` every account, after `--yes` only", {
+  tags: "7.4.5",
+}, async () => {
   await add({ password_hash: "a hash" });
-  await latchkey.execute(
-    `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
-     select gen_random_uuid(), number::text, ?, now(), now(), now() + interval '1 day' from generate_series(1, 2) as number`,
-    [userId],
-  );
+  const addSessions = (count: number) =>
+    latchkey.execute(
+      `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+       select gen_random_uuid(), number, ?, now(), now(), now() + interval '1 day' from generate_series(1, ?::int) number`,
+      [userId, count],
+    );
+  const ended = { event: "session.ended", reason: "ended_by_operator" };
+  await addSessions(2);
   expect(await latchkey.command("user", "end-sessions", email)).toEqual(
-    succeeded("2 sessions ended.\n", { event: "session.ended", ...logged, reason: "ended_by_operator", count: 2 }),
+    succeeded("2 sessions ended.\n", { ...ended, ...logged, count: 2 }),
+  );
+  expect(await latchkey.execute("select from sessions")).toEqual([]);
+  await addSessions(1);
+  expect((await latchkey.command("user", "end-all-sessions")).status).toBe(2);
+  expect(await latchkey.execute("select from sessions")).toHaveLength(1);
+  expect(await latchkey.command("user", "end-all-sessions", "--yes")).toEqual(
+    succeeded("1 session ended.\n", { ...ended, actor: "cli", count: 1 }),
   );
   expect(await latchkey.execute("select from sessions")).toEqual([]);
 });
@@ -200,18 +212,6 @@ test("`clear-limits` clears what was counted for the address and its known brows
   expect(await keys()).toHaveLength(before - 4);
   expect(await keys()).toContain("login:device:other");
   expect(await latchkey.command("user", "clear-limits", email)).toEqual(succeeded("0 counts cleared.\n"));
-});
-
-test("`end-all-sessions` signs every account out, after `--yes` only", { tags: "7.4.5" }, async () => {
-  await add({});
-  const session = `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
-    values (gen_random_uuid(), 'a hash', ?, now(), now(), now() + interval '1 day')`;
-  await latchkey.execute(session, [userId]);
-  expect((await latchkey.command("user", "end-all-sessions")).status).toBe(2);
-  expect(await latchkey.execute("select from sessions")).toHaveLength(1);
-  const ended = { event: "session.ended", actor: "cli", reason: "ended_by_operator", count: 1 };
-  expect(await latchkey.command("user", "end-all-sessions", "--yes")).toEqual(succeeded("1 session ended.\n", ended));
-  expect(await latchkey.execute("select from sessions")).toEqual([]);
 });
 
 test("with PASSWORDS=off no link is printed: `create` makes the account, `reset-link` is refused", async () => {

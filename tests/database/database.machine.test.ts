@@ -45,9 +45,7 @@ function startLoad(server: RunningServer, emails: string[]) {
 
 async function signedIn(server: RunningServer): Promise<Visitor> {
   const visitor = new Visitor(server.url);
-  expect(await visitor.logIn()).toMatchObject({
-    status: 302,
-  });
+  expect(await visitor.logIn()).toMatchObject({ status: 302 });
   return visitor;
 }
 

@@ -23,7 +23,7 @@ import { createUser, owner, signedIn, unknownVisitor } from "../support/accounts
 import { failed } from "../support/command";
 import { startLatchkey } from "../support/latchkey";
 import { recordLog } from "../support/logged";
-import { goodPassword, newPassword } from "../support/passwords";
+import { goodPassword, newPassword, twice } from "../support/passwords";
 import { call, post } from "../support/route-calls";
 import { until } from "../support/until";
 
@@ -32,6 +32,12 @@ import { until } from "../support/until";
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" });
 const log = recordLog();
 const email = "ada@example.com";
+
+/** What the provider says of Ada. */
+const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
+const withoutEmail = { ...profile, email: null, emailVerified: false };
+
+const inAnHour = () => new Date(Date.now() + 3_600_000);
 
 function statementsAreBlocked(count: number): Promise<void> {
   const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
@@ -69,15 +75,12 @@ test("a login during an uncommitted reset waits for the commit and starts no ses
 
 test("an external sign-in during an uncommitted disconnect waits for the commit and starts no session", async () => {
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
-  const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const outcome = await whileUncommitted(id, { idpId: null }, () =>
-    signInToAccount(unknownVisitor, profile).catch(({ reason }) => reason),
+    signInToAccount(unknownVisitor, withoutEmail).catch(({ reason }) => reason),
   );
   expect(outcome).toBe("no_email");
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });
-
-const suspendedNow = () => ({ suspendedAt: new Date() });
 
 test.each<[string, unknown, (token: string) => Promise<() => Promise<unknown>>]>([
   [
@@ -92,10 +95,7 @@ test.each<[string, unknown, (token: string) => Promise<() => Promise<unknown>>]>
   [
     "an external sign-in",
     "suspended",
-    async () => () =>
-      signInToAccount(unknownVisitor, { id: "ada", email, emailVerified: true, name: null, pictureUrl: null }).catch(
-        ({ reason }) => reason,
-      ),
+    async () => () => signInToAccount(unknownVisitor, profile).catch(({ reason }) => reason),
   ],
   [
     "a change of the address",
@@ -105,10 +105,10 @@ test.each<[string, unknown, (token: string) => Promise<() => Promise<unknown>>]>
 ])("%s during an uncommitted suspension waits for the commit, and changes nothing", async (_what, refusal, prepare) => {
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
   const token = await issueLink(latchkey.em(), PasswordReset, email);
-  const expiresAt = new Date(Date.now() + 3_600_000);
-  await latchkey.em().insert(EmailChange, { tokenHash: sha256(token), email: "new@example.com", expiresAt, user: id });
+  const change = { tokenHash: sha256(token), email: "new@example.com", expiresAt: inAnHour(), user: id };
+  await latchkey.em().insert(EmailChange, change);
   const attempt = await prepare(token);
-  expect(await whileUncommitted(id, suspendedNow(), attempt)).toBe(refusal);
+  expect(await whileUncommitted(id, { suspendedAt: new Date() }, attempt)).toBe(refusal);
   const [user] = await latchkey.execute("select email, password_hash from users where suspended_at is not null");
   expect(user).toMatchObject({ email });
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
@@ -144,7 +144,6 @@ test("a suspension during an uncommitted login waits, and ends the session that 
 
 test("an external sign-in during another process's uncommitted link of its id waits, and links nothing again", async () => {
   const id = await createUser(latchkey.em());
-  const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
   const linked = { idpId: "ada", idpIssuer: "google" };
   const session = await whileUncommitted(id, linked, () => signInToAccount(unknownVisitor, profile));
   expect(session).toMatchObject({ userId: id });
@@ -157,10 +156,9 @@ test("connecting an id that another process is linking to another account waits 
   const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
   await signedIn(latchkey.em(), userId);
   const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
-  const profile = { id: "ada", email: null, emailVerified: false, name: null, pictureUrl: null };
   const by = { userId, sessionId: session!.id, language: "en" } as const;
   const outcome = await whileUncommitted(bob, { idpId: "ada", idpIssuer: "google" }, () =>
-    connectProvider(by, profile).catch(({ reason }) => reason),
+    connectProvider(by, withoutEmail).catch(({ reason }) => reason),
   );
   expect(outcome).toBe("id_of_another_account");
   expect(await latchkey.execute("select id from users where idp_id is not null")).toEqual([{ id: bob }]);
@@ -277,8 +275,7 @@ test.each([
 test("a change of the password by a session whose account is being deleted waits, and does not say that it happened", async () => {
   const id = await createUser(latchkey.em());
   const cookie = await signedIn(latchkey.em(), id);
-  const password = newPassword;
-  const fields = { currentPassword: goodPassword, password, passwordConfirmation: password };
+  const fields = { currentPassword: goodPassword, ...twice(newPassword) };
   const { first, second } = await during(
     () => deleteAccount({ userId: id, sessionId: null }, email, email),
     () => call(dashboard.action, post("/dashboard", { intent: "change-password", ...fields }, { cookie })),
@@ -289,7 +286,6 @@ test("a change of the password by a session whose account is being deleted waits
 
 /** An external sign-in that waits for a lock, and then a deletion of the account that waits too. */
 async function signInAndDeletion(id: string) {
-  const profile = { id: "ada", email, emailVerified: true, name: null, pictureUrl: null };
   const session = signInToAccount(unknownVisitor, profile);
   await statementsAreBlocked(1);
   const deletion = deleteAccount({ userId: id, sessionId: null }, email, email);
@@ -347,8 +343,7 @@ describe("during an uncommitted change of the password", () => {
     ],
   ])("%s waits, and %s", async (_what, _outcome, other) => {
     const { by, verified } = await change();
-    const expiresAt = new Date(Date.now() + 3_600_000);
-    await latchkey.em().insert(PasswordReset, { tokenHash: sha256(token), email, expiresAt });
+    await latchkey.em().insert(PasswordReset, { tokenHash: sha256(token), email, expiresAt: inAnHour() });
     expect(await during(first(by), () => other(verified))).toMatchObject({ first: { count: 1 }, second: null });
     expect(await authenticate(unknownVisitor, { email, password: "the first new password" }, [])).not.toBeNull();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
@@ -366,7 +361,6 @@ describe("during an uncommitted change of the address", () => {
 
   const confirm = (token: string) => changeEmail(unknownVisitor, { email: newEmail, token });
 
-  const password = newPassword;
   const bob = "bob@example.com";
 
   test.each<[string, (link: { id: string; token: string }) => Promise<() => Promise<unknown>>, unknown, string[]]>([
@@ -384,7 +378,7 @@ describe("during an uncommitted change of the address", () => {
       "a registration of the new address",
       async () => {
         const token = await issueLink(latchkey.em(), Registration, newEmail);
-        return () => completeRegistration(unknownVisitor, { email: newEmail, token }, password);
+        return () => completeRegistration(unknownVisitor, { email: newEmail, token }, newPassword);
       },
       null,
       [newEmail],
@@ -393,7 +387,7 @@ describe("during an uncommitted change of the address", () => {
       "a reset by the old address",
       async () => {
         const token = await issueLink(latchkey.em(), PasswordReset, email);
-        return () => resetPassword(unknownVisitor, { email, token }, password);
+        return () => resetPassword(unknownVisitor, { email, token }, newPassword);
       },
       null,
       [newEmail],

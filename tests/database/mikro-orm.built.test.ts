@@ -32,10 +32,8 @@ async function mended(path: string, text: string): Promise<string> {
 }
 
 test("migrations can be checked and applied from the command line", async () => {
-  await expect(mikroOrm("migration:check")).rejects.toMatchObject({ code: 1 });
   expect(await mikroOrm("migration:up")).toContain("Successfully migrated up to the latest version");
   expect(await mikroOrm("migration:check")).toContain("No changes required, schema is up-to-date");
-  expect(await mikroOrm("migration:pending")).not.toMatch(/Migration\d+/);
 });
 
 test("a new migration passes the check as it is made, and imports its base class when it runs, not at start", async () => {

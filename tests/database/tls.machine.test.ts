@@ -25,26 +25,30 @@ afterAll(async () => {
 const open = (host: string, parameters: string) =>
   openDatabase(`postgresql://postgres@${host}:${cluster.port}/postgres${parameters}`);
 
-const verified = () => `?sslmode=verify-full&sslrootcert=${folder}/ca.pem`;
-
 test("with sslmode=verify-full and the server's authority the connection is encrypted", {
   tags: "12.3.1",
 }, async () => {
-  const { orm, close } = await open("localhost", verified());
+  const { orm, close } = await open("localhost", `?sslmode=verify-full&sslrootcert=${folder}/ca.pem`);
   const rows = await orm.em.fork().execute("select ssl from pg_stat_ssl where pid = pg_backend_pid()");
   await close();
   expect(rows).toEqual([{ ssl: true }]);
 });
 
-test("a server whose certificate is for another name is refused", { tags: "12.3.2" }, async () => {
-  await expect(open("127.0.0.1", verified())).rejects.toThrow(/cannot be used: Hostname\/IP does not match/);
-});
-
-test("a server whose certificate is another authority's is refused", async () => {
-  const opened = open("localhost", `?sslmode=verify-full&sslrootcert=${folder}/other.pem`);
-  await expect(opened).rejects.toThrow(/^The database at localhost:\d+\/postgres cannot be used: .*certificate/);
-});
-
-test("without sslmode the connection is not encrypted, and a server that asks for TLS refuses it", async () => {
-  await expect(open("localhost", "")).rejects.toThrow(/no encryption/);
+test.each([
+  [
+    "whose certificate is for another name",
+    "127.0.0.1",
+    "?sslmode=verify-full&sslrootcert=FOLDER/ca.pem",
+    /Hostname\/IP/,
+  ],
+  [
+    "whose certificate is another authority's",
+    "localhost",
+    "?sslmode=verify-full&sslrootcert=FOLDER/other.pem",
+    /cert/,
+  ],
+  ["that asks for TLS, without sslmode", "localhost", "", /no encryption/],
+])("a server %s is refused", { tags: "12.3.2" }, async (_what, host, parameters, reason) => {
+  const opened = open(host, parameters.replace("FOLDER", folder));
+  await expect(opened).rejects.toThrow(new RegExp(`^The database at .*/postgres cannot be used: .*${reason.source}`));
 });

@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { parse } from "yaml";
 import { PostgresCluster } from "../support/postgres-cluster";
-import { type ScriptedProvider, startScriptedProvider } from "../support/scripted-provider";
 import { freePort, remixServeListens } from "../support/server";
 import { Visitor } from "../support/visitor";
 import { commandOf, copy, type Instruction, readStages } from "./containerfile";
@@ -19,27 +18,14 @@ const execute = promisify(execFile);
 
 let place: Awaited<ReturnType<typeof temporaryFolder>>;
 let cluster: PostgresCluster;
-let provider: ScriptedProvider;
 let app: string;
 let final: Instruction[];
 
 const textOf = (name: string) => final.findLast((instruction) => instruction.name === name)?.text ?? "";
 
-/** Everything below a folder with its mode, size and time. */
-async function survey(folder: string): Promise<string[]> {
-  const paths = await readdir(folder, { recursive: true });
-  const lines = await Promise.all(
-    paths.map(async (path) => {
-      const { mode, size, mtimeMs } = await stat(join(folder, path));
-      return `${path} ${mode} ${size} ${mtimeMs}`;
-    }),
-  );
-  return lines.sort();
-}
-
 beforeAll(async () => {
   place = await temporaryFolder();
-  [cluster, provider] = await Promise.all([PostgresCluster.start(), startScriptedProvider()]);
+  cluster = await PostgresCluster.start();
   app = join(place.folder, "app");
   const [build = [], last = []] = await readStages("deploy/Containerfile");
   final = last;
@@ -59,19 +45,15 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await provider.stop();
   await cluster.remove();
   await execute("chmod", ["-R", "u+w", place.folder]);
   await place.remove();
 });
 
-test("a reset, an external sign-in and a stop, and nothing is written into the folder", async () => {
+test("it starts with the settings and secrets of compose.yaml, sends a mail, is healthy, and stops", async () => {
   const smtp = await startMailServer();
   const port = String(await freePort());
-  const secrets: Record<string, string> = {
-    "database-url": await cluster.createDatabase(),
-    "smtp-url": smtp.url,
-  };
+  const secrets: Record<string, string> = { "database-url": await cluster.createDatabase(), "smtp-url": smtp.url };
   const { services } = parse(await readFile("deploy/compose.yaml", "utf8"));
   expect(services.latchkey.secrets).toEqual(Object.keys(secrets));
   for (const [name, value] of Object.entries(secrets)) {
@@ -81,9 +63,8 @@ test("a reset, an external sign-in and a stop, and nothing is written into the f
   const settings = Object.entries(services.latchkey.environment as Record<string, string>);
   const environment = settings.map(([name, value]) => [name, value.replace("/run/secrets", place.folder)]);
   const [imageName = "", imageValue = ""] = textOf("ENV").split("=");
-  const env = { [imageName]: imageValue, ...Object.fromEntries(environment), ...provider.settings.oidc, PORT: port };
+  const env = { [imageName]: imageValue, ...Object.fromEntries(environment), PORT: port };
   expect(textOf("USER")).toBe("65532:65532");
-  const before = await survey(app);
 
   const latchkey = start([process.execPath, ...commandOf(textOf("CMD")).slice(1)], { cwd: app, env, ...asStranger });
   await latchkey.waitFor(remixServeListens);
@@ -93,23 +74,11 @@ test("a reset, an external sign-in and a stop, and nothing is written into the f
   const url = `http://127.0.0.1:${port}`;
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 
-  const email = "grace@example.com";
-  const visitor = new Visitor(url);
-  await visitor.post("/register", { email });
-  const registered = await visitor.finishRegistration({
-    email,
-    token: await smtp.token("Finish creating your account"),
-  });
-  expect(registered.location).toBe("/dashboard");
-  await visitor.askForReset(email);
-  const reset = await visitor.reset({ email, token: await smtp.token("Reset your password") });
-  expect(reset.location).toBe("/login?notice=password_reset");
-  await smtp.token("Your password was changed");
-  expect(await new Visitor(url).signInExternally()).toMatchObject({ status: 302, location: "/dashboard" });
+  await new Visitor(url).post("/register", { email: "grace@example.com" });
+  expect(await smtp.token("Finish creating your account")).toMatch(/^[0-9a-f]{64}$/);
 
   expect(await latchkey.stop()).toBe(0);
   await expect(health()).rejects.toMatchObject({ code: 1 });
-  expect(await survey(app)).toEqual(before);
 });
 
 test("without a database, one line says that the folder cannot be written", async () => {

@@ -10,8 +10,9 @@ interface Surroundings {
   smtpUrl: string;
   /** The folder with installed production dependencies. */
   production: string;
-  postgres?: number;
-  replica?: number;
+  /** Ports; 0 for none. */
+  postgres: number;
+  replica: number;
 }
 
 const systemPath = { PATH: "/usr/bin:/bin" };
@@ -96,7 +97,7 @@ export class Machine {
 
   /** Runs the commands of this name in docs/operation.md; returns their output. */
   run(name: string): string {
-    const { smtpUrl, postgres = 0, replica = 0 } = this.#surroundings;
+    const { smtpUrl, postgres, replica } = this.#surroundings;
     const commands = documentedCommands(name)
       .replaceAll(/(?<=^|[\s'",:=<>])\/(etc|opt|usr\/local|var)\//gm, `${this.#root}/$1/`)
       .replaceAll(/(?<=-[og] )latchkey\b/g, String(stranger))
@@ -113,7 +114,7 @@ export class Machine {
     return runAsRoot(commands, {
       PATH: `${this.#root}/bin:${this.#root}/usr/local/sbin:/usr/bin:/bin:/usr/sbin:/sbin`,
       PGHOST: "127.0.0.1",
-      PGPORT: String(this.#surroundings.postgres ?? 0),
+      PGPORT: String(this.#surroundings.postgres),
       PGUSER: "postgres",
     });
   }

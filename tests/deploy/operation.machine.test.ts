@@ -9,17 +9,9 @@ const email = "ada@example.com";
 
 const onPostgres = ["install", "settings", "create the database", "use PostgreSQL"];
 
-async function createMachine(
-  smtp: MailServer,
-  postgres?: PostgresCluster,
-  replica?: PostgresCluster,
-): Promise<Machine> {
-  const machine = await Machine.create({
-    smtpUrl: smtp.url,
-    production: inject("production"),
-    ...(postgres && { postgres: postgres.port }),
-    ...(replica && { replica: replica.port }),
-  });
+async function createMachine({ url }: MailServer, ...clusters: PostgresCluster[]): Promise<Machine> {
+  const [postgres = 0, replica = 0] = clusters.map(({ port }) => port);
+  const machine = await Machine.create({ smtpUrl: url, production: inject("production"), postgres, replica });
   onTestFinished(() => machine.remove());
   return machine;
 }

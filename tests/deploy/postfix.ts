@@ -5,15 +5,7 @@ import { freePort } from "../support/server";
 import { until } from "../support/until";
 import { isRoot, runAsRoot, stranger, temporaryFolder } from "./host";
 
-export interface Postfix {
-  tlsUrl: string;
-  plainUrl: string;
-  /** The file with the certificate of the authority that signed the server's certificate. */
-  caFile: string;
-  /** Resolves with a message of the mailbox that it has not returned before, or with the next one that arrives. */
-  nextMessage(): Promise<string>;
-  stop(): Promise<void>;
-}
+export type Postfix = Awaited<ReturnType<typeof startPostfix>>;
 
 /** Each service of a Postfix that takes mail over SMTP and delivers it into mailboxes. */
 function services(ports: { tls: number; plain: number }): string[] {
@@ -34,7 +26,7 @@ function services(ports: { tls: number; plain: number }): string[] {
 }
 
 /** Debian's Postfix with a configuration, a queue and mailboxes in a folder of its own. Its master process is root. */
-export async function startPostfix(): Promise<Postfix> {
+export async function startPostfix() {
   const { folder } = await temporaryFolder();
   const inFolder = (name: string) => join(folder, name);
   const [configuration, queue, data, mail] = [inFolder("etc"), inFolder("queue"), inFolder("data"), inFolder("mail")];
@@ -79,7 +71,6 @@ export async function startPostfix(): Promise<Postfix> {
     chown root ${configuration} ${configuration}/* ${queue} ${folder}/key.pem`;
   const path = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" };
   runAsRoot(prepare, path);
-
   runAsRoot(`postfix -c ${configuration} start >/dev/null 2>&1`, path);
 
   const newMail = join(folder, "mail/mailbox/new");
@@ -87,7 +78,9 @@ export async function startPostfix(): Promise<Postfix> {
   return {
     tlsUrl: `smtps://localhost:${ports.tls}`,
     plainUrl: `smtp://127.0.0.1:${ports.plain}`,
+    /** The file with the certificate of the authority that signed the server's certificate. */
     caFile: join(folder, "ca.pem"),
+    /** Resolves with a message of the mailbox that it has not returned before, or with the next one that arrives. */
     async nextMessage() {
       // The names do not order the messages of one second: a second is followed by an inode number.
       const unread = async () => (await readdir(newMail).catch(() => [])).find((name) => !read.has(name));

@@ -1,16 +1,14 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { join } from "node:path";
+import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type IdentityProvider, startIdentityProvider } from "../../demo/identity-provider";
-import { startBrowser } from "../support/browser/chromium";
-import { askForReset, choosePassword, logIn, logOut, register } from "../support/browser/registration";
-import { arrive, signInAtProvider } from "../support/browser/site";
-import { latchkey as runCommand } from "../support/command";
+import { consent } from "../support/consent";
 import { listen } from "../support/listen";
+import { newPassword } from "../support/passwords";
 import { exchange } from "../support/raw-http";
 import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../support/server";
 import { until } from "../support/until";
-import { publicHost, publicHostOn, visitOverTls } from "./https-visitor";
+import { publicHost, visitOverTls } from "./https-visitor";
 import { type ProxyName, type RunningProxy, startProxy } from "./proxies";
 
 const origin = `https://${publicHost}`;
@@ -32,15 +30,13 @@ const leaksIn = (logs: string) => [token.slice(0, 32), "ada%40", "ada@"].filter(
 /** A server in the place of Latchkey that keeps the headers of every request and counts connections. */
 async function startRecorder() {
   const received: IncomingHttpHeaders[] = [];
-  let connections = 0;
-  const server = createServer((request, response) => {
-    received.push(request.headers);
+  const connections = new Set<Socket>();
+  const server = createServer(({ headers, socket }, response) => {
+    received.push(headers);
+    connections.add(socket);
     response.end("recorded");
   });
-  server.on("connection", () => {
-    connections++;
-  });
-  return { ...(await listen(server)), received, connections: () => connections };
+  return { ...(await listen(server)), received, connections };
 }
 
 describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) => {
@@ -52,7 +48,8 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
   beforeAll(async () => {
     database = await createEmptyDatabase("embedded");
     provider = await startIdentityProvider(callback);
-    latchkey = await startServer(settings());
+    const address = { HOST: "127.0.0.1", APP_URL: origin, TRUST_PROXY: "1" };
+    latchkey = await startServer({ ...address, DATABASE_URL: database.url, ...provider.settings });
     proxy = await startProxy(name, latchkey.port);
   });
 
@@ -63,29 +60,7 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
     await database.drop();
   });
 
-  const settings = () => ({
-    HOST: "127.0.0.1",
-    APP_URL: origin,
-    TRUST_PROXY: "1",
-    DATABASE_URL: database.url,
-    ...provider.settings,
-  });
-
   const visit = (address?: string) => visitOverTls(proxy.port, proxy.ca, address);
-
-  const mailTo = async (to: string, subject: string) => (await latchkey.mail(to, subject)).text;
-
-  test("the doctor finds nothing wrong, beside the running service", async () => {
-    const { status, stdout } = await runCommand(["doctor"], {
-      ...settings(),
-      PORT: String(latchkey.port),
-      NODE_EXTRA_CA_CERTS: join(proxy.folder, "ca.pem"),
-      NODE_OPTIONS: publicHostOn(proxy.port),
-    });
-    expect(stdout).toContain(`ok    APP_URL       ${origin} leads to this service\n`);
-    expect(stdout).toContain("ok    proxy         sends what TRUST_PROXY expects\n");
-    expect(status).toBe(0);
-  });
 
   test("http is redirected to https", async () => {
     const request = ["GET /login?notice=idp_failed HTTP/1.1", `Host: ${publicHost}`, "Connection: close"];
@@ -96,41 +71,30 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
     });
   });
 
-  test("a browser registers, resets its password by mail, logs in, and signs in with the provider", async () => {
-    const hosts = { [`${publicHost}:443`]: `127.0.0.1:${proxy.port}` };
-    const browser = await startBrowser({ hosts, certificate: proxy.cert });
-    const page = await browser.newPage({ baseURL: origin });
-    page.setDefaultTimeout(15_000);
+  test("a visitor registers, resets its password by mail, logs in, and signs in with the provider", async () => {
+    const visitor = visit();
     const email = "ada@example.com";
+    expect(await visitor.register(latchkey, email)).toMatchObject({ status: 302, location: "/dashboard" });
+    await visitor.post("/logout");
+    await visitor.askForReset(email);
+    const { link } = await latchkey.mail(email, "Reset your password");
+    expect(link?.origin).toBe(origin);
+    const reset = await visitor.reset(Object.fromEntries(link?.searchParams ?? []));
+    expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
 
-    await register({ mail: mailTo }, page, email);
-    await logOut(page);
-
-    const link = await askForReset({ mail: mailTo }, page, email);
-    expect(link).toMatch(/^https:\/\/login\.example\.com\/reset-password\?/);
-    await page.goto(link);
-    await choosePassword(page, "another quiet evening");
-    await page.getByRole("button", { name: "Change the password" }).click();
-    await arrive(page, "Log in");
-
-    await logIn(page, email, "another quiet evening");
-    await arrive(page, "Your account");
-    const cookies = (await page.context().cookies()).filter(({ name }) => name !== "tried"); // ends after a second
-    const attributes = { domain: publicHost, path: "/", httpOnly: true, secure: true, sameSite: "Lax" };
-    expect(cookies.toSorted((a, b) => a.name.localeCompare(b.name))).toMatchObject([
-      { name: "__Host-device", ...attributes },
-      { name: "__Host-passkey", ...attributes },
-      { name: "__Host-passkey-offered", ...attributes },
-      { name: "__Host-session", ...attributes },
-      { name: "last_sign_in", ...attributes },
+    const { location, setCookies } = await visitor.logIn(email, newPassword);
+    expect(location).toBe("/dashboard");
+    expect(setCookies.map((line) => /^(\S+?)=.*; HttpOnly; .*; Secure$/.exec(line)?.[1]).sort()).toEqual([
+      "__Host-device",
+      "__Host-session",
+      "last_sign_in",
     ]);
-    await logOut(page);
+    expect((await visitor.get("/dashboard")).body).toContain(email);
 
-    await page.getByRole("link", { name: /^Sign in with (?!a passkey)/ }).click();
-    await signInAtProvider(page, "grace");
-    await arrive(page, "Your account");
-    expect(page.url()).toBe(`${origin}/dashboard`);
-    await browser.close();
+    const guest = visit();
+    const left = await guest.get("/auth/idp");
+    const back = await guest.get(await consent(left.location ?? "", "grace@example.com"));
+    expect(back).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
   test.each([20_000, 80_000])("a form of %d bytes is refused with 413", async (length) => {
@@ -180,7 +144,7 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s and what Latchkey gets", (name)
       });
     }
     expect(recorder.received).toHaveLength(10);
-    expect(recorder.connections()).toBe(1);
+    expect(recorder.connections.size).toBe(1);
     await proxy.stop();
     await recorder.stop();
   });
@@ -198,12 +162,8 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s and what Latchkey gets", (name)
     expect(leaksIn(await proxy.logs())).toEqual([]);
 
     const database = await createEmptyDatabase("embedded");
-    const latchkey = await startServer({
-      PORT: String(port),
-      HOST: "127.0.0.1",
-      TRUST_PROXY: "1",
-      DATABASE_URL: database.url,
-    });
+    const address = { PORT: String(port), HOST: "127.0.0.1", TRUST_PROXY: "1" };
+    const latchkey = await startServer({ ...address, DATABASE_URL: database.url });
     expect((await visitor.get("/login")).status).toBe(200);
     await latchkey.stop();
     await proxy.stop();

@@ -7,17 +7,7 @@ import { until } from "../support/until";
 import { asStranger, isRoot, start, stranger, temporaryFolder } from "./host";
 import { publicHost } from "./https-visitor";
 
-export interface RunningProxy {
-  /** nginx.conf, latchkey.conf and the logs of nginx. */
-  folder: string;
-  port: number;
-  httpPort: number;
-  /** The certificate of the authority that signed the proxy's certificate. */
-  ca: string;
-  cert: string;
-  logs(): Promise<string>;
-  stop(): Promise<void>;
-}
+export type RunningProxy = Awaited<ReturnType<typeof startProxy>>;
 
 interface Place {
   folder: string;
@@ -55,10 +45,8 @@ async function startNginx({ folder, port, httpPort, upstreams }: Place): Promise
     `http { ${temporary.join(" ")} include ${folder}/latchkey.conf; }`,
   ];
   await writeFile(join(folder, "nginx.conf"), main.join("\n"));
-  return start(["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")], {
-    cwd: folder,
-    ...asStranger,
-  });
+  const command = ["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")];
+  return start(command, { cwd: folder, ...asStranger });
 }
 
 /** Caddy with deploy/Caddyfile, as an ordinary user. */
@@ -81,7 +69,7 @@ const programs = {
 
 export type ProxyName = keyof typeof programs;
 
-export async function startProxy(name: ProxyName, ...upstreams: number[]): Promise<RunningProxy> {
+export async function startProxy(name: ProxyName, ...upstreams: number[]) {
   const { folder, remove } = await temporaryFolder();
   const authority = createAuthority();
   const { key, cert } = authority.sign(`DNS:${publicHost}`);
@@ -98,14 +86,14 @@ export async function startProxy(name: ProxyName, ...upstreams: number[]): Promi
       () => true,
       () => false,
     );
-  const ended = proxy.ended.then(() => Promise.reject(new Error(`${name} ended:\n${proxy.output()}`)));
-  await Promise.race([until(answers, `${name} answers`), ended]);
+  await Promise.race([proxy.waitFor(/(?!)/), until(answers, `${name} answers`)]);
   return {
+    /** nginx.conf, latchkey.conf and the logs of nginx. */
     folder,
     port,
     httpPort,
+    /** The certificate of the authority that signed the proxy's certificate. */
     ca: authority.ca,
-    cert,
     logs: async () => {
       const files = await Promise.all(logs.map((file) => readFile(join(folder, file), "utf8")));
       return proxy.output() + files.join("");

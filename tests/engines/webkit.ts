@@ -18,15 +18,9 @@ function miniBrowser(): string {
 const elementKey = "element-6066-11e4-a52e-4f735466cecf"; // W3C WebDriver, section 12.1
 
 /** The commands of W3C WebDriver that the flows need, each with a time limit: WebKitGTK's driver may never answer. */
-class Session {
-  readonly #url: string;
-
-  constructor(url: string) {
-    this.#url = url;
-  }
-
-  async send<Value>(path: string, body?: object, method = body ? "POST" : "GET"): Promise<Value> {
-    const answer = await fetch(`${this.#url}${path}`, {
+function sessionAt(url: string) {
+  async function send<Value>(path: string, body?: object, method = body ? "POST" : "GET"): Promise<Value> {
+    const answer = await fetch(`${url}${path}`, {
       method,
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(seconds * 1_000),
@@ -37,22 +31,23 @@ class Session {
   }
 
   /** Waits until the command succeeds on the first element at the path. */
-  async onFirst(path: string, command: string, body?: object): Promise<void> {
-    let last: unknown;
+  async function onFirst(path: string, command: string, body?: object): Promise<void> {
+    let last: unknown; // not there yet, or gone with the page before
     const done = async () => {
-      try {
-        const found = await this.send<Record<string, string>>("/element", { using: "xpath", value: path });
-        await this.send(`/element/${found[elementKey]}${command}`, body);
-        return true;
-      } catch (error) {
-        last = error; // not there yet, or gone with the page before
-        return false;
-      }
+      const found = await send<Record<string, string>>("/element", { using: "xpath", value: path });
+      await send(`/element/${found[elementKey]}${command}`, body);
+      return true;
     };
-    await until(done, path, seconds * 1_000).catch((error) => {
+    const failed = (error: unknown) => {
+      last = error;
+      return false;
+    };
+    await until(() => done().catch(failed), path, seconds * 1_000).catch((error) => {
       throw new Error(`${error} ${last}`);
     });
   }
+
+  return { send, onFirst };
 }
 
 /** Ends a process and those that it has started. */
@@ -85,7 +80,7 @@ export const webkit: Engine = {
         LIBGL_ALWAYS_SOFTWARE: "1",
       },
     });
-    const root = new Session(`http://127.0.0.1:${port}`);
+    const root = sessionAt(`http://127.0.0.1:${port}`);
     const isUp = () =>
       root.send("/status").then(
         () => true,
@@ -96,7 +91,7 @@ export const webkit: Engine = {
     const options = { binary: miniBrowser(), args };
     const alwaysMatch = { browserName: "MiniBrowser", "webkitgtk:browserOptions": options };
     const { sessionId } = await root.send<{ sessionId: string }>("/session", { capabilities: { alwaysMatch } });
-    const session = new Session(`http://127.0.0.1:${port}/session/${sessionId}`);
+    const session = sessionAt(`http://127.0.0.1:${port}/session/${sessionId}`);
     return {
       open: (url) => session.send("/url", { url }),
       async type(field, text) {

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { start, temporaryFolder } from "../deploy/host";
-import { type Finished, latchkey } from "../support/command";
+import { latchkey } from "../support/command";
 import { isRefused } from "../support/connections";
 import { sendPlainly } from "../support/http";
 import { identityTokens } from "../support/identity-key";
-import { createEmptyDatabase, freePort, type RunningProcess, type RunningServer, startServer } from "../support/server";
+import { createEmptyDatabase, freePort, type RunningProcess, startServer } from "../support/server";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 
@@ -102,23 +102,13 @@ export async function register(example: Example, email: string): Promise<Visitor
   return visitor;
 }
 
-export interface Example {
-  url: string;
-  server: RunningServer;
-  application: string;
-  /** Runs a command of Latchkey beside it. */
-  commandBeside(...words: string[]): Promise<Finished>;
-  /** Runs a command of Latchkey, which stops meanwhile: the embedded database serves one process. */
-  command(...words: string[]): Promise<Finished>;
-  mail(to: string, subject: string): Promise<string>;
-  stop(): Promise<void>;
-}
+export type Example = Awaited<ReturnType<typeof startExample>>;
 
 /** Starts Latchkey, an application and a proxy. Only the ports are replaced. */
 export async function startExample(
   { proxy, configuration, settings, application: env = {} }: Installation,
   startBehind = startApplication,
-): Promise<Example> {
+) {
   const ports = { public: await freePort(), latchkey: await freePort(), application: await freePort() };
   const withPorts = (text: string) =>
     text
@@ -155,15 +145,16 @@ export async function startExample(
     get server() {
       return server;
     },
-    application: `http://127.0.0.1:${ports.application}`,
-    commandBeside: (...words) => latchkey(words, serverSettings),
-    async command(...words) {
+    /** Runs a command of Latchkey beside it. */
+    commandBeside: (...words: string[]) => latchkey(words, serverSettings),
+    /** Runs a command of Latchkey, which stops meanwhile: the embedded database serves one process. */
+    async command(...words: string[]) {
       await server.stop();
       const finished = await latchkey(words, serverSettings);
       server = await startServer(serverSettings);
       return finished;
     },
-    mail: async (to, subject) => (await server.mail(to, subject)).text,
+    mail: async (to: string, subject: string) => (await server.mail(to, subject)).text,
     async stop() {
       await Promise.all([running.stop(), application.stop(), server.stop(), provider.stop()]);
       await Promise.all([database.drop(), place.remove()]);

@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startBrowser } from "../support/browser/chromium";
 import { createAccount, logIn } from "../support/browser/registration";
-import { arrive, signInAtProvider } from "../support/browser/site";
+import { arrive } from "../support/browser/site";
 import { sendPlainly } from "../support/http";
 import { until } from "../support/until";
 import type { Visitor } from "../support/visitor";
@@ -71,14 +71,6 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       await logIn(page, email);
       await expectPrivatePage(page, email);
     });
-
-    test("a private page leads through the external sign-in back to itself", async () => {
-      const page = await openPrivatePage(javaScript);
-      await page.getByRole("link", { name: /^Sign in with (?!a passkey)/ }).click();
-      await signInAtProvider(page, `ada-${javaScript}`);
-      await page.getByRole("heading", { level: 1, name: /^Notes of / }).waitFor();
-      expect(page.url()).toBe(`${example.url}${path}`);
-    });
   });
 
   test("the page shows the group, by a token that was verified, and forgets who deletes the account", async () => {
@@ -138,31 +130,26 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       expect((await sendPlainly(example.url, path, { method: "OPTIONS" })).status).toBe(401);
     });
 
-    test.each([
-      "/login",
-      "/register",
-      "/register/complete",
-      "/forgot-password",
-      "/reset-password",
-      "/account-deleted",
-      "/favicon.svg",
-      "/auth/session",
-      "/.well-known/change-password",
-      "/.well-known/jwks.json",
-      "/no-access",
-      "/login.data",
-      "/__manifest?version=x",
-    ])("%s is Latchkey's", async (own) => {
-      const { headers } = await visitor.get(own); // the application has no such header
-      expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
-    });
-
-    test.each(["/", "/loginx", "/notes/login", "/healthz", "/favicon.ico"])(
-      "%s is the application's",
-      async (other) => {
+    test("Latchkey's paths reach it, and all others the application", async () => {
+      const own = [
+        "/login",
+        "/register",
+        "/register/complete",
+        "/forgot-password",
+        "/reset-password",
+        "/auth/idp",
+      ].concat(
+        ["/account-deleted", "/favicon.svg", "/auth/session", "/no-access", "/login.data", "/__manifest?version=x"],
+        ["/.well-known/change-password", "/.well-known/jwks.json"],
+      );
+      for (const one of own) {
+        const { headers } = await visitor.get(one); // the application has no such header
+        expect(headers.get("X-Content-Type-Options"), one).toBe("nosniff");
+      }
+      for (const other of ["/", "/loginx", "/notes/login", "/healthz", "/favicon.ico"]) {
         expect((await visitor.get(other)).body).toContain("<h1>Notes of client@example.com</h1>");
         expect((await sendPlainly(example.url, other)).status).toBe(401);
-      },
-    );
+      }
+    });
   });
 });

@@ -18,43 +18,38 @@ afterAll(async () => {
   await example.stop();
 });
 
-test.each([
-  ["with JavaScript", true],
-  ["without JavaScript", false],
-])(
-  "%s, a private page of a sibling host leads through the login host back to itself, and a logout ends it",
-  async (_with, javaScriptEnabled) => {
-    const application = example.url.replace("login.", "app.");
-    const asked = `${application}/notes?page=2&tag=a%26b`;
-    const email = `ada-${javaScriptEnabled}@example.com`;
-    const context = await browser.newContext({ ignoreHTTPSErrors: true, javaScriptEnabled });
-    context.setDefaultTimeout(15_000);
-    const page = await context.newPage();
-    const isAtLogin = async () => {
-      await arrive(page, "Log in");
-      expect(page.url()).toBe(`${example.url}/login?${new URLSearchParams({ return_to: asked })}`);
-    };
-    const isBack = async () => {
-      await arrive(page, `Notes of ${email}`);
-      expect(page.url()).toBe(asked);
-    };
-
-    await page.goto(asked);
-    await isAtLogin();
-    await page.getByRole("link", { name: "Create one" }).click();
-    await createAccount(example, page, email);
-    await isBack();
-    const cookies = await context.cookies();
-    expect(cookies.filter(({ domain }) => domain.startsWith("."))).toMatchObject([
-      { name: "__Secure-session", domain: ".example.org", secure: true, httpOnly: true },
-    ]);
-
-    await page.goto(`${example.url}/dashboard`);
-    await page.getByRole("button", { name: "Log out" }).click();
+// Without JavaScript: proxies.machine.test.ts.
+test("a private page of a sibling host leads through the login host back to itself, and a logout ends it", async () => {
+  const application = example.url.replace("login.", "app.");
+  const asked = `${application}/notes?page=2&tag=a%26b`;
+  const email = "ada@example.com";
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  context.setDefaultTimeout(15_000);
+  const page = await context.newPage();
+  const isAtLogin = async () => {
     await arrive(page, "Log in");
-    await page.goto(asked);
-    await isAtLogin();
-    await logIn(page, email);
-    await isBack();
-  },
-);
+    expect(page.url()).toBe(`${example.url}/login?${new URLSearchParams({ return_to: asked })}`);
+  };
+  const isBack = async () => {
+    await arrive(page, `Notes of ${email}`);
+    expect(page.url()).toBe(asked);
+  };
+
+  await page.goto(asked);
+  await isAtLogin();
+  await page.getByRole("link", { name: "Create one" }).click();
+  await createAccount(example, page, email);
+  await isBack();
+  const cookies = await context.cookies();
+  expect(cookies.filter(({ domain }) => domain.startsWith("."))).toMatchObject([
+    { name: "__Secure-session", domain: ".example.org", secure: true, httpOnly: true },
+  ]);
+
+  await page.goto(`${example.url}/dashboard`);
+  await page.getByRole("button", { name: "Log out" }).click();
+  await arrive(page, "Log in");
+  await page.goto(asked);
+  await isAtLogin();
+  await logIn(page, email);
+  await isBack();
+});

@@ -21,6 +21,33 @@ async function signingKeyIn(url: string): Promise<CryptoKey> {
   return importPKCS8(new TextDecoder().decode(plaintext), "ES256");
 }
 
+let database: TestDatabase;
+let server: RunningServer;
+let key: CryptoKey;
+let token: string;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  const settings = { ...identity, DATABASE_URL: database.url, APP_URL: issuer, RETURN_ORIGINS: audience };
+  await (await startServer(settings)).stop();
+  key = await signingKeyIn(database.url);
+  server = await startServer({ ...settings, TRUST_PROXY: "true" });
+  const visitor = new Visitor(server.url);
+  await visitor.register(server, "ada@example.com");
+  const { headers } = await visitor.get("/auth/verify", { "X-Forwarded-Host": "app.example" });
+  token = headers.get("Remote-Token") ?? "";
+});
+
+afterAll(async () => {
+  await server.stop();
+  await database.drop();
+});
+
+const sign = (claims: JWTPayload, privateKey = key, { kid, alg = "ES256" } = decodeProtectedHeader(token)) =>
+  new SignJWT({ iss: issuer, aud: audience, sub: "1", exp: Date.now() / 1000 + 60, ...claims })
+    .setProtectedHeader({ alg, ...(kid && { kid }) })
+    .sign(privateKey);
+
 describe.each([
   ["PyJWT", [python, "examples/verify.py"], "refused: InvalidAudienceError", "refused: ExpiredSignatureError"],
   [
@@ -30,45 +57,12 @@ describe.each([
     "refused: ERR_JWT_EXPIRED",
   ],
 ])("%s, with the keys that the service publishes", (_library, [program = "", ...words], ofAnother, expired) => {
-  let database: TestDatabase;
-  let server: RunningServer;
-  let key: CryptoKey;
-  let token: string;
-
-  beforeAll(async () => {
-    database = await createEmptyDatabase();
-    const settings = {
-      ...identity,
-      DATABASE_URL: database.url,
-      APP_URL: issuer,
-      RETURN_ORIGINS: audience,
-      TRUST_PROXY: "true",
-    };
-    await (await startServer(settings)).stop();
-    key = await signingKeyIn(database.url);
-    server = await startServer(settings);
-    const visitor = new Visitor(server.url);
-    await visitor.register(server, "ada@example.com");
-    const { headers } = await visitor.get("/auth/verify", { "X-Forwarded-Host": "app.example" });
-    token = headers.get("Remote-Token") ?? "";
-  });
-
-  afterAll(async () => {
-    await server.stop();
-    await database.drop();
-  });
-
   /** What the example prints of each token. */
   async function verify(tokens: string[], forAudience = audience): Promise<string[]> {
     const child = spawn(program, [...words, `${server.url}/.well-known/jwks.json`, issuer, forAudience]);
     child.stdin.end(tokens.map((each) => `${each}\n`).join(""));
     return (await text(child.stdout)).trim().split("\n");
   }
-
-  const sign = (claims: JWTPayload, privateKey = key, { kid, alg = "ES256" } = decodeProtectedHeader(token)) =>
-    new SignJWT({ iss: issuer, aud: audience, sub: "1", exp: Date.now() / 1000 + 60, ...claims })
-      .setProtectedHeader({ alg, ...(kid && { kid }) })
-      .sign(privateKey);
 
   test("tells the claims of the token of /auth/verify", async () => {
     const [line = ""] = await verify([token]);

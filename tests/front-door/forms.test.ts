@@ -66,14 +66,8 @@ test.each(forms)("%s refuses forms of other sites, types, methods, sizes", { tag
 
 test("a form in a stream that does not end is refused", async () => {
   const body = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(65_536)) });
-  const headers = { "Content-Type": urlencoded };
-  const request = new Request("http://localhost:3000/login", {
-    method: "POST",
-    headers,
-    body,
-    duplex: "half",
-  } as object);
-  expect((await call(login.action, request)).status).toBe(413);
+  const init: object = { method: "POST", headers: { "Content-Type": urlencoded }, body, duplex: "half" };
+  expect((await call(login.action, new Request("http://localhost:3000/login", init))).status).toBe(413);
 });
 
 const credentials = { email: "ada@example.com", password: goodPassword };
@@ -124,7 +118,6 @@ test("no answer to a rejected form contains the password", async () => {
 const otherNames = ["__proto__", "constructor", "email[]", "email[$ne]", "email.x"];
 test.each(otherNames)("the field %s is not the address", { tags: ["15.3.6", "15.3.7"] }, async (name) => {
   await latchkey.createUser();
-  const before = await latchkey.snapshot();
-  await call(forgotPassword.action, post("/forgot-password", [[name, "ada@example.com"]]));
-  expect(await latchkey.snapshot()).toEqual(before);
+  const ask = post("/forgot-password", [[name, "ada@example.com"]]);
+  await latchkey.unchanged(() => call(forgotPassword.action, ask));
 });

@@ -180,19 +180,14 @@ describe("bodies", () => {
   const lengthAndChunks = `${toLogin}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
 
   test.each([
-    ["a form of JSON", post("/login", "{}", "Content-Type: application/json\r\n"), 415],
     ["no content type", post("/login", "a=b", ""), 415],
-    ["a type that begins like a form's", post("/login", "a=b", "Content-Type: multipart/form-datax\r\n"), 415],
     ["a charset that hides characters (UTF-7)", post("/login", "email=+AGE-", utf7), 422],
     ["a compressed form", post("/login", "\x1f\x8b\x08\0garbage", `${form}Content-Encoding: gzip\r\n`), 422],
-    ["a multipart form without a boundary", post("/login", "a", "Content-Type: multipart/form-data\r\n"), 422],
     ["an unclosed quote in the boundary", post("/login", "a", multipart.replace("=x", '="')), 422],
-    ["a truncated multipart form", post("/login", `--x\r\n${disposition}`, multipart), 422],
     ["a file in place of the password", post("/login", part(`${disposition}; filename="a"`), multipart), 422],
     ["fields named like Object.prototype's", post("/login", "__proto__=1&constructor=2&email[__proto__]=3"), 422],
     ["eight thousand fields", post("/login", "a&".repeat(8_000)), 422],
     ["bytes that are not valid UTF-8", post("/login", "email=%ff%00&password=%ed%a0%80"), 422],
-    ["16 KiB and one byte", post("/login", "a".repeat(16_385)), 413],
     ["a length of a gigabyte", `${toLogin}Content-Length: 1073741824\r\n\r\na=b`, 413],
     ["chunks past the limit", chunked(chunk(9_000).repeat(9)), 413],
     ["a chunked form", chunked(chunk(3)), 422],

@@ -9,8 +9,7 @@ import { currentRequest } from "#server/context";
 import { PasswordReset, Registration } from "#server/database/entities";
 import { openFrontDoor } from "#server/door/front-door";
 import { signInProblems } from "#server/features/visitor/external-sign-in";
-import type { ProviderName } from "#server/provider/providers";
-import { providers } from "#server/provider/providers";
+import { type ProviderName, providers } from "#server/provider/providers";
 import * as idp from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
@@ -44,10 +43,7 @@ const anyText = fc.string({ unit: "binary", maxLength: 300 });
 const hostile = fc.oneof(
   anyText,
   fc.constantFrom(
-    "' or 1=1 --",
-    "'; drop table users; --",
-    "<script>alert(1)</script>",
-    "\r\nSet-Cookie: a=b",
+    ...["' or 1=1 --", "'; drop table users; --", "<script>alert(1)</script>", "\r\nSet-Cookie: a=b"],
     ...["__proto__", "constructor", "toString", "\u0000", "\ud800", "{{7*7}}", "%", "%00", "../../etc/passwd", "null"],
     ...["[object Object]", "ada@example.com"],
   ),
@@ -56,8 +52,8 @@ const hostile = fc.oneof(
 const claim = fc.oneof(hostile, fc.anything());
 
 /** Checks a property that changes no row, but of the table `except`. */
-const assertUnchanged = <T>(property: fc.IAsyncPropertyWithHooks<T>, except?: "rate_limits", numRuns = 100) =>
-  latchkey.unchanged(async () => fc.assert(property, { numRuns }), ...(except ? [except] : []));
+const assertUnchanged = <T>(property: fc.IAsyncPropertyWithHooks<T>, ...except: "rate_limits"[]) =>
+  latchkey.unchanged(async () => fc.assert(property), ...except);
 
 describe("an e-mail address", () => {
   const ordinary = fc.emailAddress().filter((address) => address.length <= 254 && address.indexOf("@") <= 64);
@@ -86,16 +82,7 @@ describe("an e-mail address", () => {
     expect(outcomes.refused).toBeGreaterThanOrEqual(400);
   });
 
-  test("is accepted when it is valid", () => {
-    fc.assert(
-      fc.property(ordinary, (address) => {
-        expect(parseAddress(address)).toBe(address.toLowerCase());
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  test("is refused when a valid one is changed to an invalid one", () => {
+  test("is accepted when it is valid, and refused when it is changed to an invalid one", () => {
     const damages: Record<string, (address: string, at: number) => string> = {
       "without its @": (address) => address.replace("@", ""),
       "with a second @": (address, at) => `${address.slice(0, at)}@${address.slice(at)}`,
@@ -111,6 +98,7 @@ describe("an e-mail address", () => {
     const inserted = fc.constantFrom(...' \t\r\n\0\u007f\u0080\u00e9\u0131\u212a\uff20\ud800\u202e\u200b,;:<>()[]\\"');
     fc.assert(
       fc.property(ordinary, fc.constantFrom(...Object.values(damages)), fc.nat(), (address, damage, at) => {
+        expect(parseAddress(address)).toBe(address.toLowerCase());
         expect(parseAddress(damage(address, at % address.length))).toBeNull();
       }),
       { numRuns: 1_000 },
@@ -208,18 +196,8 @@ describe("no request is answered 500 or changes data", () => {
   test("with any cookies", async () => {
     const unit = fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code));
     const latin1 = fc.string({ unit, minLength: 1, maxLength: 200 });
-    const attempt = attemptCookie("s");
-    const names = [
-      "session",
-      "__Host-session",
-      "oauth_state",
-      "oauth_verifier",
-      attempt,
-      "idp_failure",
-      "__proto__",
-      "a",
-    ];
-    const named = fc.tuple(fc.constantFrom(...names), latin1);
+    const names = "session __Host-session oauth_state oauth_verifier idp_failure __proto__ a".split(" ");
+    const named = fc.tuple(fc.constantFrom(...names, attemptCookie("s")), latin1);
     const pairs = fc.array(named, { minLength: 1, maxLength: 5 });
     const header = fc.oneof(
       latin1,
@@ -279,6 +257,10 @@ describe("no request is answered 500 or changes data", () => {
     await assertUnchanged(
       fc.asyncProperty(fields, async (pairs) => {
         fc.pre(!pairs.some(([name, value]) => name === "email" && parseAddress(value) !== null));
+        const typed = Object.fromEntries(pairs.map(([, value], at) => [at % 2 === 0 ? "email" : "password", value]));
+        const { status, cookies } = await outcomeOf(login.action, post("/login", typed));
+        expect([422, 429]).toContain(status);
+        expect(cookies).toEqual({});
         for (const path of forms) {
           const { cookies } = await outcomeOf(routes[path].action, post(path, pairs));
           expect(cookies.session ?? "").toBe("");
@@ -289,18 +271,6 @@ describe("no request is answered 500 or changes data", () => {
         }
       }),
       "rate_limits",
-    );
-  });
-
-  test("with any email and password at the login", async () => {
-    await assertUnchanged(
-      fc.asyncProperty(hostile, hostile, async (email, password) => {
-        const { status, cookies } = await outcomeOf(login.action, post("/login", { email, password }));
-        expect([422, 429]).toContain(status);
-        expect(cookies).toEqual({});
-      }),
-      "rate_limits",
-      30,
     );
   });
 });

@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,26 +16,18 @@ async function startOnFullDisk(words: string[], settings: Record<string, string>
     env: { PATH: process.env.PATH, NODE_ENV: "production", DATABASE_URL: database.url, ...settings },
     stdio: ["ignore", ...(["stdout", "stderr"] as const).map((name) => (outputs.includes(name) ? full.fd : "pipe"))],
   });
-  onTestFinished(async () => {
-    child.kill("SIGKILL");
-    await full.close();
-  });
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding("utf8").on("data", (chunk: string) => {
-      printed += chunk;
-    });
-  }
-  const ended = once(child, "close").then(([status]) => ({ status, printed }));
-  return { child, ended };
+  onTestFinished(() => full.close());
+  return watchProcess(child);
 }
 
-const command = async (words: string[], ...outputs: ("stdout" | "stderr")[]) =>
-  (await startOnFullDisk(["server/cli.js", ...words], {}, outputs)).ended;
+async function command(words: string[], ...outputs: ("stdout" | "stderr")[]) {
+  const { ended, output } = await startOnFullDisk(["server/cli.js", ...words], {}, outputs);
+  return { status: await ended, printed: output() };
+}
 
 test("the service whose log cannot be written answers, and ends with status 0", async () => {
   const PORT = String(await freePort());
-  const { child, ended } = await startOnFullDisk(["server/serve.js"], { PORT }, ["stdout", "stderr"]);
+  const { stop } = await startOnFullDisk(["server/serve.js"], { PORT }, ["stdout", "stderr"]);
   const ask = (path: string) =>
     fetch(`http://localhost:${PORT}${path}`).then(
       ({ status }) => status,
@@ -44,8 +35,7 @@ test("the service whose log cannot be written answers, and ends with status 0", 
     );
   await until(async () => (await ask("/readyz")) === 200, "the service answers");
   for (let count = 0; count < 20; count++) expect(await ask("/login")).toBe(200);
-  child.kill("SIGTERM");
-  expect((await ended).status).toBe(0);
+  expect(await stop()).toBe(0);
 });
 
 test("a command whose log cannot be written does its work, and ends", async () => {

@@ -3,11 +3,11 @@ import type pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { unknownVisitor } from "./accounts";
-import { type MailService, type MailServiceBehaviour, startMailService } from "./mail-service";
+import { type MailServiceBehaviour, startMailService } from "./mail-service";
 import { goodPassword } from "./passwords";
 import { type Pooler, startPgBouncer } from "./pgbouncer";
 import { connect, PostgresCluster } from "./postgres-cluster";
-import { type ScriptedProvider, startScriptedProvider } from "./scripted-provider";
+import { startScriptedProvider } from "./scripted-provider";
 import { type RunningServer, startServer } from "./server";
 import { sha256 } from "./sha256";
 import { until } from "./until";
@@ -56,9 +56,7 @@ export class Fixture implements AsyncDisposable {
   readonly databaseSettings: Record<string, string>;
   readonly #pooled: boolean;
   #client: pg.Client | undefined;
-  readonly #servers: RunningServer[] = [];
-  readonly #services: (MailService | ScriptedProvider)[] = [];
-  readonly #clients: pg.Client[] = [];
+  readonly #ends: (() => Promise<unknown>)[] = [];
 
   constructor(databaseUrl: string, pooler?: Pooler) {
     this.databaseUrl = databaseUrl;
@@ -68,26 +66,24 @@ export class Fixture implements AsyncDisposable {
 
   async server(settings: Record<string, string> = {}, build?: string): Promise<RunningServer> {
     const server = await startServer({ ...this.databaseSettings, TRUST_PROXY: "true", ...settings }, build);
-    this.#servers.push(server);
+    this.#ends.push(server.kill);
     return server;
   }
 
-  async mailService(behaviour?: MailServiceBehaviour): Promise<MailService> {
-    const mailService = await startMailService(behaviour);
-    this.#services.push(mailService);
-    return mailService;
+  async #untilEnd<Service extends { stop(): Promise<void> }>(started: Promise<Service>): Promise<Service> {
+    const service = await started;
+    this.#ends.push(service.stop);
+    return service;
   }
 
-  async provider(): Promise<ScriptedProvider> {
-    const provider = await startScriptedProvider();
-    this.#services.push(provider);
-    return provider;
-  }
+  mailService = (behaviour?: MailServiceBehaviour) => this.#untilEnd(startMailService(behaviour));
+
+  provider = () => this.#untilEnd(startScriptedProvider());
 
   async #connect(): Promise<pg.Client> {
     const client = await connect(this.databaseUrl);
     await client.query("set statement_timeout = 0"); // the limit of the service's role
-    this.#clients.push(client);
+    this.#ends.push(() => client.end().catch(() => {}));
     client.once("end", () => {
       if (this.#client === client) this.#client = undefined;
     });
@@ -149,9 +145,7 @@ export class Fixture implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.kill()));
-    await Promise.all(this.#services.map((service) => service.stop()));
-    await Promise.all(this.#clients.map((client) => client.end().catch(() => {})));
+    await Promise.all(this.#ends.map((end) => end()));
   }
 }
 

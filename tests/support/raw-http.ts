@@ -1,15 +1,9 @@
 import net from "node:net";
 
-export interface RawAnswer {
-  status: number;
-  /** Lower-case names; a repeated header's values are joined by `, `. */
-  headers: Record<string, string>;
-  body: string;
-}
-
-function parse(text: string): RawAnswer {
+function parse(text: string) {
   const end = text.indexOf("\r\n\r\n");
   const [, ...lines] = text.slice(0, end === -1 ? text.length : end).split("\r\n");
+  /** Lower-case names; a repeated header's values are joined by `, `. */
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const [, name = "", value = ""] = /^([^:]+): ?(.*)$/.exec(line) ?? [];
@@ -43,5 +37,5 @@ export function sendBytes(port: number, bytes: string, then = ""): Promise<strin
 /** The status of an answer; `0` when the connection was closed without one. */
 export const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
 
-export const exchange = async (port: number, lines: string[], then?: string): Promise<RawAnswer> =>
+export const exchange = async (port: number, lines: string[], then?: string) =>
   parse(await sendBytes(port, `${lines.join("\r\n")}\r\n\r\n`, then));

@@ -1,9 +1,10 @@
-import type { AddressInfo } from "node:net";
-import { createServer, type Socket } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { onTestFinished } from "vitest";
 
-export interface AcceptedMail {
+interface AcceptedMail {
   from: string;
   to: string[];
   secure: boolean;
@@ -39,10 +40,8 @@ export async function startSmtpServer(options: SMTPServerOptions = {}) {
     onAuth: ({ username, password }, _session, callback) =>
       username === login.user && password === login.pass ? callback(null, { user: username }) : callback(refuse(535)),
     onData(stream, { envelope, secure, user }, callback) {
-      const chunks: Buffer[] = [];
-      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-      stream.on("end", () => {
-        const message = Buffer.concat(chunks).toString("latin1");
+      buffer(stream).then((bytes) => {
+        const message = bytes.toString("latin1");
         mails.push({
           from: envelope.mailFrom ? envelope.mailFrom.address : "",
           to: envelope.rcptTo.map(({ address }) => address),
@@ -80,7 +79,7 @@ export async function startScriptedServer(answer: (line: string | null, socket: 
     });
     answer(null, socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => {
     server.close();
     for (const socket of sockets) socket.destroy();

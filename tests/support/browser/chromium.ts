@@ -1,4 +1,3 @@
-import { createHash, X509Certificate } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
@@ -17,14 +16,7 @@ const flags = [
 interface BrowserOptions {
   /** The addresses of names such as `*.example.org` besides localhost; no other name is found. */
   hosts?: Record<string, string>;
-  /** A certificate that is trusted, whoever has signed it. */
-  certificate?: string;
   debuggingPort?: number;
-}
-
-function keyOf(certificate: string): string {
-  const key = new X509Certificate(certificate).publicKey.export({ type: "spki", format: "der" });
-  return createHash("sha256").update(key).digest("base64");
 }
 
 const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
@@ -37,11 +29,10 @@ export async function startWithoutCookies(folder: string): Promise<BrowserContex
   return chromium.launchPersistentContext(folder, { executablePath, args: flags });
 }
 
-export function startBrowser({ hosts = {}, certificate, debuggingPort }: BrowserOptions = {}): Promise<Browser> {
+export function startBrowser({ hosts = {}, debuggingPort }: BrowserOptions = {}): Promise<Browser> {
   const mapped = Object.entries(hosts).map(([host, address]) => `MAP ${host} ${address}`);
   const rules = [...mapped, "MAP * ~NOTFOUND", "EXCLUDE localhost"].join(", ");
   const args = [...flags, `--host-resolver-rules=${rules}`];
-  if (certificate !== undefined) args.push(`--ignore-certificate-errors-spki-list=${keyOf(certificate)}`);
   if (debuggingPort !== undefined) args.push(`--remote-debugging-port=${debuggingPort}`);
   return chromium.launch({ executablePath, args });
 }
