@@ -286,6 +286,7 @@ describe("the password chosen with a mailed link", () => {
   const own = { password: "Choose a password that is not your email address." };
   const service = { password: "Choose a password that is not the name or the address of this site." };
   const different = { passwordConfirmation: "The two passwords are not the same." };
+  const again = (passwordConfirmation: string) => ({ password: newPassword, passwordConfirmation });
 
   test.each([
     ["is missing", {}, short],
@@ -300,12 +301,8 @@ describe("the password chosen with a mailed link", () => {
     ["is the host of the service", twice("LocalHost"), service],
     ["is the name of the service", twice("LATCHKEY"), service],
     ["is not repeated", { password: newPassword }, different],
-    ["is repeated in capitals", { password: newPassword, passwordConfirmation: newPassword.toUpperCase() }, different],
-    [
-      "is repeated with a trailing space",
-      { password: newPassword, passwordConfirmation: `${newPassword} ` },
-      different,
-    ],
+    ["is repeated in capitals", again(newPassword.toUpperCase()), different],
+    ["is repeated with a trailing space", again(`${newPassword} `), different],
   ])(
     "is refused when it %s, and the link stays valid",
     { tags: ["2.2.2", "6.2.1", "6.2.11"] },

@@ -43,17 +43,26 @@ describe("a new session", () => {
     ["http", {}, "", ""],
     ["https", https, "__Host-", "; Secure"],
   ])(
-    "is on %s a host cookie",
-    { tags: ["3.3.1", "3.3.2", "3.3.3", "3.3.4"] },
+    "is on %s a host cookie, which a logout clears with its session",
+    { tags: ["3.3.1", "3.3.2", "3.3.3", "3.3.4", "7.4.1"] },
     async (_what, options, prefix, secure) => {
-      await latchkey.createUser();
-      expect((await logIn(options)).headers.getSetCookie()).toEqual([
+      const elsewhere = await latchkey.signedIn();
+      const done = await logIn(options);
+      expect(done.headers.getSetCookie()).toEqual([
         expect.stringMatching(
           new RegExp(`^${prefix}session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=/; SameSite=Lax${secure}$`),
         ),
         expect.stringMatching(/^last_sign_in=password; /),
         expect.stringContaining(`${prefix}device=`),
       ]);
+      const cookie = `${prefix}session=${done.cookies[`${prefix}session`]}`;
+      const out = await logOut(cookie, "", options);
+      expect(out).toMatchObject({ status: 302, location: "/login" });
+      expect(out.headers.getSetCookie()).toEqual([
+        `${prefix}session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax${secure}`,
+      ]);
+      await expectGuest(cookie, options);
+      expect((await openAccount(elsewhere)).status).toBe(200);
     },
   );
 
@@ -151,24 +160,6 @@ test("the time of the last use: is written once an hour, for this session only, 
   expect(await latchkey.execute(used)).toHaveLength(1);
   await latchkey.execute("delete from sessions where token_hash = ?", [sha256(other.slice("session=".length))]);
   expect(await latchkey.execute("select expires_at from sessions")).toEqual([{ expires_at }]);
-});
-
-describe("logging out", () => {
-  test.each([
-    ["http", {}, "", ""],
-    ["https", https, "__Host-", "; Secure"],
-  ])("on %s ends this session and clears its cookie", { tags: "7.4.1" }, async (_what, options, prefix, secure) => {
-    const id = await latchkey.createUser();
-    const elsewhere = await latchkey.signedIn(id);
-    const cookie = await latchkey.signedIn(id);
-    const out = await logOut(`${prefix}${cookie}`, "", options);
-    expect(out).toMatchObject({ status: 302, location: "/login" });
-    expect(out.headers.getSetCookie()).toEqual([
-      `${prefix}session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Path=/; SameSite=Lax${secure}`,
-    ]);
-    await expectGuest(cookie);
-    expect((await openAccount(elsewhere)).status).toBe(200);
-  });
 });
 
 test("a page for guests is shown with the cookie of an ended session", async () => {
