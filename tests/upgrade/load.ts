@@ -25,91 +25,79 @@ function outcomeOf({ status, location }: Answer): string {
 }
 
 /** Every flow again and again, at 20 requests a second of all of them together. */
-export class Load implements AsyncDisposable {
-  readonly problems: string[] = [];
-  requests = 0;
-  slowest = 0;
-  readonly #mails: MailService;
-  readonly #visitor: (address: string) => Visitor;
-  /** The flows that have not yet run from their beginning to their end since the last call of {@link everyFlow}. */
-  #missing = new Set<string>();
-  #names: string[] = [];
-  #round = 0;
-  readonly #running: Promise<void>[] = [];
-  #next = performance.now();
-  #visits = 0;
-  #ending = false;
+export function createLoad({ mails }: MailService, visitorAt: (address: string) => Visitor) {
+  const problems: string[] = [];
+  const running: Promise<void>[] = [];
+  /** The flows that have not yet run from their beginning to their end since the last call of `everyFlow`. */
+  let missing = new Set<string>();
+  let names: string[] = [];
+  let round = 0;
+  let next = performance.now();
+  let visits = 0;
+  let requests = 0;
+  let ending = false;
 
-  constructor(mails: MailService, visitor: (address: string) => Visitor) {
-    this.#mails = mails;
-    this.#visitor = visitor;
-  }
-
-  start(flows: Record<string, Flow>): void {
-    this.#names = Object.keys(flows);
-    for (const [name, flow] of Object.entries(flows)) {
-      this.#running.push(this.#repeat(name, flow), this.#repeat(name, flow));
+  async function expectAnswer(request: string, expected: string[], send: () => Promise<Answer>): Promise<Answer> {
+    next = Math.max(next + interval, performance.now());
+    await pause(next - performance.now());
+    const answer = await send();
+    requests++;
+    const outcome = outcomeOf(answer);
+    // nginx's own 503 is plain text, and Latchkey's a page.
+    if (!expected.includes(outcome)) {
+      throw new Error(`${request}: ${outcome} (${answer.contentType}) in place of ${expected.join(" or ")}`);
     }
+    return answer;
   }
 
-  async #repeat(name: string, flow: Flow): Promise<void> {
-    while (!this.#ending && this.requests < mostRequests) {
-      const round = this.#round;
-      const email = `${name.replaceAll(" ", "-")}-${this.#visits}@example.com`;
-      await flow(this.visit(email)).catch((error: Error) => this.problems.push(`${name}: ${error.message}`));
-      if (round === this.#round) this.#missing.delete(name);
-    }
+  async function mailed(subject: string, to: string): Promise<string> {
+    const find = () => mails.find((mail) => mail.to === to && mail.subject.startsWith(subject));
+    await until(() => find() !== undefined, `the mail "${subject}" arrives`);
+    const link = /\S+[?&]token=\S+/.exec(find()?.text ?? "")?.[0];
+    return link === undefined ? "" : link.slice(new URL(link).origin.length);
   }
 
-  /** Resolves when every flow has run from its beginning to its end since the call. */
-  async everyFlow(): Promise<void> {
-    this.#round++;
-    this.#missing = new Set(this.#names);
-    await until(() => this.#missing.size === 0, "every flow ran", 120_000);
-  }
-
-  async end(): Promise<void> {
-    this.#ending = true;
-    await Promise.all(this.#running);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.end();
-  }
-
-  visit(email: string): Visit {
-    const n = this.#visits++;
-    const visitor = this.#visitor(`127.1.${n >> 8}.${n & 255}`);
-    const expectAnswer = async (request: string, expected: string[], send: () => Promise<Answer>) => {
-      await this.#turn();
-      const answer = await send();
-      this.requests++;
-      this.slowest = Math.max(this.slowest, answer.milliseconds);
-      const outcome = outcomeOf(answer);
-      // nginx's own 503 is plain text, and Latchkey's a page.
-      if (!expected.includes(outcome)) {
-        throw new Error(`${request}: ${outcome} (${answer.contentType}) in place of ${expected.join(" or ")}`);
-      }
-      return answer;
-    };
+  function visit(email: string): Visit {
+    const n = visits++;
+    const visitor = visitorAt(`127.1.${n >> 8}.${n & 255}`);
     return {
       email,
       get: (path, expected) => expectAnswer(`GET ${path.split("?")[0]}`, [expected], () => visitor.get(path)),
       post: (path, form, ...expected) =>
         expectAnswer(`POST ${path} ${form.intent ?? ""}`, expected, () => visitor.post(path, form)),
-      mail: (subject, to = email) => this.#mail(subject, to),
+      mail: (subject, to = email) => mailed(subject, to),
     };
   }
 
-  async #turn(): Promise<void> {
-    this.#next = Math.max(this.#next + interval, performance.now());
-    await pause(this.#next - performance.now());
+  async function repeat(name: string, flow: Flow): Promise<void> {
+    while (!ending && requests < mostRequests) {
+      const begun = round;
+      const email = `${name.replaceAll(" ", "-")}-${visits}@example.com`;
+      await flow(visit(email)).catch((error: Error) => problems.push(`${name}: ${error.message}`));
+      if (begun === round) missing.delete(name);
+    }
   }
 
-  async #mail(subject: string, to: string): Promise<string> {
-    const find = () => this.#mails.mails.find((mail) => mail.to === to && mail.subject.startsWith(subject));
-    await until(() => find() !== undefined, `the mail "${subject}" arrives`);
-    const link = /\S+[?&]token=\S+/.exec(find()?.text ?? "")?.[0];
-    return link === undefined ? "" : link.slice(new URL(link).origin.length);
+  async function end(): Promise<void> {
+    ending = true;
+    await Promise.all(running);
   }
+
+  return {
+    problems,
+    requests: () => requests,
+    visit,
+    start(flows: Record<string, Flow>): void {
+      names = Object.keys(flows);
+      for (const [name, flow] of Object.entries(flows)) running.push(repeat(name, flow), repeat(name, flow));
+    },
+    /** Resolves when every flow has run from its beginning to its end since the call. */
+    async everyFlow(): Promise<void> {
+      round++;
+      missing = new Set(names);
+      await until(() => missing.size === 0, "every flow ran", 120_000);
+    },
+    end,
+    [Symbol.asyncDispose]: end,
+  };
 }

@@ -9,8 +9,8 @@ import {
   requestReset,
   reset,
 } from "./flows";
-import { type Flow, Load, type Visit } from "./load";
-import { Site } from "./site";
+import { createLoad, type Flow, type Visit } from "./load";
+import { startSite } from "./site";
 
 const { createFixture } = createFixtures();
 
@@ -18,16 +18,16 @@ const [last, before] = inject("releases");
 const workingTree = ".";
 
 /** Sessions and links of the release that runs first, as many as there are replacements. */
-async function beginBefore(load: Load, addAccount: (email: string) => Promise<unknown>) {
+async function beginBefore(visit: (email: string) => Visit, addAccount: (email: string) => Promise<unknown>) {
   const sessions: Visit[] = [];
   const links: (() => Promise<void>)[] = [];
   for (let n = 0; n < 4; n++) {
-    const signedIn = load.visit(`before-${n}@example.com`);
+    const signedIn = visit(`before-${n}@example.com`);
     await completeRegistration(signedIn, await requestRegistration(signedIn));
-    const forgetful = load.visit(`forgetful-${n}@example.com`);
+    const forgetful = visit(`forgetful-${n}@example.com`);
     await addAccount(forgetful.email);
     const resetLink = await requestReset(forgetful);
-    const joining = load.visit(`joining-${n}@example.com`);
+    const joining = visit(`joining-${n}@example.com`);
     const registrationLink = await requestRegistration(joining);
     sessions.push(signedIn);
     links.push(async () => {
@@ -53,14 +53,14 @@ test.each([
 ])("under load, $name ($from.version) is upgraded and comes back, and nobody notices", async ({ from }) => {
   await using fixture = await createFixture();
   const mails = await fixture.mailService();
-  await using site = await Site.start(fixture.databaseUrl, mails, from.folder);
-  await using load = new Load(mails, site.visitor);
+  await using site = await startSite(fixture.databaseUrl, mails, from.folder);
+  await using load = createLoad(mails, site.visitor);
   let accounts: Promise<unknown> = Promise.resolve();
   const addAccount = (email: string) => {
     accounts = accounts.then(() => fixture.addAccount(email)); // one connection, one statement at a time
     return accounts;
   };
-  const { openSessions, openLinks } = await beginBefore(load, addAccount);
+  const { openSessions, openLinks } = await beginBefore(load.visit, addAccount);
   const flows = flowsOfFirstRelease(site.provider, addAccount);
   const more = from === last ? flowsOfAccountPage(site.provider, addAccount) : {};
   const start = performance.now();
@@ -75,7 +75,7 @@ test.each([
   }
   await load.end();
   const seconds = Math.round((performance.now() - start) / 1000);
-  console.error(`${load.requests} requests in ${seconds} s with two replacements there and two back`);
+  console.error(`${load.requests()} requests in ${seconds} s with two replacements there and two back`);
   expect(load.problems).toEqual([]);
   const waitingMails = "select from pgboss.job where data->>'email' is not null";
   await until(async () => (await fixture.query(waitingMails)).length === 0, "every mail is sent");
