@@ -6,7 +6,6 @@ import { commandHere } from "../support/command";
 import { createDatabases } from "../support/databases";
 import { type MailService, startMailService } from "../support/mail-service";
 import { twice } from "../support/passwords";
-import { connect } from "../support/postgres-cluster";
 import { ada, startScriptedProvider } from "../support/scripted-provider";
 import { createEmptyDatabase, freePort, startServer, type TestDatabase } from "../support/server";
 import { createDatabase } from "../support/template-copy";
@@ -48,14 +47,8 @@ async function rowsOf(url: string): Promise<Record<string, unknown[]>> {
 }
 
 /** The relations of a database that is not a service's yet. */
-async function relations(url: string): Promise<unknown[]> {
-  const client = await connect(url);
-  try {
-    return (await client.query("select relname from pg_class where relnamespace > 16384 or relnamespace = 2200")).rows;
-  } finally {
-    await client.end();
-  }
-}
+const relations = (url: string) =>
+  query(url, "select relname from pg_class where relnamespace > 16384 or relnamespace = 2200");
 
 /** A migrated database until the end of the test. */
 async function sourceDatabase(): Promise<string> {

@@ -34,13 +34,9 @@ test("a request that does not say who is signed in is refused", async () => {
 test("the row of a user follows each visit", async () => {
   const ask = await startAlone();
   await ask("/", visitOf("1", "ada@example.com"));
-  const { body } = await ask("/", {
-    headers: {
-      ...visitOf("1", "lovelace@example.com").headers,
-      "Remote-Name": "%3CAda%3E%20%E3%82%A2",
-      "Remote-Groups": "admins,staff",
-    },
-  });
+  const { headers } = visitOf("1", "lovelace@example.com");
+  const more = { "Remote-Name": "%3CAda%3E%20%E3%82%A2", "Remote-Groups": "admins,staff" };
+  const { body } = await ask("/", { headers: { ...headers, ...more } });
   expect(body).toContain("<dt>Name<dd>&lt;Ada&gt; ア<dt>Groups<dd>admins,staff<dt>Verified<dd>no");
   expect(body).toContain("<ul><li>lovelace@example.com</ul>");
 });
@@ -52,13 +48,7 @@ describe("webhooks", () => {
   async function startWithAda() {
     const ask = await startAlone({ WEBHOOK_SECRET: secret });
     await ask("/", visitOf(ada.id, ada.email));
-    const post = async (
-      id: string,
-      type: string,
-      data: object,
-      change: Record<string, string> = {},
-      at = new Date(),
-    ) => {
+    const post = async (id: string, type: string, data: object, change: object = {}, at = new Date()) => {
       const body = JSON.stringify({ type, timestamp: at.toISOString(), data });
       const headers = {
         "webhook-id": id,

@@ -20,9 +20,8 @@ function expectSecurityHeaders(headers: Headers) {
     "cross-origin-resource-policy": "same-origin",
     "x-frame-options": "DENY",
   });
-  expect(headers.has("strict-transport-security")).toBe(false);
-  expect(headers.has("x-powered-by")).toBe(false);
-  expect(headers.has("server")).toBe(false);
+  for (const name of ["strict-transport-security", "x-powered-by", "server"])
+    expect(headers.has(name), name).toBe(false);
 }
 
 const token = "ab".repeat(32);
@@ -58,10 +57,8 @@ describe("a page", () => {
     { tags: ["3.4.3", "3.4.4", "3.4.5", "3.4.6", "3.7.1", "4.1.1", "13.4.3", "14.2.2", "14.2.3", "14.3.2"] },
     async (path, status, title) => {
       const page = await send(path);
-      expect(page.status).toBe(status);
-      expect(page.headers.get("Content-Type")).toBe(html);
+      expect(page).toMatchObject({ status, contentType: html, setCookies: [] });
       expect(page.headers.get("Cache-Control")).toBe("no-store");
-      expect(page.setCookies).toEqual([]);
       expectSecurityHeaders(page.headers);
       const [, nonce] = policy.exec(page.headers.get("Content-Security-Policy") ?? "") ?? [];
       expect(nonce).toBeDefined();
@@ -179,8 +176,7 @@ describe("a wrong method", () => {
 
   test("is not reported for a form at an unknown path: that is 404", async () => {
     const refused = await send("/nowhere", { form: { email: "a@example.com" } });
-    expect(refused.status).toBe(404);
-    expect(refused.body).toContain('<h1 tabindex="-1">Page not found</h1>');
+    expect(refused).toMatchObject({ status: 404, body: expect.stringContaining("Page not found</h1>") });
   });
 });
 
