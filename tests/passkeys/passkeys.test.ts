@@ -442,6 +442,7 @@ describe("signing in", () => {
     const unknown = await signInBy(authenticator, { id: Buffer.alloc(16) });
     expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason: "unknown" });
     expect(refused).toMatchObject(refusal);
+    expect(refused.cookies).toEqual({});
     expect([...refused.headers]).toEqual([...unknown.headers]);
     expect(refused).toEqual(unknown);
   });

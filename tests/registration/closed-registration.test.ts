@@ -69,9 +69,9 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
   test("an external sign-in links to the account of its address, and later finds it by id", async () => {
     latchkey.configure(limit);
     await latchkey.createUser();
-    const profile = { sub: "1001", email: "ada@example.com" };
-    expect(await signInWith(profile)).toMatchObject({ status: 302, location: "/dashboard" });
-    expect(await signInWith({ ...profile, email: "new@example.com" })).toMatchObject({ location: "/dashboard" });
+    for (const email of ["ada@example.com", "new@example.com"]) {
+      expect(await signInWith({ sub: "1001", email })).toMatchObject({ status: 302, location: "/dashboard" });
+    }
     expect(await users()).toEqual([{ email: "ada@example.com", idp_id: "1001" }]);
   });
 });

@@ -17,10 +17,8 @@ const rounds = Array.from({ length: 10 }, (_, at) => at);
 // Both addresses are registered, reset, signed in to and deleted at the same time.
 test.each(rounds)("two users change to each other's address without a deadlock (round %i)", async () => {
   const addresses = ["ada@example.com", "bob@example.com", "third@example.com"];
-  const [one = "", two = ""] = [
-    await latchkey.createUser({ email: addresses[0]! }),
-    await latchkey.createUser({ email: addresses[1]! }),
-  ];
+  const one = await latchkey.createUser({ email: addresses[0]! });
+  const two = await latchkey.createUser({ email: addresses[1]! });
   const changes: (() => Promise<unknown>)[] = [];
   for (const user of [one, two]) {
     for (const address of addresses) {

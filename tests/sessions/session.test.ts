@@ -52,7 +52,7 @@ describe("a new session", () => {
         expect.stringMatching(
           new RegExp(`^${prefix}session=[0-9a-f]{64}; Expires=[^;]+ GMT; HttpOnly; Path=/; SameSite=Lax${secure}$`),
         ),
-        expect.stringMatching(/^last_sign_in=password; /),
+        `last_sign_in=password; HttpOnly; Max-Age=31536000; Path=/; SameSite=Lax${secure}`,
         expect.stringContaining(`${prefix}device=`),
       ]);
       const cookie = `${prefix}session=${done.cookies[`${prefix}session`]}`;
