@@ -44,6 +44,8 @@ test("a private page of a sibling host leads through the login host back to itse
   expect(cookies.filter(({ domain }) => domain.startsWith("."))).toMatchObject([
     { name: "__Secure-session", domain: ".example.org", secure: true, httpOnly: true },
   ]);
+  const ofHost = { domain: new URL(example.url).hostname, path: "/", secure: true, httpOnly: true, sameSite: "Lax" };
+  expect(cookies.find(({ name }) => name === "__Host-device")).toMatchObject(ofHost);
 
   await page.goto(`${example.url}/dashboard`);
   await page.getByRole("button", { name: "Log out" }).click();

@@ -36,6 +36,7 @@ const pages: [string, number, string][] = [
   ["/%00", 404, "Page not found"],
   ["/.env", 404, "Page not found"],
   ["/build/", 404, "Page not found"],
+  ["/dev/mails", 404, "Page not found"],
   ["/%ff", 400, "This address cannot be read"],
   ["/login%", 400, "This address cannot be read"],
   [`/${"a/".repeat(31)}a`, 404, "Page not found"],
