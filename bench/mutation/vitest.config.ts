@@ -20,6 +20,7 @@ export default defineConfig({
     ],
     globalSetup: ["tests/support/template-database.ts"],
     setupFiles: ["tests/support/setup.ts", "tests/support/cheap-argon2.ts"],
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     restoreMocks: true,

@@ -1,7 +1,7 @@
 import nock from "nock";
 import { describe, expect, test } from "vitest";
 import { DatabaseUnavailable } from "#server/errors";
-import { logExternalSignInFailure } from "#server/features/visitor/external-sign-in";
+import { logExternalSignInFailure, providerMark } from "#server/features/visitor/external-sign-in";
 import * as authorize from "~/routes/auth.idp._index";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
 import { failureCookie } from "../support/cookies";
@@ -321,4 +321,14 @@ test("linking by address forgets every device of the account: the next login is 
   await logIn({ cookie: `device=${cookies.device}` });
   const tasks = (await latchkey.jobs()).map((job) => (job as { task: string }).task);
   expect(tasks.filter((task) => task === "mail_new_sign_in")).toHaveLength(2);
+});
+
+test.each([
+  ["Google", google],
+  ["GitLab", { ...google, IDP_PROVIDER: "gitlab" }],
+  ["other", { ...google, IDP_PROVIDER: "oidc", IDP_ISSUER: "https://idp.example" }],
+  ["other", { IDP_CLIENT_ID: undefined, IDP_CLIENT_SECRET: undefined }],
+])("the mark is %s with the settings %j", (mark, settings) => {
+  latchkey.configure(settings);
+  expect(providerMark()).toBe(mark);
 });

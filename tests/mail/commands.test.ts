@@ -39,7 +39,9 @@ async function request(email: string, answer: Answer): Promise<JobRow> {
 
 /** Lets the jobs that wait for a retry be worked now, as their last. */
 const endLastWait = () =>
-  latchkey.execute("update pgboss.job set retry_count = retry_limit - 1, start_after = now() where state = 'retry'");
+  latchkey.execute(
+    "update pgboss.job set retry_count = retry_limit - 1, start_after = now() - interval '1 s' where state = 'retry'",
+  );
 
 async function giveUp(): Promise<[exhausted: JobRow, refused: JobRow]> {
   const first = await request("first@example.com", refused);
