@@ -63,5 +63,6 @@ test("200 resets and 200 logins simultaneously, while 400,000 expired rows are p
   expect(await fixture.query("select count(*)::int from users")).toEqual([{ count: 400 }]);
   expect(await new Visitor(server.url).logIn("reset0@example.com", newPassword)).toMatchObject({ status: 302 });
   expect(await server.stop()).toBe(0);
-  expect(server.output().match(/^.*(?:deadlock|Unexpected|"level":50).*$/gm)).toBeNull(); // a 503 is a warning
+  const problems = server.output().match(/^.*(?:deadlock|Unexpected|"level":[45]0).*$/gm) ?? [];
+  expect(problems.filter((line) => !line.includes('"msg":"Too many hashes wait."'))).toEqual([]); // those are the 503s
 }, 180_000);

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 export function signal(pid: number | undefined, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid as number, name);
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
     return false;
   }
 }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { vi } from "vitest";
+import type { Environment } from "#server/config";
 import { recordedCoverage } from "./coverage/processes";
 
 export interface Finished {
@@ -36,26 +36,27 @@ export async function latchkey(
 }
 
 /** {@link latchkey} in this process, which takes half a second less. What the command logs is not read. */
-export async function commandHere(
-  words: string[],
-  settings: Record<string, string> = {},
-): Promise<Omit<Finished, "events">> {
+export async function commandHere(words: string[], settings: Environment = {}): Promise<Omit<Finished, "events">> {
   const { runCommand } = await import("#server/commands/command-line");
   const printed = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
-    vi.spyOn(process[name], "write").mockImplementation((chunk) => {
-      printed[name] += chunk;
-      return true;
-    });
-  }
-  const error = vi.spyOn(console, "error").mockImplementation((line) => void process.stderr.write(`${line}\n`));
-  const { env } = process;
+  const into = (name: keyof typeof printed) => (chunk: string | Uint8Array) => {
+    printed[name] += chunk;
+    return true;
+  };
+  const { env, stdout, stderr } = process;
+  const [writeOut, writeError, { error }] = [stdout.write, stderr.write, console];
   process.env = { NODE_ENV: "production", ...settings };
-  const status = await runCommand(words).finally(() => {
+  stdout.write = into("stdout");
+  stderr.write = into("stderr");
+  console.error = (line) => void stderr.write(`${line}\n`);
+  try {
+    return { status: await runCommand(words), ...printed };
+  } finally {
     process.env = env;
-  });
-  error.mockClear();
-  return { status, ...printed };
+    stdout.write = writeOut;
+    stderr.write = writeError;
+    console.error = error;
+  }
 }
 
 export const succeeded = (stdout: string, ...events: Finished["events"]): Finished => ({

@@ -8,7 +8,7 @@ import { handleWebhook } from "#server/features/application/webhooks";
 import { handleJob } from "#server/job-handlers";
 import { JobQueue, mails, provideQueue, webhooks } from "#server/queue/job-queue";
 import { createUser, type NewAccount, signedIn } from "./accounts";
-import type { Finished } from "./command";
+import { commandHere, type Finished } from "./command";
 import { configure } from "./configure";
 import { recordLog } from "./logged";
 import { mailsIn } from "./printed-mails";
@@ -101,35 +101,20 @@ export function startLatchkey(environment: Environment = {}) {
     },
     /** Runs a command in this process, on this database, with this configuration. */
     async command(...words: string[]): Promise<Finished> {
-      const { runCommand } = await import("#server/commands/command-line");
       vi.spyOn(databases, "openDatabase").mockResolvedValue({ ...database, close: async () => {} });
-      const stderr = vi
-        .spyOn(process.stderr, "write")
-        .mockClear()
-        .mockImplementation(() => true);
-      for (const [name, value] of Object.entries({ ...current, DATABASE_URL: "postgresql://localhost/this-one" }))
-        vi.stubEnv(name, value);
-      const printed = output.length;
+      const settings = { NODE_ENV: "test", ...current, DATABASE_URL: "postgresql://localhost/this-one" };
       const logged = log.lines().length;
-      const status = await context.run({ actor: "cli" }, () => runCommand(words));
-      vi.unstubAllEnvs();
+      const finished = await context.run({ actor: "cli" }, () => commandHere(words, settings));
       provideOrm(database.orm);
       provideQueue(queue);
       configure(current);
-      const errors = vi.mocked(console.error).mock.calls.splice(0);
       const events = log
         .lines()
         .slice(logged)
         .map((line) => JSON.parse(line))
         .filter(({ event }) => event)
         .map(({ level, time, ...event }) => event);
-      const written = stderr.mock.calls.map(([chunk]) => String(chunk));
-      return {
-        status,
-        stdout: output.slice(printed),
-        stderr: [...written, ...errors.map(([line]) => `${line}\n`)].join(""),
-        events,
-      };
+      return { ...finished, events };
     },
     drain: () => drains.mails.drain(),
     drainWebhooks: () => drains.webhooks.drain(),
