@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { config } from "#server/config";
 import { orm } from "#server/database/unit-of-work";
 import { isReady } from "#server/features/operator/health";
@@ -29,12 +29,14 @@ test("start() starts the service once in a process with the .env of its folder, 
   const [onSigterm, ...more] = process.listeners("SIGTERM").filter((listener) => !others.includes(listener));
   expect(more).toEqual([]);
 
+  onTestFinished(() => {
+    vi.useRealTimers();
+    for (const signal of stopSignals) process.removeAllListeners(signal);
+  });
   vi.useFakeTimers({ toFake: ["setTimeout"], shouldAdvanceTime: true }); // The limit of the stop would end this worker.
   const ended = new Promise((resolve) => vi.spyOn(process, "exit").mockImplementation(resolve as () => never));
   onSigterm?.("SIGTERM");
   expect(await ended).toBe(0);
-  vi.useRealTimers();
-  for (const signal of stopSignals) process.removeAllListeners(signal);
   await expect(orm().em.fork().execute("select 1")).rejects.toThrow();
   await database.drop();
   await rm(folder, { recursive: true });

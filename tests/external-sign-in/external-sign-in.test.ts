@@ -1,9 +1,10 @@
 import nock from "nock";
 import { describe, expect, test } from "vitest";
 import { DatabaseUnavailable } from "#server/errors";
-import { logExternalSignInFailure, providerMark } from "#server/features/visitor/external-sign-in";
+import { logExternalSignInFailure, providerMark, signInToAccount } from "#server/features/visitor/external-sign-in";
 import * as authorize from "~/routes/auth.idp._index";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
+import { unknownVisitor } from "../support/accounts";
 import { failureCookie } from "../support/cookies";
 import { comeBack, discovers, google, googleAnswers, signInWithGoogle, state } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
@@ -265,6 +266,18 @@ test("any other failure is logged with the reason database or unexpected", () =>
 });
 
 describe("simultaneous callbacks", () => {
+  test("of one id are independent: when the first fails, the second signs in", async () => {
+    const profile = { id: "1001", email: "ada@example.com", emailVerified: false, name: null, pictureUrl: null };
+    const outcomes = await Promise.allSettled([
+      signInToAccount(unknownVisitor, profile),
+      signInToAccount(unknownVisitor, { ...profile, emailVerified: true }),
+    ]);
+    expect(outcomes).toMatchObject([
+      { status: "rejected", reason: { reason: "no_verified_email" } },
+      { status: "fulfilled", value: { userId: expect.any(String) } },
+    ]);
+  });
+
   test("of forty people sign each in to the own account", { tags: "CVE-2026-33544" }, async () => {
     const people = Array.from({ length: 40 }, (_, index) => `person-${index}`);
     nock("https://oauth2.googleapis.com")

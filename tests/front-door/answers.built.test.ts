@@ -105,7 +105,10 @@ test.each([
     expect(redirect.headers.get("Content-Security-Policy")).toBe(emptyPolicy);
     expectSecurityHeaders(redirect.headers);
   }
-  if (path.startsWith("/auth/idp")) expect((await send(path, { method: "HEAD" })).status).toBe(405);
+  if (!path.startsWith("/auth/idp")) return;
+  for (const read of [path, path.replace(/(?=\?|$)/, ".data")]) {
+    expect(await send(read, { method: "HEAD" }), read).toMatchObject({ status: 405, location: null, setCookies: [] });
+  }
 });
 
 describe("a file", () => {

@@ -50,11 +50,12 @@ test("a client is the last forwarded address, and an IPv6 client its /64", {
     const form = { email: `client-${++requests}@example.com` };
     return send("/register", { form, headers: { "X-Forwarded-For": client } });
   };
-  for (let at = 1; at <= 50; at++) await requestFrom(`203.0.113.${at}, 2001:db8:0:1::${at}`);
   const events = await latchkey.eventsOf(async () => {
+    for (let at = 1; at <= 50; at++) await requestFrom(`203.0.113.${at}, 2001:db8:0:1::${at}`);
     await requestFrom("203.0.113.99, 2001:db8:0:1:ffff::1");
     await requestFrom("2001:db8:0:2::1");
   });
   const answered = events.filter(({ requestId }) => requestId).map(({ event }) => event);
-  expect(answered).toEqual(["registration.refused", "registration.requested"]);
+  const requested = "registration.requested";
+  expect(answered).toEqual([...Array(50).fill(requested), "registration.refused", requested]);
 });

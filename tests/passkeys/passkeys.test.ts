@@ -505,7 +505,7 @@ describe("signing in", () => {
     await expectNoSignIn("unknown");
   });
 
-  test("works after a reset, whose mail and notice say how many passkeys there are", async () => {
+  test("works after a reset, whose mail and notice say how many passkeys there are, and after a change of address", async () => {
     const link = await resetLink(latchkey, "ada@example.com");
     expect(latchkey.mails().at(-1)?.text).toContain("Your account has passkeys (1).");
     await resetWith(link, newPassword);
@@ -513,6 +513,11 @@ describe("signing in", () => {
     expect(latchkey.mails().at(-1)).toMatchObject({ subject: "Your password was changed" });
     expect(latchkey.mails().at(-1)?.text).toContain("Your account has passkeys (1).");
     expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+
+    await latchkey.execute("update users set email = 'new@example.com'");
+    const { cookies } = await signInBy(authenticator);
+    const { data } = await openAccount(`session=${cookies.session}`);
+    expect(data).toMatchObject({ user: { email: "new@example.com" } });
   });
 
   test("is not mentioned by the reset of an account without a passkey", async () => {

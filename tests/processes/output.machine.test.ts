@@ -16,8 +16,12 @@ async function startOnFullDisk(words: string[], settings: Record<string, string>
     env: { PATH: process.env.PATH, NODE_ENV: "production", DATABASE_URL: database.url, ...settings },
     stdio: ["ignore", ...(["stdout", "stderr"] as const).map((name) => (outputs.includes(name) ? full.fd : "pipe"))],
   });
-  onTestFinished(() => full.close());
-  return watchProcess(child);
+  const running = watchProcess(child);
+  onTestFinished(async () => {
+    await running.kill();
+    await full.close();
+  });
+  return running;
 }
 
 async function command(words: string[], ...outputs: ("stdout" | "stderr")[]) {

@@ -17,6 +17,7 @@ test("/auth/session has the user and the end of the session", { tags: ["8.2.3", 
   const answer = await ada.get(path, { Origin: latchkey.url(), "Sec-Fetch-Site": "same-origin" });
   expect(answer).toMatchObject({ status: 200, contentType, setCookies: [] });
   expect(answer.headers.get("Cache-Control")).toBe("no-store");
+  expect((await ada.get(path, { "Sec-Fetch-Site": "none" })).status).toBe(200); // an address that the visitor typed
   expect(JSON.parse(answer.body)).toEqual({
     user: {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -30,10 +31,12 @@ test("/auth/session has the user and the end of the session", { tags: ["8.2.3", 
 });
 
 test("/auth/session is refused by another method, and without a live session", async () => {
-  const refused = await latchkey.send(path, { method: "OPTIONS", cookie: ada.cookie });
-  expect(refused).toMatchObject({ status: 405, body: "" });
-  expect(refused.headers.get("Allow")).toBe("GET, HEAD");
-  for (const cookie of ["", `session=${"a".repeat(64)}`, "session=\u00ff"]) {
+  for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
+    const refused = await latchkey.send(path, { method, cookie: ada.cookie });
+    expect(refused, method).toMatchObject({ status: 405, body: "" });
+    expect(refused.headers.get("Allow")).toBe("GET, HEAD");
+  }
+  for (const cookie of ["", "session=", "session=%", `session=${"a".repeat(64)}`, "session=\u00ff"]) {
     const answer = await latchkey.send(path, { cookie });
     expect(answer).toMatchObject({ status: 401, contentType, body: '{"error":"not_signed_in"}' });
     expect(answer.headers.get("WWW-Authenticate")).toBe('Cookie realm="Latchkey"');
@@ -42,6 +45,7 @@ test("/auth/session is refused by another method, and without a live session", a
 
 test.each([
   ["a page of another site", { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" }],
+  ["a script element of another site", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors" }],
   ["another host of the same site", { "Sec-Fetch-Site": "same-site" }],
   ["a link of another site", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" }],
 ])("%s gets nothing of /auth/session", { tags: "3.4.2" }, async (_what, headers) => {
