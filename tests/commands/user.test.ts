@@ -134,6 +134,7 @@ test("`end-sessions` signs the account out everywhere, and `end-all-sessions` ev
     succeeded("1 session ended.\n", { ...ended, actor: "cli", count: 1 }),
   );
   expect(await latchkey.execute("select from sessions")).toEqual([]);
+  expect(await latchkey.command("user", "end-all-sessions", "--yes")).toEqual(succeeded("0 sessions ended.\n"));
 });
 
 test("`suspend` and `restore` end and lift a suspension, and say so; `show` and `list` tell of it", async () => {
