@@ -44,8 +44,9 @@ async function changeOwnPassword({ request, t, owner, form }: ActionContext) {
   const { currentPassword, password, passwordConfirmation } = form;
   if (currentPassword === "") return refused(form, { currentPassword: t("account.typeCurrentPassword") });
 
-  const { wait, verified } = await verifyCurrentPassword(owner, currentPassword);
-  if (wait !== null) {
+  const verified = await verifyCurrentPassword(owner, currentPassword);
+  if (verified && "wait" in verified) {
+    const { wait } = verified;
     return throttled(form, { currentPassword: t("account.tooManyWrong", { count: minutesIn(wait) }) }, wait);
   }
 

@@ -5,7 +5,7 @@ import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
 import { hasPasskeys } from "#server/features/owner/passkeys";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
-import { authenticate, countLogin, logIn } from "#server/features/visitor/login";
+import { logIn } from "#server/features/visitor/login";
 import { offersRegistration } from "#server/features/visitor/registration";
 import { recentSignInMinutes } from "#server/rules";
 import {
@@ -70,14 +70,11 @@ export function action({ request }: ActionFunctionArgs) {
 
     const again = { typed, errors: {}, wrongPassword: false, message: null };
     return keepTyped(again, async () => {
-      const visitor = visitorOf(request);
-      const { counters, wait } = await countLogin(visitor, form.values.email);
-      if (wait !== null) {
-        const message = t("login.tooMany", { count: minutesIn(wait) });
-        return data({ ...again, message }, tooManyRequests(wait));
+      const done = await logIn(visitorOf(request), form.values);
+      if (done && "wait" in done) {
+        const message = t("login.tooMany", { count: minutesIn(done.wait) });
+        return data({ ...again, message }, tooManyRequests(done.wait));
       }
-      const user = await authenticate(visitor, form.values, counters);
-      const done = user && (await logIn(visitor, user, counters));
       if (!done) return unprocessable({ ...again, wrongPassword: true, message: t("login.wrong") });
       return signIn(request, { ...done, way: "password", returnTo: returnToOf(request) });
     });

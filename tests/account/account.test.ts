@@ -127,7 +127,7 @@ test("an action whose session ended after its check changes nothing", { tags: "8
     expect(await endSession(thief, owners)).toBeNull();
     expect(await endOtherSessions(thief)).toBeNull();
     expect(await unlinkProvider(thief)).toBe("session_ended");
-    const verified = await authenticate(unknownVisitor, { email, password: goodPassword }, []);
+    const verified = await authenticate(unknownVisitor, { email, password: goodPassword });
     expect(verified && (await changePassword(thief, verified, "another password"))).toBe("session_ended");
     expect(await deleteAccount(thief, email, email)).toBe("session_ended");
     await latchkey.execute("delete from sessions where id = ?", [sessionId]);

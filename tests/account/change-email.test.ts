@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { changeEmail } from "#server/features/owner/email-change";
 import { signInToAccount } from "#server/features/visitor/external-sign-in";
-import { authenticate, logIn as startLogin } from "#server/features/visitor/login";
+import { authenticate, startVerifiedSession } from "#server/features/visitor/login";
 import * as confirmEmail from "~/routes/account.email";
 import {
   act,
@@ -383,8 +383,8 @@ test("deleting the account removes its email changes and those of others to its 
 });
 
 test("a login that is being processed during a change of the address starts no session", async () => {
-  const verified = await authenticate(unknownVisitor, { email: oldEmail, password: goodPassword }, []);
+  const verified = await authenticate(unknownVisitor, { email: oldEmail, password: goodPassword });
   await confirm(await link());
-  expect(await startLogin(unknownVisitor, verified!, [])).toBeNull();
+  expect(await startVerifiedSession(unknownVisitor, verified!)).toBeNull();
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

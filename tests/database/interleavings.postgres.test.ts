@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { blockedUntil, count, countersOf, loginLimit } from "#server/accounts/limits/rate-limits";
+import { blockedUntil, countAttempt, loginLimit } from "#server/accounts/limits/rate-limits";
 import { issueLink, newLink } from "#server/accounts/links/mailed-links";
 import { mintToken, sha256 } from "#server/accounts/links/tokens";
 import { EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
@@ -14,7 +14,7 @@ import { changePassword } from "#server/features/owner/password-change";
 import { connectProvider, unlinkProvider } from "#server/features/owner/provider-link";
 import { endOtherSessions, logOut } from "#server/features/owner/sessions";
 import { signInToAccount } from "#server/features/visitor/external-sign-in";
-import { type Authenticated, authenticate, logIn } from "#server/features/visitor/login";
+import { type Authenticated, authenticate, countLogin, startVerifiedSession } from "#server/features/visitor/login";
 import { resetPassword } from "#server/features/visitor/password-reset";
 import { completeRegistration } from "#server/features/visitor/registration";
 import { JobQueue } from "#server/queue/job-queue";
@@ -45,7 +45,7 @@ function statementsAreBlocked(count: number): Promise<void> {
 }
 
 async function verifiedUser(): Promise<Authenticated> {
-  const verified = await authenticate(unknownVisitor, { email, password: goodPassword }, []);
+  const verified = await authenticate(unknownVisitor, { email, password: goodPassword });
   if (!verified) throw new Error("The password is right.");
   return verified;
 }
@@ -66,7 +66,7 @@ test("a login during an uncommitted reset waits for the commit and starts no ses
   const verified = await verifiedUser();
   const { first, second } = await during(
     () => resetPassword(unknownVisitor, { email, token }, newPassword),
-    () => logIn(unknownVisitor, verified, []),
+    () => startVerifiedSession(unknownVisitor, verified),
   );
   expect(first).not.toBeNull();
   expect(second).toBeNull();
@@ -88,7 +88,7 @@ test.each<[string, unknown, (token: string) => Promise<() => Promise<unknown>>]>
     null,
     async () => {
       const verified = await verifiedUser();
-      return () => logIn(unknownVisitor, verified, []);
+      return () => startVerifiedSession(unknownVisitor, verified);
     },
   ],
   ["a reset", null, async (token) => () => resetPassword(unknownVisitor, { email, token }, newPassword)],
@@ -130,7 +130,7 @@ test("a suspension during an uncommitted login waits, and ends the session that 
   const verified = await verifiedUser();
   const { waiting } = await latchkey.em().transactional(async (em) => {
     await em.execute("select from users where id = ? for update", [id]);
-    const login = logIn(unknownVisitor, verified, []);
+    const login = startVerifiedSession(unknownVisitor, verified);
     await statementsAreBlocked(1);
     const suspension = suspendUser(id);
     await statementsAreBlocked(2);
@@ -210,7 +210,7 @@ test.each(["sessions", "devices"])(
     );
     await latchkey.em().transactional(async (em) => {
       await em.execute(`delete from ${table}`);
-      expect(await logIn(unknownVisitor, verified, [])).not.toBeNull();
+      expect(await startVerifiedSession(unknownVisitor, verified)).not.toBeNull();
     });
     expect(await latchkey.execute(`select * from ${table}`)).toHaveLength(1);
   },
@@ -220,7 +220,7 @@ test("a sign-in while the least recently used of fifty sessions is used ends the
   const verified = await userWithFiftySessions();
   await latchkey.em().transactional(async (em) => {
     await em.execute("update sessions set last_seen_at = now() where token_hash = '1'");
-    expect(await logIn(unknownVisitor, verified, [])).not.toBeNull();
+    expect(await startVerifiedSession(unknownVisitor, verified)).not.toBeNull();
   });
   const left = await latchkey.execute<{ token_hash: string }>("select token_hash from sessions");
   expect(left).toHaveLength(50);
@@ -328,14 +328,14 @@ describe("during an uncommitted change of the password", () => {
     const { by } = await change();
     const outcomes = await during(first(by), () => by(other, "the second new password"));
     expect(outcomes).toMatchObject({ first: { count: 1 }, second: "session_ended" });
-    expect(await authenticate(unknownVisitor, { email, password: "the first new password" }, [])).not.toBeNull();
+    expect(await authenticate(unknownVisitor, { email, password: "the first new password" })).not.toBeNull();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
   const token = "1".repeat(64);
 
   test.each<[string, string, (verified: Authenticated) => Promise<unknown>]>([
-    ["a login", "starts no session", (verified) => logIn(unknownVisitor, verified, [])],
+    ["a login", "starts no session", (verified) => startVerifiedSession(unknownVisitor, verified)],
     [
       "a reset",
       "its link is invalid",
@@ -345,7 +345,7 @@ describe("during an uncommitted change of the password", () => {
     const { by, verified } = await change();
     await latchkey.em().insert(PasswordReset, { tokenHash: sha256(token), email, expiresAt: inAnHour() });
     expect(await during(first(by), () => other(verified))).toMatchObject({ first: { count: 1 }, second: null });
-    expect(await authenticate(unknownVisitor, { email, password: "the first new password" }, [])).not.toBeNull();
+    expect(await authenticate(unknownVisitor, { email, password: "the first new password" })).not.toBeNull();
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 });
@@ -408,7 +408,7 @@ describe("during an uncommitted change of the address", () => {
     });
     const users = await latchkey.execute<{ email: string }>("select email from users order by email");
     expect(users.map(({ email }) => email)).toEqual(emails);
-    expect(await authenticate(unknownVisitor, { email: newEmail, password: goodPassword }, [])).not.toBeNull();
+    expect(await authenticate(unknownVisitor, { email: newEmail, password: goodPassword })).not.toBeNull();
   });
 
   test("an external sign-in with the old, verified address waits and gets an account of its own; a deletion waits too: no deadlock", async () => {
@@ -441,23 +441,21 @@ describe("during an uncommitted change of the address", () => {
 });
 
 describe("while another transaction holds the counter of the address", () => {
-  const counters = countersOf(loginLimit, email, "192.0.2.1");
-
-  async function holdingCounter(work: () => Promise<void>): Promise<void> {
-    await count(counters);
-    await latchkey.em().transactional(async (em) => {
+  async function holdingCounter<Done>(work: () => Promise<Done>): Promise<Done> {
+    return latchkey.em().transactional(async (em) => {
       await em.execute("select from rate_limits for update");
-      await work();
+      return work();
     });
   }
 
   test("a reset is not answered, and changes nothing", async () => {
     await createUser(latchkey.em());
     const token = await issueLink(latchkey.em(), PasswordReset, email);
+    await countAttempt(loginLimit, email, "192.0.2.1");
     await holdingCounter(async () => {
       await expect(resetPassword(unknownVisitor, { email, token }, newPassword)).rejects.toThrow(DatabaseUnavailable);
     });
-    expect(await authenticate(unknownVisitor, { email, password: goodPassword }, [])).not.toBeNull();
+    expect(await authenticate(unknownVisitor, { email, password: goodPassword })).not.toBeNull();
     expect(await resetPassword(unknownVisitor, { email, token }, newPassword)).not.toBeNull();
     expect(await blockedUntil(loginLimit, email)).toBeNull();
   });
@@ -465,9 +463,23 @@ describe("while another transaction holds the counter of the address", () => {
   test("a login succeeds, and stays counted", async () => {
     await createUser(latchkey.em());
     const verified = await verifiedUser();
-    await holdingCounter(async () => {
-      expect(await logIn(unknownVisitor, verified, counters)).not.toBeNull();
+    let letGo = () => {};
+    const loggedIn = new Promise<void>((resolve) => {
+      letGo = resolve;
     });
+    let holding: Promise<void> | undefined;
+    const login = countLogin(unknownVisitor, email, async () => {
+      await new Promise<void>((held) => {
+        holding = holdingCounter(() => {
+          held();
+          return loggedIn;
+        });
+      });
+      return startVerifiedSession(unknownVisitor, verified);
+    });
+    expect(await login).toMatchObject({ session: { userId: verified.id } });
+    letGo();
+    await holding;
     expect(await latchkey.execute("select points from rate_limits where key like 'login:address:%'")).toEqual([
       { points: 1 },
     ]);

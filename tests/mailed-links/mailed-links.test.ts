@@ -195,7 +195,7 @@ describe.each(purposes)("the mailed link of a %s", (purpose) => {
       const refused = answers.filter(({ data }) => data.invalidLink === links[purpose].invalidLink);
       expect(refused).toHaveLength(9);
       const password = purpose === "change" ? goodPassword : winner;
-      expect(await authenticate(unknownVisitor, { email, password }, [])).not.toBeNull();
+      expect(await authenticate(unknownVisitor, { email, password })).not.toBeNull();
       expect(await latchkey.execute("select * from users")).toHaveLength(1);
       expect(await latchkey.execute("select * from sessions")).toHaveLength(purpose === "registration" ? 1 : 0);
       expect(await latchkey.jobs()).toHaveLength({ reset: 1, registration: 0, change: 2 }[purpose]);

@@ -4,7 +4,7 @@ import { EmailChange, PasswordReset, Registration } from "#server/database/entit
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { changeEmail } from "#server/features/owner/email-change";
 import { ExternalSignInError, signInToAccount } from "#server/features/visitor/external-sign-in";
-import { authenticate, logIn } from "#server/features/visitor/login";
+import { authenticate, startVerifiedSession } from "#server/features/visitor/login";
 import { resetPassword } from "#server/features/visitor/password-reset";
 import { completeRegistration } from "#server/features/visitor/registration";
 import { unknownVisitor } from "../support/accounts";
@@ -28,7 +28,7 @@ test.each(rounds)("two users change to each other's address without a deadlock (
     }
   }
   for (const address of addresses) {
-    const login = await authenticate(unknownVisitor, { email: address, password: goodPassword }, []);
+    const login = await authenticate(unknownVisitor, { email: address, password: goodPassword });
     const reset = await issueLink(latchkey.em(), PasswordReset, address);
     const registration = await issueLink(latchkey.em(), Registration, address);
     const verified = { id: address, email: address, emailVerified: true, name: null, pictureUrl: null };
@@ -36,7 +36,7 @@ test.each(rounds)("two users change to each other's address without a deadlock (
       () => resetPassword(unknownVisitor, { email: address, token: reset }, newPassword),
       () => completeRegistration(unknownVisitor, { email: address, token: registration }, newPassword),
       () => signInToAccount(unknownVisitor, verified),
-      async () => login && logIn(unknownVisitor, login, []),
+      async () => login && startVerifiedSession(unknownVisitor, login),
     );
   }
   changes.push(() => deleteAccount({ userId: two, sessionId: null }, addresses[1]!, addresses[1]!));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { authenticate, logIn as finishLogin } from "#server/features/visitor/login";
+import { authenticate, startVerifiedSession } from "#server/features/visitor/login";
 import { passwordProblem } from "#server/features/visitor/password-policy";
 import * as resetPassword from "~/routes/reset-password";
 import { askForReset, logIn, openAccount, resetWith } from "../support/account-calls";
@@ -152,10 +152,10 @@ describe("a new password", () => {
 test("a login verified before a reset but finished after it starts no session", async () => {
   await latchkey.createUser();
   const link = await resetLink(latchkey);
-  const verified = await authenticate(unknownVisitor, { email: "ada@example.com", password: goodPassword }, []);
+  const verified = await authenticate(unknownVisitor, { email: "ada@example.com", password: goodPassword });
   if (!verified) throw new Error("The password is right.");
   await resetWith(link, password);
-  expect(await finishLogin(unknownVisitor, verified, [])).toBeNull();
+  expect(await startVerifiedSession(unknownVisitor, verified)).toBeNull();
   expect(latchkey.events().at(-1)).toEqual({ event: "login.failed", reason: "account_changed" });
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });

@@ -1,4 +1,3 @@
-import { takeBackCount } from "../../accounts/limits/rate-limits";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
 import { type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
@@ -9,16 +8,14 @@ import type { Owner } from "./sessions";
 
 /**
  * A wrong password counts as a failed login: the thief of a session gets no more guesses. @returns the verified
- * password, or the seconds until the next attempt is allowed @throws HashingOverloaded
+ * password; `null` for a wrong one; `wait` seconds after too many @throws HashingOverloaded
  */
-export async function verifyCurrentPassword(owner: Owner, password: string) {
+export function verifyCurrentPassword(owner: Owner, password: string) {
   const { email } = owner.user;
-  const { counters, wait } = await countLogin(owner, email);
-  if (wait !== null) return { wait, verified: null };
-  const verified = await authenticate(owner, { email, password }, counters);
-  if (verified?.id !== owner.userId) return { wait, verified: null };
-  await takeBackCount(counters);
-  return { wait, verified };
+  return countLogin(owner, email, async () => {
+    const verified = await authenticate(owner, { email, password });
+    return verified?.id === owner.userId ? verified : null;
+  });
 }
 
 /**

@@ -32,15 +32,29 @@ async function loginCounters({ network, deviceToken }: Visitor, email: string | 
 }
 
 /**
- * Counts a login for the browser's device if the device belongs to the account, else for the address and the network. A
- * passkey's sign-in has no address (`null`): it counts for the device, whatever its account, else for the network.
+ * Runs an attempt to log in that is counted as failed until it has succeeded, so that simultaneous attempts do not all
+ * find room. It counts for the browser's device if the device belongs to the account, else for the address and the
+ * network. A passkey's sign-in has no address (`null`): it counts for the device, whatever its account, else for the
+ * network. An attempt that throws is not counted: nothing was verified, because too many wait or the client has hung up.
+ *
+ * @returns the attempt's outcome, `null` for a failure; `wait` seconds, without an attempt, after too many failures
  */
-export async function countLogin(visitor: Visitor, email: string | null) {
+export async function countLogin<Done>(visitor: Visitor, email: string | null, attempt: () => Promise<Done | null>) {
   const counters = await loginCounters(visitor, email);
   const wait = await count(counters);
-  if (wait !== null) logEvent({ event: "login.throttled" });
-  return { counters, wait };
+  if (wait !== null) {
+    logEvent({ event: "login.throttled" });
+    return { wait };
+  }
+  const done = await attempt().catch(async (error: unknown) => {
+    await takeBackCount(counters);
+    throw error;
+  });
+  if (done !== null) await takeBackCount(counters);
+  return done;
 }
+
+type TypedCredentials = Record<"email" | "password", string>;
 
 export interface Authenticated {
   id: string;
@@ -59,20 +73,12 @@ const credentials = `
 type Credentials = { id: string | null; hash: string | null; kinds: string[] };
 
 /** The user of these typed credentials; `null`, after the same time, for every other pair. @throws HashingOverloaded */
-export async function authenticate(
-  visitor: Visitor,
-  typed: { email: string; password: string },
-  counters: Counters,
-): Promise<Authenticated | null> {
+export async function authenticate(visitor: Visitor, typed: TypedCredentials): Promise<Authenticated | null> {
   const { password } = typed;
   const email = parseAddress(typed.email);
   const [found] = config().passwords.on ? await prepared<Credentials>("credentials", credentials, [email]) : [];
   const { id, hash, kinds } = found ?? { id: null, hash: null, kinds: [] };
-  const verifying = found && verifyPassword(visitor, password, { hash, kinds });
-  const matches = await verifying?.catch(async (error: unknown) => {
-    await takeBackCount(counters); // nothing was verified: too many wait, or the client has hung up
-    throw error;
-  });
+  const matches = found && (await verifyPassword(visitor, password, { hash, kinds }));
   if (!matches || !id || !hash || email === null) {
     logEvent({ event: "login.failed", reason: "wrong_credentials" });
     return null;
@@ -86,7 +92,7 @@ export async function authenticate(
   if (passwordHash === null) return verified;
   const renewed = await query((em) => em.nativeUpdate(User, { id, passwordHash: hash }, { passwordHash }));
   // Another login renewed the hash, or a reset replaced it: the stored hash decides again.
-  return renewed === 0 ? authenticate(visitor, typed, counters) : { ...verified, passwordHash };
+  return renewed === 0 ? authenticate(visitor, typed) : { ...verified, passwordHash };
 }
 
 /** Starts a session and remembers the browser. Mails the owner about a new browser. The caller holds the user's row. */
@@ -106,16 +112,20 @@ export async function startKnownSession(
 }
 
 /** Starts a session in one transaction; `null` if the account was suspended or changed since the verification. */
-export async function logIn(visitor: Visitor, { id, email, passwordHash }: Authenticated, counters: Counters) {
+export async function startVerifiedSession(visitor: Visitor, { id, email, passwordHash }: Authenticated) {
   const done = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id, email, passwordHash, suspendedAt: null });
     return user && startKnownSession(em, user, { visitor, by: "password" });
   });
-  if (!done) {
-    logEvent({ event: "login.failed", userId: id, reason: "account_changed" });
-    return null;
-  }
-  await takeBackCount(counters);
-  logEvent({ event: "login.succeeded", userId: id });
+  if (done) logEvent({ event: "login.succeeded", userId: id });
+  else logEvent({ event: "login.failed", userId: id, reason: "account_changed" });
   return done;
+}
+
+/** Starts a session; `null` for wrong credentials; `wait` seconds after too many of them. @throws HashingOverloaded */
+export function logIn(visitor: Visitor, typed: TypedCredentials) {
+  return countLogin(visitor, typed.email, async () => {
+    const verified = await authenticate(visitor, typed);
+    return verified && startVerifiedSession(visitor, verified);
+  });
 }

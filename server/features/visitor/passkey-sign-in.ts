@@ -1,4 +1,3 @@
-import { takeBackCount } from "../../accounts/limits/rate-limits";
 import { consumeSignIn, type SignInAnswer, verifySignIn } from "../../accounts/passkeys/ceremonies";
 import type { DeviceSignIn } from "../../accounts/sessions/sessions";
 import { lockUser } from "../../accounts/users/users";
@@ -50,11 +49,10 @@ export async function signInWithPasskey(visitor: Visitor, text: string) {
   const { ceremonyToken } = visitor;
   const answered = await consumeSignIn({ ceremonyToken, purpose: "sign-in" }, text);
   if ("reason" in answered) return refuse(answered);
-  const { counters, wait } = await countLogin(visitor, null);
-  if (wait !== null) return { wait };
-  const done = await verifyAnswer(visitor, answered);
-  if ("reason" in done) return refuse(done);
-  await takeBackCount(counters);
-  logEvent({ event: "passkey.succeeded", userId: done.session.userId });
-  return done;
+  return countLogin(visitor, null, async () => {
+    const done = await verifyAnswer(visitor, answered);
+    if ("reason" in done) return refuse(done);
+    logEvent({ event: "passkey.succeeded", userId: done.session.userId });
+    return done;
+  });
 }
