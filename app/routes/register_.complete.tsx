@@ -1,12 +1,7 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
-import { passwordProblem } from "#server/features/visitor/password-policy";
-import {
-  completeRegistration,
-  isRegistrationLinkLive,
-  isRegistrationLinkValid,
-} from "#server/features/visitor/registration";
+import { completeRegistration, isRegistrationLinkLive } from "#server/features/visitor/registration";
 import { allowedReturn, allowFormTarget, respond, returnToOf, unprocessable } from "~/answers/responses";
 import { returnToName } from "~/answers/return-to";
 import { MailedLinkPage } from "~/components/mailed-link-page";
@@ -40,15 +35,9 @@ export function action({ request }: ActionFunctionArgs) {
       const { [returnToName]: _, ...link } = typed;
       return unprocessable<LinkRefusal>({ typed: { ...link, ...(returnTo && { [returnToName]: returnTo }) }, ...why });
     };
-    const invalidLink = t("link.invalid");
-
-    if (!(await isRegistrationLinkValid(fields))) return refuse({ invalidLink });
-
-    const problem = await passwordProblem(fields);
-    if (problem) return refuse({ errors: passwordMessage(t, problem) });
-
-    const done = await completeRegistration(visitorOf(request), fields, fields.password);
-    if (!done) return refuse({ invalidLink });
+    const done = await completeRegistration(visitorOf(request), fields);
+    if (done === "invalid_link") return refuse({ invalidLink: t("link.invalid") });
+    if ("problem" in done) return refuse({ errors: passwordMessage(t, done.problem) });
     return signIn(request, { ...done, way: "password", returnTo });
   });
 }

@@ -1,7 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { redirect } from "@remix-run/react";
-import { passwordProblem } from "#server/features/visitor/password-policy";
-import { isResetLinkLive, isResetLinkValid, resetPassword } from "#server/features/visitor/password-reset";
+import { isResetLinkLive, resetPassword } from "#server/features/visitor/password-reset";
 import { respond, unprocessable } from "~/answers/responses";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/document/language";
@@ -21,16 +20,10 @@ export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { fields, typed } = await readFields(request, "email", "token", "password", "passwordConfirmation");
     const t = textsFor(request);
-    const invalidLink = t("link.invalidReset");
-
-    if (!(await isResetLinkValid(fields))) return unprocessable<LinkRefusal>({ typed, invalidLink });
-
-    const problem = await passwordProblem(fields);
-    if (problem) return unprocessable<LinkRefusal>({ typed, errors: passwordMessage(t, problem) });
-
-    const deviceToken = await resetPassword(visitorOf(request), fields, fields.password);
-    if (deviceToken === null) return unprocessable<LinkRefusal>({ typed, invalidLink });
-    const headers = { "Set-Cookie": deviceCookie.write(request, deviceToken) };
+    const done = await resetPassword(visitorOf(request), fields);
+    if (done === "invalid_link") return unprocessable<LinkRefusal>({ typed, invalidLink: t("link.invalidReset") });
+    if ("problem" in done) return unprocessable<LinkRefusal>({ typed, errors: passwordMessage(t, done.problem) });
+    const headers = { "Set-Cookie": deviceCookie.write(request, done.deviceToken) };
     return redirect("/login?notice=password_reset", { headers });
   });
 }

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import fc from "fast-check";
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
-import { isLinkValid, issueLink } from "#server/accounts/links/mailed-links";
+import { isLinkLive, issueLink } from "#server/accounts/links/mailed-links";
 import { mintToken, sha256 } from "#server/accounts/links/tokens";
 import { parseAddress, parseAsciiAddress } from "#server/accounts/users/email-address";
 import { currentRequest } from "#server/context";
@@ -125,8 +125,8 @@ describe("a token", () => {
   test("is accepted only in its exact spelling, for its own address and purpose", async () => {
     const email = "ada@example.com";
     const token = await issueLink(latchkey.em(), PasswordReset, email);
-    expect(await isLinkValid(latchkey.em(), PasswordReset, { email, token })).toBe(true);
-    expect(await isLinkValid(latchkey.em(), Registration, { email, token })).toBe(false);
+    expect(await isLinkLive(latchkey.em(), PasswordReset, { email, token })).toBe(true);
+    expect(await isLinkLive(latchkey.em(), Registration, { email, token })).toBe(false);
     const mutated = fc.oneof(
       hostile,
       fc.stringMatching(/^[0-9a-f]{64}$/),
@@ -138,9 +138,9 @@ describe("a token", () => {
     await fc.assert(
       fc.asyncProperty(mutated, hostile, async (other, address) => {
         fc.pre(other !== token && address !== email);
-        expect(await isLinkValid(latchkey.em(), PasswordReset, { email, token: other })).toBe(false);
+        expect(await isLinkLive(latchkey.em(), PasswordReset, { email, token: other })).toBe(false);
         const ofAnother = { email: address.replaceAll("\0", ""), token };
-        expect(await isLinkValid(latchkey.em(), PasswordReset, ofAnother)).toBe(false);
+        expect(await isLinkLive(latchkey.em(), PasswordReset, ofAnother)).toBe(false);
       }),
     );
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseAddress } from "#server/accounts/users/email-address";
 import { mayRegister } from "#server/accounts/users/users";
 import { deleteAccount } from "#server/features/owner/account-deletion";
-import { completeRegistration } from "#server/features/visitor/registration";
+import { registerUser } from "#server/features/visitor/registration";
 import * as complete from "~/routes/register_.complete";
 import { askForAccount } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
@@ -51,7 +51,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
     for (const each of [link, malformed]) {
       await expectInvalidLink(latchkey, finish, each, invalidLink);
       expect((await finish({ ...each, ...twice("short") })).data).toEqual({ typed: each, invalidLink });
-      expect(await completeRegistration(unknownVisitor, each, goodPassword)).toBeNull();
+      expect(await registerUser(unknownVisitor, each, "a hash")).toBeNull();
     }
     latchkey.configure({});
     expect(await finish({ ...link, ...twice(goodPassword) })).toMatchObject({ status: 302, location: "/dashboard" });

@@ -5,11 +5,11 @@ import { deleteAccount } from "#server/features/owner/account-deletion";
 import { changeEmail } from "#server/features/owner/email-change";
 import { ExternalSignInError, signInToAccount } from "#server/features/visitor/external-sign-in";
 import { authenticate, startVerifiedSession } from "#server/features/visitor/login";
-import { resetPassword } from "#server/features/visitor/password-reset";
-import { completeRegistration } from "#server/features/visitor/registration";
+import { storePassword } from "#server/features/visitor/password-reset";
+import { registerUser } from "#server/features/visitor/registration";
 import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
-import { goodPassword, newPassword } from "../support/passwords";
+import { goodPassword } from "../support/passwords";
 
 const latchkey = startLatchkey({ IDP_CLIENT_ID: "the-client", IDP_CLIENT_SECRET: "the-secret" });
 const rounds = Array.from({ length: 10 }, (_, at) => at);
@@ -33,8 +33,8 @@ test.each(rounds)("two users change to each other's address without a deadlock (
     const registration = await issueLink(latchkey.em(), Registration, address);
     const verified = { id: address, email: address, emailVerified: true, name: null, pictureUrl: null };
     changes.push(
-      () => resetPassword(unknownVisitor, { email: address, token: reset }, newPassword),
-      () => completeRegistration(unknownVisitor, { email: address, token: registration }, newPassword),
+      () => storePassword(unknownVisitor, { email: address, token: reset }, "a hash"),
+      () => registerUser(unknownVisitor, { email: address, token: registration }, "a hash"),
       () => signInToAccount(unknownVisitor, verified),
       async () => login && startVerifiedSession(unknownVisitor, login),
     );

@@ -55,7 +55,7 @@ export function unexpiredLink({ email: typedEmail, token }: MailedLink) {
 const usableLink = (link: MailedLink) => (config().passwords.on ? unexpiredLink(link) : null);
 
 /** Reads only: an invalid link is refused before it costs an Argon2 hash. `consumeLink` decides again. */
-export async function isLinkValid(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
+export async function isLinkLive(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
   const match = usableLink(link);
   return match !== null && (await em.count(table, match)) === 1;
 }

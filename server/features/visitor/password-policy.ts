@@ -48,8 +48,20 @@ export async function isBreached(password: string): Promise<boolean> {
   }
 }
 
+/** What the form of a mailed link posts. */
+export type LinkForm = Record<"email" | "token" | "password" | "passwordConfirmation", string>;
+
+export type PasswordProblem =
+  | "too_short"
+  | "too_long"
+  | "is_the_email"
+  | "is_the_service"
+  | "common"
+  | "unconfirmed"
+  | "breached";
+
 /** NIST SP 800-63B, section 3.1.1.2: a length, a blocklist, no rules of composition. Nothing is trimmed or cut. */
-export async function passwordProblem(typed: Record<"email" | "password" | "passwordConfirmation", string>) {
+export async function passwordProblem(typed: Omit<LinkForm, "token">): Promise<PasswordProblem | null> {
   const { password } = typed;
   const length = [...password].length; // in Unicode code points
   if (length < config().passwords.minimumLength) return "too_short";
@@ -63,5 +75,3 @@ export async function passwordProblem(typed: Record<"email" | "password" | "pass
   if (password !== typed.passwordConfirmation) return "unconfirmed";
   return (await isBreached(password)) ? "breached" : null;
 }
-
-export type PasswordProblem = NonNullable<Awaited<ReturnType<typeof passwordProblem>>>;

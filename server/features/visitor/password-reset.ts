@@ -1,5 +1,5 @@
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
-import { consumeLink, isLinkValid, issueResetLink, type MailedLink } from "../../accounts/links/mailed-links";
+import { consumeLink, isLinkLive, issueResetLink, type MailedLink } from "../../accounts/links/mailed-links";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
 import { forgetDevices, rememberDevice } from "../../accounts/sessions/devices";
 import { endAllSessions } from "../../accounts/sessions/sessions";
@@ -17,6 +17,7 @@ import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
 import { providerLabel } from "./external-sign-in";
+import { type LinkForm, passwordProblem } from "./password-policy";
 
 /** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
 export async function requestPasswordReset(visitor: Visitor, typedEmail: string): Promise<number | null> {
@@ -58,37 +59,43 @@ export async function mailInvitation(email: string, language: Language): Promise
   };
 }
 
-/** Whether the page of a link may show its form. Reads only. */
+/** Reads only: link scanners open links, too. */
 export const isResetLinkLive = (link: MailedLink): Promise<boolean> =>
-  query((em) => isLinkValid(em, PasswordReset, link));
+  query((em) => isLinkLive(em, PasswordReset, link));
 
-export async function isResetLinkValid(link: MailedLink): Promise<boolean> {
-  const valid = await isResetLinkLive(link);
-  if (!valid) logEvent({ event: "password_reset.refused", reason: "invalid_link" });
-  return valid;
+function refuseLink(): "invalid_link" {
+  logEvent({ event: "password_reset.refused", reason: "invalid_link" });
+  return "invalid_link";
+}
+
+/**
+ * Verifies the link, then the password, and stores the password. A wrong password leaves the link usable.
+ * @throws HashingOverloaded
+ */
+export async function resetPassword(visitor: Visitor, form: LinkForm) {
+  if (!(await isResetLinkLive(form))) return refuseLink();
+  const problem = await passwordProblem(form);
+  if (problem) return { problem };
+  const deviceToken = await storePassword(visitor, form, await hashPassword(visitor, form.password));
+  return deviceToken === null ? refuseLink() : { deviceToken };
 }
 
 /**
  * Stores the password, and ends every link, session, email change and device but this browser's, in one transaction.
- * @returns the device's token; `null`, and nothing changed, for a link that is not valid. @throws HashingOverloaded
+ * @returns the device's token; `null`, and nothing changed, for a link that is not valid
  */
-export async function resetPassword(visitor: Visitor, link: MailedLink, newPassword: string): Promise<string | null> {
-  const email = parseAddress(link.email);
-  if (email === null) return null;
-  const passwordHash = await hashPassword(visitor, newPassword);
-  const deviceToken = await unitOfWork(async (em) => {
+export async function storePassword(visitor: Visitor, link: MailedLink, passwordHash: string): Promise<string | null> {
+  return unitOfWork(async (em) => {
     // Locked before the sessions end: otherwise a login with the old hash could start one after them.
-    const user = await lockUser(em, { email, suspendedAt: null });
+    const user = await lockUser(em, { email: parseAddress(link.email) ?? "", suspendedAt: null });
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
     user.passwordHash = passwordHash;
-    await em.nativeDelete(PasswordReset, { email });
+    await em.nativeDelete(PasswordReset, { email: user.email });
     await forgetDevices(em, user.id);
     const { token: deviceToken } = await rememberDevice(em, user.id, null);
-    await clearAttempts(em, loginLimit, email);
+    await clearAttempts(em, loginLimit, user.email);
     await tell(em, "password_reset", user, { language: visitor.language });
     await endAllSessions(em, user.id, "password_reset");
     return deviceToken;
   });
-  if (deviceToken === null) logEvent({ event: "password_reset.refused", reason: "invalid_link" });
-  return deviceToken;
 }

@@ -1,8 +1,8 @@
 import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limits";
-import { consumeLink, isLinkValid, issueLink, lockAddresses, type MailedLink } from "../../accounts/links/mailed-links";
+import { consumeLink, isLinkLive, issueLink, lockAddresses, type MailedLink } from "../../accounts/links/mailed-links";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
 import { rememberDevice } from "../../accounts/sessions/devices";
-import { startSession } from "../../accounts/sessions/sessions";
+import { type DeviceSignIn, startSession } from "../../accounts/sessions/sessions";
 import { parseAddress } from "../../accounts/users/email-address";
 import { createUser, mayRegister, nullIfTaken } from "../../accounts/users/users";
 import { config } from "../../config";
@@ -15,6 +15,7 @@ import { accountExistsMail, registrationMail } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
+import { type LinkForm, passwordProblem } from "./password-policy";
 
 /** Whether the pages and mails offer a new account. */
 export const offersRegistration = (): boolean => config().passwords.on && config().registration.mode !== "closed";
@@ -57,32 +58,42 @@ export async function mailRegistration(email: string, language: Language, return
 export async function isRegistrationLinkLive(link: MailedLink): Promise<boolean> {
   const email = parseAddress(link.email);
   if (email === null || !mayRegister(email)) return false;
-  return query(async (em) => (await isLinkValid(em, Registration, link)) && (await em.count(User, { email })) === 0);
+  return query(async (em) => (await isLinkLive(em, Registration, link)) && (await em.count(User, { email })) === 0);
 }
 
-export async function isRegistrationLinkValid(link: MailedLink): Promise<boolean> {
-  const valid = await isRegistrationLinkLive(link);
-  if (!valid) logEvent({ event: "registration.refused", reason: "invalid_link" });
-  return valid;
+function refuseLink(): "invalid_link" {
+  logEvent({ event: "registration.refused", reason: "invalid_link" });
+  return "invalid_link";
 }
 
-/** Creates the user in one transaction; `null`, and nothing changed, for an invalid link. @throws HashingOverloaded */
-export async function completeRegistration(visitor: Visitor, link: MailedLink, password: string) {
+/**
+ * Verifies the link, then the password, and creates the user. A wrong password leaves the link usable.
+ * @throws HashingOverloaded
+ */
+export async function completeRegistration(visitor: Visitor, form: LinkForm) {
+  if (!(await isRegistrationLinkLive(form))) return refuseLink();
+  const problem = await passwordProblem(form);
+  if (problem) return { problem };
+  const done = await registerUser(visitor, form, await hashPassword(visitor, form.password));
+  if (!done) return refuseLink();
+  logEvent({ event: "registration.completed", userId: done.session.userId });
+  return done;
+}
+
+/** Creates the user and starts a session, in one transaction; `null`, and nothing changed, for an invalid link. */
+export async function registerUser(
+  visitor: Visitor,
+  link: MailedLink,
+  passwordHash: string,
+): Promise<DeviceSignIn | null> {
   const email = parseAddress(link.email);
   if (email === null || !mayRegister(email)) return null;
-  const passwordHash = await hashPassword(visitor, password);
-  const done = await unitOfWork(async (em) => {
+  return unitOfWork(async (em) => {
     await lockAddresses(em, email);
     if (!(await consumeLink(em, Registration, link))) return null;
     const userId = await createUser(em, { email, passwordHash, language: visitor.language });
     const session = await startSession(em, userId, visitor);
     const { token: deviceToken } = await rememberDevice(em, userId, null);
-    return { userId, session, deviceToken };
+    return { session, deviceToken };
   }).catch(nullIfTaken);
-  if (!done) {
-    logEvent({ event: "registration.refused", reason: "invalid_link" });
-    return null;
-  }
-  logEvent({ event: "registration.completed", userId: done.userId });
-  return done;
 }
