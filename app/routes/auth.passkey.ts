@@ -1,14 +1,7 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { factsOf } from "#server/door/request-facts";
-import {
-  addPasskey,
-  countChallenge,
-  hasPasskeys,
-  newCeremonyToken,
-  startAddingPasskey,
-  startPasskeySignIn,
-} from "#server/features/owner/passkeys";
-import { signInWithPasskey } from "#server/features/visitor/passkey-sign-in";
+import { addPasskey, hasPasskeys, startAddingPasskey } from "#server/features/owner/passkeys";
+import { signInWithPasskey, startPasskeySignIn } from "#server/features/visitor/passkey-sign-in";
 import { methodNotAllowed, minutesIn, respond, returnToOf, tooManyRequests } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import { ceremonyCookie } from "~/visitor/cookies";
@@ -21,19 +14,25 @@ async function recentlySignedIn(request: Request) {
   return signedIn && !mustSignInAgain(signedIn) ? signedIn : null;
 }
 
-/** The options of a ceremony to add a passkey or to sign in. Only this browser can answer the challenge. */
-async function ceremonyOptions(request: Request, by: "add" | "upgrade" | undefined): Promise<Response> {
+const purposes = ["sign-in", "add", "upgrade"] as const;
+
+type Purpose = (typeof purposes)[number];
+
+/** Begins the ceremony. `null` if this browser may not. */
+async function begin(request: Request, purpose: Purpose) {
+  if (purpose === "sign-in") return startPasskeySignIn(visitorOf(request));
+  const signedIn = await recentlySignedIn(request);
+  return signedIn && startAddingPasskey(ownerOf(request, signedIn), purpose);
+}
+
+/** The options of a ceremony. Only this browser can answer the challenge. */
+async function ceremonyOptions(request: Request, purpose: Purpose): Promise<Response> {
   if (!hasPasskeys(factsOf(request).origin)) return new Response(null, { status: 404 });
-  const signedIn = by ? await recentlySignedIn(request) : null;
-  if (by && !signedIn) return new Response(null, { status: 403 });
-  const wait = await countChallenge(visitorOf(request), signedIn?.user.id ?? null);
-  if (wait !== null) return new Response(null, tooManyRequests(wait));
-  // A new challenge does not change the browser's token: each of its tabs has a challenge of its own.
-  const ceremonyToken = ceremonyCookie.read(request) ?? newCeremonyToken();
-  const headers = { "Set-Cookie": ceremonyCookie.write(request, ceremonyToken) };
-  if (!by || !signedIn) return Response.json(await startPasskeySignIn({ ceremonyToken }), { headers });
-  const options = await startAddingPasskey({ ...ownerOf(request, signedIn), ceremonyToken }, by);
-  return options ? Response.json(options, { headers }) : new Response(null, { status: 403 });
+  const begun = await begin(request, purpose);
+  if (!begun) return new Response(null, { status: 403 });
+  if ("wait" in begun) return new Response(null, tooManyRequests(begun.wait));
+  const headers = { "Set-Cookie": ceremonyCookie.write(request, begun.ceremonyToken) };
+  return Response.json(begun.options, { headers });
 }
 
 /** Adds the passkey that the browser created without a click. The page shows no refusal. */
@@ -56,14 +55,16 @@ async function signInBy(request: Request, text: string) {
   return signIn(request, { ...done, way: "passkey", returnTo: returnToOf(request) });
 }
 
-/** With the field `passkey`: a sign-in or an upgrade. Without it: the options of a ceremony for the `purpose`. */
+/** With the field `passkey`, the answer of a sign-in or an upgrade; without it, the options of the `purpose`. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     const { sent } = await readFields(request, "purpose", "passkey");
-    const { purpose, passkey } = sent;
-    const by = purpose === "add" || purpose === "upgrade" ? purpose : undefined;
-    if (passkey === undefined) return ceremonyOptions(request, by);
-    return by === "upgrade" ? upgrade(request, passkey) : signInBy(request, passkey);
+    const { purpose: name = "sign-in", passkey } = sent;
+    const purpose = purposes.find((known) => known === name);
+    if (purpose && passkey === undefined) return ceremonyOptions(request, purpose);
+    if (purpose === "sign-in") return signInBy(request, passkey ?? "");
+    if (purpose === "upgrade") return upgrade(request, passkey ?? "");
+    return new Response(null, { status: 422 });
   });
 }
 

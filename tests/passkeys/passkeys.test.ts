@@ -366,6 +366,15 @@ describe("signing in", () => {
     });
   });
 
+  test.each(["add", "register", ""])("with the purpose %j starts no session", async (purpose) => {
+    const asked = await ask("sign-in");
+    const fields = { purpose, passkey: authenticator.get(asked.options) };
+    const { cookie } = asked;
+    const refused = await latchkey.unchanged(() => call(passkey.action, post("/auth/passkey", fields, { cookie })));
+    expect(refused.status).toBe(422);
+    expect(refused.cookies).toEqual({});
+  });
+
   test("carries return_to", async () => {
     const asked = await ask("sign-in");
     const form = { passkey: authenticator.get(asked.options) };

@@ -4,28 +4,38 @@ import { config } from "../../config";
 import { type Passkey, PasskeyChallenge } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
+import type { Visitor } from "../../visitor";
+import { challengeCounters, count } from "../limits/rate-limits";
 import { mintToken, sha256 } from "../links/tokens";
+import { findAnyDevice } from "../sessions/devices";
 
 /** Loaded when somebody uses a passkey: the library's parsers of CBOR and certificates would slow down a start. */
 export const webAuthn = () => import("@simplewebauthn/server");
 
-/** What a challenge is for. It is valid for one purpose, in one browser and for one session. */
-interface Ceremony {
-  /** From the browser's cookie; `null` if the browser has no challenge. */
-  ceremonyToken: string | null;
-  purpose: "sign-in" | `${"add" | "upgrade"}:${string}`;
-}
+/** What a challenge is for, and for an owner the session. The challenge is valid for this alone, in one browser. */
+type Purpose = "sign-in" | `${"add" | "upgrade"}:${string}`;
 
-const hashOf = ({ ceremonyToken, purpose }: Ceremony, challenge: string) =>
+const hashOf = (purpose: Purpose, ceremonyToken: string | null, challenge: string) =>
   sha256(`${purpose}:${ceremonyToken}:${challenge}`);
 
-/** @returns 32 random bytes, of which the database has the hash only */
-export async function issueChallenge(ceremony: Ceremony): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * Issues 32 random bytes, of which the database has the hash only. The browser's cookie keeps the `ceremonyToken`; each
+ * of its tabs has a challenge of its own. @returns `wait` seconds, without a challenge, after too many
+ */
+export async function issueChallenge(
+  visitor: Visitor,
+  purpose: Purpose,
+  userId: string | null = null,
+): Promise<{ challenge: Uint8Array<ArrayBuffer>; ceremonyToken: string } | { wait: number }> {
+  const owner = userId ?? (await findAnyDevice(visitor.deviceToken));
+  const wait = await count(challengeCounters(owner, visitor.network));
+  if (wait !== null) return { wait };
+  const ceremonyToken = visitor.ceremonyToken ?? mintToken();
   const challenge = Buffer.from(mintToken(), "hex");
-  const challengeHash = hashOf(ceremony, challenge.toString("base64url"));
+  const challengeHash = hashOf(purpose, ceremonyToken, challenge.toString("base64url"));
   const expiresAt = new Date(Date.now() + PASSKEY_CHALLENGE_TTL_MS);
   await query((em) => em.insert(PasskeyChallenge, { challengeHash, expiresAt }));
-  return challenge;
+  return { challenge, ceremonyToken };
 }
 
 const base64url = z.string().regex(/^[\w-]+$/);
@@ -63,17 +73,22 @@ function parse<Answer extends { response: { clientDataJSON: string } }>(schema: 
 type Parsed = NonNullable<ReturnType<typeof parse>>;
 
 /** Of simultaneous callers, exactly one consumes the challenge. */
-async function consume<Answered extends Parsed>(ceremony: Ceremony, answered: Answered | null) {
+async function consume<Answered extends Parsed>(
+  { ceremonyToken }: Visitor,
+  purpose: Purpose,
+  answered: Answered | null,
+) {
   if (!answered) return { reason: "malformed" } as const;
-  const challengeHash = hashOf(ceremony, answered.challenge);
+  const challengeHash = hashOf(purpose, ceremonyToken, answered.challenge);
   const where = { challengeHash, expiresAt: { $gt: new Date() } };
-  const consumed = ceremony.ceremonyToken !== null && (await query((em) => em.nativeDelete(PasskeyChallenge, where)));
+  const consumed = ceremonyToken !== null && (await query((em) => em.nativeDelete(PasskeyChallenge, where)));
   return consumed === 1 ? answered : ({ reason: "challenge" } as const);
 }
 
 /** Parses an answer, as JSON, and consumes its challenge. */
-export const consumeSignIn = (ceremony: Ceremony, text: string) => consume(ceremony, parse(signInAnswer, text));
-export const consumeNewPasskey = (ceremony: Ceremony, text: string) => consume(ceremony, parse(newPasskey, text));
+export const consumeSignIn = (visitor: Visitor, text: string) => consume(visitor, "sign-in", parse(signInAnswer, text));
+export const consumeNewPasskey = (visitor: Visitor, purpose: Purpose, text: string) =>
+  consume(visitor, purpose, parse(newPasskey, text));
 
 type Consumed<Consume extends (...asked: never) => unknown> = Exclude<Awaited<ReturnType<Consume>>, { reason: string }>;
 export type SignInAnswer = Consumed<typeof consumeSignIn>;

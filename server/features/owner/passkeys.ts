@@ -1,5 +1,4 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { challengeCounters, count } from "../../accounts/limits/rate-limits";
 import {
   algorithms,
   consumeNewPasskey,
@@ -10,7 +9,7 @@ import {
   webAuthn,
 } from "../../accounts/passkeys/ceremonies";
 import { waysIn } from "../../accounts/passkeys/passkeys";
-import { browserName, findAnyDevice } from "../../accounts/sessions/devices";
+import { browserName } from "../../accounts/sessions/devices";
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseName } from "../../accounts/users/users";
@@ -20,10 +19,7 @@ import { query, unitOfWork } from "../../database/unit-of-work";
 import type { PasskeyFailure } from "../../events";
 import { logEvent } from "../../log";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
-import type { Visitor } from "../../visitor";
 import type { Owner } from "./sessions";
-
-export { mintToken as newCeremonyToken } from "../../accounts/links/tokens";
 
 export const mostPasskeys = 20; // of a user
 
@@ -33,54 +29,41 @@ export const hasPasskeys = (origin: string): boolean => config().relyingPartyId 
 /** `add`: the owner adds it. `upgrade`: the browser adds it without a click (WebAuthn Level 3, section 5.1.3). */
 type Adding = "add" | "upgrade";
 
-const ceremonyOf = ({ ceremonyToken, sessionId }: Owner, by: Adding) =>
-  ({ ceremonyToken, purpose: `${by}:${sessionId}` }) as const;
+const purposeOf = ({ sessionId }: Owner, by: Adding) => `${by}:${sessionId}` as const;
 
 /** Whether the account page asks if the passkey is the owner's. It asks for 30 days (`distrustEarlierUser`). */
 export const isQuestioned = ({ questionedAt }: Passkey): boolean =>
   questionedAt != null && Date.now() - questionedAt.getTime() < 30 * 24 * 3_600_000;
 
-/** Counts a challenge before it is issued. @returns `null`, or the seconds until the next one is allowed */
-export const countChallenge = async ({ network, deviceToken }: Visitor, userId: string | null) =>
-  count(challengeCounters(userId ?? (await findAnyDevice(deviceToken)), network));
-
-/** WebAuthn's options of both ceremonies. A browser answers them within the challenge's five minutes. */
-const common = { timeout: PASSKEY_CHALLENGE_TTL_MS, userVerification: "required" } as const;
-
-/** Options for the browser's `navigator.credentials.get`. */
-export async function startPasskeySignIn({ ceremonyToken }: Pick<Visitor, "ceremonyToken">) {
-  const challenge = await issueChallenge({ ceremonyToken, purpose: "sign-in" });
-  const { generateAuthenticationOptions } = await webAuthn();
-  return generateAuthenticationOptions({ ...common, rpID: relyingPartyId(), challenge });
-}
-
 export const passkeysOf = (userId: string): Promise<Passkey[]> =>
   query((em) => em.find(Passkey, { user: userId }, { orderBy: { createdAt: "asc" } }));
 
 /**
- * Options for the browser's `navigator.credentials.create`. Each authenticator makes one passkey for an account. `null`
- * for an upgrade of an account that has one.
+ * The `options` of the browser's `navigator.credentials.create`. Each authenticator makes one passkey for an account.
+ * `null` for an upgrade of an account that has one; `wait` seconds after too many challenges.
  */
 export async function startAddingPasskey(owner: Owner, by: Adding) {
   const { email, name } = owner.user;
   const isUpgrade = by === "upgrade";
   const passkeys = await passkeysOf(owner.userId);
   if (isUpgrade && passkeys.length > 0) return null;
-  const challenge = await issueChallenge(ceremonyOf(owner, by));
+  const issued = await issueChallenge(owner, purposeOf(owner, by), owner.userId);
+  if ("wait" in issued) return issued;
   const { generateRegistrationOptions } = await webAuthn();
-  return generateRegistrationOptions({
-    timeout: common.timeout,
+  const options = await generateRegistrationOptions({
+    timeout: PASSKEY_CHALLENGE_TTL_MS,
     rpName: config().brand.name,
     rpID: relyingPartyId(),
     userID: userHandle(owner.userId),
     userName: email,
     userDisplayName: name ?? email,
-    challenge,
+    challenge: issued.challenge,
     supportedAlgorithmIDs: algorithms,
     // A browser that can verify nobody without a dialogue refuses a conditional creation with "required".
     authenticatorSelection: { residentKey: "required", userVerification: isUpgrade ? "preferred" : "required" },
     excludeCredentials: passkeys.map(({ credentialId: id }) => ({ id })),
   });
+  return { options, ceremonyToken: issued.ceremonyToken };
 }
 
 /** The account as the WebAuthn Signal API names it to the browser's password manager. */
@@ -103,7 +86,7 @@ export async function addPasskey(
   by: Adding,
   { text, typedName }: { text: string; typedName: string },
 ): Promise<"added" | "refused" | "too_many" | "session_ended"> {
-  const answered = await consumeNewPasskey(ceremonyOf(owner, by), text);
+  const answered = await consumeNewPasskey(owner, purposeOf(owner, by), text);
   if ("reason" in answered) return refuse(answered.reason);
   const verified = await verifyNewPasskey(answered, by === "upgrade");
   if (!verified) return refuse("not_verified");

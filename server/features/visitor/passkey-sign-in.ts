@@ -1,12 +1,30 @@
-import { consumeSignIn, type SignInAnswer, verifySignIn } from "../../accounts/passkeys/ceremonies";
+import {
+  consumeSignIn,
+  issueChallenge,
+  relyingPartyId,
+  type SignInAnswer,
+  verifySignIn,
+  webAuthn,
+} from "../../accounts/passkeys/ceremonies";
 import type { DeviceSignIn } from "../../accounts/sessions/sessions";
 import { lockUser } from "../../accounts/users/users";
 import { Passkey } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { PasskeyFailure } from "../../events";
 import { logEvent } from "../../log";
+import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
 import type { Visitor } from "../../visitor";
 import { countLogin, startKnownSession } from "./login";
+
+/** The `options` of the browser's `navigator.credentials.get`; `wait` seconds after too many challenges. */
+export async function startPasskeySignIn(visitor: Visitor) {
+  const issued = await issueChallenge(visitor, "sign-in");
+  if ("wait" in issued) return issued;
+  const { challenge, ceremonyToken } = issued;
+  const { generateAuthenticationOptions } = await webAuthn();
+  const rule = { rpID: relyingPartyId(), timeout: PASSKEY_CHALLENGE_TTL_MS, userVerification: "required" } as const;
+  return { options: await generateAuthenticationOptions({ ...rule, challenge }), ceremonyToken };
+}
 
 interface Failure {
   reason: PasskeyFailure;
@@ -46,8 +64,7 @@ function refuse(failure: Failure): null {
  * others in its network. @param text an authenticator's answer, as JSON
  */
 export async function signInWithPasskey(visitor: Visitor, text: string) {
-  const { ceremonyToken } = visitor;
-  const answered = await consumeSignIn({ ceremonyToken, purpose: "sign-in" }, text);
+  const answered = await consumeSignIn(visitor, text);
   if ("reason" in answered) return refuse(answered);
   return countLogin(visitor, null, async () => {
     const done = await verifyAnswer(visitor, answered);
