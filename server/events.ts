@@ -34,7 +34,15 @@ export type ExternalSignInFailure =
   | `${SignInStep}: ${CallFailureReason}`;
 
 /** Why the answer of an authenticator was refused. `counter`: it went back, so the passkey may have been copied. */
-export type PasskeyFailure = "malformed" | "challenge" | "unknown" | "known" | "not_verified" | "suspended" | "counter";
+export type PasskeyFailure =
+  | "malformed"
+  | "challenge"
+  | "unknown"
+  | "known"
+  | "too_many"
+  | "not_verified"
+  | "suspended"
+  | "counter";
 
 export type SessionEnd =
   | "logout"
@@ -76,10 +84,10 @@ export type AuthenticationEvent =
   | { event: "registration.completed"; userId: string }
   | { event: "registration.refused"; reason: "throttled" | "invalid_link" | "registration_closed" }
   | { event: "idp.started" }
-  | { event: "idp.succeeded" | "idp.linked" | "idp.unlinked"; userId: string }
+  | { event: "idp.succeeded" | "idp.linked" | "idp.unlinked" | "idp.kept"; userId: string }
   | { event: "idp.failed"; reason: ExternalSignInFailure }
   | { event: "idp.logout_refused"; reason: LogoutTokenFailure }
-  | { event: "passkey.added" | "passkey.removed" | "passkey.succeeded"; userId: string }
+  | { event: "passkey.added" | "passkey.removed" | "passkey.kept" | "passkey.succeeded"; userId: string }
   | { event: "passkey.failed"; reason: PasskeyFailure; userId?: string }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }

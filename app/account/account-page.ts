@@ -1,4 +1,4 @@
-import { isQuestioned, mostPasskeys, type passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
+import { mostPasskeys, type passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
 import { type activeSessions, browserName, type Owner } from "#server/features/owner/sessions";
 import type { Language } from "#server/languages/languages";
 import { momentIn, oncePerLanguage } from "#server/languages/translate";
@@ -46,7 +46,7 @@ export const shownPasskeys = (owner: Owner, passkeys: Passkeys) => ({
     name: passkey.name,
     added: shownMoment(owner, passkey.createdAt),
     lastUsed: passkey.lastUsedAt ? shownMoment(owner, passkey.lastUsedAt) : null,
-    questioned: isQuestioned(passkey),
+    questioned: passkey.questionedAt != null,
   })),
   newName: passkeys.length < mostPasskeys ? browserName(owner.userAgent, owner.language) : null,
   account: signalledAccount(owner.userId),

@@ -5,6 +5,7 @@ import { requestEmailChange } from "#server/features/owner/email-change";
 import { addPasskey, removePasskey } from "#server/features/owner/passkeys";
 import { changePassword, verifyCurrentPassword } from "#server/features/owner/password-change";
 import { unlinkProvider } from "#server/features/owner/provider-link";
+import { keepWayIn } from "#server/features/owner/questions";
 import { endOtherSessions, endSession } from "#server/features/owner/sessions";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
 import { passwordProblem } from "#server/features/visitor/password-policy";
@@ -95,6 +96,13 @@ async function removeOwnPasskey({ request, t, owner, form }: ActionContext) {
   return sessionsEnded(request, outcome, "sessions_ended");
 }
 
+/** @param credentialId of a passkey; `null` for the provider */
+async function keep({ t, owner, form }: ActionContext, credentialId: string | null) {
+  const outcome = await keepWayIn(owner, credentialId);
+  if (outcome === "session_ended") return outcome;
+  return outcome === "kept" ? done(t("account.kept")) : refused(form, { question: t("account.keepRefused") });
+}
+
 const emailRefusals = { no_address: "account.enterEmail", own_address: "account.ownEmail" } as const;
 
 async function changeOwnEmail({ t, owner, form }: ActionContext) {
@@ -127,6 +135,8 @@ const actions = {
   "unlink-provider": { recent: true, run: disconnect },
   "add-passkey": { recent: true, run: addOwnPasskey },
   "remove-passkey": { recent: true, run: removeOwnPasskey },
+  "keep-passkey": { run: (context) => keep(context, context.form.passkey) },
+  "keep-provider": { run: (context) => keep(context, null) },
   "change-email": { recent: true, run: changeOwnEmail },
   "delete-account": { recent: true, run: removeAccount },
 } satisfies Record<string, AccountAction>;

@@ -6,7 +6,14 @@ import type { Refusal } from "~/account/answers";
 import { useTexts } from "~/document/language";
 import { SubmitButton } from "./form-controls";
 
-export function Section({ title, action, children }: { title: string; action?: ReactNode; children: ReactNode }) {
+interface SectionProps {
+  title: string;
+  lead?: string;
+  action?: ReactNode;
+  children: ReactNode;
+}
+
+export function Section({ title, lead, action, children }: SectionProps) {
   const id = useId();
   return (
     <section aria-labelledby={id}>
@@ -14,6 +21,7 @@ export function Section({ title, action, children }: { title: string; action?: R
         <h2 id={id}>{title}</h2>
         {action}
       </div>
+      {lead && <p>{lead}</p>}
       <ul className="rows">{children}</ul>
     </section>
   );

@@ -1,8 +1,11 @@
-import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
+import { Form, Link, useActionData, useLoaderData, useSubmit } from "@remix-run/react";
+import { type FormEvent, useState } from "react";
 import { linkLifetimeMinutes } from "#server/rules";
 import { returnToName, withReturnTo } from "~/answers/return-to";
 import { Text, useTexts } from "~/document/language";
-import type { LinkRefusal, OpenedLink } from "~/forms/mailed-link";
+import { usePasskeySupport } from "~/document/page-context";
+import type { LinkParameters, LinkRefusal, OpenedLink } from "~/forms/mailed-link";
+import { Mark } from "./external-sign-in";
 import { EmailField, EmailForm, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";
 import { NewPasswordFields } from "./password-field";
@@ -10,19 +13,61 @@ import { NewPasswordFields } from "./password-field";
 interface MailedLinkPageProps {
   title: string;
   action: "/reset-password" | "/register/complete";
+  /** Of a passkey's challenge. */
+  purpose: "reset" | "register";
   submit: string;
   /** The text that says what to do if the link has just been used. */
   used: "reset.used" | "complete.used";
   again: "/forgot-password" | "/register" | null;
 }
 
+type PasskeyInsteadProps = Pick<MailedLinkPageProps, "action" | "purpose"> & { link: LinkParameters };
+
+function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
+  const t = useTexts();
+  const submit = useSubmit();
+  const [isKnown, setIsKnown] = useState(false);
+
+  /** If it fails, the server gets a text that is no answer, and says what works: the link may be used by now. */
+  async function create(event: FormEvent) {
+    event.preventDefault();
+    const { email, token } = link;
+    const passkey = await import("~/components/passkey.client")
+      .then(({ createPasskey }) => createPasskey({ purpose, email, token }))
+      .catch((error: Error) => (error.name === "InvalidStateError" ? "known" : "failed"));
+    setIsKnown(passkey === "known");
+    if (passkey !== null && passkey !== "known") submit({ ...link, passkey }, { method: "post", action });
+  }
+
+  return (
+    <div {...usePasskeySupport()}>
+      <p className="or">{t("common.or")}</p>
+      {isKnown && (
+        <Notice role="alert">
+          <Text
+            of="link.passkeyExists"
+            parts={{ login: (text) => <Link to={withReturnTo("/login", link.return_to)}>{text}</Link> }}
+          />
+        </Notice>
+      )}
+      <Form method="post" action={action} onSubmit={create}>
+        <SubmitButton className="quiet" intent="passkey">
+          {t("link.passkeyInstead")}
+          <Mark of="passkey" />
+        </SubmitButton>
+      </Form>
+    </div>
+  );
+}
+
 const problems = { dead: "link.dead", incomplete: "link.incomplete" } as const;
 
-export function MailedLinkPage({ title, action, submit, used, again }: MailedLinkPageProps) {
+export function MailedLinkPage({ title, action, purpose, submit, used, again }: MailedLinkPageProps) {
   const t = useTexts();
-  const { problem, ...link } = useLoaderData<OpenedLink>();
+  const { problem, passkeys, ...opened } = useLoaderData<OpenedLink>();
   const refused = useActionData<LinkRefusal>();
-  const { email, token, return_to: returnTo } = { ...link, ...refused?.typed };
+  const link: LinkParameters = { ...opened, ...refused?.typed };
+  const { email, token, return_to: returnTo } = link;
   if (!refused?.invalidLink) {
     const askAgain = again && `${again}?${new URLSearchParams({ email })}`;
     return (
@@ -38,6 +83,7 @@ export function MailedLinkPage({ title, action, submit, used, again }: MailedLin
             )}
           </Notice>
         )}
+        {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
         <Form method="post" action={action}>
           <input type="hidden" name="token" value={token} />
           {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
@@ -45,6 +91,7 @@ export function MailedLinkPage({ title, action, submit, used, again }: MailedLin
           <NewPasswordFields email={email} errors={refused?.errors ?? {}} />
           <SubmitButton>{submit}</SubmitButton>
         </Form>
+        {passkeys && !problem && <PasskeyInstead action={action} purpose={purpose} link={link} />}
       </Page>
     );
   }

@@ -1,7 +1,10 @@
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
 
-async function optionsFor(purpose: "sign-in" | "add") {
-  const answer = await fetch("/auth/passkey", { method: "POST", body: new URLSearchParams({ purpose }) });
+/** A purpose of `/auth/passkey`; a mailed link stands in for a session. */
+type Creation = { purpose: "add" } | { purpose: "reset" | "register"; email: string; token: string };
+
+async function optionsFor(asked: Creation | { purpose: "sign-in" }) {
+  const answer = await fetch("/auth/passkey", { method: "POST", body: new URLSearchParams(asked) });
   if (!answer.ok) throw new Error(`No options: status ${answer.status}`);
   return answer.json();
 }
@@ -13,6 +16,8 @@ const answerOf = (ceremony: Promise<object>) =>
     throw error;
   });
 
-export const createPasskey = async () => answerOf(startRegistration({ optionsJSON: await optionsFor("add") }));
+export const createPasskey = async (asked: Creation) =>
+  answerOf(startRegistration({ optionsJSON: await optionsFor(asked) }));
 
-export const askForPasskey = async () => answerOf(startAuthentication({ optionsJSON: await optionsFor("sign-in") }));
+export const askForPasskey = async () =>
+  answerOf(startAuthentication({ optionsJSON: await optionsFor({ purpose: "sign-in" }) }));

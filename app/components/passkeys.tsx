@@ -1,5 +1,5 @@
 import { useRevalidator, useSubmit } from "@remix-run/react";
-import { type FormEvent, useEffect, useRef } from "react";
+import { type FormEvent, type PropsWithChildren, useEffect, useRef } from "react";
 import type { passkeyOffer, shownPasskeys } from "~/account/account-page";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
@@ -49,7 +49,7 @@ function AddPasskey({ name, offered, upgradable }: AddPasskeyProps) {
     endUpgrade.current();
     const fields = new FormData(event.currentTarget);
     const passkey = await import("~/components/passkey.client")
-      .then(({ createPasskey }) => createPasskey())
+      .then(({ createPasskey }) => createPasskey({ purpose: "add" }))
       .catch(() => "");
     if (passkey === null) return;
     fields.set("passkey", passkey);
@@ -88,6 +88,34 @@ function usePasskeySignals({ items, account }: PasskeysOfAccount, name: string, 
   }, [accepted, rpId, userId, name, displayName]);
 }
 
+/** A passkey of the account, with the buttons of `children` before that which removes it. */
+export function PasskeyRow({
+  id,
+  name,
+  added,
+  lastUsed,
+  children,
+}: PasskeysOfAccount["items"][number] & PropsWithChildren) {
+  const t = useTexts();
+  return (
+    <Row
+      {...usePasskeySupport()}
+      name={<bdi>{name}</bdi>}
+      detail={
+        <>
+          <MomentLine of="passkeys.added" {...added} />
+          {lastUsed && <MomentLine of="passkeys.lastUsed" {...lastUsed} follows />}
+        </>
+      }
+    >
+      {children}
+      <ActionForm intent="remove-passkey" submit={t("passkeys.remove")}>
+        <input type="hidden" name="passkey" value={id} />
+      </ActionForm>
+    </Row>
+  );
+}
+
 type PasskeysProps = PasskeysOfAccount & { email: string; userName: string | null };
 
 export function Passkeys({ email, userName, ...passkeys }: PasskeysProps) {
@@ -97,24 +125,11 @@ export function Passkeys({ email, userName, ...passkeys }: PasskeysProps) {
   usePasskeySignals(passkeys, email, userName ?? email);
   return (
     <>
-      {items.map(({ id, name, added, lastUsed, questioned }) => (
-        <Row
-          key={id}
-          {...support}
-          name={<bdi>{name}</bdi>}
-          detail={
-            <>
-              <MomentLine of="passkeys.added" {...added} />
-              {lastUsed && <MomentLine of="passkeys.lastUsed" {...lastUsed} follows />}
-              {questioned && <strong>{t("passkeys.questioned")}</strong>}
-            </>
-          }
-        >
-          <ActionForm intent="remove-passkey" submit={t("passkeys.remove")}>
-            <input type="hidden" name="passkey" value={id} />
-          </ActionForm>
-        </Row>
-      ))}
+      {items
+        .filter(({ questioned }) => !questioned)
+        .map((passkey) => (
+          <PasskeyRow key={passkey.id} {...passkey} />
+        ))}
       {newName !== null && (
         <Row {...support} name={t("passkeys.title")} detail={t("passkeys.how")}>
           <AddPasskey name={newName} offered={offered} upgradable={upgradable} />

@@ -1,7 +1,8 @@
+import type { PropsWithChildren } from "react";
 import { useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { ActionForm, ProtectedAction, Row, Section, useRefusal } from "./account-action";
-import { Passkeys, type PasskeysOfAccount } from "./passkeys";
+import { PasskeyRow, Passkeys, type PasskeysOfAccount } from "./passkeys";
 import { NewPasswordFields, PasswordField } from "./password-field";
 
 function ChangePassword({ email }: { email: string }) {
@@ -34,18 +35,42 @@ function ChangePassword({ email }: { email: string }) {
   );
 }
 
+interface ConnectedProviderProps extends PropsWithChildren {
+  provider: string;
+  canDisconnect: boolean;
+}
+
+function ConnectedProvider({ provider, canDisconnect, children }: ConnectedProviderProps) {
+  const t = useTexts();
+  return (
+    <Row name={provider} detail={t("account.isConnected")}>
+      {children}
+      {canDisconnect && (
+        <ProtectedAction
+          label={t("account.disconnect")}
+          how={t("account.disconnectWarning", { provider })}
+          intent="unlink-provider"
+          submit={t("account.disconnectProvider", { provider })}
+          danger
+        />
+      )}
+    </Row>
+  );
+}
+
 interface WaysInProps {
   email: string;
   name: string | null;
   password: boolean;
   linked: boolean;
+  linkQuestioned: boolean;
   canConnect: boolean;
   provider: string;
   /** `null` while passkeys are off. */
   passkeys: PasskeysOfAccount | null;
 }
 
-export function WaysIn({ email, name, password, linked, canConnect, provider, passkeys }: WaysInProps) {
+export function WaysIn({ email, name, password, linked, linkQuestioned, canConnect, provider, passkeys }: WaysInProps) {
   const { t, passwordless } = usePage();
   const hasPasskeys = Boolean(passkeys?.items.length);
   return (
@@ -60,25 +85,37 @@ export function WaysIn({ email, name, password, linked, canConnect, provider, pa
           <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
         </Row>
       )}
-      {linked && (
-        <Row name={provider} detail={t("account.isConnected")}>
-          {(password || hasPasskeys) && (
-            <ProtectedAction
-              label={t("account.disconnect")}
-              how={t("account.disconnectWarning", { provider })}
-              intent="unlink-provider"
-              submit={t("account.disconnectProvider", { provider })}
-              danger
-            />
-          )}
-        </Row>
-      )}
+      {linked && !linkQuestioned && <ConnectedProvider provider={provider} canDisconnect={password || hasPasskeys} />}
       {canConnect && (
         <Row name={provider} detail={t("account.notConnected")}>
           <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
         </Row>
       )}
       {passkeys && <Passkeys {...passkeys} email={email} userName={name} />}
+    </Section>
+  );
+}
+
+/** The ways to sign in that somebody else may have added: a reset has questioned them. */
+export function Questions({ linked, linkQuestioned, password, provider, passkeys }: WaysInProps) {
+  const t = useTexts();
+  const questioned = passkeys?.items.filter((passkey) => passkey.questioned) ?? [];
+  const isLinkInQuestion = linked && linkQuestioned;
+  if (questioned.length === 0 && !isLinkInQuestion) return null;
+  return (
+    <Section title={t("questions.title")} lead={t("questions.lead")}>
+      {questioned.map((passkey) => (
+        <PasskeyRow key={passkey.id} {...passkey}>
+          <ActionForm intent="keep-passkey" submit={t("questions.keep")}>
+            <input type="hidden" name="passkey" value={passkey.id} />
+          </ActionForm>
+        </PasskeyRow>
+      ))}
+      {isLinkInQuestion && (
+        <ConnectedProvider provider={provider} canDisconnect={password || Boolean(passkeys?.items.length)}>
+          <ActionForm intent="keep-provider" submit={t("questions.keep")} />
+        </ConnectedProvider>
+      )}
     </Section>
   );
 }

@@ -1,5 +1,10 @@
+import { factsOf } from "#server/door/request-facts";
+import { hasPasskeys } from "#server/features/owner/passkeys";
+import type { PasswordProblem } from "#server/features/visitor/password-policy";
+import type { AnswerTexts } from "#server/languages/texts";
+import type { Translate } from "#server/languages/translate";
 import { keepTyped, respond } from "~/answers/responses";
-import { readFields } from "./form";
+import { passwordMessage, readFields } from "./form";
 
 /** Runs the action of a form that asks for a mail. The answer is the same for every address. */
 export function askForMail(request: Request, ask: (email: string) => Promise<unknown>) {
@@ -22,6 +27,8 @@ export interface LinkParameters {
 
 export interface OpenedLink extends LinkParameters {
   problem: "incomplete" | "dead" | null;
+  /** Whether the page offers a passkey in place of a password. */
+  passkeys: boolean;
 }
 
 /**
@@ -46,9 +53,19 @@ export async function openedLink(
   isLive: (link: LinkParameters) => Promise<boolean>,
 ): Promise<OpenedLink> {
   const link = linkParameters(request);
-  if (!link.email || !link.token) return { ...link, problem: "incomplete" };
-  return { ...link, problem: (await isLive(link)) ? null : "dead" };
+  const passkeys = hasPasskeys(factsOf(request).origin);
+  if (!link.email || !link.token) return { ...link, problem: "incomplete", passkeys };
+  return { ...link, problem: (await isLive(link)) ? null : "dead", passkeys };
 }
+
+/** The fields of a form that sets a password, or a passkey in its place. */
+export const wayInFields = ["email", "token", "password", "passwordConfirmation", "passkey"] as const;
+
+export const wayInMessage = (
+  t: Translate<AnswerTexts>,
+  problem: PasswordProblem | "passkey",
+): Record<string, string> =>
+  problem === "passkey" ? { passkey: t("link.passkeyFailed") } : passwordMessage(t, problem);
 
 export interface LinkRefusal {
   typed: Record<string, string>;

@@ -2,8 +2,11 @@ import type { ActionFunctionArgs } from "@remix-run/node";
 import { factsOf } from "#server/door/request-facts";
 import { addPasskey, hasPasskeys, startAddingPasskey } from "#server/features/owner/passkeys";
 import { signInWithPasskey, startPasskeySignIn } from "#server/features/visitor/passkey-sign-in";
+import { startResetPasskey } from "#server/features/visitor/password-reset";
+import { startRegistrationPasskey } from "#server/features/visitor/registration";
 import { methodNotAllowed, minutesIn, respond, returnToOf, tooManyRequests } from "~/answers/responses";
 import { readFields } from "~/forms/form";
+import type { LinkParameters } from "~/forms/mailed-link";
 import { ceremonyCookie } from "~/visitor/cookies";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
 import { ownerOf, textsFor, visitorOf } from "~/visitor/visitor";
@@ -14,22 +17,25 @@ async function recentlySignedIn(request: Request) {
   return signedIn && !mustSignInAgain(signedIn) ? signedIn : null;
 }
 
-const purposes = ["sign-in", "add", "upgrade"] as const;
+const purposes = ["sign-in", "add", "upgrade", "reset", "register"] as const;
 
 type Purpose = (typeof purposes)[number];
 
-/** Begins the ceremony. `null` if this browser may not. */
-async function begin(request: Request, purpose: Purpose) {
+/** Begins the ceremony. `null` if this browser may not. @param link proves the mailbox, in place of a session */
+async function begin(request: Request, purpose: Purpose, link: LinkParameters) {
   if (purpose === "sign-in") return startPasskeySignIn(visitorOf(request));
+  if (purpose === "reset") return startResetPasskey(visitorOf(request), link);
+  if (purpose === "register") return startRegistrationPasskey(visitorOf(request), link);
   const signedIn = await recentlySignedIn(request);
   return signedIn && startAddingPasskey(ownerOf(request, signedIn), purpose);
 }
 
 /** The options of a ceremony. Only this browser can answer the challenge. */
-async function ceremonyOptions(request: Request, purpose: Purpose): Promise<Response> {
+async function ceremonyOptions(request: Request, purpose: Purpose, link: LinkParameters): Promise<Response> {
   if (!hasPasskeys(factsOf(request).origin)) return new Response(null, { status: 404 });
-  const begun = await begin(request, purpose);
+  const begun = await begin(request, purpose, link);
   if (!begun) return new Response(null, { status: 403 });
+  if (begun === "invalid_link") return new Response(null, { status: 422 });
   if ("wait" in begun) return new Response(null, tooManyRequests(begun.wait));
   const headers = { "Set-Cookie": ceremonyCookie.write(request, begun.ceremonyToken) };
   return Response.json(begun.options, { headers });
@@ -58,10 +64,10 @@ async function signInBy(request: Request, text: string) {
 /** With the field `passkey`, the answer of a sign-in or an upgrade; without it, the options of the `purpose`. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { sent } = await readFields(request, "purpose", "passkey");
+    const { sent, fields } = await readFields(request, "purpose", "passkey", "email", "token");
     const { purpose: name = "sign-in", passkey } = sent;
     const purpose = purposes.find((known) => known === name);
-    if (purpose && passkey === undefined) return ceremonyOptions(request, purpose);
+    if (purpose && passkey === undefined) return ceremonyOptions(request, purpose, fields);
     if (purpose === "sign-in") return signInBy(request, passkey ?? "");
     if (purpose === "upgrade") return upgrade(request, passkey ?? "");
     return new Response(null, { status: 422 });

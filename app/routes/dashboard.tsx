@@ -12,7 +12,7 @@ import { respond } from "~/answers/responses";
 import { AccountDetails, DeleteAccount, Person } from "~/components/account-details";
 import { Notice, Page } from "~/components/page";
 import { SessionList } from "~/components/session-list";
-import { WaysIn } from "~/components/ways-in";
+import { Questions, WaysIn } from "~/components/ways-in";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
@@ -26,14 +26,21 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const signedIn = await requireUser(request, "/login");
     const owner = ownerOf(request, signedIn);
-    const { name, email, pictureUrl: picture, hasPassword: password, isLinked: linked } = owner.user;
+    const {
+      name,
+      email,
+      pictureUrl: picture,
+      hasPassword: password,
+      isLinked: linked,
+      isLinkQuestioned: linkQuestioned,
+    } = owner.user;
     const sessions = await activeSessions(owner.userId);
     const passkeys = hasPasskeys(factsOf(request).origin) ? await passkeysOf(owner.userId) : null;
     const { offer, headers } = passkeyOffer(request, owner, passkeys);
     const provider = providerLabel(owner.language);
     allowLogOut(request, linked ? null : consentOrigin());
     const page = {
-      user: { name, email, picture, password, linked },
+      user: { name, email, picture, password, linked, linkQuestioned },
       provider,
       canConnect: provider !== null && !linked,
       passkeys: passkeys && { ...shownPasskeys(owner, passkeys), ...offer },
@@ -53,6 +60,7 @@ export default function Dashboard() {
   const t = useTexts();
   const { user, passkeys, canConnect, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
   const provider = loaded.provider ?? t("account.externalSignIn");
+  const waysIn = { ...user, provider, canConnect, passkeys };
   const { key } = useLocation();
   const result = useActionData<{ done?: string } & Partial<Refusal>>();
   const errors = result?.errors ?? {};
@@ -66,7 +74,13 @@ export default function Dashboard() {
   const failed = !result && notice === "idp_failed" && t("account.connectFailed", { provider });
   const done = result ? result.done : notices.get(notice ?? "");
   const problem =
-    errors.intent ?? errors.sessionId ?? errors.passwordLink ?? errors.provider ?? errors.passkey ?? failed;
+    errors.intent ??
+    errors.question ??
+    errors.sessionId ??
+    errors.passwordLink ??
+    errors.provider ??
+    errors.passkey ??
+    failed;
   return (
     <Page title={t("common.accountTitle")} wide>
       <Person {...user} />
@@ -74,7 +88,8 @@ export default function Dashboard() {
       {problem && <Notice role="alert">{problem}</Notice>}
       {/* A new key after each action: the forms are closed and empty again, as after a page load. */}
       <Fragment key={key}>
-        <WaysIn {...user} provider={provider} canConnect={canConnect} passkeys={passkeys} />
+        <Questions {...waysIn} />
+        <WaysIn {...waysIn} />
         <SessionList sessions={sessions} />
         <AccountDetails email={user.email} />
         <DeleteAccount />

@@ -88,6 +88,7 @@ function LoginNotice(loaded: Loaded) {
   const t = useTexts();
   const done = {
     password_reset: t("login.passwordReset"),
+    passkey_set: t("login.passkeySet"),
     email_changed: t("login.emailChanged"),
     signed_out: t("login.signedOut"),
     sign_in_again: t("login.signInAgain", { count: recentSignInMinutes }),

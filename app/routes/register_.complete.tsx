@@ -7,8 +7,8 @@ import { returnToName } from "~/answers/return-to";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { passwordMessage, readFields } from "~/forms/form";
-import { type LinkRefusal, openedLink } from "~/forms/mailed-link";
+import { readFields } from "~/forms/form";
+import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
 import { signIn } from "~/visitor/session";
 import { textsFor, visitorOf } from "~/visitor/visitor";
 
@@ -26,8 +26,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const names = ["email", "token", "password", "passwordConfirmation", returnToName] as const;
-    const { fields, typed } = await readFields(request, ...names);
+    const { fields, typed } = await readFields(request, ...wayInFields, returnToName);
     const returnTo = allowedReturn(fields[returnToName]);
     const t = textsFor(request);
     const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) => {
@@ -37,8 +36,8 @@ export function action({ request }: ActionFunctionArgs) {
     };
     const done = await completeRegistration(visitorOf(request), fields);
     if (done === "invalid_link") return refuse({ invalidLink: t("link.invalid") });
-    if ("problem" in done) return refuse({ errors: passwordMessage(t, done.problem) });
-    return signIn(request, { ...done, way: "password", returnTo });
+    if ("problem" in done) return refuse({ errors: wayInMessage(t, done.problem) });
+    return signIn(request, { ...done, returnTo });
   });
 }
 
@@ -49,6 +48,7 @@ export default function CompleteRegistration() {
     <MailedLinkPage
       title={t("complete.title")}
       action="/register/complete"
+      purpose="register"
       submit={t("complete.submit")}
       used="complete.used"
       again={registrationClosed ? null : "/register"}

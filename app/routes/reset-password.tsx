@@ -5,8 +5,8 @@ import { respond, unprocessable } from "~/answers/responses";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { passwordMessage, readFields } from "~/forms/form";
-import { type LinkRefusal, openedLink } from "~/forms/mailed-link";
+import { readFields } from "~/forms/form";
+import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
 import { deviceCookie } from "~/visitor/cookies";
 import { textsFor, visitorOf } from "~/visitor/visitor";
 
@@ -18,13 +18,13 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { fields, typed } = await readFields(request, "email", "token", "password", "passwordConfirmation");
+    const { fields, typed } = await readFields(request, ...wayInFields);
     const t = textsFor(request);
     const done = await resetPassword(visitorOf(request), fields);
     if (done === "invalid_link") return unprocessable<LinkRefusal>({ typed, invalidLink: t("link.invalidReset") });
-    if ("problem" in done) return unprocessable<LinkRefusal>({ typed, errors: passwordMessage(t, done.problem) });
+    if ("problem" in done) return unprocessable<LinkRefusal>({ typed, errors: wayInMessage(t, done.problem) });
     const headers = { "Set-Cookie": deviceCookie.write(request, done.deviceToken) };
-    return redirect("/login?notice=password_reset", { headers });
+    return redirect(`/login?notice=${fields.passkey ? "passkey_set" : "password_reset"}`, { headers });
   });
 }
 
@@ -34,6 +34,7 @@ export default function ResetPassword() {
     <MailedLinkPage
       title={t("reset.title")}
       action="/reset-password"
+      purpose="reset"
       submit={t("reset.submit")}
       used="reset.used"
       again="/forgot-password"

@@ -2,7 +2,7 @@ import { type CookieAttributes, serializeCookie } from "oslo/cookie";
 import { config } from "#server/config";
 import { cookieOf, cookieValues, originOf, sessionCookieName } from "#server/door/request-facts";
 import type { SessionToken } from "#server/features/owner/sessions";
-import { DEVICE_LIFETIME_MS, PASSKEY_CHALLENGE_TTL_MS } from "#server/rules";
+import { DEVICE_LIFETIME_MS, PASSKEY_CHALLENGE_TTL_MS, type SignInWay, signInWays } from "#server/rules";
 
 const isHttps = (request: Request) => originOf(request).startsWith("https:");
 
@@ -52,20 +52,15 @@ export function writeSession(request: Request, { token, expiresAt: expires }: Se
   });
 }
 
-/** The ways to sign in. */
-const ways = ["password", "provider", "passkey"] as const;
-
-export type Way = (typeof ways)[number];
-
 /** How this browser signed in last; `null` without a cookie or with an unknown value. */
-export function lastWay(request: Request): Way | null {
+export function lastWay(request: Request): SignInWay | null {
   const value = readCookie(request, "last_sign_in");
-  return ways.find((way) => way === value) ?? null;
+  return signInWays.find((way) => way === value) ?? null;
 }
 
 const writeLastWay = (request: Request, value: string, maxAge: number) =>
   writeCookie(request, "last_sign_in", value, { path: "/", maxAge });
 
-export const rememberedWay = (request: Request, way: Way): string => writeLastWay(request, way, 365 * 24 * 3_600);
+export const rememberedWay = (request: Request, way: SignInWay): string => writeLastWay(request, way, 365 * 24 * 3_600);
 
 export const forgottenWay = (request: Request): string => writeLastWay(request, "", 0);

@@ -9,10 +9,10 @@ import {
   type SignedIn,
 } from "#server/features/owner/sessions";
 import { consentOrigin, providerLogoutUrl } from "#server/features/visitor/external-sign-in";
-import { recentSignInMinutes } from "#server/rules";
+import { recentSignInMinutes, type SignInWay } from "#server/rules";
 import { allowedReturn, allowFormTarget, redirectTo, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
-import { deviceCookie, lastWay, rememberedWay, sessionToken, sessionTokens, type Way, writeSession } from "./cookies";
+import { deviceCookie, lastWay, rememberedWay, sessionToken, sessionTokens, writeSession } from "./cookies";
 import { failureShown, settleFailure } from "./oauth-attempt";
 
 /** @param added seconds to those in which a sign-in is recent */
@@ -56,7 +56,7 @@ interface SignIn {
   session: NewSession;
   /** The token for the browser's device cookie. */
   deviceToken?: string;
-  way: Way;
+  way: SignInWay;
   returnTo: string | null;
   headers?: Headers;
 }

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import type { JWK } from "jose";
+import type { SignInWay } from "../rules";
 import { passwordKindIndex } from "./password-kinds";
 
 const missingIssuerIndex = {
@@ -17,6 +18,8 @@ export const User = defineEntity({
     idpId: p.text().nullable(),
     idpIssuer: p.text().nullable(),
     idpBlockedAt: p.datetime().nullable(),
+    /** Since when the account page asks whether the provider's link is the owner's. */
+    idpQuestionedAt: p.datetime().nullable(),
     name: p.text().nullable(),
     pictureUrl: p.text().nullable(),
     language: p.text().nullable(),
@@ -59,6 +62,10 @@ export const Session = defineEntity({
     tokenHash: p.text().unique("sessions_token_hash_unique"),
     user: ofUser,
     userAgent: p.text().nullable(),
+    /** How it began; `null` for a session of an earlier release. */
+    way: p.text().$type<SignInWay>().nullable(),
+    /** The passkey with which it began. */
+    credentialId: p.text().nullable(),
     createdAt: p.datetime(),
     lastSeenAt: p.datetime().index(),
     expiresAt: p.datetime().index(),
@@ -100,6 +107,7 @@ export const Passkey = defineEntity({
     name: p.text(),
     createdAt: p.datetime(),
     lastUsedAt: p.datetime().nullable(),
+    /** Since when the account page asks whether the passkey is the owner's. */
     questionedAt: p.datetime().nullable(),
   },
 });

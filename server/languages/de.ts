@@ -25,6 +25,8 @@ export const de: Texts = {
       emailChanged: "Ihre E‑Mail-Adresse wurde geändert. Melden Sie sich mit der neuen an.",
       idpFailed: "Die Anmeldung mit {provider} hat nicht funktioniert.",
       lastUsed: "Zuletzt verwendet",
+      passkeySet:
+        "Ein Passkey hat Ihr Passwort ersetzt: Das Passwort gibt es nicht mehr. Melden Sie sich mit dem Passkey an.",
       passwordReset: "Ihr Passwort wurde geändert. Melden Sie sich mit dem neuen an.",
       signedOut: "Sie sind abgemeldet.",
       signInAgain: {
@@ -44,6 +46,12 @@ export const de: Texts = {
         "Ihr Konto ist mit einem anderen Konto von {provider} verbunden: Melden Sie sich damit oder auf anderem Weg an.",
       stale: "Es hat zu lange gedauert.",
       unverified: "Ihre E‑Mail-Adresse ist von {provider} nicht bestätigt.",
+    },
+    inApp: {
+      app: "Sie sind im Browser von {app}. Die Anmeldung mit {provider} funktioniert hier nicht.",
+      copy: "Wählen Sie im Menü der App „Im Browser öffnen“, oder kopieren Sie diese Adresse in Ihren Browser:",
+      open: "Im Browser öffnen",
+      unknown: "Sie sind im Browser einer App. Die Anmeldung mit {provider} funktioniert hier nicht.",
     },
     forgot: {
       description: "Legen Sie mit einem Link in einer E‑Mail ein neues Passwort für Ihr Konto von {brand} fest.",
@@ -88,6 +96,8 @@ export const de: Texts = {
         one: "Ein Link funktioniert einmal und {count} Minute lang. Wir können Ihnen einen neuen senden.",
         other: "Ein Link funktioniert einmal und {count} Minuten lang. Wir können Ihnen einen neuen senden.",
       },
+      passkeyExists: "Dieses Gerät hat bereits einen Passkey für Ihr Konto: <login>Melden Sie sich damit an</login>.",
+      passkeyInstead: "Stattdessen einen Passkey verwenden",
       sendNew: "Neuen Link senden",
     },
     reset: {
@@ -207,11 +217,14 @@ export const de: Texts = {
       added: "Passkey, hinzugefügt: <time>{moment}</time>",
       how: "Melden Sie sich mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts an, ohne Passwort.",
       lastUsed: "Zuletzt verwendet: <time>{moment}</time>",
-      questioned:
-        "Er stammt aus der Zeit vor der letzten Bestätigung Ihrer Adresse. Wenn Sie ihn nicht hinzugefügt haben, entfernen Sie ihn.",
       remove: "Passkey entfernen",
       signIn: "Mit Passkey anmelden",
       title: "Passkey",
+    },
+    questions: {
+      keep: "Behalten",
+      lead: "Diese Anmeldewege stammen aus der Zeit, bevor Ihre E‑Mail-Adresse zuletzt bestätigt wurde. Behalten Sie, was Ihnen gehört, und entfernen Sie den Rest.",
+      title: "Gehört das Ihnen?",
     },
     noAccess: {
       again: "Noch einmal versuchen",
@@ -266,6 +279,8 @@ export const de: Texts = {
     link: {
       invalid: "Dieser Link ist ungültig oder abgelaufen.",
       invalidReset: "Dieser Link zum Zurücksetzen ist ungültig oder abgelaufen.",
+      passkeyFailed:
+        "Der Passkey wurde nicht erstellt, und der Link gilt noch. Versuchen Sie es erneut, oder wählen Sie ein Passwort.",
     },
     login: {
       passkeyFailed:
@@ -301,6 +316,9 @@ export const de: Texts = {
           "Falls {email} E‑Mails empfängt, ist ein Link zum Bestätigen der Adresse unterwegs. Ihre Adresse wird geändert, wenn Sie ihn innerhalb von {count} Minuten öffnen und bestätigen.",
       },
       enterEmail: "Geben Sie eine E‑Mail-Adresse ein.",
+      keepRefused:
+        "Diese Sitzung kann das nicht beantworten. Melden Sie sich neu an, mit Ihrem neuen Passwort oder Passkey.",
+      kept: "Es bleibt.",
       noPassword: "Dieses Konto hat noch kein Passwort. Wählen Sie unten „Passwort per E‑Mail festlegen“.",
       onlyWayIn: "Das ist der einzige Weg in Ihr Konto: Fügen Sie zuerst einen anderen hinzu.",
       ownEmail: "Das ist bereits die Adresse Ihres Kontos.",
@@ -383,6 +401,15 @@ export const de: Texts = {
         "Das Passwort Ihres Kontos wurde auf der Kontoseite geändert, und alle anderen Browser wurden abgemeldet.",
       subject: "Ihr Passwort wurde geändert",
       what: "Das Passwort Ihres Kontos wurde geändert, und alle Sitzungen wurden beendet.",
+    },
+    passwordReplaced: {
+      subject: "Ein Passkey hat Ihr Passwort ersetzt",
+      what: "Ihr Konto hat anstelle des Passworts einen Passkey, und alle Sitzungen wurden beendet.",
+    },
+    questioned: {
+      passkey: "Passkey „{name}“",
+      unnamed: "ein Passkey",
+      ways: "Diese Anmeldewege stammen von vorher und gelten weiter: {ways}. Geben Sie auf Ihrer Kontoseite an, welche davon Ihnen gehören.",
     },
     emailChange: {
       button: "Adresse bestätigen",

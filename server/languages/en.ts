@@ -27,6 +27,7 @@ export const en = {
       emailChanged: "Your email address was changed. Log in with the new one.",
       idpFailed: "Signing in with {provider} did not work.",
       lastUsed: "Last used",
+      passkeySet: "A passkey replaced your password: the password is gone. Sign in with the passkey.",
       passwordReset: "Your password was changed. Log in with the new one.",
       signedOut: "You are signed out.",
       signInAgain: {
@@ -45,6 +46,12 @@ export const en = {
       otherIdentity: "Your account is connected to another account of {provider}. Use that one, or log in another way.",
       stale: "It took too long.",
       unverified: "Your email address is not confirmed by {provider}.",
+    },
+    inApp: {
+      app: "You are in the browser of {app}. Signing in with {provider} does not work here.",
+      copy: "Choose “Open in browser” in the app’s menu, or copy this address into your browser:",
+      open: "Open in your browser",
+      unknown: "You are in the browser of an app. Signing in with {provider} does not work here.",
     },
     forgot: {
       description: "Choose a new password for your account with {brand}, by a link in a mail.",
@@ -89,6 +96,8 @@ export const en = {
         one: "A link works once, and for {count} minute. We can mail you a new one.",
         other: "A link works once, and for {count} minutes. We can mail you a new one.",
       },
+      passkeyExists: "This device has a passkey for your account already: <login>sign in with it</login>.",
+      passkeyInstead: "Use a passkey instead",
       sendNew: "Send a new link",
     },
     reset: {
@@ -204,10 +213,14 @@ export const en = {
       added: "Passkey, added <time>{moment}</time>",
       how: "Sign in with your fingerprint, your face or the PIN of your device, and type no password.",
       lastUsed: "Last used <time>{moment}</time>",
-      questioned: "It is from before your address was last confirmed. If you did not add it, remove it.",
       remove: "Remove the passkey",
       signIn: "Sign in with a passkey",
       title: "Passkey",
+    },
+    questions: {
+      keep: "Keep",
+      lead: "These ways to sign in are from before your email address was last proven. Keep what is yours and remove the rest.",
+      title: "Is this yours?",
     },
     noAccess: {
       again: "Try again",
@@ -262,6 +275,7 @@ export const en = {
     link: {
       invalid: "This link is invalid or has expired.",
       invalidReset: "This reset link is invalid or has expired.",
+      passkeyFailed: "The passkey was not created, and the link still works. Try again, or choose a password.",
     },
     login: {
       passkeyFailed: "Signing in with the passkey did not work. Try again, or log in another way.",
@@ -296,6 +310,8 @@ export const en = {
           "If mail reaches {email}, a link to confirm the address is on its way. Your address changes when you open it and confirm, within {count} minutes.",
       },
       enterEmail: "Enter an email address.",
+      keepRefused: "This session cannot answer that. Log in again, with your new password or passkey.",
+      kept: "It stays.",
       noPassword: "This account has no password yet. Choose “Set a password by mail” below.",
       onlyWayIn: "This is the only way into your account: add another one first.",
       ownEmail: "This is the address of your account already.",
@@ -377,6 +393,15 @@ export const en = {
       onPage: "The password of your account was changed on its account page, and every other browser was signed out.",
       subject: "Your password was changed",
       what: "The password of your account was changed, and every session was signed out.",
+    },
+    passwordReplaced: {
+      subject: "A passkey replaced your password",
+      what: "Your account has a passkey in place of its password, and every session was signed out.",
+    },
+    questioned: {
+      passkey: "passkey “{name}”",
+      unnamed: "a passkey",
+      ways: "These ways to sign in are from before, and they still work: {ways}. Say on your account page which of them are yours.",
     },
     emailChange: {
       button: "Confirm the address",

@@ -25,6 +25,8 @@ export const es: Texts = {
       emailChanged: "Tu correo electrónico se ha cambiado. Inicia sesión con el nuevo.",
       idpFailed: "No se pudo iniciar sesión con {provider}.",
       lastUsed: "Usado la última vez",
+      passkeySet:
+        "Una llave de acceso ha sustituido a tu contraseña, que ya no existe. Inicia sesión con la llave de acceso.",
       passwordReset: "Tu contraseña se ha cambiado. Inicia sesión con la nueva.",
       signedOut: "Has cerrado la sesión.",
       signInAgain: {
@@ -43,6 +45,12 @@ export const es: Texts = {
       otherIdentity: "Tu cuenta está vinculada a otra cuenta de {provider}: usa esa u otra forma de iniciar sesión.",
       stale: "Tardó demasiado.",
       unverified: "Tu correo electrónico no está confirmado por {provider}.",
+    },
+    inApp: {
+      app: "Estás en el navegador de {app}. Aquí no funciona iniciar sesión con {provider}.",
+      copy: "Elige «Abrir en el navegador» en el menú de la aplicación, o copia esta dirección en tu navegador:",
+      open: "Abrir en tu navegador",
+      unknown: "Estás en el navegador de una aplicación. Aquí no funciona iniciar sesión con {provider}.",
     },
     forgot: {
       description: "Elige una contraseña nueva para tu cuenta de {brand} con un enlace enviado por correo.",
@@ -88,6 +96,9 @@ export const es: Texts = {
         one: "Un enlace funciona una sola vez, durante {count} minuto. Podemos enviarte uno nuevo.",
         other: "Un enlace funciona una sola vez, durante {count} minutos. Podemos enviarte uno nuevo.",
       },
+      passkeyExists:
+        "Este dispositivo ya tiene una llave de acceso para tu cuenta: <login>inicia sesión con ella</login>.",
+      passkeyInstead: "Usar una llave de acceso en su lugar",
       sendNew: "Enviar un enlace nuevo",
     },
     reset: {
@@ -206,10 +217,14 @@ export const es: Texts = {
       added: "Llave de acceso, añadida: <time>{moment}</time>",
       how: "Inicia sesión con tu huella, tu cara o el PIN de tu dispositivo, sin escribir ninguna contraseña.",
       lastUsed: "Último uso: <time>{moment}</time>",
-      questioned: "Es anterior a la última confirmación de tu dirección. Si no la añadiste tú, quítala.",
       remove: "Quitar la llave de acceso",
       signIn: "Iniciar sesión con una llave de acceso",
       title: "Llave de acceso",
+    },
+    questions: {
+      keep: "Conservar",
+      lead: "Estas formas de iniciar sesión son anteriores a la última confirmación de tu correo electrónico. Conserva lo que sea tuyo y quita lo demás.",
+      title: "¿Esto es tuyo?",
     },
     noAccess: {
       again: "Intentarlo de nuevo",
@@ -264,6 +279,8 @@ export const es: Texts = {
     link: {
       invalid: "Este enlace no es válido o ha caducado.",
       invalidReset: "Este enlace de restablecimiento no es válido o ha caducado.",
+      passkeyFailed:
+        "La llave de acceso no se ha creado y el enlace sigue funcionando. Inténtalo de nuevo o elige una contraseña.",
     },
     login: {
       passkeyFailed:
@@ -299,6 +316,9 @@ export const es: Texts = {
           "Si {email} recibe correo, un enlace para confirmar la dirección está en camino. Tu dirección cambiará cuando lo abras y confirmes, en un plazo de {count} minutos.",
       },
       enterEmail: "Introduce un correo electrónico.",
+      keepRefused:
+        "Esta sesión no puede responder a eso. Vuelve a iniciar sesión con tu nueva contraseña o llave de acceso.",
+      kept: "Se conserva.",
       noPassword: "Esta cuenta aún no tiene contraseña. Elige «Establecer una contraseña por correo» más abajo.",
       onlyWayIn: "Es tu única forma de iniciar sesión: añade antes otra.",
       ownEmail: "Esta ya es la dirección de tu cuenta.",
@@ -379,6 +399,15 @@ export const es: Texts = {
         "La contraseña de tu cuenta se ha cambiado en la página de la cuenta, y se ha cerrado la sesión en todos los demás navegadores.",
       subject: "Tu contraseña se ha cambiado",
       what: "La contraseña de tu cuenta se ha cambiado y se han cerrado todas las sesiones.",
+    },
+    passwordReplaced: {
+      subject: "Una llave de acceso ha sustituido a tu contraseña",
+      what: "Tu cuenta tiene una llave de acceso en lugar de su contraseña, y se han cerrado todas las sesiones.",
+    },
+    questioned: {
+      passkey: "llave de acceso «{name}»",
+      unnamed: "una llave de acceso",
+      ways: "Estas formas de iniciar sesión ya existían y siguen funcionando: {ways}. Indica en la página de tu cuenta cuáles son tuyas.",
     },
     emailChange: {
       button: "Confirmar la dirección",

@@ -25,6 +25,8 @@ export const fr: Texts = {
       emailChanged: "Votre adresse e‑mail a été modifiée. Connectez-vous avec la nouvelle.",
       idpFailed: "La connexion avec {provider} n’a pas abouti.",
       lastUsed: "Dernière utilisation",
+      passkeySet:
+        "Une clé d’accès a remplacé votre mot de passe, qui n’existe plus. Connectez-vous avec la clé d’accès.",
       passwordReset: "Votre mot de passe a été modifié. Connectez-vous avec le nouveau.",
       signedOut: "Vous êtes déconnecté.",
       signInAgain: {
@@ -44,6 +46,12 @@ export const fr: Texts = {
         "Votre compte est associé à un autre compte {provider} : utilisez celui-ci ou un autre moyen de connexion.",
       stale: "Elle a pris trop de temps.",
       unverified: "Votre adresse e‑mail n’est pas confirmée par {provider}.",
+    },
+    inApp: {
+      app: "Vous êtes dans le navigateur de {app}. La connexion avec {provider} n’y fonctionne pas.",
+      copy: "Choisissez « Ouvrir dans le navigateur » dans le menu de l’application, ou copiez cette adresse dans votre navigateur :",
+      open: "Ouvrir dans votre navigateur",
+      unknown: "Vous êtes dans le navigateur d’une application. La connexion avec {provider} n’y fonctionne pas.",
     },
     forgot: {
       description: "Choisissez un nouveau mot de passe pour votre compte {brand}, grâce à un lien reçu par e‑mail.",
@@ -89,6 +97,8 @@ export const fr: Texts = {
         one: "Un lien fonctionne une seule fois, pendant {count} minute. Nous pouvons vous en envoyer un nouveau.",
         other: "Un lien fonctionne une seule fois, pendant {count} minutes. Nous pouvons vous en envoyer un nouveau.",
       },
+      passkeyExists: "Cet appareil a déjà une clé d’accès pour votre compte : <login>connectez-vous avec elle</login>.",
+      passkeyInstead: "Utiliser plutôt une clé d’accès",
       sendNew: "Envoyer un nouveau lien",
     },
     reset: {
@@ -208,11 +218,14 @@ export const fr: Texts = {
       added: "Clé d’accès, ajoutée : <time>{moment}</time>",
       how: "Connectez-vous avec votre empreinte, votre visage ou le code de votre appareil, sans mot de passe.",
       lastUsed: "Dernière utilisation : <time>{moment}</time>",
-      questioned:
-        "Elle date d’avant la dernière confirmation de votre adresse. Si vous ne l’avez pas ajoutée, supprimez-la.",
       remove: "Supprimer la clé d’accès",
       signIn: "Se connecter avec une clé d’accès",
       title: "Clé d’accès",
+    },
+    questions: {
+      keep: "Garder",
+      lead: "Ces moyens de connexion datent d’avant la dernière confirmation de votre adresse e‑mail. Gardez ce qui est à vous et supprimez le reste.",
+      title: "Est-ce à vous ?",
     },
     noAccess: {
       again: "Réessayer",
@@ -266,6 +279,8 @@ export const fr: Texts = {
     link: {
       invalid: "Ce lien n’est pas valide ou a expiré.",
       invalidReset: "Ce lien de réinitialisation n’est pas valide ou a expiré.",
+      passkeyFailed:
+        "La clé d’accès n’a pas été créée, et le lien fonctionne toujours. Réessayez, ou choisissez un mot de passe.",
     },
     login: {
       passkeyFailed:
@@ -301,6 +316,9 @@ export const fr: Texts = {
           "Si {email} reçoit des e‑mails, un lien de confirmation de l’adresse est en route. Votre adresse changera lorsque vous l’ouvrirez et confirmerez, dans un délai de {count} minutes.",
       },
       enterEmail: "Saisissez une adresse e‑mail.",
+      keepRefused:
+        "Cette session ne peut pas y répondre. Reconnectez-vous avec votre nouveau mot de passe ou votre nouvelle clé d’accès.",
+      kept: "Ce moyen de connexion est conservé.",
       noPassword:
         "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e‑mail » ci-dessous.",
       onlyWayIn: "C’est votre seul moyen de connexion : ajoutez-en d’abord un autre.",
@@ -382,6 +400,15 @@ export const fr: Texts = {
         "Le mot de passe de votre compte a été modifié sur la page du compte, et tous les autres navigateurs ont été déconnectés.",
       subject: "Votre mot de passe a été modifié",
       what: "Le mot de passe de votre compte a été modifié, et toutes les sessions ont été fermées.",
+    },
+    passwordReplaced: {
+      subject: "Une clé d’accès a remplacé votre mot de passe",
+      what: "Votre compte a une clé d’accès à la place de son mot de passe, et toutes les sessions ont été fermées.",
+    },
+    questioned: {
+      passkey: "clé d’accès « {name} »",
+      unnamed: "une clé d’accès",
+      ways: "Ces moyens de connexion existaient déjà et fonctionnent toujours : {ways}. Indiquez sur la page de votre compte lesquels sont à vous.",
     },
     emailChange: {
       button: "Confirmer l’adresse",

@@ -91,6 +91,10 @@ export function translator<Texts extends Sections>(language: Language, texts: Tr
   };
 }
 
+const listFormat = oncePerLanguage((locale) => new Intl.ListFormat(locale));
+
+export const listIn = (language: Language, items: string[]): string => listFormat(language).format(items);
+
 /** Date and time in UTC: the server does not know the reader's time zone. */
 export const momentIn = (language: Language, at: Date): string => utcFormat(language).format(at);
 

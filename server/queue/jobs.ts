@@ -34,33 +34,45 @@ export interface ChangedUser {
   previousEmail?: string;
 }
 
-/** The data of each job. Never a token or a password. */
-export interface JobData {
-  mail_password_reset: MailJob;
-  mail_invitation: MailJob;
-  mail_registration: MailJob & { return_to?: string };
-  mail_email_change: MailJob & AskedEmailChange;
-  mail_email_changing: MailJob & { newEmail: string };
-  mail_email_changed: MailJob & { oldEmail: string; newEmail: string; passkeys?: number };
-  mail_password_changed: MailJob & { passkeys?: number };
-  mail_password_changed_by_owner: MailJob;
-  mail_provider_linked: MailJob & { passkeys?: number };
-  mail_provider_unlinked: MailJob;
-  mail_passkey_added: MailJob;
-  mail_passkey_removed: MailJob;
-  mail_new_sign_in: MailJob & { by?: "password" | "passkey"; browser: string; at: string };
-  mail_account_deleted: MailJob;
-  purge_expired: object;
-  /** An event of a command. */
-  log_event: { event: AuthenticationEvent };
+/** Ways to sign in about which the account page asks: the names of passkeys, and whether the provider is one. */
+export interface QuestionedWays {
+  passkeys: string[];
+  provider: boolean;
 }
 
-export type Job = { [Task in keyof JobData]: { task: Task } & JobData[Task] }[keyof JobData];
+/** Tells an owner of a change, because somebody else may have made it. */
+export interface NoticeJob extends MailJob {
+  task:
+    | "mail_email_changing"
+    | "mail_email_changed"
+    | "mail_password_changed"
+    | "mail_password_replaced"
+    | "mail_password_changed_by_owner"
+    | "mail_provider_linked"
+    | "mail_provider_unlinked"
+    | "mail_passkey_added"
+    | "mail_passkey_removed"
+    | "mail_new_sign_in"
+    | "mail_account_deleted";
+  /** Of a change of address. */
+  oldEmail?: string;
+  newEmail?: string;
+  questioned?: QuestionedWays;
+  /** Of a new sign-in. */
+  by?: "password" | "passkey";
+  browser?: string;
+  at?: string;
+}
 
-export type NoticeTask = Exclude<
-  Extract<keyof JobData, `mail_${string}`>,
-  "mail_password_reset" | "mail_invitation" | "mail_registration" | "mail_email_change"
->;
+/** Its data never hold a token or a password. */
+export type Job =
+  | NoticeJob
+  | (MailJob & { task: "mail_password_reset" | "mail_invitation" })
+  | (MailJob & { task: "mail_registration"; return_to?: string })
+  | (MailJob & AskedEmailChange & { task: "mail_email_change" })
+  | { task: "purge_expired" }
+  /** An event of a command. */
+  | { task: "log_event"; event: AuthenticationEvent };
 
 export interface WebhookJob {
   task: "webhook";

@@ -6,7 +6,7 @@ import { mailTextsIn, texts } from "#server/languages/texts";
 import { fill, momentIn, type Plural, templateOf } from "#server/languages/translate";
 import type { Message } from "#server/mail/mail";
 import * as messages from "#server/mail/messages";
-import type { JobData, NoticeTask } from "#server/queue/jobs";
+import type { NoticeJob } from "#server/queue/jobs";
 import { configure } from "../support/configure";
 
 const everyLanguage = Object.keys(languages) as Language[];
@@ -121,6 +121,7 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
   const token = "f".repeat(64);
   const notices = {
     mail_password_changed: {},
+    mail_password_replaced: {},
     mail_password_changed_by_owner: {},
     mail_new_sign_in: { browser: "Firefox", at: new Date(0).toISOString() },
     mail_provider_linked: {},
@@ -130,17 +131,17 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
     mail_account_deleted: {},
     mail_email_changing: { newEmail: addresses.newEmail },
     mail_email_changed: addresses,
-  } satisfies { [Task in NoticeTask]: Omit<JobData[Task], "email" | "language"> };
+  } satisfies Record<NoticeJob["task"], Partial<NoticeJob>>;
   const others = [
     { task: "mail_email_changed", ...addresses, email: addresses.newEmail },
     { task: "mail_new_sign_in", ...notices.mail_new_sign_in, by: "passkey" },
-    { task: "mail_password_changed", passkeys: 2 },
+    { task: "mail_password_changed", questioned: { passkeys: ["iPhone", "a.example"], provider: true } },
   ] as const;
   const written = (settings: Environment = {}) => {
     configure(settings);
     const jobs = [...Object.entries(notices).map(([task, data]) => ({ task, ...data })), ...others];
     const told = jobs.map((job) => {
-      const notice = { email, language, ...job } as Parameters<typeof noticeMail>[0];
+      const notice = { email, language, ...job } as NoticeJob;
       return [String(Object.values(job)), noticeMail(notice, language)] as const;
     });
     const letters = {

@@ -15,7 +15,7 @@ import { connectProvider, unlinkProvider } from "#server/features/owner/provider
 import { endOtherSessions, logOut } from "#server/features/owner/sessions";
 import { signInToAccount } from "#server/features/visitor/external-sign-in";
 import { type Authenticated, authenticate, countLogin, startVerifiedSession } from "#server/features/visitor/login";
-import { storePassword } from "#server/features/visitor/password-reset";
+import { storeWayIn } from "#server/features/visitor/password-reset";
 import { registerUser } from "#server/features/visitor/registration";
 import { JobQueue } from "#server/queue/job-queue";
 import * as dashboard from "~/routes/dashboard";
@@ -65,7 +65,7 @@ test("a login during an uncommitted reset waits for the commit and starts no ses
   const token = await issueLink(latchkey.em(), PasswordReset, email);
   const verified = await verifiedUser();
   const { first, second } = await during(
-    () => storePassword(unknownVisitor, { email, token }, "a hash"),
+    () => storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" }),
     () => startVerifiedSession(unknownVisitor, verified),
   );
   expect(first).not.toBeNull();
@@ -91,7 +91,7 @@ test.each<[string, unknown, (token: string) => Promise<() => Promise<unknown>>]>
       return () => startVerifiedSession(unknownVisitor, verified);
     },
   ],
-  ["a reset", null, async (token) => () => storePassword(unknownVisitor, { email, token }, "a hash")],
+  ["a reset", null, async (token) => () => storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" })],
   [
     "an external sign-in",
     "suspended",
@@ -259,7 +259,7 @@ test.each([
     const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email, idpId: "ada" }));
     const token = await issueLink(latchkey.em(), PasswordReset, email);
     const { first, second } = await during(
-      () => storePassword(unknownVisitor, { email, token }, "a hash"),
+      () => storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" }),
       () => call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie })),
     );
     expect(first).not.toBeNull();
@@ -336,7 +336,7 @@ describe("during an uncommitted change of the password", () => {
 
   test.each<[string, string, (verified: Authenticated) => Promise<unknown>]>([
     ["a login", "starts no session", (verified) => startVerifiedSession(unknownVisitor, verified)],
-    ["a reset", "its link is invalid", () => storePassword(unknownVisitor, { email, token }, "a hash")],
+    ["a reset", "its link is invalid", () => storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" })],
   ])("%s waits, and %s", async (_what, _outcome, other) => {
     const { by, verified } = await change();
     await latchkey.em().insert(PasswordReset, { tokenHash: sha256(token), email, expiresAt: inAnHour() });
@@ -374,7 +374,7 @@ describe("during an uncommitted change of the address", () => {
       "a registration of the new address",
       async () => {
         const token = await issueLink(latchkey.em(), Registration, newEmail);
-        return () => registerUser(unknownVisitor, { email: newEmail, token }, "a hash");
+        return () => registerUser(unknownVisitor, { email: newEmail, token }, { passwordHash: "a hash" });
       },
       null,
       [newEmail],
@@ -383,7 +383,7 @@ describe("during an uncommitted change of the address", () => {
       "a reset by the old address",
       async () => {
         const token = await issueLink(latchkey.em(), PasswordReset, email);
-        return () => storePassword(unknownVisitor, { email, token }, "a hash");
+        return () => storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" });
       },
       null,
       [newEmail],
@@ -449,10 +449,12 @@ describe("while another transaction holds the counter of the address", () => {
     const token = await issueLink(latchkey.em(), PasswordReset, email);
     await countAttempt(loginLimit, email, "192.0.2.1");
     await holdingCounter(async () => {
-      await expect(storePassword(unknownVisitor, { email, token }, "a hash")).rejects.toThrow(DatabaseUnavailable);
+      await expect(storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" })).rejects.toThrow(
+        DatabaseUnavailable,
+      );
     });
     expect(await authenticate(unknownVisitor, { email, password: goodPassword })).not.toBeNull();
-    expect(await storePassword(unknownVisitor, { email, token }, "a hash")).not.toBeNull();
+    expect(await storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" })).not.toBeNull();
     expect(await blockedUntil(loginLimit, email)).toBeNull();
   });
 

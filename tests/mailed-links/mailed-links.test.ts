@@ -1,7 +1,7 @@
 import { Argon2id } from "oslo/password";
 import { describe, expect, test, vi } from "vitest";
 import { authenticate } from "#server/features/visitor/login";
-import { storePassword } from "#server/features/visitor/password-reset";
+import { storeWayIn } from "#server/features/visitor/password-reset";
 import * as confirmEmail from "~/routes/account.email";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as register from "~/routes/register";
@@ -259,7 +259,7 @@ describe("the token", () => {
       const typed = { ...link, ...other };
       const refused = await latchkey.unchanged(() => use("reset", typed, "short"));
       expect(refused).toMatchObject({ status: 422, data: { typed, invalidLink: links.reset.invalidLink } });
-      expect(await latchkey.unchanged(() => storePassword(unknownVisitor, typed, "a hash"))).toBeNull();
+      expect(await latchkey.unchanged(() => storeWayIn(unknownVisitor, typed, { passwordHash: "a hash" }))).toBeNull();
     }
     expect((await use("reset", link)).status).toBe(302);
   });

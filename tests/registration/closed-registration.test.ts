@@ -51,7 +51,7 @@ describe.each(Object.entries(settings))("registration is %s", (_how, limit) => {
     for (const each of [link, malformed]) {
       await expectInvalidLink(latchkey, finish, each, invalidLink);
       expect((await finish({ ...each, ...twice("short") })).data).toEqual({ typed: each, invalidLink });
-      expect(await registerUser(unknownVisitor, each, "a hash")).toBeNull();
+      expect(await registerUser(unknownVisitor, each, { passwordHash: "a hash" })).toBeNull();
     }
     latchkey.configure({});
     expect(await finish({ ...link, ...twice(goodPassword) })).toMatchObject({ status: 302, location: "/dashboard" });

@@ -118,13 +118,13 @@ describe("the link", () => {
   test("whose address gets an account between its check and its use changes nothing", async () => {
     const link = await registrationLink(latchkey);
     await latchkey.createUser({ email: "grace@example.com" });
-    expect(await latchkey.unchanged(() => registerUser(unknownVisitor, link, "a hash"))).toBeNull();
+    expect(await latchkey.unchanged(() => registerUser(unknownVisitor, link, { passwordHash: "a hash" }))).toBeNull();
   });
 
   test("is not invalid because the database fails: that is an error, and the link stays valid", async () => {
     const link = await registrationLink(latchkey);
     await latchkey.withoutTable("sessions", () =>
-      expect(registerUser(unknownVisitor, link, "a hash")).rejects.toThrow("sessions"),
+      expect(registerUser(unknownVisitor, link, { passwordHash: "a hash" })).rejects.toThrow("sessions"),
     );
     expect((await registerWith(link, password)).status).toBe(302);
   });

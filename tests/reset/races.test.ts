@@ -5,7 +5,7 @@ import { deleteAccount } from "#server/features/owner/account-deletion";
 import { changeEmail } from "#server/features/owner/email-change";
 import { ExternalSignInError, signInToAccount } from "#server/features/visitor/external-sign-in";
 import { authenticate, startVerifiedSession } from "#server/features/visitor/login";
-import { storePassword } from "#server/features/visitor/password-reset";
+import { storeWayIn } from "#server/features/visitor/password-reset";
 import { registerUser } from "#server/features/visitor/registration";
 import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
@@ -33,8 +33,8 @@ test.each(rounds)("two users change to each other's address without a deadlock (
     const registration = await issueLink(latchkey.em(), Registration, address);
     const verified = { id: address, email: address, emailVerified: true, name: null, pictureUrl: null };
     changes.push(
-      () => storePassword(unknownVisitor, { email: address, token: reset }, "a hash"),
-      () => registerUser(unknownVisitor, { email: address, token: registration }, "a hash"),
+      () => storeWayIn(unknownVisitor, { email: address, token: reset }, { passwordHash: "a hash" }),
+      () => registerUser(unknownVisitor, { email: address, token: registration }, { passwordHash: "a hash" }),
       () => signInToAccount(unknownVisitor, verified),
       async () => login && startVerifiedSession(unknownVisitor, login),
     );

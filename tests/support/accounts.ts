@@ -36,7 +36,16 @@ export const owner = (userId: string, sessionId: string, email = "ada@example.co
   sessionId,
   signedInAt: new Date(),
   expiresAt: new Date(Date.now() + 3_600_000),
-  user: { id: userId, email, name: null, pictureUrl: null, groups: [], hasPassword: true, isLinked: false },
+  user: {
+    id: userId,
+    email,
+    name: null,
+    pictureUrl: null,
+    groups: [],
+    hasPassword: true,
+    isLinked: false,
+    isLinkQuestioned: false,
+  },
 });
 
 /** Creates a user as the flows do; returns its id. */
@@ -59,6 +68,8 @@ export async function createUser(em: EntityManager, account: NewAccount = {}): P
 
 /** Starts a session of the user; returns the browser's `Cookie` header. */
 export async function signedIn(em: EntityManager, userId: string, userAgent: string | null = null): Promise<string> {
-  const { token } = await em.transactional((tx) => startSession(tx, userId, { ...unknownVisitor, userAgent }));
+  const { token } = await em.transactional((tx) =>
+    startSession(tx, userId, { visitor: { ...unknownVisitor, userAgent }, way: "password" }),
+  );
   return `session=${token}`;
 }

@@ -50,6 +50,7 @@ export function link(user: User, { id, issuer }: Identity, { name, pictureUrl }:
   user.idpId = id;
   user.idpIssuer = issuer;
   user.idpBlockedAt = null;
+  user.idpQuestionedAt = null;
   user.name ??= name;
   user.pictureUrl ??= pictureUrl;
 }

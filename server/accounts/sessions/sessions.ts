@@ -5,6 +5,7 @@ import { afterCommit, preparedWithin } from "../../database/unit-of-work";
 import type { SessionEnd } from "../../events";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
+import type { SignInWay } from "../../rules";
 import type { Visitor } from "../../visitor";
 import { endEmailChanges } from "../links/mailed-links";
 import { mintToken, sha256 } from "../links/tokens";
@@ -77,8 +78,8 @@ const startOne = `
       limit (select greatest(count(*) + 1 - ${mostSessions}, 0) from others) for update skip locked)
     returning id),
   started as (
-    insert into sessions (id, token_hash, user_id, user_agent, created_at, last_seen_at, expires_at)
-    values (?, ?, ?, ?, ?, ?, ?))
+    insert into sessions (id, token_hash, user_id, user_agent, way, credential_id, created_at, last_seen_at, expires_at)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?))
   select array(select user_id::text from replaced) as "replacedUserIds",
     (select count(*)::int from surplus) as "endedCount"`;
 
@@ -89,14 +90,23 @@ interface EndedByStart {
   endedCount: number;
 }
 
+/** A sign-in: who makes it and how; `null` without a proof, in development. */
+export interface SignIn {
+  visitor: Visitor;
+  way: SignInWay | null;
+  /** Of the passkey. */
+  credentialId?: string | null;
+}
+
 /** Ends the browser's sessions (session fixation). The caller locks the user, so that the count is right. */
-export async function startSession(em: EntityManager, userId: string, visitor: Visitor): Promise<NewSession> {
+export async function startSession(em: EntityManager, userId: string, signIn: SignIn): Promise<NewSession> {
+  const { visitor, way, credentialId = null } = signIn;
   const replaced = visitor.sessionTokens.map(sha256);
   const token = mintToken();
   const now = new Date();
   const expiresAt = new Date(now.getTime() + config().sessions.max);
   const userAgent = visitor.userAgent?.slice(0, 512) ?? null;
-  const row = [crypto.randomUUID(), sha256(token), userId, userAgent, now, now, expiresAt];
+  const row = [crypto.randomUUID(), sha256(token), userId, userAgent, way, credentialId, now, now, expiresAt];
   const values = [replaced, userId, replaced, ...row];
   const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne, values);
   if (!ended) throw new Error("The statement has one row.");
@@ -110,9 +120,18 @@ export async function startSession(em: EntityManager, userId: string, visitor: V
  * caller holds the user's row, as every sign-in does; otherwise both could deadlock. Every unconfirmed change of the
  * address ends too: one of these sessions may have asked for it. A logout or a sign-in in the same browser does not end
  * it: the owner may open the link on another device.
+ *
+ * @param began the way to sign in that goes: a session that began by it ends, too
  */
-export async function endSessionsExcept(em: EntityManager, kept: Actor, reason: SessionEnd): Promise<EndedOthers> {
-  const { userId, sessionId } = kept;
+export async function endSessionsExcept(
+  em: EntityManager,
+  kept: Actor,
+  reason: SessionEnd,
+  began: { way: "provider" } | { credentialId: string } | null = null,
+): Promise<EndedOthers> {
+  const { userId } = kept;
+  const endsAll = began !== null && (await em.count(Session, { id: kept.sessionId, ...began })) > 0;
+  const sessionId = endsAll ? null : kept.sessionId;
   await endEmailChanges(em, { user: userId });
   const ended = await preparedWithin(em, "end-sessions-of-user", endOthers, [userId, sessionId]);
   logSessionEnd(em, userId, reason, ended.length);

@@ -1,13 +1,12 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { config } from "../../config";
-import type { User } from "../../database/entities";
+import { Passkey, type User } from "../../database/entities";
 import { afterCommit } from "../../database/unit-of-work";
 import type { AuthenticationEvent } from "../../events";
 import { isLanguage, type Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { enqueue, queue } from "../../queue/job-queue";
-import type { AccountChange, ChangedUser, Job, NoticeTask } from "../../queue/jobs";
-import { countPasskeys } from "../passkeys/passkeys";
+import type { AccountChange, ChangedUser, NoticeJob, QuestionedWays } from "../../queue/jobs";
 
 /** The URL if it is https: the provider chose it, and pages and applications show it. */
 export const shownPicture = (url: string | null | undefined): string | null =>
@@ -35,19 +34,45 @@ export const languageOf = ({ language }: User): Language =>
   language && isLanguage(language) ? language : config().defaultLanguage;
 
 /** Where a change of an account is reported: in the log, to the owner by mail, to the application by webhook. */
+interface Report {
+  event: Extract<AuthenticationEvent, { userId: string }>["event"];
+  mail: NoticeJob["task"] | null;
+  webhook: AccountChange | null;
+  /** Whether the change may question ways to sign in, which the mail then names. */
+  questions?: true;
+}
+/** Where a change of an account is reported: in the log, to the owner by mail, to the application by webhook. */
 const changes = {
   password_reset: {
     event: "password_reset.completed",
     mail: "mail_password_changed",
     webhook: "user.password_changed",
+    questions: true,
   },
+  password_replaced: {
+    event: "password_reset.completed",
+    mail: "mail_password_replaced",
+    webhook: "user.password_changed",
+    questions: true,
+  },
+  passkey_set: { event: "password_reset.completed", mail: "mail_passkey_added", webhook: null, questions: true },
   password_changed: {
     event: "password.changed",
     mail: "mail_password_changed_by_owner",
     webhook: "user.password_changed",
   },
-  email_changed: { event: "email_change.completed", mail: "mail_email_changed", webhook: "user.email_changed" },
-  provider_linked: { event: "idp.linked", mail: "mail_provider_linked", webhook: "user.provider_linked" },
+  email_changed: {
+    event: "email_change.completed",
+    mail: "mail_email_changed",
+    webhook: "user.email_changed",
+    questions: true,
+  },
+  provider_linked: {
+    event: "idp.linked",
+    mail: "mail_provider_linked",
+    webhook: "user.provider_linked",
+    questions: true,
+  },
   provider_unlinked: { event: "idp.unlinked", mail: "mail_provider_unlinked", webhook: "user.provider_unlinked" },
   passkey_added: { event: "passkey.added", mail: "mail_passkey_added", webhook: null }, // no field of a webhook changes
   passkey_removed: { event: "passkey.removed", mail: "mail_passkey_removed", webhook: null },
@@ -55,13 +80,14 @@ const changes = {
   suspended: { event: "user.suspended", mail: null, webhook: "user.suspended" }, // the operator informs the user
   restored: { event: "user.restored", mail: null, webhook: "user.restored" },
   groups_changed: { event: "user.groups_changed", mail: null, webhook: "user.groups_changed" },
-} as const satisfies Record<
-  string,
-  { event: AuthenticationEvent["event"]; mail: NoticeTask | null; webhook: AccountChange | null }
->;
+} as const satisfies Record<string, Report>;
 
-/** The notices that say how many passkeys stay in force. */
-const passkeyNotices: NoticeTask[] = ["mail_password_changed", "mail_email_changed", "mail_provider_linked"];
+/** The ways to sign in about which the account page asks. */
+async function questionedWays(em: EntityManager, { id, idpId, idpQuestionedAt }: User): Promise<QuestionedWays> {
+  const where = { user: id, questionedAt: { $ne: null } };
+  const passkeys = config().relyingPartyId === null ? [] : await em.find(Passkey, where, { fields: ["name"] });
+  return { passkeys: passkeys.map(({ name }) => name), provider: idpId !== null && idpQuestionedAt != null };
+}
 
 interface Details {
   /** The language of the page on which the owner acts, and of notices from now on. */
@@ -77,16 +103,16 @@ export async function tell(
   user: User,
   { language, previousEmail }: Details = {},
 ): Promise<void> {
-  const { event, mail, webhook } = changes[change];
+  const { event, mail: task, webhook, questions }: Report = changes[change];
   if (language) user.language = language;
-  const notice = {
-    task: mail,
-    language: languageOf(user),
-    ...(previousEmail !== undefined && { oldEmail: previousEmail, newEmail: user.email }),
-    ...(mail && passkeyNotices.includes(mail) && { passkeys: await countPasskeys(em, user.id) }),
-  };
-  for (const email of mail ? new Set([previousEmail ?? user.email, user.email]) : []) {
-    await enqueue(em, { ...notice, email } as Job);
+  if (task) {
+    const notice = {
+      task,
+      language: languageOf(user),
+      ...(previousEmail !== undefined && { oldEmail: previousEmail, newEmail: user.email }),
+      ...(questions && { questioned: await questionedWays(em, user) }),
+    };
+    for (const email of new Set([previousEmail ?? user.email, user.email])) await enqueue(em, { ...notice, email });
   }
   if (webhook) await announce(em, webhook, user, previousEmail === undefined ? {} : { previousEmail });
   afterCommit(em, () => logEvent({ event, userId: user.id }));

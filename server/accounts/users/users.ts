@@ -22,6 +22,8 @@ export function mayHaveAddress(email: string): boolean {
 export const mayRegister = (email: string): boolean => config().registration.mode !== "closed" && mayHaveAddress(email);
 
 interface NewUser {
+  /** A random one by default. */
+  id?: string;
   /** Proven: by an opened link, or by a provider that states that it is verified. */
   email: string;
   passwordHash?: string;
@@ -38,7 +40,7 @@ interface NewUser {
  * provider's id has a user by now
  */
 export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
-  const id = crypto.randomUUID();
+  const { id = crypto.randomUUID() } = user;
   await em.nativeDelete(Registration, { email: user.email });
   await em.insert(User, { ...user, id, createdAt: new Date() });
   await announce(em, "user.created", { ...user, id });

@@ -1,4 +1,4 @@
-import { noWayIn } from "../../accounts/passkeys/passkeys";
+import { noWayIn } from "../../accounts/users/ways-in";
 import { CallError, callText } from "../../calls/json-client";
 import { type Config, config } from "../../config";
 import { folderOf, hasNoDatabase } from "../../database/embedded";

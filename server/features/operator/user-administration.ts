@@ -1,9 +1,9 @@
 import { blockedUntil, clearAllAttempts, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
 import { issueLink, lockAddresses } from "../../accounts/links/mailed-links";
-import { noWayIn } from "../../accounts/passkeys/passkeys";
 import { kindOf } from "../../accounts/passwords/stored-hashes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { createUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
+import { noWayIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import { Device, PasswordReset, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";

@@ -7,11 +7,11 @@ import {
   newLink,
   unexpiredLink,
 } from "../../accounts/links/mailed-links";
-import { distrustEarlierUser } from "../../accounts/passkeys/passkeys";
 import { endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { lockUser, mayHaveAddress, nullIfTaken } from "../../accounts/users/users";
+import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { EmailChange, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
@@ -104,7 +104,7 @@ async function consumeEmailChange(em: EntityManager, visitor: MaybeOwner, link: 
   await endEveryLink(em, userId, oldEmail, newEmail);
   user.email = newEmail;
   const ended = await endSessionsExcept(em, { userId, sessionId: visitor.sessionId ?? null }, "email_changed");
-  if (!ended.kept) await distrustEarlierUser(em, userId);
+  if (!ended.kept) await distrustEarlierUser(em, user);
   await tell(em, "email_changed", user, { language: visitor.language, previousEmail: oldEmail });
   return ended;
 }

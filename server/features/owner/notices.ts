@@ -1,15 +1,20 @@
 import { config } from "../../config";
 import type { Language } from "../../languages/languages";
 import { mailTextsIn } from "../../languages/texts";
-import { momentIn } from "../../languages/translate";
+import { listIn, momentIn } from "../../languages/translate";
 import type { Message } from "../../mail/mail";
 import { sendMail } from "../../mail/mailer";
 import { type Part, page, resetHere, write } from "../../mail/messages";
-import type { JobData, MailCall, NoticeTask } from "../../queue/jobs";
+import type { MailCall, NoticeJob } from "../../queue/jobs";
 import { providerLabel } from "../visitor/external-sign-in";
 import { offersRegistration } from "../visitor/registration";
 
 type Texts = ReturnType<typeof mailTextsIn>;
+
+interface Context {
+  language: Language;
+  provider: string;
+}
 
 const accountHere = (t: Texts): Part => ({ label: t("common.yourAccount"), url: page("/dashboard") });
 
@@ -21,8 +26,18 @@ const resetThenAccount = (t: Texts, act: string, why = t("newSignIn.check")): Pa
   accountHere(t),
 ];
 
-const passkeysLeft = (t: Texts, count = 0) =>
-  count > 0 && config().passwords.on ? [t("reset.passkeys", { count })] : [];
+/** A passkey's name, if a mail may show it: a thief may have chosen it, and mail clients make links of some texts. */
+const harmlessName = /^[\p{L}\p{M}\p{N} '’()_-]{1,64}$/u;
+
+/** Names the ways to sign in about which the account page asks. */
+function questionedWays(t: Texts, { questioned }: NoticeJob, { language, provider }: Context): string[] {
+  if (!questioned) return [];
+  const passkeys = questioned.passkeys.map((name) =>
+    harmlessName.test(name) ? t("questioned.passkey", { name }) : t("questioned.unnamed"),
+  );
+  const ways = [...passkeys, ...(questioned.provider ? [provider] : [])];
+  return ways.length > 0 ? [t("questioned.ways", { ways: listIn(language, ways) })] : [];
+}
 
 /** With `PASSWORDS=off`, instead of a reset: the provider first, because it could start a new session at any time. */
 function secureProvider(t: Texts, provider: string, hasAccount: boolean): Part[] {
@@ -31,45 +46,53 @@ function secureProvider(t: Texts, provider: string, hasAccount: boolean): Part[]
   return [secure, { say: t("noPasswords.undo") }, accountHere(t), { say: t("emailChanged.lost") }];
 }
 
-interface Context {
-  language: Language;
-  provider: string;
-}
+/** Reset the password, then answer the questions of the account page. */
+const resetThenAnswer = (t: Texts, job: NoticeJob, context: Context): Part[] => [
+  { say: t("passwordChanged.act") },
+  resetHere(t),
+  ...questionedWays(t, job, context).flatMap((say) => [{ say }, accountHere(t)]),
+];
 
 /** `then`: what owners must do, in this order, if they did not make the change. A text is for `resetThenAccount`. */
 type Notice = [subject: string, what: string[], then: string | Part[]];
 
-const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: Context) => Notice } = {
-  mail_password_changed: (t, { passkeys }) => [
+const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Context) => Notice> = {
+  mail_password_changed: (t, job, context) => [
     t("passwordChanged.subject"),
     [t("passwordChanged.what")],
-    [
-      { say: t("passwordChanged.act") },
-      resetHere(t),
-      ...passkeysLeft(t, passkeys).flatMap((say) => [{ say }, accountHere(t)]),
-    ],
+    resetThenAnswer(t, job, context),
+  ],
+  mail_password_replaced: (t, job, context) => [
+    t("passwordReplaced.subject"),
+    [t("passwordReplaced.what")],
+    resetThenAnswer(t, job, context),
   ],
   mail_password_changed_by_owner: (t) => [
     t("passwordChanged.subject"),
     [t("passwordChanged.onPage")],
     t("passwordChanged.act"),
   ],
-  mail_email_changing: (t, { newEmail }) => [
+  mail_email_changing: (t, { newEmail = "" }) => [
     t("emailChanging.subject"),
     [t("emailChanging.what", { newEmail })],
     t("emailChanging.act"),
   ],
   // To the old address: a reset mail goes to the new one now, so a reset does not help. To the new one: who confirms
   // somebody else's change by mistake gets that account, and with it the other person's external sign-in.
-  mail_email_changed: (t, { email, oldEmail, newEmail, passkeys }) => {
-    const what = [t("emailChanged.what", { oldEmail, newEmail }), ...passkeysLeft(t, passkeys)];
+  mail_email_changed: (t, job, context) => {
+    const { email, oldEmail = "", newEmail = "" } = job;
+    const what = [t("emailChanged.what", { oldEmail, newEmail }), ...questionedWays(t, job, context)];
     if (email === newEmail) return [t("emailChanged.subject"), what, t("emailChanged.secureMailbox")];
     const back = { say: t("emailChanged.changeBack", { newEmail }) };
     return [t("emailChanged.subject"), what, [back, accountHere(t), { say: t("emailChanged.lost") }]];
   },
-  mail_passkey_added: (t) => [t("passkey.added"), [t("passkey.addedWhat")], t("providerLinked.act")],
+  mail_passkey_added: (t, job, context) => [
+    t("passkey.added"),
+    [t("passkey.addedWhat"), ...questionedWays(t, job, context)],
+    t("providerLinked.act"),
+  ],
   mail_passkey_removed: (t) => [t("passkey.removed"), [t("passkey.removedWhat")], t("providerUnlinked.act")],
-  mail_new_sign_in: (t, { by, browser, at }, { language }) => [
+  mail_new_sign_in: (t, { by, browser = "", at = "" }, { language }) => [
     t("newSignIn.subject"),
     [
       t(by === "passkey" ? "newSignIn.leadPasskey" : "newSignIn.lead"),
@@ -77,10 +100,10 @@ const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: C
     ],
     t("newSignIn.act"),
   ],
-  mail_provider_linked: (t, { passkeys }, { provider }) => [
-    t("providerLinked.subject", { provider }),
-    [t("providerLinked.what", { provider }), ...passkeysLeft(t, passkeys)],
-    resetThenAccount(t, t("providerLinked.act"), t("providerLinked.remove", { provider })),
+  mail_provider_linked: (t, job, context) => [
+    t("providerLinked.subject", context),
+    [t("providerLinked.what", context), ...questionedWays(t, job, context)],
+    resetThenAccount(t, t("providerLinked.act"), t("providerLinked.remove", context)),
   ],
   mail_provider_unlinked: (t, _job, { provider }) => [
     t("providerUnlinked.subject", { provider }),
@@ -97,14 +120,11 @@ const notices: { [Task in NoticeTask]: (t: Texts, job: JobData[Task], context: C
   },
 };
 
-type NoticeJob = { [Task in NoticeTask]: { task: Task } & JobData[Task] }[NoticeTask];
-
 /** The mail that tells an owner of a change, because somebody else may have made it. It holds no token. */
 export function noticeMail(job: NoticeJob, language: Language): Message {
   const t = mailTextsIn(language);
-  const describe = notices[job.task] as (t: Texts, job: NoticeJob, context: Context) => Notice;
   const provider = providerLabel(language) ?? t("common.anotherService");
-  const [subject, what, then] = describe(t, job, { language, provider });
+  const [subject, what, then] = notices[job.task](t, job, { language, provider });
   const hasAccount = job.task !== "mail_account_deleted";
   const steps = typeof then === "string" ? resetThenAccount(t, then) : then;
   const parts = config().passwords.on ? steps : secureProvider(t, provider, hasAccount);

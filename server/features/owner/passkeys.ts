@@ -1,27 +1,21 @@
-import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import { relyingPartyId, userHandle } from "../../accounts/passkeys/ceremonies";
 import {
-  algorithms,
-  consumeNewPasskey,
-  issueChallenge,
-  relyingPartyId,
-  userHandle,
-  verifyNewPasskey,
-  webAuthn,
-} from "../../accounts/passkeys/ceremonies";
-import { waysIn } from "../../accounts/passkeys/passkeys";
-import { browserName } from "../../accounts/sessions/devices";
+  acceptPasskey,
+  insertPasskey,
+  mostPasskeys,
+  passkeyRefused,
+  startCreation,
+} from "../../accounts/passkeys/creation";
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseName } from "../../accounts/users/users";
+import { waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import { Passkey } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
-import type { PasskeyFailure } from "../../events";
-import { logEvent } from "../../log";
-import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
 import type { Owner } from "./sessions";
 
-export const mostPasskeys = 20; // of a user
+export { mostPasskeys } from "../../accounts/passkeys/creation";
 
 /** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
 export const hasPasskeys = (origin: string): boolean => config().relyingPartyId !== null && config().appUrl === origin;
@@ -31,39 +25,15 @@ type Adding = "add" | "upgrade";
 
 const purposeOf = ({ sessionId }: Owner, by: Adding) => `${by}:${sessionId}` as const;
 
-/** Whether the account page asks if the passkey is the owner's. It asks for 30 days (`distrustEarlierUser`). */
-export const isQuestioned = ({ questionedAt }: Passkey): boolean =>
-  questionedAt != null && Date.now() - questionedAt.getTime() < 30 * 24 * 3_600_000;
-
 export const passkeysOf = (userId: string): Promise<Passkey[]> =>
   query((em) => em.find(Passkey, { user: userId }, { orderBy: { createdAt: "asc" } }));
 
-/**
- * The `options` of the browser's `navigator.credentials.create`. Each authenticator makes one passkey for an account.
- * `null` for an upgrade of an account that has one; `wait` seconds after too many challenges.
- */
+/** What the browser creates the passkey from. `null` for an upgrade of an account that has one. */
 export async function startAddingPasskey(owner: Owner, by: Adding) {
-  const { email, name } = owner.user;
-  const isUpgrade = by === "upgrade";
   const passkeys = await passkeysOf(owner.userId);
-  if (isUpgrade && passkeys.length > 0) return null;
-  const issued = await issueChallenge(owner, purposeOf(owner, by), owner.userId);
-  if ("wait" in issued) return issued;
-  const { generateRegistrationOptions } = await webAuthn();
-  const options = await generateRegistrationOptions({
-    timeout: PASSKEY_CHALLENGE_TTL_MS,
-    rpName: config().brand.name,
-    rpID: relyingPartyId(),
-    userID: userHandle(owner.userId),
-    userName: email,
-    userDisplayName: name ?? email,
-    challenge: issued.challenge,
-    supportedAlgorithmIDs: algorithms,
-    // A browser that can verify nobody without a dialogue refuses a conditional creation with "required".
-    authenticatorSelection: { residentKey: "required", userVerification: isUpgrade ? "preferred" : "required" },
-    excludeCredentials: passkeys.map(({ credentialId: id }) => ({ id })),
-  });
-  return { options, ceremonyToken: issued.ceremonyToken };
+  if (by === "upgrade" && passkeys.length > 0) return null;
+  const { email, name } = owner.user;
+  return startCreation(owner, purposeOf(owner, by), { userId: owner.userId, email, name, passkeys });
 }
 
 /** The account as the WebAuthn Signal API names it to the browser's password manager. */
@@ -71,11 +41,6 @@ export const signalledAccount = (userId: string) => ({
   rpId: relyingPartyId(),
   userId: Buffer.from(userHandle(userId)).toString("base64url"),
 });
-
-function refuse(reason: PasskeyFailure): "refused" {
-  logEvent({ event: "passkey.failed", reason });
-  return "refused";
-}
 
 /**
  * @param text an authenticator's answer, as JSON
@@ -85,25 +50,16 @@ export async function addPasskey(
   owner: Owner,
   by: Adding,
   { text, typedName }: { text: string; typedName: string },
-): Promise<"added" | "refused" | "too_many" | "session_ended"> {
-  const answered = await consumeNewPasskey(owner, purposeOf(owner, by), text);
-  if ("reason" in answered) return refuse(answered.reason);
-  const verified = await verifyNewPasskey(answered, by === "upgrade");
-  if (!verified) return refuse("not_verified");
-  const { transports } = answered.answer.response;
-  const name = parseName(typedName) ?? browserName(owner.userAgent, owner.language);
-  const row = { ...verified, transports, name, createdAt: new Date() };
+): Promise<"added" | "refused" | "session_ended"> {
+  const passkey = await acceptPasskey(owner, purposeOf(owner, by), text, parseName(typedName));
+  if (passkey === "refused") return passkey;
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
-    if (!user) return "session_ended";
-    if ((await em.count(Passkey, { user: user.id })) >= (by === "upgrade" ? 1 : mostPasskeys)) return "too_many";
-    await em.insert(Passkey, { ...row, user: user.id });
+    if (!user) return "session_ended" as const;
+    await insertPasskey(em, user.id, passkey, by === "upgrade" ? 1 : mostPasskeys);
     await tell(em, "passkey_added", user, { language: owner.language });
-    return "added";
-  }).catch((error: unknown) => {
-    if (error instanceof UniqueConstraintViolationException) return refuse("known");
-    throw error;
-  });
+    return "added" as const;
+  }).catch(passkeyRefused);
 }
 
 /** Removes a passkey, and ends every session but the actor's: somebody may have started one with the passkey. */
@@ -121,6 +77,7 @@ export async function removePasskey(
     if (!password && !provider && passkeys.length === 1) return "only_way_in";
     em.remove(passkey);
     await tell(em, "passkey_removed", user, { language: owner.language });
-    return endSessionsExcept(em, owner, "passkey_removed");
+    const began = passkey.questionedAt ? { credentialId } : null;
+    return endSessionsExcept(em, owner, "passkey_removed", began);
   });
 }

@@ -1,9 +1,9 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { sha256 } from "../../accounts/links/tokens";
-import { waysIn } from "../../accounts/passkeys/passkeys";
 import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
+import { waysIn } from "../../accounts/users/ways-in";
 import { unitOfWork } from "../../database/unit-of-work";
 import type { Profile } from "../../provider/providers";
 import { ExternalSignInError } from "../visitor/external-sign-in";
@@ -40,7 +40,9 @@ export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_
     user.idpId = null;
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();
+    const began = user.idpQuestionedAt ? { way: "provider" as const } : null;
+    user.idpQuestionedAt = null;
     await tell(em, "provider_unlinked", user, { language: actor.language });
-    return endSessionsExcept(em, actor, "unlinked");
+    return endSessionsExcept(em, actor, "unlinked", began);
   });
 }

@@ -36,6 +36,8 @@ interface SignedInUser {
   hasPassword: boolean;
   /** Whether the user has an id of the configured provider, or of any provider when external sign-in is off. */
   isLinked: boolean;
+  /** Whether the account page asks if the provider's link is the owner's. */
+  isLinkQuestioned: boolean;
 }
 
 export interface SignedIn {
@@ -57,7 +59,8 @@ const liveSession = `
     s.expires_at as "expiresAt",
     u.id, u.email, u.name, u.picture_url as "pictureUrl", u.groups,
     u.password_hash is not null as "hasPassword",
-    u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked"
+    u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked",
+    u.idp_questioned_at is not null as "isLinkQuestioned"
   from sessions s join users u on u.id = s.user_id
   where s.token_hash = ? and ${isLive}`;
 

@@ -34,6 +34,6 @@ export async function signInWithoutProof(
       changed.groups = groups;
       await tell(em, "groups_changed", changed);
     }
-    return startSession(em, id, visitor);
+    return startSession(em, id, { visitor, way: null });
   });
 }

@@ -1,12 +1,12 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { lockAddresses } from "../../accounts/links/mailed-links";
 import { mintToken } from "../../accounts/links/tokens";
-import { distrustEarlierUser } from "../../accounts/passkeys/passkeys";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
 import { createUser, lockUser, mayRegister } from "../../accounts/users/users";
+import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { CallError } from "../../calls/json-client";
 import { config, type IdentityProviderConfig } from "../../config";
 import type { User } from "../../database/entities";
@@ -98,7 +98,7 @@ async function linkByAddress(em: EntityManager, user: User, identity: Identity, 
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
   if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
   link(user, identity, profile);
-  await distrustEarlierUser(em, user.id); // the person who made the account may not own the address
+  await distrustEarlierUser(em, user, true); // the person who made the account may not own the address
   await tell(em, "provider_linked", user);
   return user.id;
 }
@@ -138,9 +138,10 @@ export async function signInToAccount(visitor: Visitor, profile: Profile): Promi
   const returning = () =>
     unitOfWork(async (em) => {
       const userId = await returningAccount(em, profile);
-      return userId === null ? null : startSession(em, userId, visitor);
+      return userId === null ? null : startSession(em, userId, { visitor, way: "provider" });
     });
-  const byAddress = () => unitOfWork(async (em) => startSession(em, await accountByAddress(em, profile), visitor));
+  const byAddress = () =>
+    unitOfWork(async (em) => startSession(em, await accountByAddress(em, profile), { visitor, way: "provider" }));
   const attempt = async () => (await returning()) ?? byAddress();
   const session = await attempt().catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user

@@ -12,7 +12,7 @@ import {
 import { hashPassword, isOutdated, verifyPassword } from "../../accounts/passwords/password-hashing";
 import { isSlowToNormalize } from "../../accounts/passwords/stored-hashes";
 import { browserName, findAnyDevice, findDevice, rememberDevice } from "../../accounts/sessions/devices";
-import { type DeviceSignIn, startSession } from "../../accounts/sessions/sessions";
+import { type DeviceSignIn, type SignIn, startSession } from "../../accounts/sessions/sessions";
 import { languageOf } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { lockUser } from "../../accounts/users/users";
@@ -99,14 +99,15 @@ export async function authenticate(visitor: Visitor, typed: TypedCredentials): P
 export async function startKnownSession(
   em: EntityManager,
   user: User,
-  { visitor, by }: { visitor: Visitor; by: "password" | "passkey" },
+  signIn: SignIn & { way: "password" | "passkey" },
 ): Promise<DeviceSignIn> {
-  const session = await startSession(em, user.id, visitor);
+  const { visitor, way: by } = signIn;
+  const session = await startSession(em, user.id, signIn);
   const device = await rememberDevice(em, user.id, visitor.deviceToken);
   if (!device.isKnown && (await count(signInMailCounters(user.id, visitor.network), em)) === null) {
     const language = languageOf(user);
-    const signIn = { by, browser: browserName(visitor.userAgent, language), at: new Date().toISOString() };
-    await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...signIn });
+    const told = { by, browser: browserName(visitor.userAgent, language), at: new Date().toISOString() };
+    await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...told });
   }
   return { session, deviceToken: device.token };
 }
@@ -115,7 +116,7 @@ export async function startKnownSession(
 export async function startVerifiedSession(visitor: Visitor, { id, email, passwordHash }: Authenticated) {
   const done = await unitOfWork(async (em) => {
     const user = await lockUser(em, { id, email, passwordHash, suspendedAt: null });
-    return user && startKnownSession(em, user, { visitor, by: "password" });
+    return user && startKnownSession(em, user, { visitor, way: "password" });
   });
   if (done) logEvent({ event: "login.succeeded", userId: id });
   else logEvent({ event: "login.failed", userId: id, reason: "account_changed" });

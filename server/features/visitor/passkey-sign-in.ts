@@ -49,7 +49,7 @@ async function verifyAnswer(visitor: Visitor, answered: SignInAnswer): Promise<D
     // WebAuthn, section 6.1.1: the authenticator may have been copied. One without a counter sends 0.
     if ((counter > 0 || current.counter > 0) && counter <= current.counter) return { reason: "counter", userId };
     Object.assign(current, { counter, backedUp, lastUsedAt: new Date() });
-    return startKnownSession(em, user, { visitor, by: "passkey" });
+    return startKnownSession(em, user, { visitor, way: "passkey", credentialId });
   });
 }
 

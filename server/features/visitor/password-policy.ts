@@ -48,9 +48,6 @@ export async function isBreached(password: string): Promise<boolean> {
   }
 }
 
-/** What the form of a mailed link posts. */
-export type LinkForm = Record<"email" | "token" | "password" | "passwordConfirmation", string>;
-
 export type PasswordProblem =
   | "too_short"
   | "too_long"
@@ -61,7 +58,9 @@ export type PasswordProblem =
   | "breached";
 
 /** NIST SP 800-63B, section 3.1.1.2: a length, a blocklist, no rules of composition. Nothing is trimmed or cut. */
-export async function passwordProblem(typed: Omit<LinkForm, "token">): Promise<PasswordProblem | null> {
+export async function passwordProblem(
+  typed: Record<"email" | "password" | "passwordConfirmation", string>,
+): Promise<PasswordProblem | null> {
   const { password } = typed;
   const length = [...password].length; // in Unicode code points
   if (length < config().passwords.minimumLength) return "too_short";

@@ -1,13 +1,14 @@
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
 import { consumeLink, isLinkLive, issueResetLink, type MailedLink } from "../../accounts/links/mailed-links";
-import { hashPassword } from "../../accounts/passwords/password-hashing";
-import { forgetDevices, rememberDevice } from "../../accounts/sessions/devices";
+import { insertPasskey, passkeyRefused, startCreation } from "../../accounts/passkeys/creation";
+import { rememberDevice } from "../../accounts/sessions/devices";
 import { endAllSessions } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { lockUser } from "../../accounts/users/users";
+import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { config } from "../../config";
-import { PasswordReset, User } from "../../database/entities";
+import { Passkey, PasswordReset, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
@@ -17,7 +18,7 @@ import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
 import { providerLabel } from "./external-sign-in";
-import { type LinkForm, passwordProblem } from "./password-policy";
+import { type LinkForm, linkPurpose, type NewWayIn, newWayIn } from "./new-way-in";
 
 /** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
 export async function requestPasswordReset(visitor: Visitor, typedEmail: string): Promise<number | null> {
@@ -68,34 +69,49 @@ function refuseLink(): "invalid_link" {
   return "invalid_link";
 }
 
+/** What the browser creates a passkey from, in place of a password. A dead link makes no challenge. */
+export async function startResetPasskey(visitor: Visitor, link: MailedLink) {
+  if (!(await isResetLinkLive(link))) return "invalid_link";
+  const email = parseAddress(link.email);
+  const user = await query((em) => em.findOne(User, { email: email ?? "", suspendedAt: null }));
+  if (!user) return "invalid_link";
+  const passkeys = await query((em) => em.find(Passkey, { user: user.id }));
+  const account = { userId: user.id, email: user.email, name: user.name ?? null, passkeys };
+  return startCreation(visitor, linkPurpose("reset", link.token), account);
+}
+
 /**
- * Verifies the link, then the password, and stores the password. A wrong password leaves the link usable.
+ * Verifies the link, then the password or the passkey, and stores it. What is refused leaves the link usable.
  * @throws HashingOverloaded
  */
 export async function resetPassword(visitor: Visitor, form: LinkForm) {
   if (!(await isResetLinkLive(form))) return refuseLink();
-  const problem = await passwordProblem(form);
-  if (problem) return { problem };
-  const deviceToken = await storePassword(visitor, form, await hashPassword(visitor, form.password));
-  return deviceToken === null ? refuseLink() : { deviceToken };
+  const wayIn = await newWayIn(visitor, "reset", form);
+  if ("problem" in wayIn) return wayIn;
+  const stored = await storeWayIn(visitor, form, wayIn);
+  return stored === "refused" ? ({ problem: "passkey" } as const) : (stored ?? refuseLink());
 }
 
 /**
- * Stores the password, and ends every link, session, email change and device but this browser's, in one transaction.
- * @returns the device's token; `null`, and nothing changed, for a link that is not valid
+ * Stores the password, or the passkey in place of the password. Ends every link, session, email change and device but
+ * this browser's, and questions every other way in, in one transaction.
+ * @returns the device's token; otherwise nothing changed: `null` for a link that is not valid, `refused` for a passkey
  */
-export async function storePassword(visitor: Visitor, link: MailedLink, passwordHash: string): Promise<string | null> {
+export function storeWayIn(visitor: Visitor, link: MailedLink, wayIn: NewWayIn) {
   return unitOfWork(async (em) => {
     // Locked before the sessions end: otherwise a login with the old hash could start one after them.
     const user = await lockUser(em, { email: parseAddress(link.email) ?? "", suspendedAt: null });
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
-    user.passwordHash = passwordHash;
+    const hadPassword = user.passwordHash != null;
+    user.passwordHash = "passwordHash" in wayIn ? wayIn.passwordHash : null;
     await em.nativeDelete(PasswordReset, { email: user.email });
-    await forgetDevices(em, user.id);
+    await distrustEarlierUser(em, user);
     const { token: deviceToken } = await rememberDevice(em, user.id, null);
     await clearAttempts(em, loginLimit, user.email);
-    await tell(em, "password_reset", user, { language: visitor.language });
+    const change = "passwordHash" in wayIn ? "password_reset" : hadPassword ? "password_replaced" : "passkey_set";
+    await tell(em, change, user, { language: visitor.language });
     await endAllSessions(em, user.id, "password_reset");
-    return deviceToken;
-  });
+    if ("passkey" in wayIn) await insertPasskey(em, user.id, wayIn.passkey);
+    return { deviceToken };
+  }).catch(passkeyRefused);
 }

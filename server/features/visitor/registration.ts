@@ -1,8 +1,9 @@
 import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limits";
 import { consumeLink, isLinkLive, issueLink, lockAddresses, type MailedLink } from "../../accounts/links/mailed-links";
-import { hashPassword } from "../../accounts/passwords/password-hashing";
+import { sha256 } from "../../accounts/links/tokens";
+import { insertPasskey, passkeyRefused, startCreation } from "../../accounts/passkeys/creation";
 import { rememberDevice } from "../../accounts/sessions/devices";
-import { type DeviceSignIn, startSession } from "../../accounts/sessions/sessions";
+import { startSession } from "../../accounts/sessions/sessions";
 import { parseAddress } from "../../accounts/users/email-address";
 import { createUser, mayRegister, nullIfTaken } from "../../accounts/users/users";
 import { config } from "../../config";
@@ -15,7 +16,7 @@ import { accountExistsMail, registrationMail } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
-import { type LinkForm, passwordProblem } from "./password-policy";
+import { type LinkForm, linkPurpose, type NewWayIn, newWayIn } from "./new-way-in";
 
 /** Whether the pages and mails offer a new account. */
 export const offersRegistration = (): boolean => config().passwords.on && config().registration.mode !== "closed";
@@ -66,34 +67,52 @@ function refuseLink(): "invalid_link" {
   return "invalid_link";
 }
 
+/** The id of a user who registers with a passkey: the authenticator stores it before the user exists. RFC 9562, UUIDv8. */
+const userIdOf = ({ token }: MailedLink) =>
+  sha256(`user:${token}`).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
+
+/** What the browser creates a passkey from, in place of a password. A dead link makes no challenge. */
+export async function startRegistrationPasskey(visitor: Visitor, link: MailedLink) {
+  if (!(await isRegistrationLinkLive(link))) return "invalid_link";
+  const account = { userId: userIdOf(link), email: parseAddress(link.email) ?? "", name: null, passkeys: [] };
+  return startCreation(visitor, linkPurpose("register", link.token), account);
+}
+
 /**
- * Verifies the link, then the password, and creates the user. A wrong password leaves the link usable.
+ * Verifies the link, then the password or the passkey, and creates the user. What is refused leaves the link usable.
  * @throws HashingOverloaded
  */
 export async function completeRegistration(visitor: Visitor, form: LinkForm) {
   if (!(await isRegistrationLinkLive(form))) return refuseLink();
-  const problem = await passwordProblem(form);
-  if (problem) return { problem };
-  const done = await registerUser(visitor, form, await hashPassword(visitor, form.password));
+  const wayIn = await newWayIn(visitor, "register", form);
+  if ("problem" in wayIn) return wayIn;
+  const done = await registerUser(visitor, form, wayIn);
+  if (done === "refused") return { problem: "passkey" as const };
   if (!done) return refuseLink();
   logEvent({ event: "registration.completed", userId: done.session.userId });
   return done;
 }
 
-/** Creates the user and starts a session, in one transaction; `null`, and nothing changed, for an invalid link. */
-export async function registerUser(
-  visitor: Visitor,
-  link: MailedLink,
-  passwordHash: string,
-): Promise<DeviceSignIn | null> {
+/**
+ * Creates the user and starts a session, in one transaction. @returns otherwise nothing changed: `null` for a link that
+ * is not valid, `refused` for a passkey
+ */
+export async function registerUser(visitor: Visitor, link: MailedLink, wayIn: NewWayIn) {
   const email = parseAddress(link.email);
   if (email === null || !mayRegister(email)) return null;
+  const { language } = visitor;
   return unitOfWork(async (em) => {
     await lockAddresses(em, email);
     if (!(await consumeLink(em, Registration, link))) return null;
-    const userId = await createUser(em, { email, passwordHash, language: visitor.language });
-    const session = await startSession(em, userId, visitor);
+    const isPasskey = "passkey" in wayIn;
+    const way = isPasskey ? "passkey" : "password";
+    const userId = await createUser(em, { email, language, ...(isPasskey ? { id: userIdOf(link) } : wayIn) });
+    if (isPasskey) await insertPasskey(em, userId, wayIn.passkey);
+    const credentialId = isPasskey ? wayIn.passkey.credentialId : null;
+    const session = await startSession(em, userId, { visitor, way, credentialId });
     const { token: deviceToken } = await rememberDevice(em, userId, null);
-    return { session, deviceToken };
-  }).catch(nullIfTaken);
+    return { session, deviceToken, way } as const;
+  })
+    .catch(nullIfTaken)
+    .catch(passkeyRefused);
 }

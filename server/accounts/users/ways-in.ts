@@ -10,12 +10,15 @@ export async function countPasskeys(em: EntityManager, userId: string): Promise<
 }
 
 /**
- * Called when somebody proves the mailbox without a session of the account: the devices and passkeys may be those of an
- * earlier user. The passkeys stay, and the account page asks about them.
+ * Called when somebody proves the mailbox without a session of the account: the devices, the passkeys and the provider's
+ * link may be those of an earlier user. Devices are forgotten. The others stay, and the account page asks about them.
+ * @param isNewLink whether the provider's link is the proof
  */
-export async function distrustEarlierUser(em: EntityManager, userId: string): Promise<void> {
-  await forgetDevices(em, userId);
-  await em.nativeUpdate(Passkey, { user: userId }, { questionedAt: new Date() });
+export async function distrustEarlierUser(em: EntityManager, user: User, isNewLink = false): Promise<void> {
+  const questionedAt = new Date();
+  await forgetDevices(em, user.id);
+  await em.nativeUpdate(Passkey, { user: user.id }, { questionedAt });
+  if (user.idpId !== null && !isNewLink) user.idpQuestionedAt = questionedAt;
 }
 
 /** The ways to sign in to the account. */

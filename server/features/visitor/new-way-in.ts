@@ -1,0 +1,32 @@
+import { sha256 } from "../../accounts/links/tokens";
+import { acceptPasskey, type NewPasskey } from "../../accounts/passkeys/creation";
+import { hashPassword } from "../../accounts/passwords/password-hashing";
+import type { Visitor } from "../../visitor";
+import { type PasswordProblem, passwordProblem } from "./password-policy";
+
+/** What the form of a mailed link posts; "" for a field that was not sent. */
+export type LinkForm = Record<"email" | "token" | "password" | "passwordConfirmation" | "passkey", string>;
+
+/** What the account gets: a password, which is hashed already, or a passkey. */
+export type NewWayIn = { passwordHash: string } | { passkey: NewPasskey };
+
+type LinkKind = "reset" | "register";
+
+/** For the challenge of a passkey: another link, or another kind of link, cannot use it. */
+export const linkPurpose = (kind: LinkKind, token: string) => `${kind}:${sha256(token)}` as const;
+
+/** Verifies the form's password or passkey; exactly one of them is allowed. @throws HashingOverloaded */
+export async function newWayIn(
+  visitor: Visitor,
+  kind: LinkKind,
+  form: LinkForm,
+): Promise<NewWayIn | { problem: PasswordProblem | "passkey" }> {
+  const { token, password, passwordConfirmation, passkey: text } = form;
+  if (text === "") {
+    const problem = await passwordProblem(form);
+    return problem ? { problem } : { passwordHash: await hashPassword(visitor, password) };
+  }
+  if (password !== "" || passwordConfirmation !== "") return { problem: "passkey" };
+  const passkey = await acceptPasskey(visitor, linkPurpose(kind, token), text);
+  return passkey === "refused" ? { problem: "passkey" } : { passkey };
+}
