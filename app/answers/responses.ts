@@ -74,6 +74,12 @@ export function returnToOf(request: Request): string | null {
   return text === undefined || more.length > 0 ? null : allowedReturn(text);
 }
 
+/** The address of the page, as the browser shows it. */
+export function pageAddress(request: Request): string {
+  const { pathname, search } = new URL(request.url);
+  return `${originOf(request)}${pathname}${search}`;
+}
+
 /** The target may be another application on this host. Remix would look for a route, so the browser loads it. */
 export function redirectTo(target: string, headers = new Headers()): Response {
   return target === "/dashboard" ? redirect(target, { headers }) : redirectDocument(target, { headers });

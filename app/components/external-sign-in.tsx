@@ -1,4 +1,6 @@
+import type { InAppBrowser } from "#server/features/visitor/in-app-browser";
 import { withReturnTo } from "~/answers/return-to";
+import { useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { LastUsed } from "./form-controls";
 import marks from "./provider-marks.svg";
@@ -11,19 +13,41 @@ export function Mark({ of }: { of: string }) {
   );
 }
 
+/** Says that the provider's button does not work in this app's browser, and offers another browser. */
+function WayOut({ app, address, openUrl, provider }: InAppBrowser & { provider: string }) {
+  const t = useTexts();
+  return (
+    <aside className="way-out">
+      <p>{app === null ? t("inApp.unknown", { provider }) : t("inApp.app", { app, provider })}</p>
+      {openUrl === null ? (
+        <label>
+          {t("inApp.copy")}
+          <input dir="ltr" readOnly value={address} onFocus={(event) => event.currentTarget.select()} />
+        </label>
+      ) : (
+        <a href={openUrl} className="button">
+          {t("inApp.open")}
+        </a>
+      )}
+    </aside>
+  );
+}
+
 interface ExternalSignInProps {
   provider: string | null;
+  inApp: InAppBrowser | null;
   returnTo: string | null;
   or?: boolean;
   lastUsed?: boolean;
 }
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
-export function ExternalSignIn({ provider, returnTo, or = true, lastUsed = false }: ExternalSignInProps) {
+export function ExternalSignIn({ provider, inApp, returnTo, or = true, lastUsed = false }: ExternalSignInProps) {
   const { t, providerMark } = usePage();
   return (
     <>
       {or && <p className="or">{t("common.or")}</p>}
+      {inApp && <WayOut {...inApp} provider={provider ?? ""} />}
       <p>
         <a href={withReturnTo("/auth/idp", returnTo)} className="button quiet">
           <span>

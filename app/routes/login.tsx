@@ -5,6 +5,7 @@ import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
 import { hasPasskeys } from "#server/features/owner/passkeys";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
+import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { logIn } from "#server/features/visitor/login";
 import { offersRegistration } from "#server/features/visitor/registration";
 import { recentSignInMinutes } from "#server/rules";
@@ -12,6 +13,7 @@ import {
   allowFormTarget,
   keepTyped,
   minutesIn,
+  pageAddress,
   respond,
   returnToOf,
   tooManyRequests,
@@ -48,7 +50,9 @@ export function loader({ request }: LoaderFunctionArgs) {
     const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
     const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
-    const isRedirected = config().signInRedirect && notice === null && !followsForm(request) && !hasTwoSessions;
+    const inApp = inAppBrowser(request.headers.get("User-Agent"), pageAddress(request));
+    const mayRedirect = notice === null && !followsForm(request) && !hasTwoSessions && inApp === null;
+    const isRedirected = config().signInRedirect && mayRedirect;
     if (restarts || isRedirected) throw redirectDocument(withReturnTo("/auth/idp", returnTo));
     const registrationClosed = !offersRegistration();
     const passkeys = hasPasskeys(factsOf(request).origin);
@@ -57,7 +61,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const lastUsed = last && isOn[last] ? last : null;
     allowFormTarget(request, returnTo);
     const idpEnabled = provider !== null;
-    return { idpEnabled, provider, passkeys, notice, problem, returnTo, registrationClosed, lastUsed };
+    return { idpEnabled, provider, inApp, passkeys, notice, problem, returnTo, registrationClosed, lastUsed };
   });
 }
 
@@ -102,7 +106,7 @@ function LoginNotice(loaded: Loaded) {
 export default function Login() {
   const { t, passwordless } = usePage();
   const loaded = useLoaderData<typeof loader>();
-  const { idpEnabled, provider, passkeys, notice, returnTo, registrationClosed, lastUsed } = loaded;
+  const { idpEnabled, provider, inApp, passkeys, notice, returnTo, registrationClosed, lastUsed } = loaded;
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -153,6 +157,7 @@ export default function Login() {
         <ExternalSignIn
           or={passwordless === null}
           provider={provider}
+          inApp={inApp}
           returnTo={returnTo}
           lastUsed={lastUsed === "provider"}
         />

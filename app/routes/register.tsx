@@ -2,9 +2,10 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
+import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { isMailLogged } from "#server/features/visitor/mail-preview";
 import { requestRegistration } from "#server/features/visitor/registration";
-import { respond, returnToOf } from "~/answers/responses";
+import { pageAddress, respond, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
@@ -30,6 +31,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     return {
       idpEnabled: provider !== null,
       provider,
+      inApp: inAppBrowser(request.headers.get("User-Agent"), pageAddress(request)),
       registration: config().registration.mode,
       email,
       returnTo,
@@ -44,7 +46,7 @@ export function action({ request }: ActionFunctionArgs) {
 
 export default function Register() {
   const t = useTexts();
-  const { idpEnabled, provider, registration, email, returnTo, isMailLogged } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, inApp, registration, email, returnTo, isMailLogged } = useLoaderData<typeof loader>();
   const answer = useActionData<typeof action>();
   const logIn = (
     <p className="aside">
@@ -86,7 +88,7 @@ export default function Register() {
         email={answer?.email ?? email}
         submit={t("register.next")}
       />
-      {idpEnabled && <ExternalSignIn provider={provider} returnTo={returnTo} />}
+      {idpEnabled && <ExternalSignIn provider={provider} inApp={inApp} returnTo={returnTo} />}
       {logIn}
     </Page>
   );

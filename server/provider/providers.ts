@@ -26,6 +26,8 @@ export interface Provider {
   scope: string;
   /** With this value of the parameter, the provider asks which account to use; `null` if no value does this. */
   prompt: string | null;
+  /** Whether it signs nobody in inside the browser of another app. */
+  refusesInAppBrowsers?: boolean;
   /** Parses the profile endpoint's answer. */
   profile: z.ZodType<Profile>;
   /** If the email needs a second call: the path below the profile's URL, and the answer's shape. */
@@ -85,6 +87,7 @@ export const providers = {
     },
     issuer: "https://accounts.google.com",
     prompt: "select_account",
+    refusesInAppBrowsers: true, // https://developers.google.com/identity/protocols/oauth2/policies#browsers
     ...openIdConnect,
   },
   github: {

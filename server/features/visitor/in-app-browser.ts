@@ -1,0 +1,36 @@
+import InAppSpy from "inapp-spy";
+import { config } from "../../config";
+import { type Provider, providers } from "../../provider/providers";
+
+/** The way out of an app's browser in which the provider signs nobody in. */
+export interface InAppBrowser {
+  /** The app's name; `null` if it is not known. */
+  app: string | null;
+  /** The page's address, for another browser. */
+  address: string;
+  /** Opens the address in the browser of Android; `null` on other systems. */
+  openUrl: string | null;
+}
+
+/** By `IDP_PROVIDER=oidc`, Google is known by its issuer. */
+function refusesInAppBrowsers(): boolean {
+  const { identityProvider } = config();
+  if (!identityProvider) return false;
+  const { provider, issuer } = identityProvider;
+  const { refusesInAppBrowsers = false }: Provider = providers[provider];
+  return refusesInAppBrowsers || (issuer !== null && new URL(issuer).origin === providers.google.issuer);
+}
+
+/** Google's own app may sign in. */
+const signsIn = [{ appKey: "gsa" as const }];
+
+/** @param address of the page, with its query. @returns `null` where the provider signs in */
+export function inAppBrowser(userAgent: string | null, address: string): InAppBrowser | null {
+  if (!userAgent || !refusesInAppBrowsers()) return null;
+  const { isInApp, appName } = InAppSpy({ ua: userAgent, skip: signsIn });
+  if (!isInApp) return null;
+  const [scheme, rest] = address.split(/:(.*)/s);
+  // https://developer.chrome.com/docs/android/intents
+  const openUrl = /Android/i.test(userAgent) ? `intent:${rest}#Intent;scheme=${scheme};end` : null;
+  return { app: appName ?? null, address, openUrl };
+}
