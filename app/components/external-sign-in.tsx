@@ -17,19 +17,23 @@ export function Mark({ of }: { of: string }) {
 function WayOut({ app, address, openUrl, provider }: InAppBrowser & { provider: string }) {
   const t = useTexts();
   return (
-    <aside className="way-out">
-      <p>{app === null ? t("inApp.unknown", { provider }) : t("inApp.app", { app, provider })}</p>
+    <>
+      <p className="notice calm">
+        {app === null ? t("inApp.unknown", { provider }) : t("inApp.app", { app, provider })}
+      </p>
       {openUrl === null ? (
         <label>
           {t("inApp.copy")}
           <input dir="ltr" readOnly value={address} onFocus={(event) => event.currentTarget.select()} />
         </label>
       ) : (
-        <a href={openUrl} className="button">
-          {t("inApp.open")}
-        </a>
+        <p>
+          <a href={openUrl} className="button">
+            {t("inApp.open")}
+          </a>
+        </p>
       )}
-    </aside>
+    </>
   );
 }
 

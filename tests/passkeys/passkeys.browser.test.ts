@@ -1,36 +1,13 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { texts } from "#server/languages/texts";
+import { addAuthenticator, type VirtualAuthenticator } from "../support/browser/authenticator";
 import { look } from "../support/browser/look";
 import { logIn, logOut, newAddress, register } from "../support/browser/registration";
 import { arrive, startSite } from "../support/browser/site";
 import { survey, surveyed } from "../support/browser/survey";
 import { pageTexts } from "../support/browser/visits";
 import { until } from "../support/until";
-
-type VirtualAuthenticator = Awaited<ReturnType<typeof addAuthenticator>>;
-
-/** Chromium's virtual authenticator: a platform's, with discoverable credentials and user verification. */
-async function addAuthenticator(page: Page) {
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("WebAuthn.enable");
-  const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: false,
-    },
-  });
-  return {
-    /** Whether the user answers the requests from now on. One that is made before waits, as a suggestion that nobody chooses. */
-    setPresent: (enabled: boolean) => cdp.send("WebAuthn.setAutomaticPresenceSimulation", { authenticatorId, enabled }),
-    setVerified: (isUserVerified: boolean) => cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
-    credentials: async () => (await cdp.send("WebAuthn.getCredentials", { authenticatorId })).credentials,
-  };
-}
 
 const site = startSite();
 
