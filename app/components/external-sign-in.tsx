@@ -16,10 +16,12 @@ interface ExternalSignInProps {
   returnTo: string | null;
   or?: boolean;
   lastUsed?: boolean;
+  otherAccount?: boolean;
 }
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
-export function ExternalSignIn({ provider, returnTo, or = true, lastUsed = false }: ExternalSignInProps) {
+export function ExternalSignIn(props: ExternalSignInProps) {
+  const { provider, returnTo, or = true, lastUsed = false, otherAccount = false } = props;
   const { t, providerMark } = usePage();
   return (
     <>
@@ -32,6 +34,11 @@ export function ExternalSignIn({ provider, returnTo, or = true, lastUsed = false
           </span>
           <Mark of={providerMark} />
         </a>
+        {otherAccount && (
+          <a href={withReturnTo("/auth/idp?prompt=select_account", returnTo)} className="other-account">
+            {t("failure.otherAccount")}
+          </a>
+        )}
       </p>
     </>
   );

@@ -202,6 +202,7 @@ export const en = {
     passkeys: {
       add: "Add a passkey",
       added: "Passkey, added <time>{moment}</time>",
+      create: "Create the passkey",
       how: "Sign in with your fingerprint, your face or the PIN of your device, and type no password.",
       lastUsed: "Last used <time>{moment}</time>",
       questioned: "It is from before your address was last confirmed. If you did not add it, remove it.",
