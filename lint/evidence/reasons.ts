@@ -181,7 +181,7 @@ export const reasons: Record<string, Reason> = {
     "Not met: after a logout, a page that is open in another tab still shows the account until its next request.",
   "14.3.3": "Shown by the code: besides cookies, a browser stores scroll positions and the version of the build.",
   "15.1.1": "Not met: no time frame is written down. docs/react-router.md dates each known advisory.",
-  "15.1.2": "`package-lock.json` is the inventory; `npm sbom` prints it.",
+  "15.1.2": "`package-lock.json` is the inventory; docs/operation.md prints what of it is installed.",
   "15.1.3": "Documented: docs/decisions.md, on password hashing.",
   "15.2.1":
     "In part: no time frame is written down, and Remix 2 has no updates any more. docs/react-router.md names each known advisory of a dependency, those of development too, with its reach.",
