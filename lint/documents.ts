@@ -7,8 +7,8 @@ import { providerNames, providers } from "../server/provider/providers";
 
 /**
  * Says whether README is over its size, which link or anchor leads nowhere, which command of README nothing runs,
- * which event, reason, webhook type, command, provider or mail driver no document names, which setting is not read, and
- * which page the browser tests do not visit.
+ * which event, reason, webhook type, command, provider, table or mail driver no document names, which setting is not
+ * read, and which page the browser tests do not visit.
  */
 
 const problems: string[] = [];
@@ -86,6 +86,8 @@ const titles = routes.flatMap((code) => [...code.matchAll(/\btitled\("([\w.]+)"/
 
 const labels = Object.values(providers).flatMap(({ label }) => label ?? []);
 
+const tables = [...textOf("server/database/entities.ts").matchAll(/tableName: "(\w+)"/g)].map(([, name = ""]) => name);
+
 const named: [what: string, names: string[], document: string][] = [
   ["event or reason", stringsOf(textOf("server/events.ts")), "docs/monitoring.md"],
   [
@@ -97,6 +99,7 @@ const named: [what: string, names: string[], document: string][] = [
   ["provider", providerNames, "README.md"],
   ["provider", providerNames, "docs/providers.md"],
   ["provider's label", labels, "app/components/provider-marks.svg"],
+  ["table", tables, "docs/requirements.md"],
   ["setting", Object.values(settings).flatMap(Object.keys), "server/config.ts"],
   ["title of a page", titles, "tests/support/browser/visits.ts"],
   ["mail driver", choices("MAIL_DRIVER"), "docs/operation.md"],

@@ -99,7 +99,7 @@ describe("a logout token of the provider", () => {
     expect(latchkey.logLines().join()).not.toContain("eyJ");
   });
 
-  test.each([undefined, "JWT", "logout+jwt"])("may have the type %s", async (typ) => {
+  test.each([undefined, "JWT", "logout+jwt"])("may have the type %s", { tags: "10.5.5" }, async (typ) => {
     const cookie = await signedInAda();
     answerProvider();
     expect((await send(sign({}, { typ }))).status).toBe(200);
