@@ -20,8 +20,7 @@ interface ExternalSignInProps {
 }
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
-export function ExternalSignIn(props: ExternalSignInProps) {
-  const { provider, returnTo, or = true, lastUsed = false, otherAccount = false } = props;
+export function ExternalSignIn({ provider, returnTo, or = true, lastUsed, otherAccount }: ExternalSignInProps) {
   const { t, providerMark } = usePage();
   return (
     <>

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "client.pem"), client.cert);
   await writeFile(join(folder, "client.key"), client.key);
   giveToPostgres(folder);
-  const settings = { ssl_ca_file: `'${folder}/ca.pem'` };
+  const settings = { ssl_ca_file: `${folder}/ca.pem` };
   cluster = await PostgresCluster.start({ certificate: authority.sign("DNS:localhost"), settings });
 });
 
