@@ -158,7 +158,7 @@ const page = [
   "requirement that is met in part, by somebody else, or not at all says so, and these come first. At the end: advisories, and",
   "the tests that hold the same attack off here, or why it cannot happen. A reason that denies a feature names what must not",
   "exist, and `npm run check` fails when it does. `npx vitest run --tags-filter 6.2.4` runs the tests of one requirement, and",
-  "`npm run evidence` writes this page; `npm run check` compares it.",
+  "`npm run evidence` writes this page; `npm run check` compares it. What was asked for is in [requirements.md](requirements.md).",
   "",
   `Of ${requirements.length} requirements, ${count("shown")} are shown by tests, ${count("In part")} are met in part, ${count("Not met")} are not met, and`,
   `${count("Does not apply")} do not apply. The other ${count("")} are documented, or the proxy's or the operator's.`,
