@@ -13,11 +13,7 @@ export function Person({ name, email, picture }: { name: string | null; email: s
         {picture && <img src={picture} alt="" referrerPolicy="no-referrer" />}
       </span>
       <p>
-        {name && (
-          <strong>
-            <bdi>{name}</bdi>
-          </strong>
-        )}
+        {name && <bdi className="name">{name}</bdi>}
         <bdi dir="ltr">{email}</bdi>
       </p>
       <Form method="post" action="/logout">

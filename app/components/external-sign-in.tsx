@@ -43,10 +43,11 @@ interface ExternalSignInProps {
   returnTo: string | null;
   or?: boolean;
   lastUsed?: boolean;
+  otherAccount?: boolean;
 }
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
-export function ExternalSignIn({ provider, inApp, returnTo, or = true, lastUsed = false }: ExternalSignInProps) {
+export function ExternalSignIn({ provider, inApp, returnTo, or = true, lastUsed, otherAccount }: ExternalSignInProps) {
   const { t, providerMark } = usePage();
   return (
     <>
@@ -60,6 +61,11 @@ export function ExternalSignIn({ provider, inApp, returnTo, or = true, lastUsed 
           </span>
           <Mark of={providerMark} />
         </a>
+        {otherAccount && (
+          <a href={withReturnTo("/auth/idp?prompt=select_account", returnTo)} className="other-account">
+            {t("failure.otherAccount")}
+          </a>
+        )}
       </p>
     </>
   );

@@ -56,9 +56,14 @@ function AddPasskey({ name, offered, upgradable }: AddPasskeyProps) {
     submit(fields, { method: "post", action: "." });
   }
 
-  const label = t("passkeys.add");
   return (
-    <ProtectedAction label={label} open={offered} intent="add-passkey" submit={label} onSubmit={add}>
+    <ProtectedAction
+      label={t("passkeys.add")}
+      open={offered}
+      intent="add-passkey"
+      submit={t("passkeys.create")}
+      onSubmit={add}
+    >
       <Field label={t("account.name")} name="name" defaultValue={name} maxLength={64} autoComplete="off" />
     </ProtectedAction>
   );

@@ -160,12 +160,8 @@ export default function Login() {
           inApp={inApp}
           returnTo={returnTo}
           lastUsed={lastUsed === "provider"}
+          otherAccount={notice === "idp_failed"}
         />
-      )}
-      {idpEnabled && notice === "idp_failed" && (
-        <p className="aside">
-          <a href={withReturnTo("/auth/idp?prompt=select_account", returnTo)}>{t("failure.otherAccount")}</a>
-        </p>
       )}
       {passkeys && <PasskeySignIn returnTo={returnTo} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />}
       {!registrationClosed && (

@@ -140,18 +140,36 @@ const startOf = (id: string, section: string) =>
   (shownBy(id).length > 0 ? "shown" : "");
 const count = (start: string) => requirements.filter(({ id, section }) => startOf(id, section) === start).length;
 
+/** The requirements whose reason begins with `start`, by reason. */
+function shortfalls(start: "Not met" | "In part"): string[] {
+  const reasonOf = ({ id, section }: { id: string; section: string }) => reasonFor(id, section) ?? "";
+  const short = requirements.filter((requirement) => reasonOf(requirement).startsWith(start));
+  return [...new Set(short.map(reasonOf))].map((reason) => {
+    const ids = short.filter((requirement) => reasonOf(requirement) === reason).map(({ id }) => `**${id}**`);
+    return `- ${ids.join(", ")}: ${reason.replace(`${start}: `, "")}`;
+  });
+}
+
 const page = [
   "# Requirements and their tests",
   "",
   "For whoever audits Latchkey, or compares it to a checklist: every requirement of",
   "[OWASP ASVS 5.0.0](https://github.com/OWASP/ASVS), levels 1 and 2, with the tests below `tests/` that show it. A",
-  "requirement that is met in part, by somebody else, or not at all says so. At the end: advisories of other products, and",
+  "requirement that is met in part, by somebody else, or not at all says so, and these come first. At the end: advisories, and",
   "the tests that hold the same attack off here, or why it cannot happen. A reason that denies a feature names what must not",
   "exist, and `npm run check` fails when it does. `npx vitest run --tags-filter 6.2.4` runs the tests of one requirement, and",
-  "`npm run evidence` writes this page; `npm run check` compares it.",
+  "`npm run evidence` writes this page; `npm run check` compares it. What was asked for is in [requirements.md](requirements.md).",
   "",
   `Of ${requirements.length} requirements, ${count("shown")} are shown by tests, ${count("In part")} are met in part, ${count("Not met")} are not met, and`,
   `${count("Does not apply")} do not apply. The other ${count("")} are documented, or the proxy's or the operator's.`,
+  "",
+  "## What is not met",
+  "",
+  ...shortfalls("Not met"),
+  "",
+  "## What is met in part",
+  "",
+  ...shortfalls("In part"),
   ...chapterLines,
   "",
   "## Advisories of other products",

@@ -14,6 +14,9 @@ export interface Denied {
 
 export type Reason = string | [text: string, denied: Denied];
 
+const noHeader =
+  "In part: the 200 of `/auth/verify`, which no browser sees, the 503 of a pipelined request and the status alone of a request that Node's parser refuses have no such header.";
+
 /**
  * Why a requirement does not apply, is not met, is met by a document, or is met in part beside the tests that show the
  * rest. The key is a requirement, a section or a chapter of OWASP ASVS 5.0.0. A reason of "Does not apply" names what must
@@ -37,7 +40,7 @@ export const reasons: Record<string, Reason> = {
     { packages: "handlebars|mustache|liquid|ejs|markdown|marked|sass" },
   ],
   "1.3.6":
-    "The addresses that are called come from the settings and from discovery. A user's picture is never fetched.",
+    "The addresses that are called come from the settings and from the issuer's discovery document, which the operator trusts; the endpoints of an https issuer are https. The host of `WEBHOOK_URL` must not have a private address. A user's picture is never fetched.",
   "1.3.7": [
     "Does not apply: every template is a part of the code.",
     { packages: "handlebars|mustache|liquid|ejs|nunjucks" },
@@ -52,13 +55,14 @@ export const reasons: Record<string, Reason> = {
   "1.5.1": ["Does not apply: no XML is parsed.", { packages: "xml|saml" }],
   "2.1": "Documented: docs/threat-model.md, docs/decisions.md, and the contract tests of each field.",
   "3.3.1":
-    "In part: the cookies of an external sign-in, `oauth_…`, are Secure but have no prefix. The name was asked for.",
-  "3.3.3": "In part: the cookies of an external sign-in, `oauth_…`, have no prefix. The name was asked for.",
-  "3.4.1": "In part: the status alone of a request that Node's parser refuses has no such header.",
-  "3.4.3": "In part: the status alone of a request that Node's parser refuses has no such header.",
-  "3.4.4": "In part: the status alone of a request that Node's parser refuses has no such header.",
-  "3.4.5": "In part: the status alone of a request that Node's parser refuses has no such header.",
-  "3.4.6": "In part: the status alone of a request that Node's parser refuses has no such header.",
+    "In part: `oauth_…`, `idp_failure` and `last_sign_in` are Secure but have no prefix. `oauth_state` was asked for by name.",
+  "3.3.3":
+    "In part: `oauth_…`, `idp_failure` and `last_sign_in` are Secure but have no prefix. `oauth_state` was asked for by name.",
+  "3.4.1": noHeader,
+  "3.4.3": noHeader,
+  "3.4.4": noHeader,
+  "3.4.5": noHeader,
+  "3.4.6": noHeader,
   "3.5.2": [
     "Does not apply: no function relies on a preflight; a form of another origin is refused by its `Origin`.",
     { code: "Access-Control-Allow" },
@@ -100,7 +104,7 @@ export const reasons: Record<string, Reason> = {
   "6.6.2": "Not met: a link works in any browser, because mail may be read on another device.",
   "6.6.3": "Met by length: a token has 256 random bits; a wrong one costs one query and no hash.",
   "6.8.2": [
-    "Does not apply: no assertion is used. The profile is fetched from the provider over TLS.",
+    "Does not apply: no assertion is used. The profile is fetched from the provider over TLS, unless `IDP_ISSUER` itself is http.",
     { packages: "saml", code: String.raw`\bid_token\b` },
   ],
   "6.8.3": ["Does not apply: no SAML.", { packages: "saml" }],
@@ -112,6 +116,8 @@ export const reasons: Record<string, Reason> = {
   "7.1.2": "Documented here: a user has at most 50 sessions; one more ends the one that was used least recently.",
   "7.1.3":
     "Documented: SECURITY.md. Besides, a logout at the provider ends the sessions here (`oidc`), one here goes on there with `IDP_LOGOUT`; otherwise both are independent.",
+  "7.5.1":
+    "In part: the current password, or a sign-in of the last 15 minutes. A sign-in through the provider counts as one, although the provider may have asked for nothing.",
   "7.5.2": "In part: ending a session asks for no new sign-in.",
   "7.6.1":
     "Documented here: a logout at the provider ends the sessions here (`oidc`), one here goes on there with `IDP_LOGOUT`; otherwise both are independent.",
@@ -120,6 +126,8 @@ export const reasons: Record<string, Reason> = {
   "8.1":
     "Documented here: a user reads and changes the own account and nothing else. An operator gives groups; the proxy asks `/auth/verify` for one, and applications read them (docs/applications.md).",
   "8.4": ["Does not apply: there are no tenants.", { settings: "TENANT" }],
+  "10.1.2":
+    "In part: over http, which is for development, the cookie `oauth_state` alone binds an attempt to its browser. On https, `__Host-oauth` proves it.",
   "10.2.1": "PKCE is off unless `IDP_PKCE=true`.",
   "10.3": ["Does not apply: Latchkey is a client, not a resource server.", { code: "introspect" }],
   "10.4": ["Does not apply: Latchkey is a client, not an authorization server.", { routes: "authorize|token" }],
@@ -129,12 +137,20 @@ export const reasons: Record<string, Reason> = {
     { code: String.raw`\bid_token\b` },
   ],
   "10.5.4": ["Does not apply: no ID token is used.", { code: String.raw`\bid_token\b` }],
+  "10.5.5":
+    "In part: a logout token may have no type, because providers send such ones. Another type than `logout+jwt` or `JWT` is refused, and so is a token without the event or with a `nonce`.",
   "10.6": ["Does not apply: Latchkey is a client, not a provider.", { routes: "authorize|token" }],
   "10.7": ["Does not apply: the provider asks for consent.", { routes: "consent" }],
-  "11.1.1": "Documented in docs/commands.md: the life of the signing keys and of `IDENTITY_KEY`.",
-  "11.1.2":
-    "Documented here: SHA-256, Argon2id (19 MiB, t=2, p=1), bcrypt for imported hashes, 256 random bits; ES256, A256GCM and the asymmetric algorithms of a logout token (`jose`); TLS is Node's and the proxy's.",
-  "11.2.1": "Met by choice: oslo, jose, @node-rs/argon2 and node:crypto compute everything (docs/dependencies.md).",
+  "11.1.1":
+    "Documented in docs/commands.md: the life of the signing keys and of `IDENTITY_KEY`. There is one `WEBHOOK_SECRET` at a time: it is changed here and in the application together. Other secrets are made by the services that take them.",
+  "11.1.2": [
+    "Documented here: SHA-256 (tokens, PKCE), SHA-1 (the first five digits of a new password's hash, for the range service), HMAC-SHA-256 (webhooks), Argon2id (19 MiB, t=2, p=1), bcrypt (imported hashes); ES256 and A256GCM (identity tokens and their keys), ES256 and RS256 (passkeys; EdDSA for older ones), the asymmetric algorithms of a logout token; 256 random bits. TLS is Node's and the proxy's.",
+    { code: String.raw`createHash\("(?!sha256"|sha1")|createHmac\(|createCipheriv|createSign\(` },
+  ],
+  "11.2.1": [
+    "Met by choice: oslo, @node-rs/argon2, @node-rs/bcrypt, jose, standardwebhooks, @simplewebauthn/server and node:crypto compute everything (docs/dependencies.md).",
+    { packages: "crypto-js|bcryptjs|sodium|tweetnacl|noble|hash-wasm|jsonwebtoken|forge" },
+  ],
   "11.2.3": "Met by choice: SHA-256 and 256 random bits.",
   "11.4.2": "In part: an imported bcrypt hash may be weaker, until its owner's first login replaces it.",
   "11.4.3": "Met by choice: ES256 signs a SHA-256. `@simplewebauthn/server` verifies a passkey's signature.",
@@ -145,12 +161,15 @@ export const reasons: Record<string, Reason> = {
   "12.1.3": ["Does not apply: no client certificate.", { settings: "CLIENT_CERT", code: "requestCert" }],
   "12.2": "The proxy's: it ends TLS. SECURITY.md says that Latchkey is served over https.",
   "12.3.1":
-    "In part: the proxy's for visitors. A PostgreSQL without `sslmode=verify-full` and SMTP to a loopback address are not encrypted.",
+    "In part: the proxy's for visitors. Not encrypted are a PostgreSQL without `sslmode=verify-full`, a mail service or a webhook on a loopback address, and a provider whose `IDP_ISSUER` itself is http.",
   "12.3.3": "The operator's: Latchkey and the proxy are on one machine, or on a network that is theirs.",
   "12.3.4": "The operator's: `NODE_EXTRA_CA_CERTS` and `sslrootcert` name an authority of one's own.",
   "13.1":
-    "Documented here: the database, the mail service, the provider (with the endpoints of its discovery), the application at `WEBHOOK_URL` and, with `BREACHED_PASSWORDS=on`, the range service are called, and nothing else.",
-  "13.2.1": "Not met: database, mail service and provider get a static password or key. They support nothing else.",
+    "Documented here: the database, the mail service, the provider (the endpoints and keys that its discovery names), the application at `WEBHOOK_URL` and, with `BREACHED_PASSWORDS=on`, the range service are called, and nothing else; `doctor` also calls `APP_URL`. No user can name an address that is called.",
+  "13.2.1": [
+    "In part: `DATABASE_URL` takes a client certificate (`sslcert`, `sslkey`). The mail service gets a static key. The provider gets a static secret: the fields of its token request were asked for, so there is no `private_key_jwt`.",
+    { code: "private_key_jwt" },
+  ],
   "13.2.2": "Not met: the database account may change the schema, because migrations run at start.",
   "13.2.5": "The operator's: a firewall may limit outgoing calls to the services of 13.1.1.",
   "13.3": "The operator's: secrets come from the environment or from files, which a vault can write.",
@@ -159,17 +178,17 @@ export const reasons: Record<string, Reason> = {
   "14.1":
     "Not met: there is no written classification. The data are addresses, names, URLs of pictures, hashes and user agents.",
   "14.2.1":
-    "Not met: a mailed link has its token in the query, the only place that it can have. It works once, for an hour, and is not logged.",
+    "Not met: a mailed link has its token and an address in the query, the only place that it can have. It works once, for an hour. `/forgot-password?email=…` has the address that was typed at `/login`. Neither is logged.",
   "14.2.3": "In part: the browser loads a user's picture from its host, without a referrer.",
   "14.2.4": "Not met, as 14.1.",
   "14.3.1":
     "Not met: after a logout, a page that is open in another tab still shows the account until its next request.",
   "14.3.3": "Shown by the code: besides cookies, a browser stores scroll positions and the version of the build.",
   "15.1.1": "Not met: no time frame is written down. docs/react-router.md dates each known advisory.",
-  "15.1.2": "`package-lock.json` is the inventory; `npm sbom` prints it.",
+  "15.1.2": "`package-lock.json` is the inventory; docs/operation.md prints what of it is installed.",
   "15.1.3": "Documented: docs/decisions.md, on password hashing.",
   "15.2.1":
-    "In part: without a written time frame; docs/react-router.md says why each known advisory is not reachable.",
+    "In part: no time frame is written down, and Remix 2 has no updates any more. docs/react-router.md names each known advisory of a dependency, those of development too, with its reach.",
   "15.2.2": "In part: somebody with several networks can fill the 64 places for waiting hashes; one client cannot.",
   "16.1.1": "Documented: docs/monitoring.md. Where logs go is the operator's decision.",
   "16.2.1":
@@ -177,9 +196,10 @@ export const reasons: Record<string, Reason> = {
   "16.2.2": "The operator's: the machine's clock. Events are in UTC; `latchkey doctor` compares it to the database's.",
   "16.2.3": "Met by design: standard output is the only destination.",
   "16.2.4": "Not met for the access line, which is the text of `remix-serve`. Events are JSON.",
+  "16.2.5": "In part: the mail driver `log`, which is for development, prints mails with their links.",
   "16.3.2": [
-    "Not met: a form from another site and another user's session id are no events. They change nothing.",
-    { events: "cross|forged|csrf" },
+    "Not met: a form from another site, another user's session id, and a user whom `/auth/verify?group=` refuses are no events. They change nothing.",
+    { events: "cross|forged|csrf|no_access|group_refused" },
   ],
   "16.3.3": "In part: a malformed field and a form from another site are no events. The access line has the status.",
   "16.4.2": "The operator's: logs go to standard output.",

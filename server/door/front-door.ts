@@ -34,7 +34,7 @@ function prepare(response: ServerResponse, target: Target | null, config: Config
   const crossSite = comesFromAnotherSite(request, url.origin);
   const unreadable = !target || !isReadable(target);
   for (const name of ignoredHeaders) delete headers[name];
-  if (crossSite) delete headers.origin; // Remix answers it with an empty 500; readForm answers `crossSite` with a page
+  if (crossSite) delete headers.origin; // Remix answers it with an empty 500; the routes answer `crossSite` with 403
   headers.host = url.host;
   setTarget(request, target, unreadable);
   setSecurityHeaders(request, response, url.protocol === "https:");

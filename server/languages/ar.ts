@@ -233,6 +233,7 @@ export const ar: Texts = {
     passkeys: {
       add: "إضافة مفتاح مرور",
       added: "مفتاح مرور، أُضيف: <time>{moment}</time>",
+      create: "إنشاء مفتاح المرور",
       how: "يكون تسجيل الدخول ببصمة الإصبع أو الوجه أو رمز PIN لجهازك، دون كلمة مرور.",
       lastUsed: "آخر استخدام: <time>{moment}</time>",
       remove: "إزالة مفتاح المرور",

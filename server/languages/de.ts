@@ -215,6 +215,7 @@ export const de: Texts = {
     passkeys: {
       add: "Passkey hinzufügen",
       added: "Passkey, hinzugefügt: <time>{moment}</time>",
+      create: "Passkey erstellen",
       how: "Melden Sie sich mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts an, ohne Passwort.",
       lastUsed: "Zuletzt verwendet: <time>{moment}</time>",
       remove: "Passkey entfernen",

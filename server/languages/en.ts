@@ -211,6 +211,7 @@ export const en = {
     passkeys: {
       add: "Add a passkey",
       added: "Passkey, added <time>{moment}</time>",
+      create: "Create the passkey",
       how: "Sign in with your fingerprint, your face or the PIN of your device, and type no password.",
       lastUsed: "Last used <time>{moment}</time>",
       remove: "Remove the passkey",

@@ -215,6 +215,7 @@ export const es: Texts = {
     passkeys: {
       add: "Añadir una llave de acceso",
       added: "Llave de acceso, añadida: <time>{moment}</time>",
+      create: "Crear la llave de acceso",
       how: "Inicia sesión con tu huella, tu cara o el PIN de tu dispositivo, sin escribir ninguna contraseña.",
       lastUsed: "Último uso: <time>{moment}</time>",
       remove: "Quitar la llave de acceso",

@@ -216,6 +216,7 @@ export const fr: Texts = {
     passkeys: {
       add: "Ajouter une clé d’accès",
       added: "Clé d’accès, ajoutée : <time>{moment}</time>",
+      create: "Créer la clé d’accès",
       how: "Connectez-vous avec votre empreinte, votre visage ou le code de votre appareil, sans mot de passe.",
       lastUsed: "Dernière utilisation : <time>{moment}</time>",
       remove: "Supprimer la clé d’accès",

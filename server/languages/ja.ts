@@ -202,6 +202,7 @@ export const ja: Texts = {
     passkeys: {
       add: "パスキーを追加",
       added: "パスキー、追加: <time>{moment}</time>",
+      create: "パスキーを作成",
       how: "指紋、顔、またはデバイスの PIN で、パスワードを入力せずにログインできます。",
       lastUsed: "最終使用: <time>{moment}</time>",
       remove: "パスキーを削除",

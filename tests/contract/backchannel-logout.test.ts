@@ -99,7 +99,7 @@ describe("a logout token of the provider", () => {
     expect(latchkey.logLines().join()).not.toContain("eyJ");
   });
 
-  test.each([undefined, "JWT", "logout+jwt"])("may have the type %s", async (typ) => {
+  test.each([undefined, "JWT", "logout+jwt"])("may have the type %s", { tags: "10.5.5" }, async (typ) => {
     const cookie = await signedInAda();
     answerProvider();
     expect((await send(sign({}, { typ }))).status).toBe(200);
@@ -155,7 +155,7 @@ const refused: [string, () => Promise<string> | string][] = [
 
 test.each(refused)(
   "a token %s is 400 and ends nothing",
-  { tags: ["9.1.1", "9.1.2", "9.1.3", "9.2.1", "9.2.2", "9.2.3", "10.5.5"] },
+  { tags: ["9.1.1", "9.1.2", "9.1.3", "9.2.1", "9.2.2", "9.2.3", "10.5.5", "CVE-2026-18569"] },
   async (_what, token) => {
     const cookie = await signedInAda();
     answerProvider();

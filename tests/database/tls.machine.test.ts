@@ -4,17 +4,22 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { createAuthority } from "../support/certificates";
-import { PostgresCluster } from "../support/postgres-cluster";
+import { giveToPostgres, PostgresCluster } from "../support/postgres-cluster";
 
 let cluster: PostgresCluster;
 let folder: string;
 
 beforeAll(async () => {
   const authority = createAuthority();
-  cluster = await PostgresCluster.start({ certificate: authority.sign("DNS:localhost") });
+  const client = authority.sign("DNS:client");
   folder = await mkdtemp(join(tmpdir(), "latchkey-tls-"));
   await writeFile(join(folder, "ca.pem"), authority.ca);
   await writeFile(join(folder, "other.pem"), createAuthority().ca);
+  await writeFile(join(folder, "client.pem"), client.cert);
+  await writeFile(join(folder, "client.key"), client.key);
+  giveToPostgres(folder);
+  const settings = { ssl_ca_file: `${folder}/ca.pem` };
+  cluster = await PostgresCluster.start({ certificate: authority.sign("DNS:localhost"), settings });
 });
 
 afterAll(async () => {
@@ -32,6 +37,14 @@ test("with sslmode=verify-full and the server's authority the connection is encr
   const rows = await orm.em.fork().execute("select ssl from pg_stat_ssl where pid = pg_backend_pid()");
   await close();
   expect(rows).toEqual([{ ssl: true }]);
+});
+
+test("sslcert and sslkey show the server a client certificate", { tags: "13.2.1" }, async () => {
+  const client = `sslcert=${folder}/client.pem&sslkey=${folder}/client.key`;
+  const { orm, close } = await open("localhost", `?sslmode=verify-full&sslrootcert=${folder}/ca.pem&${client}`);
+  const rows = await orm.em.fork().execute("select client_dn from pg_stat_ssl where pid = pg_backend_pid()");
+  await close();
+  expect(rows).toEqual([{ client_dn: "/CN=Test" }]);
 });
 
 test.each([

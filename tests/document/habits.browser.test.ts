@@ -229,3 +229,47 @@ test.each(["/login", "/register", "/reset-password", "/nowhere"])(
     expect(await cutTexts(page)).toEqual([]);
   },
 );
+
+const boxOf = async (page: Page, selector: string) =>
+  (await page.locator(selector).boundingBox()) ?? expect.fail(selector);
+
+test.each([576, 600, 640, 690, 768])("the card of the account page has a margin at a width of %d px", async (width) => {
+  const page = await site.visit({ viewport: { width, height: 740 } });
+  await register(site, page, newAddress());
+  const card = await boxOf(page, "main");
+  expect(card.x).toBeGreaterThanOrEqual(16);
+  expect(card.x + card.width).toBeLessThanOrEqual(width - 16);
+});
+
+test("on a phone of 360 px the button to log out stands beside the person", async () => {
+  const page = await site.visit({ viewport: { width: 360, height: 740 } });
+  await register(site, page, "ada@example.com");
+  const person = await boxOf(page, ".person > p");
+  const button = await boxOf(page, ".person button");
+  expect(button.y).toBeLessThan(person.y + person.height);
+});
+
+test.each([320, 360, 390, 640, 1280])(
+  "the mark of what is folded away stands beside its text at a width of %d px",
+  async (width) => {
+    const page = await site.open("/forgot-password", { viewport: { width, height: 740 } });
+    await page.getByLabel("Email").fill("nobody@example.com");
+    await page.getByRole("button", { name: "Send the link" }).click();
+    const summary = page.locator("summary");
+    await summary.waitFor();
+    const text = await summary.evaluate((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return range.getBoundingClientRect().height;
+    });
+    expect((await boxOf(page, "summary")).height).toBeLessThan(text + 8);
+  },
+);
+
+test("the link to another account at the provider is nearer to the provider's button than to the next way in", async () => {
+  const page = await site.open("/login?notice=idp_failed");
+  const link = await boxOf(page, "main a[href*='prompt=select_account']");
+  const provider = await boxOf(page, "main a[href='/auth/idp'].button");
+  const next = await boxOf(page, "button[type=submit]:has-text('Sign in with a passkey')");
+  expect(link.y - (provider.y + provider.height)).toBeLessThan(next.y - (link.y + link.height));
+});

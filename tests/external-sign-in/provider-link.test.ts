@@ -65,7 +65,9 @@ describe("disconnecting", () => {
     expect(latchkey.mails()).toMatchObject([{ subject: "Sign-in with another service was removed" }]);
   });
 
-  test("a later external sign-in with the verified address does not link the account again", async () => {
+  test("a later external sign-in with the verified address does not link the account again", {
+    tags: "CVE-2026-92358",
+  }, async () => {
     const cookie = await latchkey.signedIn({ idpId: "1001" });
     await act(cookie, "unlink-provider");
     await latchkey.drain();
@@ -137,7 +139,9 @@ describe("connecting", () => {
     expect(Object.keys(refused.cookies)).not.toContain("session");
   }
 
-  test("with another account's id or session changes nothing", { tags: "CVE-2026-105207" }, async () => {
+  test("with another account's id or session changes nothing", {
+    tags: ["CVE-2026-105207", "CVE-2026-15571"],
+  }, async () => {
     const bob = await latchkey.createUser({ email: "bob@example.com", idpId: "1001" });
     const bobs = await latchkey.signedIn(bob);
     await expectRefused((started) => `${cookie}; ${cookiesOf(started)}`, ada, "/dashboard?notice=idp_failed");

@@ -121,3 +121,23 @@ test.each(otherNames)("the field %s is not the address", { tags: ["15.3.6", "15.
   const ask = post("/forgot-password", [[name, "ada@example.com"]]);
   await latchkey.unchanged(() => call(forgotPassword.action, ask));
 });
+
+const depthOf = (value: unknown): number =>
+  typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+
+/** Remix encodes the data by recursion: its stack ends at 1,000 to 3,000 levels. */
+test.each(forms)(
+  "nothing that is sent to %s makes the page's data deeper",
+  { tags: "CVE-2026-34077" },
+  async (path, action) => {
+    const { cookie, fields } = await acceptableFields();
+    const nested = `${'{"a":'.repeat(300)}1${"}".repeat(300)}`;
+    const names = [...Object.keys(fields), "email"];
+    const sent = names.flatMap((name) => [
+      [name, nested],
+      [name + "[a]".repeat(300), "x"],
+    ]);
+    const answer = await call(action, post(path, Object.fromEntries(sent), { cookie }));
+    expect(depthOf(answer.data)).toBeLessThanOrEqual(3);
+  },
+);

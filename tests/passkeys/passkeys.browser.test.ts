@@ -16,10 +16,10 @@ const button = (page: Page, name: string) => page.getByRole("button", { name, ex
 const signInButton = (page: Page) => page.getByRole("button", { name: /^Sign in with a passkey(?: Last used)?$/ });
 
 async function addPasskey(page: Page, authenticator: VirtualAuthenticator): Promise<void> {
-  if (!(await button(page, "Add a passkey").isVisible()))
+  if (!(await button(page, "Create the passkey").isVisible()))
     await page.locator("summary", { hasText: "Add a passkey" }).click();
   await authenticator.setPresent(true);
-  await button(page, "Add a passkey").click();
+  await button(page, "Create the passkey").click();
   await page.getByText("The passkey was added.").waitFor();
   await authenticator.setPresent(false);
 }
@@ -109,7 +109,7 @@ test("an authenticator that has one already adds none, and the page says so", as
   const { page, authenticator } = await withPasskey();
   await page.locator("summary", { hasText: "Add a passkey" }).click();
   await authenticator.setPresent(true);
-  await button(page, "Add a passkey").click();
+  await button(page, "Create the passkey").click();
   await page.getByText("Nothing was changed. If this device has a passkey").waitFor();
   expect(await authenticator.credentials()).toHaveLength(1);
 });
@@ -157,7 +157,7 @@ test("after a login with a password the browser creates a passkey without a clic
   await button(page, "Remove the passkey").waitFor();
   expect(calls).toEqual([["conditional", "preferred"]]);
   expect(await site.mail(email, "A passkey was added")).toContain("passkey");
-  expect(await button(page, "Add a passkey").isVisible()).toBe(false);
+  expect(await button(page, "Create the passkey").isVisible()).toBe(false);
   await page.reload();
   await button(page, "Remove the passkey").waitFor();
   await logOut(page);
@@ -175,7 +175,7 @@ test("where the browser declines, the page is as before, and the button adds one
   await page.goto("/login");
   await logIn(page, email);
   await until(async () => calls.length === 1, "the browser is asked");
-  await button(page, "Add a passkey").waitFor();
+  await button(page, "Create the passkey").waitFor();
   expect(await page.getByRole("alert").count()).toBe(0);
   expect(await authenticator.credentials()).toEqual([]);
 });
@@ -213,7 +213,7 @@ test("in Arabic and on a phone, each page with a passkey is accessible and fits"
   await button(page, t("passkeys.remove")).click();
   await page.getByText(t("account.otherSessionsEnded")).waitFor();
   await page.locator("summary", { hasText: t("passkeys.add") }).click();
-  await button(page, t("passkeys.add")).click();
+  await button(page, t("passkeys.create")).click();
   await page.getByText(texts.ar.answers.account.passkeyAdded).waitFor();
   problems.push(...(await look(page, "ar", "account-passkey")));
   expect(problems).toEqual([]);

@@ -7,7 +7,7 @@ import { StartError } from "../../errors";
 const publishedBefore = 10 * 60_000; // ms before it signs: an application keeps the published keys for five minutes
 const publishedAfter = 31 * 60_000; // ms: half an hour after its last use, up to half a minute after a successor starts
 
-/** jose takes a sixth of the time of a start to load: only with IDENTITY_TOKENS. */
+/** jose takes a sixth of the time of a start to load: only with IDENTITY_TOKENS, or for a logout token. */
 const jose = () => import("jose");
 const encryptionKey = () => config().identityKey as Uint8Array;
 

@@ -1,6 +1,6 @@
-// Makes the pictures of README.md and docs/branding.md from today's pages: npm run pictures. A font for Japanese and one for
-// Arabic must be installed, e.g. Debian's fonts-noto-cjk and fonts-noto-core.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+// Makes the pictures of README.md and docs/branding.md from today's pages: npm run pictures. With --check it fails when a
+// page looks different from its picture. Debian's fonts-noto-core and fonts-noto-cjk must be installed.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -12,7 +12,7 @@ import { linkIn } from "./site";
 const small = { width: 640, height: 800 };
 const phone = { width: 375, height: 740 };
 
-const pictureOf = (name: string) => `docs/pages/${name}.png`;
+const pictures = new Map<string, Buffer>();
 
 interface Kind {
   /** Before each file's name. */
@@ -23,7 +23,48 @@ interface Kind {
 
 async function photograph(page: Page, name: string): Promise<void> {
   await page.evaluate(() => document.fonts.ready);
-  await page.screenshot({ path: pictureOf(name) });
+  pictures.set(`docs/pages/${name}.png`, await page.screenshot());
+}
+
+/** A channel (of 256 steps) may differ by the smoothing of a letter's edge. */
+const maxChannelDifference = 48;
+/** Of half a million. A word that has moved changes about a thousand. */
+const maxDifferentPixels = 250;
+
+/** How many pixels look different in the two pictures. */
+async function countDifferences(browser: Browser, before: Buffer, after: Buffer): Promise<number> {
+  const page = await browser.newPage();
+  const urls = [before, after].map((png) => `data:image/png;base64,${png.toString("base64")}`);
+  const count = await page.evaluate(
+    async ([urls, maxDifference]) => {
+      const [one, two] = await Promise.all(
+        urls.map(async (url) => {
+          const image = await createImageBitmap(await (await fetch(url)).blob());
+          const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+          canvas?.drawImage(image, 0, 0);
+          return canvas?.getImageData(0, 0, image.width, image.height).data ?? [];
+        }),
+      );
+      if (!one || !two || one.length !== two.length) return Number.POSITIVE_INFINITY;
+      const different = new Set<number>();
+      for (const [index, value] of one.entries()) {
+        if (Math.abs(value - (two[index] ?? 0)) > maxDifference) different.add(Math.floor(index / 4));
+      }
+      return different.size;
+    },
+    [urls, maxChannelDifference] as const,
+  );
+  await page.close();
+  return count;
+}
+
+async function comparePictures(browser: Browser): Promise<void> {
+  for (const [path, picture] of pictures) {
+    const count = await countDifferences(browser, await readFile(path), picture);
+    if (count <= maxDifferentPixels) continue;
+    console.error(`${path}: the page looks different now (${count} pixels). Run npm run pictures.`);
+    process.exitCode = 1;
+  }
 }
 
 async function takePictures(browser: Browser, { prefix, settings, login }: Kind): Promise<void> {
@@ -103,8 +144,10 @@ try {
     "brand-mail-dark": phone,
     "brand-mail-desktop": { width: 800, height: 740 },
   });
+  if (process.argv.includes("--check")) await comparePictures(browser);
+  else for (const [path, picture] of pictures) await writeFile(path, picture);
 } finally {
   await browser.close();
   await rm(folder, { recursive: true });
 }
-process.exit(0); // the configuration of the mails has opened nothing that would end by itself
+process.exit(); // the configuration of the mails has opened nothing that would end by itself
