@@ -293,6 +293,8 @@ describe("logs", () => {
       `/login?_data=${canary}`,
       `/__manifest?p=/${canary}%00`,
       `/build/nowhere?${canary}`,
+      `/auth/verify?${canary}`,
+      `/auth/verify?group=${canary}&${canary}=${canary}`,
       `*?${canary}`,
     ]) {
       await send(get(target, `Cookie: session=${canary}; oauth_state=${canary}\r\nReferer: http://x/?${canary}\r\n`));
