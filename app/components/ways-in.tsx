@@ -62,7 +62,7 @@ export function WaysIn({ email, name, password, linked, canConnect, provider, pa
       )}
       {linked && (
         <Row name={provider} detail={t("account.isConnected")}>
-          {(password || hasPasskeys) && (
+          {passwordless === null && (password || hasPasskeys) && (
             <ProtectedAction
               label={t("account.disconnect")}
               how={t("account.disconnectWarning", { provider })}

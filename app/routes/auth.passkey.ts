@@ -59,6 +59,7 @@ async function signInBy(request: Request, text: string) {
 /** With the field `passkey`: a sign-in or an upgrade. Without it: the options of a ceremony for the `purpose`. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
+    if (request.method !== "POST") return methodNotAllowed("POST");
     const { sent } = await readFields(request, "purpose", "passkey");
     const { purpose, passkey } = sent;
     const by = purpose === "add" || purpose === "upgrade" ? purpose : undefined;
