@@ -4,7 +4,7 @@ import { runStatement } from "../database/run-statement";
 import { namingUnavailability } from "../database/unavailable";
 import { errorFields, log, logEvent } from "../log";
 import { providedValue } from "../process-value";
-import { bossDatabase, createQueues, mailQueue, webhookQueue } from "./boss";
+import { bossDatabase, mailQueue, webhookQueue } from "./boss";
 import { givenUpKept } from "./given-up";
 import type { Job, JobHandler, WebhookJob } from "./jobs";
 import { type QueueKind, Worker } from "./worker";
@@ -102,7 +102,6 @@ export class JobQueue {
 
   async open(): Promise<void> {
     await this.#boss.start();
-    await createQueues(this.#boss, this.#knex);
   }
 
   async exists(): Promise<boolean> {

@@ -193,7 +193,9 @@ test("a logout from a browser that holds several sessions of a user, while all o
 
 test("eight starts with a shorter SESSION_MAX, while users end their sessions: no deadlock", async () => {
   const users = await Promise.all(
-    Array.from({ length: 20 }, (_, at) => createUser(latchkey.em(), { email: `user${at}@example.com`, password: null })),
+    Array.from({ length: 20 }, (_, at) =>
+      createUser(latchkey.em(), { email: `user${at}@example.com`, password: null }),
+    ),
   );
   latchkey.configure({ SESSION_MAX: "1" });
   for (let start = 0; start < 8; start++) {
