@@ -91,7 +91,7 @@ export type AuthenticationEvent =
   | { event: "passkey.failed"; reason: PasskeyFailure; userId?: string }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }
-  | { event: "webhook.failed"; reason: "retries_exhausted" }
+  | { event: "webhook.failed"; reason: "retries_exhausted" | "waited_too_long" }
   | { event: "webhook.stopped" }
   | { event: "account.deleted" | "user.suspended" | "user.restored" | "user.groups_changed"; userId: string }
   | { event: "password.not_looked_up"; reason: CallFailureReason }

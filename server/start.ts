@@ -21,6 +21,7 @@ import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
 import type { RouteOf } from "./metrics";
 import { processValue } from "./process-value";
 import { JobQueue, provideQueue, randomDelay } from "./queue/job-queue";
+import { plainIssuerWarning } from "./settings/rules";
 import { unknownNames } from "./settings/unknown-names";
 import { onStopSignal, shutdownLimit } from "./stop-signals";
 
@@ -59,16 +60,17 @@ function announce(config: Config): void {
   log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
 }
 
-function warnOfNames(): void {
+function warnOfSettings({ identityProvider }: Config): void {
   const warn = process.stdout.isTTY ? console.error : log.warn.bind(log);
-  for (const problem of unknownNames(process.env)) warn(`${problem}.`);
+  const problems = [...unknownNames(process.env), ...plainIssuerWarning(identityProvider?.issuer)];
+  for (const problem of problems) warn(`${problem}.`);
 }
 
 async function startService(routeOf: RouteOf): Promise<void> {
   if (existsSync(".env")) process.loadEnvFile(".env");
   const config = loadConfig(process.env);
   provideConfig(config);
-  if ((cluster.worker?.id ?? 1) === 1) warnOfNames();
+  if ((cluster.worker?.id ?? 1) === 1) warnOfSettings(config);
   provideMailer(createMailer(config.mail));
   if (cluster.isPrimary) await assertPortIsFree(config);
   const frontDoor = openFrontDoor(config, { findUser: visitorFinder(), endpointOf, routeOf });

@@ -79,6 +79,7 @@ async function disconnect({ request, t, owner, form }: ActionContext) {
   const outcome = await unlinkProvider(owner);
   if (outcome === "session_ended") return outcome;
   if (outcome === "only_way_in") return refused(form, { provider: t("account.onlyWayIn") });
+  if (outcome === "accounts_come_from_it") return refused(form, { provider: t("account.accountsComeFromIt") });
   return sessionsEnded(request, outcome, "idp_disconnected");
 }
 

@@ -73,6 +73,7 @@ interface WaysInProps {
 export function WaysIn({ email, name, password, linked, linkQuestioned, canConnect, provider, passkeys }: WaysInProps) {
   const { t, passwordless } = usePage();
   const hasPasskeys = Boolean(passkeys?.items.length);
+  const canDisconnect = passwordless === null && (password || hasPasskeys);
   return (
     <Section title={t("account.waysIn")}>
       {password && (
@@ -85,7 +86,7 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
           <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
         </Row>
       )}
-      {linked && !linkQuestioned && <ConnectedProvider provider={provider} canDisconnect={password || hasPasskeys} />}
+      {linked && !linkQuestioned && <ConnectedProvider provider={provider} canDisconnect={canDisconnect} />}
       {canConnect && (
         <Row name={provider} detail={t("account.notConnected")}>
           <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
@@ -98,7 +99,7 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
 
 /** The ways to sign in that somebody else may have added: a reset has questioned them. */
 export function Questions({ linked, linkQuestioned, password, provider, passkeys }: WaysInProps) {
-  const t = useTexts();
+  const { t, passwordless } = usePage();
   const questioned = passkeys?.items.filter((passkey) => passkey.questioned) ?? [];
   const isLinkInQuestion = linked && linkQuestioned;
   if (questioned.length === 0 && !isLinkInQuestion) return null;
@@ -112,7 +113,10 @@ export function Questions({ linked, linkQuestioned, password, provider, passkeys
         </PasskeyRow>
       ))}
       {isLinkInQuestion && (
-        <ConnectedProvider provider={provider} canDisconnect={password || Boolean(passkeys?.items.length)}>
+        <ConnectedProvider
+          provider={provider}
+          canDisconnect={passwordless === null && (password || Boolean(passkeys?.items.length))}
+        >
           <ActionForm intent="keep-provider" submit={t("questions.keep")} />
         </ConnectedProvider>
       )}

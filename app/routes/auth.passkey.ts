@@ -64,6 +64,7 @@ async function signInBy(request: Request, text: string) {
 /** With the field `passkey`, the answer of a sign-in or an upgrade; without it, the options of the `purpose`. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
+    if (request.method !== "POST") return methodNotAllowed("POST");
     const { sent, fields } = await readFields(request, "purpose", "passkey", "email", "token");
     const { purpose: name = "sign-in", passkey } = sent;
     const purpose = purposes.find((known) => known === name);

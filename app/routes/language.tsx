@@ -16,6 +16,7 @@ export function loader() {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
+    if (request.method !== "POST") throw methodNotAllowed("POST");
     const { fields } = await readFields(request, "language", "page");
     const { language, page } = fields;
     const signedIn = await getUser(request);

@@ -17,7 +17,7 @@ import { failureShown, settleFailure } from "./oauth-attempt";
 
 /** @param added seconds to those in which a sign-in is recent */
 export const mustSignInAgain = ({ signedInAt }: SignedIn, added = 0): boolean =>
-  signedInAt.getTime() < Date.now() - (recentSignInMinutes * 60 + added) * 1000;
+  !(signedInAt.getTime() >= Date.now() - (recentSignInMinutes * 60 + added) * 1000); // NaN: not known to be recent
 
 export async function getUser(request: Request): Promise<SignedIn | null> {
   const token = sessionToken(request);

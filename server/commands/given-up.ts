@@ -53,6 +53,7 @@ export const addMailCommands = (mail: Command): void =>
 
 export const addWebhookCommands = (webhook: Command): void =>
   addGivenUpCommands(webhook, givenUpWebhooks, ({ type, userId }) => [type, userId], {
-    failed: "Lists the webhooks whose last retry failed: id, time, type, user id and last error.",
+    failed:
+      "Lists the webhooks whose last retry failed, and those that waited for 14 days: id, time, type, user id and last error.",
     retry: "The application gets it after later ones of its user.",
   });

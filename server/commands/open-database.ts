@@ -18,15 +18,18 @@ function readDatabaseUrl(): string {
 async function open<T>(databaseUrl: string, work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> {
   const database = await openDatabase(databaseUrl, null, statementLimit);
   const queue = new JobQueue(database.orm);
-  try {
-    return await work(database, queue);
-  } finally {
+  const working = work(database, queue);
+  const enqueueEvents = async () => {
     for (const event of commandEvents.splice(0)) {
       await queue.enqueue(database.orm.em.fork(), { task: "log_event", event });
     }
-    await queue.stop();
-    await database.close();
-  }
+  };
+  const [done, enqueued] = await Promise.allSettled([working, working.then(enqueueEvents, enqueueEvents)]);
+  await queue.stop();
+  await database.close();
+  if (done.status === "rejected") throw done.reason;
+  if (enqueued.status === "rejected") throw enqueued.reason;
+  return done.value;
 }
 
 export const withUnpreparedDatabase = <T>(work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> =>

@@ -88,6 +88,7 @@ export function addUserAccessCommands(user: Command): void {
     .option("--group <NAME>", "only those of this group")
     .option("--no-way-in", "only those that no password, provider or passkey signs in to")
     .option("--suspended", "only those that are suspended")
+    .option("--unlinked", "only those that are not connected to the provider")
     .option(...jsonOption)
     .action(list);
   add(

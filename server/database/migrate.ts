@@ -15,20 +15,23 @@ export async function serverVersion(em: EntityManager): Promise<{ name: string; 
 
 const noLimit = 2_000_000_000; // ms; without one, a migration would have the limit that the role has for pages
 
-/** One instance at a time: the advisory lock belongs to the database session, so it ends with a killed process. */
-export async function withStartLock(
-  { orm, connection }: Database,
-  work: (orm: MikroORM) => Promise<void>,
-): Promise<void> {
-  if (connection.kind === "embedded") return work(orm);
+/**
+ * On connections without a time limit, past a pooler. One instance at a time: the advisory lock belongs to the database
+ * session, so it ends with a killed process. The embedded database has one instance, and one session.
+ */
+export async function withStartLock({ connection }: Database, work: (orm: MikroORM) => Promise<void>): Promise<void> {
   const { orm: unlimited } = await connect(connection.direct ?? connection, noLimit);
-  const pool = unlimited.em.getKnex().client;
-  const session = await pool.acquireConnection();
   try {
-    await session.query("select pg_advisory_lock($1)", [startLock]);
-    await work(unlimited);
+    if (connection.kind === "embedded") return await work(unlimited);
+    const pool = unlimited.em.getKnex().client;
+    const session = await pool.acquireConnection();
+    try {
+      await session.query("select pg_advisory_lock($1)", [startLock]);
+      await work(unlimited);
+    } finally {
+      await pool.releaseConnection(session);
+    }
   } finally {
-    await pool.releaseConnection(session);
     await unlimited.close(true);
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { distance } from "fastest-levenshtein";
 import type { Config } from "../config";
 import { log } from "../log";
 import { type Answer, failure } from "./endpoints";
@@ -29,16 +30,32 @@ function userHeaders({ id, email, name, groups, token }: VerifiedUser): Record<s
   return token === undefined ? own : Object.assign(own, { "Remote-Token": token });
 }
 
-/** Whether the user is in one of the groups that the proxy names, or it names none. */
-function isAdmitted({ groups }: VerifiedUser, { query }: Target): boolean {
-  const asked = new URLSearchParams(query).getAll("group");
-  return asked.length === 0 || asked.some((name) => groups.includes(name));
+const almostKnown = (parameter: string) =>
+  ["group", "max_age"].some((known) => distance(parameter.toLowerCase(), known) <= 2);
+
+const pause = 60_000; // ms
+let mayWarnAt = 0;
+
+/** At most one line a minute, without the text of a stranger, who can ask with any query. */
+function warnOf(parameter: string): void {
+  if (Date.now() < mayWarnAt) return;
+  mayWarnAt = Date.now() + pause;
+  const named = almostKnown(parameter) ? parameter : "another parameter";
+  log.warn({ parameter: named }, `${verifyPath} takes group=NAME alone.`);
 }
 
-/** An unknown parameter, such as a misspelt `groups`. If it were ignored, everybody would be admitted. */
-function unknownParameter({ query }: Target): string | undefined {
-  const unknown = query.split(/[?&]/).find((parameter) => parameter !== "" && !parameter.startsWith("group="));
-  return unknown?.split("=")[0]?.slice(0, 32);
+/**
+ * The groups that the proxy names. `null` for a target with anything else, such as `groups=`, a second `?` or a `#`: a
+ * typing error, which would admit everybody if it were ignored.
+ */
+function groupsOf(url: string): string[] | null {
+  const query = url.replace(/^[^?#]*\??/, "");
+  const parameters = query.split("&").filter((parameter) => parameter !== "");
+  const unknown = parameters.find((parameter) => !parameter.startsWith("group="));
+  if (unknown === undefined && (query === "" || parameters.length > 0))
+    return new URLSearchParams(query).getAll("group");
+  warnOf(unknown?.split("=")[0] ?? "");
+  return null;
 }
 
 /** Decides by Fetch Metadata, if the browser sends it: an application's `fetch()` may accept HTML too. */
@@ -65,14 +82,13 @@ async function verdictOf(
   findUser: FindUser,
 ): Promise<Verdict> {
   if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, headers: { Allow: "GET, HEAD" } };
-  const parameter = unknownParameter(target);
-  if (parameter !== undefined) {
-    log.error({ parameter }, `${verifyPath} takes group=NAME alone.`);
-    return { status: 500 };
-  }
+  const groups = groupsOf(request.url ?? "");
+  if (groups === null) return { status: 400 };
   const token = cookieOf(request.headers.cookie ?? "", sessionCookieName(isEncrypted(request, config)));
   const user = token && (await findUser(token, () => connectionUrl(request, target.authority, config).origin));
-  if (user && isAdmitted(user, target)) return { status: 200, headers: userHeaders(user) };
+  if (user && (groups.length === 0 || groups.some((name) => user.groups.includes(name)))) {
+    return { status: 200, headers: userHeaders(user) };
+  }
   const destination = hopsOf(request, config.trustedProxies) > 0 ? navigationUrl(request, target, config) : null;
   if (destination === null) return user ? { status: 403 } : { status: 401, headers: authenticate };
   const query = new URLSearchParams({ return_to: destination });

@@ -14,9 +14,17 @@ function withoutPort(address: string): string {
 /** RFC 4007, section 11: `fe80::1%eth0`. */
 const withoutZone = (address: string) => address.replace(/%.*$/, "");
 
-const addressOf = (value: string) => withoutZone(withoutPort(value.trim()));
+const addressOf = (value: string) => withoutZone(withoutPort(value));
 
-const forwardedValues = ({ headers }: IncomingMessage, name: string) => headers[name]?.toString().split(",") ?? [];
+/** From the right, and no further than asked: a client can send thousands of values. */
+function* forwardedValues({ headers }: IncomingMessage, name: string): Generator<string> {
+  let rest = headers[name]?.toString();
+  while (rest !== undefined) {
+    const comma = rest.lastIndexOf(",");
+    yield rest.slice(comma + 1).trim();
+    rest = comma === -1 ? undefined : rest.slice(0, comma);
+  }
+}
 
 function isIn(networks: Network[], address = ""): boolean {
   if (!isIP(withoutZone(address))) return false;
@@ -30,7 +38,8 @@ function isIn(networks: Network[], address = ""): boolean {
 function trustedHops(request: IncomingMessage, networks: Network[]): number {
   if (!isIn(networks, request.socket.remoteAddress)) return 0;
   let hops = 0;
-  for (const address of forwardedValues(request, "x-forwarded-for").map(addressOf).reverse()) {
+  for (const value of forwardedValues(request, "x-forwarded-for")) {
+    const address = addressOf(value);
     if (!isIP(address)) break;
     hops += 1;
     if (!isIn(networks, address)) break;
@@ -38,14 +47,25 @@ function trustedHops(request: IncomingMessage, networks: Network[]): number {
   return Math.max(hops, 1);
 }
 
+const counted = new WeakMap<IncomingMessage, number>(); // a request asks for each header
+
 /** How many trusted proxies the request came through. With 0, its forwarded headers do not count. */
-export const hopsOf = (request: IncomingMessage, proxies: Config["trustedProxies"]): number =>
-  typeof proxies === "number" ? proxies : trustedHops(request, proxies);
+export function hopsOf(request: IncomingMessage, proxies: Config["trustedProxies"]): number {
+  if (typeof proxies === "number") return proxies;
+  const hops = counted.get(request) ?? trustedHops(request, proxies);
+  counted.set(request, hops);
+  return hops;
+}
 
 /** The value of the outermost trusted proxy: each proxy appends one. If there are fewer values, the first. */
 function forwardedValue(request: IncomingMessage, name: string, proxies: Config["trustedProxies"]): string | undefined {
-  const hops = hopsOf(request, proxies);
-  return hops === 0 ? undefined : forwardedValues(request, name).slice(-hops)[0]?.trim();
+  let left = hopsOf(request, proxies);
+  let outermost: string | undefined;
+  for (const value of left > 0 ? forwardedValues(request, name) : []) {
+    outermost = value;
+    if (--left === 0) break;
+  }
+  return outermost;
 }
 
 /** At most a name of 253 characters (RFC 1035) and a port: a longer one could make a token of 16 kB, kept in memory. */

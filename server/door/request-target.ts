@@ -28,6 +28,9 @@ function isDecodable(path: string): boolean {
   }
 }
 
+/** React Router 6.30.6 throws for a path such as `/%5C`: it decodes it, and reads the backslash as a slash. */
+const hasBackslash = (path: string) => /%5c/i.test(path);
+
 /** Remix logs other values unchanged, line breaks included. */
 const isPagePath = (path: string) => /^\/[\w./-]*$/.test(path) && isShort(path);
 
@@ -35,7 +38,7 @@ export function isReadable({ path, query }: Target): boolean {
   const parameters = new URLSearchParams(query);
   if (parameters.has("_data")) return false; // Remix's data requests before single fetch: each logs an error
   if (path === manifestPath) return query.length <= longestManifestQuery && parameters.getAll("p").every(isPagePath);
-  return isShort(path) && isDecodable(path);
+  return isShort(path) && isDecodable(path) && !hasBackslash(path);
 }
 
 /** Remix answers here before any route, whatever the method. */

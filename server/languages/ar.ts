@@ -331,6 +331,7 @@ export const ar: Texts = {
       unconfirmed: "كلمتا المرور غير متطابقتين.",
     },
     account: {
+      accountsComeFromIt: "لا يمكن إلغاء الربط: تأتي الحسابات من هذه الخدمة.",
       alreadyConnected: "الربط موجود بالفعل.",
       changedMeanwhile: "تغيَّرت كلمة المرور في هذه الأثناء بطلب آخر. لم يغيِّر هذا الطلب شيئًا.",
       chooseAction: "يُرجى اختيار إجراء.",

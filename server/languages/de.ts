@@ -308,6 +308,7 @@ export const de: Texts = {
       unconfirmed: "Die beiden Passwörter stimmen nicht überein.",
     },
     account: {
+      accountsComeFromIt: "Die Verbindung kann nicht getrennt werden: Die Konten kommen von diesem Dienst.",
       alreadyConnected: "Die Verbindung besteht bereits.",
       changedMeanwhile: "Das Passwort wurde inzwischen durch eine andere Anfrage geändert. Diese hat nichts geändert.",
       chooseAction: "Wählen Sie eine Aktion.",

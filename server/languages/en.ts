@@ -302,6 +302,7 @@ export const en = {
       unconfirmed: "The two passwords are not the same.",
     },
     account: {
+      accountsComeFromIt: "It cannot be disconnected: accounts come from this service.",
       alreadyConnected: "It is connected already.",
       changedMeanwhile: "The password was changed in the meantime, by another request. This one changed nothing.",
       chooseAction: "Choose an action.",

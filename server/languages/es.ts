@@ -308,6 +308,7 @@ export const es: Texts = {
       unconfirmed: "Las dos contraseñas no coinciden.",
     },
     account: {
+      accountsComeFromIt: "No se puede desvincular: las cuentas vienen de este servicio.",
       alreadyConnected: "Ya está vinculado.",
       changedMeanwhile: "Otra solicitud cambió la contraseña mientras tanto. Esta no ha cambiado nada.",
       chooseAction: "Elige una acción.",

@@ -308,6 +308,7 @@ export const fr: Texts = {
       unconfirmed: "Les deux mots de passe ne sont pas identiques.",
     },
     account: {
+      accountsComeFromIt: "Il ne peut pas être dissocié : les comptes viennent de ce service.",
       alreadyConnected: "Il est déjà associé.",
       changedMeanwhile: "Le mot de passe a été modifié entre-temps par une autre demande. Celle-ci n’a rien changé.",
       chooseAction: "Choisissez une action.",

@@ -290,6 +290,7 @@ export const ja: Texts = {
       unconfirmed: "2 つのパスワードが一致しません。",
     },
     account: {
+      accountsComeFromIt: "連携は解除できません。アカウントはこのサービスのものです。",
       alreadyConnected: "すでに連携されています。",
       changedMeanwhile: "パスワードはその間に別の操作で変更されました。今回の操作では何も変更されていません。",
       chooseAction: "操作を選択してください。",

@@ -5,8 +5,6 @@ interface Kept<Answer> {
   answer: Answer;
   fetchedAt: number;
   triedAt: number;
-  /** Why the last attempt to replace it failed. */
-  failure?: unknown;
 }
 
 /** Keeps answers of issuers. Simultaneous callers share one call. */
@@ -21,7 +19,7 @@ export function keptAnswers<Answer>(fetchAnswer: (issuer: string) => Promise<Ans
       return answer;
     } catch (failure) {
       const old = kept.get(issuer);
-      if (old) kept.set(issuer, { ...old, triedAt: Date.now(), failure });
+      if (old) kept.set(issuer, { ...old, triedAt: Date.now() });
       throw failure;
     } finally {
       running.delete(issuer);
@@ -44,12 +42,11 @@ export function keptAnswers<Answer>(fetchAnswer: (issuer: string) => Promise<Ans
       if (Date.now() - old.fetchedAt < lifetime || wasJustTried(old)) return old.answer;
       return refresh(issuer).catch(() => old.answer);
     },
-    /** Fetched now, unless that has just happened. @throws Error if it failed */
-    async newest(issuer: string): Promise<Answer> {
+    /** Fetched at `since` or later; `null` if it may not be fetched again yet. @throws Error if that failed */
+    async newest(issuer: string, since: number): Promise<Answer | null> {
       const old = kept.get(issuer);
-      if (!old || running.has(issuer) || !wasJustTried(old)) return refresh(issuer);
-      if (old.failure) throw old.failure;
-      return old.answer;
+      if (old && old.fetchedAt >= since) return old.answer;
+      return !old || running.has(issuer) || !wasJustTried(old) ? refresh(issuer) : null;
     },
   };
 }

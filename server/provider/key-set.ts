@@ -20,15 +20,21 @@ const keySets = keptAnswers(async (issuer): Promise<JWTVerifyGetKey> => {
   return createLocalJWKSet(keys as JSONWebKeySet);
 });
 
-/** Finds the issuer's key for a token. If the known set does not have it, fetches the set again. @throws CallError */
+/**
+ * Finds the issuer's key for a token. If the known set does not have it, fetches the set again. @throws CallError also
+ * where that may not happen yet: the key may be new, and a provider takes a 400 as final
+ */
 export function keyFinder(issuer: string): JWTVerifyGetKey {
   return async (header, token) => {
+    const asked = Date.now();
     const findKey = await keySets.current(issuer);
     try {
       return await findKey(header, token);
     } catch (error) {
       if ((error as { code?: string }).code !== "ERR_JWKS_NO_MATCHING_KEY") throw error;
-      return (await keySets.newest(issuer))(header, token);
+      const findNewKey = await keySets.newest(issuer, asked);
+      if (!findNewKey) throw new CallError("unexpected");
+      return findNewKey(header, token);
     }
   };
 }

@@ -40,7 +40,9 @@ const orNull = <T extends z.ZodType>(type: T) => type.nullable().catch(null);
 const matching = (pattern: RegExp) => orNull(z.string().regex(pattern));
 const email = orNull(z.string());
 const verified = z.literal([true, "true"]).transform(Boolean).catch(false); // Amazon Cognito sends a string
-const cleaned = (value: string) => [...value.replace(/[\p{Cc}\p{Cs}]/gu, "").trim()].slice(0, 255).join("") || null;
+// Line breaks and the characters that turn the direction of the text around them could disguise a page or a mail.
+const disguises = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
+const cleaned = (value: string) => [...value.replace(disguises, "").trim()].slice(0, 255).join("") || null;
 const text = orNull(z.string().transform(cleaned));
 const url = matching(/^[^\p{Cc}\p{Cs}]{1,2048}$/u); // every signed-in request reads it from the database
 const avatar = matching(/^\w{1,255}$/);

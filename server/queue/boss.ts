@@ -45,9 +45,17 @@ const createIndexes = `
 
 export const indexJobs = (knex: Knex) => runStatement(knex, { text: createIndexes });
 
-export async function createQueues(boss: PgBoss, knex: Knex): Promise<void> {
+async function createQueues(boss: PgBoss, knex: Knex): Promise<void> {
   for (const name of [mailQueue, webhookQueue]) await boss.createQueue(name, { name, ...retries });
   await indexJobs(knex);
+}
+
+/** Creates or upgrades the queue's schema. */
+export async function prepareQueues(knex: Knex): Promise<void> {
+  const boss = new PgBoss({ db: bossDatabase(knex), schedule: false, supervise: false });
+  await boss.start();
+  await createQueues(boss, knex);
+  await boss.stop({ graceful: false, close: false, wait: false });
 }
 
 /** Creates the queue's schema within a transaction. pg-boss's script has a transaction of its own, which is cut off. */

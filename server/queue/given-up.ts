@@ -36,7 +36,7 @@ const givenUpJobs = <Columns>(queue: string, columns: string): GivenUpJobs<Colum
   async retry(id) {
     const sql = `
       update pgboss.job set state = 'created', retry_count = 0, start_after = now(), started_on = null,
-        completed_on = null, output = null, keep_until = now() + ${givenUpKept} * interval '1 second'
+        completed_on = null, output = null, keep_until = greatest(keep_until, now() + ${givenUpKept} * interval '1 second')
       where name = ? and ${isGivenUp} and (id::text = lower(?::text) or ?::text is null) returning id`;
     return (await query((em) => em.execute<unknown[]>(sql, [queue, id, id]))).length;
   },
@@ -52,15 +52,26 @@ export const givenUpWebhooks = givenUpJobs<{ type: WebhookJob["type"]; userId: s
   `data ->> 'type' as type, data #>> '{data,id}' as "userId"`,
 );
 
-/** Logs the jobs whose process ended during the last retry, and stores an error, so that each is logged once. */
+// pg-boss deletes waiting jobs at their `keep_until`, without a word: never for webhooks, but in 1.1.0 after 14 days.
+const waitsTooLong = `name = '${webhookQueue}' and state < 'active'
+  and least(start_after + ${givenUpKept} * interval '1 second', keep_until - interval '1 hour') < now()`;
+
+/**
+ * Gives up the webhooks that have waited too long, and logs them and the jobs whose process ended during the last retry.
+ * Stores an error, so that each is logged once.
+ */
 export async function reportEndedJobs(): Promise<void> {
   const jobs = await query((em) =>
-    em.execute<{ name: string }[]>(
-      `update pgboss.job set output = '{"error": "ProcessEnded"}'
-       where ${isGivenUp} and state = 'failed' and output ->> 'error' is null returning name`,
+    em.execute<{ name: string; waited: boolean }[]>(
+      `with ended as (select id, state < 'active' as waited from pgboss.job
+         where ${isGivenUp} and state = 'failed' and output ->> 'error' is null or ${waitsTooLong} for update)
+       update pgboss.job set state = 'failed', completed_on = case when waited then now() else completed_on end,
+         output = json_build_object('error', case when waited then 'WaitedTooLong' else 'ProcessEnded' end)
+       from ended where job.id = ended.id returning name, waited`,
     ),
   );
-  for (const { name } of jobs) {
-    logEvent({ event: name === webhookQueue ? "webhook.failed" : "mail.failed", reason: "retries_exhausted" });
+  for (const { name, waited } of jobs) {
+    if (waited) logEvent({ event: "webhook.failed", reason: "waited_too_long" });
+    else logEvent({ event: name === webhookQueue ? "webhook.failed" : "mail.failed", reason: "retries_exhausted" });
   }
 }

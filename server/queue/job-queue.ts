@@ -4,7 +4,7 @@ import { runStatement } from "../database/run-statement";
 import { namingUnavailability } from "../database/unavailable";
 import { errorFields, log, logEvent } from "../log";
 import { providedValue } from "../process-value";
-import { bossDatabase, createQueues, mailQueue, webhookQueue } from "./boss";
+import { bossDatabase, mailQueue, webhookQueue } from "./boss";
 import { givenUpKept } from "./given-up";
 import type { Job, JobHandler, WebhookJob } from "./jobs";
 import { type QueueKind, Worker } from "./worker";
@@ -34,11 +34,11 @@ const insertWebhooks = (webhooks: WebhookJob[]) => ({
   name: "insert-webhooks",
   text: `
     insert into pgboss.job (name, data, singleton_key, start_after, created_on,
-      retry_limit, retry_delay, retry_backoff, expire_in)
+      retry_limit, retry_delay, retry_backoff, expire_in, keep_until)
     select name, data, data #>> '{data,id}', now() - interval '1 millisecond',
       greatest(clock_timestamp(), (select max(created_on) + interval '1 microsecond' from pgboss.job
         where job.name = $1 and singleton_key = data #>> '{data,id}')),
-      retry_limit, retry_delay, retry_backoff, expire_seconds * interval '1 second'
+      retry_limit, retry_delay, retry_backoff, expire_seconds * interval '1 second', 'infinity'
     from pgboss.queue cross join json_array_elements($2::json) as data where name = $1`,
   values: [webhookQueue, JSON.stringify(webhooks)],
 });
@@ -102,7 +102,6 @@ export class JobQueue {
 
   async open(): Promise<void> {
     await this.#boss.start();
-    await createQueues(this.#boss, this.#knex);
   }
 
   async exists(): Promise<boolean> {

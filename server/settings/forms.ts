@@ -67,7 +67,7 @@ export const port = wholeNumber(1, 65_535, "must be a port number");
 /** A network of peers whose forwarded headers count. */
 export type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
 
-/** An address is a network of its own. `null` also for one with host bits, such as 10.0.0.1/8. */
+/** An address is a network of its own. `null` also for one with host bits, such as 10.0.0.1/8, and for everybody. */
 function parseNetwork(text: string): Network | null {
   const [, address = "", prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   if (isIP(address) === 0) return null;
@@ -75,7 +75,7 @@ function parseNetwork(text: string): Network | null {
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return null; // peers are compared as IPv4
   const bits = parsed.toByteArray().length * 8;
   const network: Network = [parsed, Number(prefix ?? bits)];
-  if (network[1] > bits) return null;
+  if (network[1] > bits || network[1] === 0) return null;
   const kind = parsed.kind() === "ipv4" ? ipaddr.IPv4 : ipaddr.IPv6;
   const first = prefix === undefined ? parsed : kind.networkAddressFromCIDR(`${address}/${prefix}`);
   return first.toString() === parsed.toString() ? network : null;
@@ -89,7 +89,7 @@ function parseProxies(text: string): number | Network[] | null {
 
 export const proxies = parsed(
   parseProxies,
-  "must be true, false or the number of proxies, at most 9, or their addresses and networks without host bits, e.g. 127.0.0.1, 10.0.0.0/8",
+  "must be true, false or the number of proxies, at most 9, or their addresses and networks, without host bits or /0, e.g. 127.0.0.1, 10.0.0.0/8",
 );
 
 /** A host as it stands in a URL: an IPv6 address in brackets. */
@@ -106,23 +106,25 @@ const parseWebUrl = (text: string) => (/^https?:/i.test(text) && URL.canParse(te
 
 export const webUrl = z.string().refine(parseWebUrl, "must be an http or https URL");
 
-function parsePageUrl(text: string): string | null {
+/** Whether nobody on the network between can read what is sent to this URL. */
+export const isConfidential = ({ protocol, hostname }: URL) => protocol === "https:" || isLoopback(hostname);
+
+function parseHttpsUrl(text: string): string | null {
   const url = parseWebUrl(text);
-  return url && (url.protocol === "https:" || isLoopback(url.hostname)) ? url.href : null;
+  return url && isConfidential(url) ? url.href : null;
 }
 
-export const pageUrl = parsed(parsePageUrl, "must be an https URL, or an http one of a loopback address");
+export const notHttps = "must be an https URL, or an http one of a loopback address";
+
+export const httpsUrl = parsed(parseHttpsUrl, notHttps);
 
 /** `fetch` refuses a URL with credentials. */
 function parseWebhookUrl(text: string): string | null {
-  const url = parsePageUrl(text);
+  const url = parseHttpsUrl(text);
   return url && !/^https?:\/\/[^/]*@/.test(url) ? url : null;
 }
 
-export const webhookUrl = parsed(
-  parseWebhookUrl,
-  "must be an https URL, or an http one of a loopback address, without credentials",
-);
+export const webhookUrl = parsed(parseWebhookUrl, `${notHttps}, without credentials`);
 
 /** Standard Webhooks 1.0: 24 to 64 bytes, base64. */
 export const webhookSecret = z.string().refine((text) => {

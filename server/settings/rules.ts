@@ -1,12 +1,25 @@
+import { isConfidential, notHttps } from "./forms";
 import { allowedTarget, wildcardDomain } from "./return-to";
 import { isWithin } from "./session-domain";
 import type { KnownValues } from "./settings";
 
 /** Issuers of many organisations, where a tenant or a user can state any address. The fourth means `consumers`. */
 const tenants = "common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad";
-const entra = `https://[^/]*\\b(?:microsoft\\.com|microsoftonline\\.\\w+|windows\\.net)/(?:${tenants})`;
-const others = "https://(?:accounts\\.google|appleid\\.apple|gitlab|login\\.salesforce|login\\.yahoo|slack)\\.com";
+const entra = `[^/]*\\b(?:microsoft\\.com|microsoftonline\\.\\w+|windows\\.net)/(?:${tenants})`;
+const others = "(?:accounts\\.google|appleid\\.apple|gitlab|login\\.salesforce|(?:api\\.)?login\\.yahoo|slack)\\.com";
 const publicIssuer = new RegExp(`^(?:${entra}|${others})(?:/|$)`, "i");
+
+/** Whatever the spelling of the host: `URL` takes off the default port. */
+function isPublicIssuer(url: string): boolean {
+  const { host, pathname } = new URL(url);
+  return publicIssuer.test(host.replace(/\.$/, "") + pathname);
+}
+
+const isPlain = (url: string | null | undefined) => Boolean(url) && !isConfidential(new URL(url ?? ""));
+
+/** A provider in the same private network may have no TLS. @returns a sentence without full stop for a warning */
+export const plainIssuerWarning = (issuer: string | null | undefined): string[] =>
+  isPlain(issuer) ? ["IDP_ISSUER is http: the client's secret and people's addresses cross the network in clear"] : [];
 
 /** The problems of the rules between settings. A setting with a problem of its own breaks none. */
 export function brokenRules(values: KnownValues, appUrl: string | undefined, production: boolean): string[] {
@@ -16,9 +29,10 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
   const hasMailService = MAIL_DRIVER !== undefined && MAIL_DRIVER !== "log";
   const hasProvider = IDP_CLIENT_ID !== null || IDP_CLIENT_SECRET !== null;
   const isAnotherProvider = IDP_PROVIDER && IDP_PROVIDER !== "oidc";
-  const isPublic = [IDP_ISSUER, values.IDP_AUTHORIZE_URL, values.IDP_TOKEN_URL].some((url) =>
-    publicIssuer.test(url ?? ""),
+  const isPublic = [IDP_ISSUER, values.IDP_AUTHORIZE_URL, values.IDP_TOKEN_URL].some(
+    (url) => url && isPublicIssuer(url),
   );
+  const needsTls = !isPlain(IDP_ISSUER);
   const isOutside = (host: string) => !SESSION_DOMAIN || !isWithin(host, SESSION_DOMAIN);
   const isOutsideWildcard = (origin: string) => origin.includes("*") && isOutside(wildcardDomain(origin) ?? "");
   const noProvider = "no provider is configured (IDP_CLIENT_ID)";
@@ -39,6 +53,8 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
       "APP_URL is missing: mailed links need the public address of this service",
     ],
     [hasProvider && IDP_PROVIDER === "oidc" && IDP_ISSUER === null, "IDP_ISSUER is missing: IDP_PROVIDER is oidc"],
+    [needsTls && isPlain(values.IDP_TOKEN_URL), `IDP_TOKEN_URL ${notHttps}`],
+    [needsTls && isPlain(values.IDP_PROFILE_URL), `IDP_PROFILE_URL ${notHttps}`],
     [values.IDP_NAME && isAnotherProvider, "IDP_NAME must not be set: IDP_PROVIDER is not oidc"],
     [IDP_TRUST_EMAIL && isAnotherProvider, "IDP_TRUST_EMAIL must be false: IDP_PROVIDER is not oidc"],
     [

@@ -80,7 +80,10 @@ export const settings = {
     },
     RESEND_API_KEY: { form: forms.key, help: "The API key.", secret: true, requiredWith: "MAIL_DRIVER=resend" },
     POSTMARK_SERVER_TOKEN: { form: forms.key, help: "A token.", secret: true, requiredWith: "MAIL_DRIVER=postmark" },
-    MAIL_API_URL: { form: forms.webUrl, help: "Another base URL of Resend or Postmark: a region's, or a mock server." },
+    MAIL_API_URL: {
+      form: forms.httpsUrl,
+      help: "Another base URL of Resend or Postmark: a region's, or a mock server.",
+    },
   },
   identityProvider: {
     IDP_CLIENT_ID: {
@@ -142,7 +145,7 @@ export const settings = {
     PASSWORDS: {
       form: forms.onOff,
       default: "on",
-      help: "`off`: accounts come from the provider alone. Nobody signs in with a password, and nobody gets one.",
+      help: "`off`: accounts come from the provider alone. Nobody signs in with a password, and nobody gets one. Sessions go on.",
     },
     PASSWORD_MIN_LENGTH: {
       form: forms.minimumLength,
@@ -155,7 +158,7 @@ export const settings = {
       help: "`on` refuses a new password that Have I Been Pwned knows. The service gets five digits of its hash.",
     },
     BREACHED_PASSWORDS_URL: {
-      form: forms.webUrl,
+      form: forms.httpsUrl,
       default: "https://api.pwnedpasswords.com",
       help: "The base URL of the range service: a mirror's, or a mock server's.",
     },
@@ -223,8 +226,8 @@ export const settings = {
       help: "`#rrggbb`; in quotes in a `.env` file, where `#` starts a comment.",
       example: '"#0b6355"',
     },
-    TERMS_URL: { form: forms.pageUrl, help: "In the foot of pages and mails.", example: "https://example.com/terms" },
-    PRIVACY_URL: { form: forms.pageUrl, help: "The same.", example: "https://example.com/privacy" },
+    TERMS_URL: { form: forms.httpsUrl, help: "In the foot of pages and mails.", example: "https://example.com/terms" },
+    PRIVACY_URL: { form: forms.httpsUrl, help: "The same.", example: "https://example.com/privacy" },
     SUPPORT_EMAIL: {
       form: forms.email,
       help: "The same, and who gets the answers to mails.",

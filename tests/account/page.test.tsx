@@ -81,6 +81,16 @@ test("without passwords no password is shown or offered", async () => {
 });
 
 test.each([
+  ["where there are passwords", null, 1],
+  ["with PASSWORDS=off", "Google", 0],
+])("who has a passkey can disconnect the provider %s (%s: %i button)", async (_when, passwordless, buttons) => {
+  const passkey = { id: "1", name: "Phone", added: own.since, used: null, backedUp: true, questioned: false };
+  const passkeys = { ...noPasskeys, items: [passkey] };
+  await open({ user: { ...ada, password: false }, passkeys }, { content: { ...english, passwordless } });
+  expect(screen.queryAllByText("Disconnect")).toHaveLength(buttons);
+});
+
+test.each([
   ["https://pictures.example/ada.png", true],
   [null, false],
 ])("the picture %s is shown: %s", async (picture, shown) => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { askForReset, logIn, resetWith } from "../support/account-calls";
 import { failed, succeeded } from "../support/command";
 import { startLatchkey } from "../support/latchkey";
@@ -234,30 +234,57 @@ test("`create --mail` mails an invitation in DEFAULT_LOCALE and prints no link, 
   expect(jobs).toEqual([{ data: { task: "mail_invitation", email, language: "de" } }]);
 });
 
-test("`list --no-way-in` lists who has no password, no provider and no passkey, and is not suspended", async () => {
-  const off = { PASSWORDS: "off", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret", IDP_PROVIDER: "github" };
-  latchkey.configure(off);
-  await latchkey.execute(`
+describe("with PASSWORDS=off", () => {
+  const accounts = "hashed linked old-link elsewhere nothing with-passkey suspended";
+
+  beforeEach(async () => {
+    latchkey.configure({ PASSWORDS: "off", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret", IDP_PROVIDER: "github" });
+    await latchkey.execute(`
     insert into users (id, email, password_hash, idp_id, idp_issuer, suspended_at, created_at)
     select gen_random_uuid(), name || '@example.com', hash, idp_id, issuer, suspended, now() from (values
       ('hashed', 'a hash', null, null, null), ('linked', null, '1', 'github', null), ('old-link', null, '2', null, null),
       ('elsewhere', null, '3', 'google', null), ('nothing', null, null, null, null), ('with-passkey', null, null, null, null),
       ('suspended', null, null, null, now())) as one (name, hash, idp_id, issuer, suspended)`);
-  await latchkey.execute(`
+    await latchkey.execute(`
     insert into passkeys (credential_id, user_id, public_key, counter, transports, backed_up, name, created_at)
     select 'key', id, '', 0, '{}', false, 'a key', now() from users where email like 'with-passkey%'`);
-  const { stdout } = await latchkey.command("user", "list", "--no-way-in", "--json");
-  const addresses = stdout.trim().split("\n");
-  expect(addresses.map((line) => JSON.parse(line).email.split("@")[0])).toEqual(["elsewhere", "hashed", "nothing"]);
-  const { stdout: checks } = await latchkey.command("doctor", "--json");
-  expect(JSON.parse(checks).filter(({ name }: { name: string }) => name === "accounts")).toEqual([
-    {
-      status: "warn",
-      name: "accounts",
-      found: "with PASSWORDS=off, 3 have no way in before they sign in at the provider with their address",
-      mend: "`latchkey user list --no-way-in` names them",
-    },
-  ]);
+  });
+
+  const listed = async (option: string) => {
+    const { stdout } = await latchkey.command("user", "list", option, "--json");
+    return stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).email.split("@")[0]);
+  };
+
+  test("`list --no-way-in` lists who has no password, no provider and no passkey, and is not suspended", async () => {
+    expect(await listed("--no-way-in")).toEqual(["elsewhere", "hashed", "nothing"]);
+  });
+
+  test("`list --unlinked` lists whom a logout at the provider does not reach", async () => {
+    const reached = ["linked", "old-link"];
+    const others = accounts.split(" ").filter((name) => !reached.includes(name));
+    expect(await listed("--unlinked")).toEqual(others.sort());
+  });
+
+  test("`doctor` counts both", async () => {
+    const { stdout } = await latchkey.command("doctor", "--json");
+    expect(JSON.parse(stdout).filter(({ name }: { name: string }) => name === "accounts")).toEqual([
+      {
+        status: "warn",
+        name: "accounts",
+        found: "with PASSWORDS=off, 3 have no way in before they sign in at the provider with their address",
+        mend: "`latchkey user list --no-way-in` names them",
+      },
+      {
+        status: "warn",
+        name: "accounts",
+        found: "with PASSWORDS=off, 4 are not connected to the provider, whose logout ends no session of theirs",
+        mend: "`latchkey user list --unlinked` names them",
+      },
+    ]);
+  });
 });
 
 test("what cannot be done is one line and status 1, and changes nothing", async () => {

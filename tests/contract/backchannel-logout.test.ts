@@ -16,6 +16,7 @@ const path = "/auth/idp/backchannel-logout";
 const now = () => Math.floor(Date.now() / 1000);
 
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const { privateKey: keyOfAnother } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const { privateKey: newKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const jwk = (key: KeyObject, kid: string) => ({ ...createPublicKey(key).export({ format: "jwk" }), kid, use: "sig" });
 
@@ -99,12 +100,16 @@ describe("a logout token of the provider", () => {
     expect(latchkey.logLines().join()).not.toContain("eyJ");
   });
 
-  test.each([undefined, "JWT", "logout+jwt"])("may have the type %s", { tags: "10.5.5" }, async (typ) => {
-    const cookie = await signedInAda();
-    answerProvider();
-    expect((await send(sign({}, { typ }))).status).toBe(200);
-    expect(await isSignedIn(cookie)).toBe(false);
-  });
+  test.each([undefined, "JWT", "logout+jwt", "application/logout+jwt"])(
+    "may have the type %s",
+    { tags: "10.5.5" },
+    async (typ) => {
+      const cookie = await signedInAda();
+      answerProvider();
+      expect((await send(sign({}, { typ }))).status).toBe(200);
+      expect(await isSignedIn(cookie)).toBe(false);
+    },
+  );
 
   test("is used once, by however many requests at the same time, and remembered as long as it could be valid", async () => {
     const id = await ada();
@@ -146,8 +151,9 @@ const refused: [string, () => Promise<string> | string][] = [
   ["of another event", () => sign({ events: { "http://schemas.openid.net/event/other": {} } })],
   ["with an event that is no object", () => sign({ events: { [event]: true } })],
   ["with a sub that is no id", () => sign({ sub: " " })],
+  ["of a type that is a list", () => sign({}, { typ: ["jwt"] })],
   ["of another type", () => sign({}, { typ: "at+jwt" })],
-  ["signed with a key of another", () => sign({}, { alg: "RS256" }, newKey)],
+  ["signed with a key of another", () => sign({}, {}, keyOfAnother)],
   ["with a secret that is the client's", () => sign({}, { alg: "HS256" }, Buffer.from("secret".repeat(6)))],
   ["unsigned", () => `${encoded({ alg: "none" })}.${encoded(claims())}.`],
   ["whose claims were changed", async () => (await sign()).replace(/\.[^.]+\./, `.${encoded(claims())}.`)],
@@ -221,10 +227,26 @@ describe("the key set", () => {
     answerProvider();
     expect((await send(sign())).status).toBe(200);
     const unknown = await Promise.all(["x", "y", "z"].map((kid) => sign({}, { kid })));
-    passSeconds(60);
+    let time = Date.now() + 60_000;
+    vi.spyOn(Date, "now").mockImplementation(() => ++time); // no two requests in one millisecond
     answerKeys(jwk(privateKey, "one"));
-    for (const token of unknown) expect((await send(token)).status).toBe(400);
+    const statuses: number[] = [];
+    for (const token of unknown) statuses.push((await send(token)).status);
+    expect(statuses).toEqual([400, 503, 503]);
     expect(outgoing.calls()).toHaveLength(3);
+  });
+
+  test("makes a new key wait that comes just after a forged one: 503, and 200 once it may be fetched", async () => {
+    const cookie = await signedInAda();
+    answerProvider();
+    expect((await send(sign({}, { kid: "forged" }))).status).toBe(400);
+    const token = await sign({}, { alg: "RS256", kid: "two" }, newKey);
+    expect((await latchkey.unchanged(() => send(token))).status).toBe(503);
+    expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "key_set" });
+    passSeconds(11);
+    answerKeys(jwk(privateKey, "one"), jwk(newKey, "two"));
+    expect((await send(token)).status).toBe(200);
+    expect(await isSignedIn(cookie)).toBe(false);
   });
 
   test("that cannot be replaced stays, and a token with a new key is 503 without a call for each", async () => {

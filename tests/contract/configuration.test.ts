@@ -6,6 +6,7 @@ import { parseEnv } from "node:util";
 import { afterAll, describe, expect, expectTypeOf, test } from "vitest";
 import { type Config, type Environment, loadConfig, type MailConfig, type SmtpConfig } from "#server/config";
 import { urlHost } from "#server/settings/forms";
+import { plainIssuerWarning } from "#server/settings/rules";
 import { settings } from "#server/settings/settings";
 import { unknownNames } from "#server/settings/unknown-names";
 
@@ -51,6 +52,7 @@ function problems(environment: Environment): string[] {
 }
 
 const day = 24 * 3_600_000; // ms
+const notHttps = "must be an https URL, or an http one of a loopback address";
 
 test("a name in the environment that is almost a setting is named with it, and no name of others is", () => {
   const set = (...names: string[]) => Object.fromEntries(names.map((name) => [name, "x"]));
@@ -341,8 +343,8 @@ const malformed: Malformed[] = [
   ["METRICS_PORT must be another port than PORT", "8080", { PORT: "8080" }],
   ["METRICS_HOST must be an address or a host name", "http://localhost"],
   [
-    "TRUST_PROXY must be true, false or the number of proxies, at most 9, or their addresses and networks without host bits, e.g. 127.0.0.1, 10.0.0.0/8",
-    "yes -1 1.5 10 1,127.0.0.1 10.0.0.1/8 10.0.0.0/33 127.1 ::1/129 ::ffff:10.0.0.0/104 fe80::1%eth0 127.0.0.1, localhost",
+    "TRUST_PROXY must be true, false or the number of proxies, at most 9, or their addresses and networks, without host bits or /0, e.g. 127.0.0.1, 10.0.0.0/8",
+    "yes -1 1.5 10 1,127.0.0.1 10.0.0.1/8 10.0.0.0/33 127.1 0.0.0.0/0 ::/0 ::1/129 ::ffff:10.0.0.0/104 fe80::1%eth0 127.0.0.1, localhost",
   ],
   ["SESSION_IDLE must be a number of hours from 1 to 8760", "0 -1 1.5 8761 1h"],
   ["SESSION_MAX must be a number of hours from 1 to 8760", "0 8761 x"],
@@ -388,7 +390,7 @@ const malformed: Malformed[] = [
      smtp://a:%zz@mail.example smtp://user:p@ss@mail.example:587 smtp://user:p@ss#word@mail.example:587 smtp://127.0.0.1.mail.example smtp://128.0.0.1`,
   ],
   ["MAIL_FROM must be an address, or a name and an <address>", ["Latchkey", "a@b.example\r\nBcc: c@d.example"]],
-  ["MAIL_API_URL must be an http or https URL", "mail.example"],
+  [`MAIL_API_URL ${notHttps}`, "mail.example http://mail.example ftp://127.0.0.1"],
   ["RESEND_API_KEY must be printable ASCII without spaces", ["re_with a space"]],
   ["POSTMARK_SERVER_TOKEN must be printable ASCII without spaces", ["pm\nline"]],
   ["IDP_PROVIDER must be google, github, gitlab, discord or oidc", "facebook __proto__", identityProvider],
@@ -399,7 +401,7 @@ const malformed: Malformed[] = [
   ["IDP_SCOPE must not be blank", [" "]],
   ["PASSWORD_MIN_LENGTH must be a number from 8 to 64", ["7", "65", "8.5", "08", "-8", "eight", " "]],
   ["BREACHED_PASSWORDS must be on or off", "true ON"],
-  ["BREACHED_PASSWORDS_URL must be an http or https URL", "mirror.example"],
+  [`BREACHED_PASSWORDS_URL ${notHttps}`, "mirror.example http://mirror.example"],
   ["REGISTRATION must be open, closed or domains", "Closed invited", { REGISTRATION_DOMAINS: "a.example" }],
   ["REGISTRATION_DOMAINS is set, but REGISTRATION is not domains", "a.example"],
   [
@@ -476,6 +478,9 @@ const publicIssuers = [
   "https://login.partner.microsoftonline.cn/organizations/v2.0",
   "https://sts.windows.net/common/",
   "https://accounts.google.com",
+  "https://accounts.google.com:443",
+  "https://Accounts.Google.com.",
+  "https://api.login.yahoo.com",
   "https://gitlab.com",
 ];
 
@@ -488,6 +493,21 @@ test.each([
   const { identityProvider: provider } = loadConfig({ ...trusted, IDP_ISSUER: issuer });
   expect(provider).toMatchObject({ issuer, trustEmail: true });
   expect(loadConfig({ ...trusted, IDP_TRUST_EMAIL: "false" }).identityProvider).toMatchObject({ trustEmail: false });
+});
+
+const plainIssuer = { ...identityProvider, IDP_PROVIDER: "oidc", IDP_ISSUER: "http://id.internal" };
+
+test("an http issuer, of a provider in the same private network, may have http endpoints", () => {
+  const endpoints = { IDP_TOKEN_URL: "http://id.internal/token", IDP_PROFILE_URL: "http://id.internal/me" };
+  expect(problems({ ...plainIssuer, ...endpoints })).toEqual([]);
+});
+
+test.each([
+  ["http://id.internal", 1],
+  ["http://localhost:4000", 0],
+  ["https://id.example", 0],
+])("the issuer %s is warned of %i times", (issuer, count) => {
+  expect(plainIssuerWarning(issuer)).toHaveLength(count);
 });
 
 test.each<[problem: string, environment: Environment]>([
@@ -508,6 +528,8 @@ test.each<[problem: string, environment: Environment]>([
   ["APP_URL is missing: mailed links need the public address of this service", { ...postmark, NODE_ENV: "production" }],
   ["REGISTRATION_DOMAINS is missing: REGISTRATION is domains", { REGISTRATION: "domains" }],
   ["PASSWORDS must be on: no provider is configured (IDP_CLIENT_ID)", { PASSWORDS: "off" }],
+  [`IDP_TOKEN_URL ${notHttps}`, { ...identityProvider, IDP_TOKEN_URL: "http://id.example/token" }],
+  [`IDP_PROFILE_URL ${notHttps}`, { ...identityProvider, IDP_PROFILE_URL: "http://id.example/me" }],
   ["IDP_NAME must not be set: IDP_PROVIDER is not oidc", { ...identityProvider, IDP_NAME: "Example" }],
   ["SIGN_IN_REDIRECT must be off: no provider is configured (IDP_CLIENT_ID)", { SIGN_IN_REDIRECT: "on" }],
   ["IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one", { IDENTITY_TOKENS: "on" }],

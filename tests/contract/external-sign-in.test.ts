@@ -123,6 +123,12 @@ test.each([
   ["google", "no name and no picture", { name: undefined, picture: undefined }, { name: null, pictureUrl: null }],
   ["google", "objects for name and picture", { name: { a: 1 }, picture: ["x"] }, { name: null, pictureUrl: null }],
   ["google", "control characters in the name", { name: " A\0d\r\na\u009f " }, { name: "Ada" }],
+  [
+    "google",
+    "bidirectional overrides in the name",
+    { name: "Ada \u202eecalevoL\u2028\u2066" },
+    { name: "Ada ecalevoL" },
+  ],
   ["google", "lone surrogates in the name", { name: "A\ud800da\udc00" }, { name: "Ada" }],
   ["google", "an overlong name", { name: cut }, { name: "\u{1F600}".repeat(255) }],
   ["google", "markup in the name", { name: "<b>Ada</b>" }, { name: "<b>Ada</b>" }],

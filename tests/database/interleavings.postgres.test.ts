@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { blockedUntil, countAttempt, loginLimit } from "#server/accounts/limits/rate-limits";
 import { issueLink, newLink } from "#server/accounts/links/mailed-links";
 import { mintToken, sha256 } from "#server/accounts/links/tokens";
+import { capSessions } from "#server/accounts/sessions/sessions";
 import { EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
 import { DatabaseUnavailable } from "#server/errors";
 import { suspendUser } from "#server/features/operator/suspension";
@@ -188,6 +189,50 @@ test("a logout from a browser that holds several sessions of a user, while all o
   });
   await Promise.all(ends);
   expect(await latchkey.execute("select id from sessions where user_id = ?", [userId])).toEqual([]);
+});
+
+test("eight starts with a shorter SESSION_MAX, while users end their sessions: no deadlock", async () => {
+  const users = await Promise.all(
+    Array.from({ length: 20 }, (_, at) =>
+      createUser(latchkey.em(), { email: `user${at}@example.com`, password: null }),
+    ),
+  );
+  latchkey.configure({ SESSION_MAX: "1" });
+  for (let start = 0; start < 8; start++) {
+    // The rows lie in the reverse order of their ids, which all sessions of a user are locked in.
+    await latchkey.execute(
+      `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+       select lpad((1000000 - n)::text, 32, '0')::uuid, n, (?::uuid[])[n % 20 + 1], now(), now(), now() + interval '1 day'
+       from generate_series(1, 6000) n`,
+      [`{${users}}`],
+    );
+    const ends = users.map((userId) => endOtherSessions({ userId, sessionId: null }));
+    await Promise.all([capSessions(latchkey.em()), ...ends]);
+    expect(await latchkey.execute("select id from sessions where expires_at > now() + interval '2 hours'")).toEqual([]);
+  }
+}, 60_000);
+
+test("a shorter SESSION_MAX is applied to a session while a logout that holds a later one waits for it: no deadlock", async () => {
+  const userId = await createUser(latchkey.em());
+  const ids = ["3", "2", "1"].map((digit) => digit.repeat(32)); // as the rows lie
+  for (const id of ids) {
+    await latchkey.execute(
+      `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
+       values (?, ?, ?, now(), now(), now() + interval '1 day')`,
+      [id, id, userId],
+    );
+  }
+  latchkey.configure({ SESSION_MAX: "1" });
+  const { ended } = await latchkey.em().transactional(async (em) => {
+    await em.execute("select id from sessions where token_hash = ? for update", [ids[1]]);
+    const capped = capSessions(latchkey.em());
+    await statementsAreBlocked(1);
+    const ends = endOtherSessions({ userId, sessionId: null });
+    await statementsAreBlocked(2);
+    return { ended: Promise.all([capped, ends]) };
+  });
+  await ended;
+  expect(await latchkey.execute("select id from sessions")).toEqual([]);
 });
 
 async function userWithFiftySessions() {

@@ -3,6 +3,9 @@ import { expect, test } from "vitest";
 import { hasEveryMigration, migrate } from "#server/database/migrate";
 import { migrationOptions } from "#server/database/migrations/index";
 import { openDatabase } from "#server/database/orm";
+import { prepareSchema } from "#server/features/operator/schema";
+import { JobQueue } from "#server/queue/job-queue";
+import { configure } from "../support/configure";
 import { createDatabases } from "../support/databases";
 import { connect } from "../support/postgres-cluster";
 import { until } from "../support/until";
@@ -24,6 +27,26 @@ test("a migration that is not recorded is undone, and runs at the next start", a
   await migrate(orm);
   expect(await hasEveryMigration(orm.em.fork())).toBe(true);
   await close();
+});
+
+test("an index of the job queue may take longer than a page's statement", async () => {
+  const url = await createDatabase();
+  const database = await openDatabase(url, null, 200); // ms
+  const queue = new JobQueue(database.orm);
+  configure({});
+  await prepareSchema(database, queue);
+  const request = await connect(url);
+  await request.query("drop index pgboss.job_order_index");
+  await request.query("begin");
+  await request.query("insert into pgboss.job (name, data) values ('latchkey', '{}')"); // delays the index
+  const prepared = prepareSchema(database, queue);
+  await request.query("select pg_sleep(1)");
+  await request.query("commit");
+  await prepared;
+  expect((await request.query("select to_regclass('pgboss.job_order_index') as made")).rows[0].made).not.toBeNull();
+  await request.end();
+  await queue.stop();
+  await database.close();
 });
 
 // One transaction for all migrations would keep the lock of an index on `users` and wait for a stronger one.

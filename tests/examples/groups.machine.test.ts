@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { sendPlainly } from "../support/http";
 import { Visitor } from "../support/visitor";
 import { type Example, forStaff, onOneHost, type ProxyName, register, startExample } from "./example";
@@ -53,4 +53,19 @@ describe.each<ProxyName>(["nginx", "caddy"])("an application for the group staff
     expect(body).toContain(`<dt>Groups<dd>${longest.join()},staff<dt>Verified<dd>yes`);
     expect(body).not.toContain(guest);
   });
+});
+
+test.each<[ProxyName, string]>([
+  ["nginx", "groups=staff"],
+  ["nginx", "?group=staff"],
+  ["caddy", "groups=staff"],
+])("%s with the mistyped query %s admits nobody", async (proxy, mistyped) => {
+  const { configuration, ...others } = await onOneHost(proxy);
+  const changed = forStaff(configuration).replaceAll("group=staff", mistyped);
+  const example = await startExample({ ...others, configuration: changed });
+  onTestFinished(() => example.stop());
+  const visitor = await register(example, "member@example.com");
+  const { status, body } = await visitor.get(path, navigation);
+  expect(status).toBe(proxy === "nginx" ? 500 : 400); // auth_request knows 401 and 403 alone
+  expect(body).not.toContain("member@example.com");
 });

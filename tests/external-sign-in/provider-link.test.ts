@@ -57,6 +57,19 @@ describe("disconnecting", () => {
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was removed" }]);
   });
 
+  test("is refused with PASSWORDS=off to an owner with a passkey: a logout at the provider must reach the account", async () => {
+    const cookie = await latchkey.signedIn({ idpId: "1001" });
+    await latchkey.execute(`
+      insert into passkeys (credential_id, user_id, public_key, counter, transports, backed_up, name, created_at)
+      select 'key', id, '', 0, '{}', false, 'a key', now() from users`);
+    latchkey.configure({ PASSWORDS: "off" });
+    const { status, data } = await latchkey.unchanged(() => act(cookie, "unlink-provider"));
+    expect([status, data.errors]).toEqual([
+      422,
+      { provider: "It cannot be disconnected: accounts come from this service." },
+    ]);
+  });
+
   test("sends its mail with a general name when external sign-in is off by then", async () => {
     const cookie = await latchkey.signedIn({ idpId: "1001" });
     await act(cookie, "unlink-provider");

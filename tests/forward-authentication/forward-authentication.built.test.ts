@@ -176,23 +176,17 @@ describe("a group that the proxy names", () => {
     },
   );
 
-  test.each(["groups=admin", "Group=admin", "group[]=admin", "staff", "group", "%67roup=admin", "group=admin&x=1"])(
-    "admits nobody with ?%s, a typing error, and says so in one line of the log",
-    async (query) => {
-      await proxied.flushed();
-      const before = proxied.output().length;
-      const failed = { ...nobody, status: 500 };
-      for (const headers of [{}, forwarded]) {
-        expect(seenByProxy(await verifyAs("ada", `?${query}`, headers))).toEqual(failed);
-      }
-      expect(seenByProxy(await proxied.sendPlainly(`${path}?${query}`))).toEqual(failed);
-      await proxied.flushed();
-      const parameter = query.replace("group=admin&", "").replace(/=.*/, "");
-      const line = { level: 50, time: expect.any(String), parameter, msg: "/auth/verify takes group=NAME alone." };
-      const lines = [...proxied.output().slice(before).matchAll(/^\{.*/gm)];
-      expect(lines.map(([text]) => JSON.parse(text))).toEqual([line, line, line]);
-    },
-  );
+  test("admits nobody with a typing error, and logs no error", async () => {
+    await proxied.flushed();
+    const before = proxied.output().length;
+    const refused = { ...nobody, status: 400 };
+    for (const headers of [{}, forwarded]) {
+      expect(seenByProxy(await verifyAs("ada", "?groups=admin", headers))).toEqual(refused);
+    }
+    expect(seenByProxy(await proxied.sendPlainly(`${path}?groups=admin`))).toEqual(refused);
+    await proxied.flushed();
+    expect(proxied.output().slice(before)).not.toMatch(/"level":(?:50|60)/);
+  });
 
   test("sends a navigation of a user without access to /no-access, and a fetch() gets 403", async () => {
     const location = "https://login.example/no-access?return_to=https%3A%2F%2Fapp.example%2Fnotes%3Fpage%3D2";

@@ -154,6 +154,7 @@ describe("a wrong method", () => {
     ["POST", "/.well-known/change-password", read],
     ["POST", "/no-access", read],
     ["PUT", "/login", all],
+    ["PUT", "/language", "POST"],
     ["PUT", "/logout", all],
     ["DELETE", "/dashboard", all],
     ["PATCH", "/reset-password", all],
@@ -176,6 +177,11 @@ describe("a wrong method", () => {
     expect(refused.headers).toMatchObject({ "content-type": html, allow, "x-content-type-options": "nosniff" });
     expect(refused.body).toContain('<h1 tabindex="-1">This does not work here</h1>');
     expect(refused.body).not.toContain("not-to-be-echoed");
+  });
+
+  test("PUT /auth/passkey is answered 405, and POST is what it allows", async () => {
+    const refused = await send("/auth/passkey", { method: "PUT" });
+    expect([refused.status, refused.headers.get("Allow")]).toEqual([405, "POST"]);
   });
 
   test("is not reported for a form at an unknown path: that is 404", async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import net from "node:net";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sendBytes, statusOf } from "../support/raw-http";
 import { runLatchkey } from "../support/running-latchkey";
@@ -34,6 +35,9 @@ describe("request lines", () => {
     ["an encoded path traversal from the assets", "GET /build/..%2f..%2fpackage.json HTTP/1.1", 404],
     ["a broken percent sign", "GET /%E0%A4%A HTTP/1.1", 400],
     ["a broken percent sign in page data", "GET /%E0%A4%A.data HTTP/1.1", 400],
+    ["an encoded backslash", "GET /%5C HTTP/1.1", 400],
+    ["an encoded backslash in page data", "GET /%5c.data HTTP/1.1", 400],
+    ["an encoded backslash and a slash", "GET /%5Cu003c%2F HTTP/1.1", 400],
     ["a byte outside ASCII", "GET /caf\xe9 HTTP/1.1", 400],
     ["a path of 512 characters", `GET /${"a".repeat(511)} HTTP/1.1`, 404],
     ["a path of 513 characters", `GET /${"a".repeat(512)} HTTP/1.1`, 400],
@@ -45,6 +49,27 @@ describe("request lines", () => {
     const answer = await send(`${line}\r\n${ownHost}\r\n`);
     expect(statusOf(answer)).toBe(status);
     expect(answer).not.toMatch(/\r\nLocation: (?!\/login\r)/i);
+  });
+
+  test("no path is answered with an error of the server", async () => {
+    const unit = fc.constantFrom(
+      ...["/", "\\", "%5C", "%5c", "%2F", "%25", "%255C", ".", "%2e", ":", "[", "@", "?", "&", "*", ";", "%0a", "%00"],
+      ...["%3F", "%23", "#", "a", "u003c", "http:", "login", "build", ".data", "__manifest"],
+    );
+    const outcomes = { page: 0, notFound: 0, unreadable: 0 };
+    await fc.assert(
+      fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 6 }), async (units) => {
+        const status = statusOf(await send(get(`/${units.join("")}`)));
+        if (status === 404) outcomes.notFound++;
+        else if (status === 400) outcomes.unreadable++;
+        else if (status > 0 && status < 400) outcomes.page++;
+        else expect.fail(`answered ${status}`);
+      }),
+      { numRuns: 500, verbose: fc.VerbosityLevel.Verbose },
+    );
+    await latchkey.flushed();
+    expect(latchkey.output()).not.toMatch(/"level":(?:50|60)/);
+    expect(Math.min(...Object.values(outcomes))).toBeGreaterThanOrEqual(10);
   });
 
   test("CONNECT is closed without an answer", async () => {
@@ -293,6 +318,8 @@ describe("logs", () => {
       `/login?_data=${canary}`,
       `/__manifest?p=/${canary}%00`,
       `/build/nowhere?${canary}`,
+      `/auth/verify?${canary}`,
+      `/auth/verify?group=${canary}&${canary}=${canary}`,
       `*?${canary}`,
     ]) {
       await send(get(target, `Cookie: session=${canary}; oauth_state=${canary}\r\nReferer: http://x/?${canary}\r\n`));

@@ -355,6 +355,7 @@ describe("any answer of the provider", () => {
           expect([true, false]).toContain(parsed.emailVerified);
           expect(parsed.email === null || typeof parsed.email === "string").toBe(true);
           for (const text of [parsed.name, parsed.pictureUrl]) expect(text ?? "").not.toMatch(/\p{Cc}|\p{Cs}/u);
+          expect(parsed.name ?? "").not.toMatch(/\p{Zl}|\p{Zp}|[\u202a-\u202e\u2066-\u2069]/u);
         }),
       );
     });

@@ -1,5 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { connectionFor } from "#server/database/connection";
+import * as migrations from "#server/database/migrate";
 import { connect } from "#server/database/orm";
 import { orm, provideOrm } from "#server/database/unit-of-work";
 import { log, logUnexpected } from "#server/log";
@@ -10,6 +11,15 @@ import { startLatchkey } from "../support/latchkey";
 import { call, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
+
+let now = performance.now();
+
+function passSecond(): void {
+  now += 1_000; // ms
+  vi.spyOn(performance, "now").mockReturnValue(now);
+}
+
+beforeEach(passSecond);
 
 /** The same service with a PostgreSQL URL on which no server listens. */
 async function withoutDatabase(work: () => Promise<void>): Promise<void> {
@@ -28,8 +38,19 @@ test("/healthz is 200 while the process runs, and /readyz while all migrations a
   expect(await callEndpoint("/healthz")).toMatchObject({ status: 200, body: "ok\n" });
   expect(await callEndpoint("/readyz")).toMatchObject({ status: 200, body: "ready\n" });
   await latchkey.execute("update mikro_orm_migrations set name = name || '_of_another_time'");
+  passSecond();
   expect(await callEndpoint("/readyz")).toMatchObject({ status: 503, body: "not ready\n" });
   await latchkey.execute("update mikro_orm_migrations set name = replace(name, '_of_another_time', '')");
+});
+
+test("/readyz asks the database at most once a second", async () => {
+  const asked = vi.spyOn(migrations, "hasEveryMigration");
+  const answers = await Promise.all(Array.from({ length: 50 }, () => callEndpoint("/readyz")));
+  expect(new Set(answers.map((answer) => answer?.status))).toEqual(new Set([200]));
+  expect(asked).toHaveBeenCalledTimes(1);
+  passSecond();
+  await callEndpoint("/readyz");
+  expect(asked).toHaveBeenCalledTimes(2);
 });
 
 test("/.well-known/passkey-endpoints leads password managers to the account page, where passkeys are on", async () => {

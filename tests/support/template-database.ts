@@ -7,7 +7,7 @@ import { migrate } from "#server/database/migrate";
 import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
 import { processValue } from "#server/process-value";
-import { JobQueue } from "#server/queue/job-queue";
+import { prepareQueues } from "#server/queue/boss";
 import { administer, databaseUrlOf } from "./postgres";
 
 type Template = { kind: "embedded"; folder: string; dump: string } | { kind: "postgres"; url: string; name: string };
@@ -26,9 +26,7 @@ interface CreatedTemplate {
 async function fill(databaseUrl: string): Promise<void> {
   const database = await openDatabase(databaseUrl);
   await migrate(database.orm);
-  const queue = new JobQueue(database.orm);
-  await queue.open();
-  await queue.stop();
+  await prepareQueues(database.orm.em.getKnex());
   await database.close();
 }
 

@@ -131,6 +131,43 @@ test("410 stops the webhooks until the next start, and loses none", async () => 
   expect(received().sort()).toEqual(["user.created ada", "user.created ada", "user.created bob"]);
 });
 
+test.each([
+  ["for longer than 14 days", "start_after = now() - interval '14 days 1 minute'"],
+  ["until its row would be deleted, from an earlier release", "keep_until = now() + interval '50 minutes'"],
+])("a webhook that waits %s is reported once, listed and sent again by hand", async (_how, waited) => {
+  await change("user.created");
+  await latchkey.execute(`update pgboss.job set ${waited}`);
+  await purgeExpired();
+  await purgeExpired();
+  expect(latchkey.events()).toEqual([{ event: "webhook.failed", reason: "waited_too_long" }]);
+  expect(received()).toEqual([]);
+  const error = "WaitedTooLong";
+  const { stdout } = await latchkey.command("webhook", "failed", "--json");
+  expect(JSON.parse(stdout)).toMatchObject([{ type: "user.created", userId: ada, error }]);
+
+  expect(await givenUpWebhooks.retry(null)).toBe(1);
+  await purgeExpired();
+  await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second'");
+  await latchkey.drainWebhooks();
+  expect(received()).toEqual(["user.created ada"]);
+});
+
+test("a webhook that waits for almost 14 days still waits", async () => {
+  await change("user.created");
+  await latchkey.execute("update pgboss.job set start_after = now() - interval '13 days 23 hours'");
+  await purgeExpired();
+  expect(await states()).toEqual(["created"]);
+  expect(latchkey.events()).toEqual([]);
+});
+
+test("the maintenance of the queue deletes no webhook that waits", async () => {
+  await change("user.created");
+  const [row] = await latchkey.execute<{ kept: boolean }>(
+    "select keep_until > now() + interval '100 years' as kept from pgboss.job",
+  );
+  expect(row?.kept).toBe(true);
+});
+
 test("a webhook whose process ended during its last retry is reported once", async () => {
   await change("user.created");
   await latchkey.execute("update pgboss.job set state = 'failed', completed_on = now()");

@@ -26,6 +26,12 @@ export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer: string
   return user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
 }
 
+/** MikroORM's condition for accounts without an id of the configured issuer. */
+export function notLinked() {
+  const issuer = configuredIssuer();
+  return issuer === null ? {} : { $or: [{ idpId: null }, { idpIssuer: { $ne: issuer } }] };
+}
+
 /** Stores the configured issuer for ids without an issuer, so that they keep it after a change of provider. */
 export async function fillMissingIssuers(em: EntityManager): Promise<void> {
   const idpIssuer = configuredIssuer();

@@ -158,12 +158,16 @@ export async function endSessionsOfAll(em: EntityManager): Promise<number> {
   return count;
 }
 
-/** Sessions that began with a longer `SESSION_MAX` end as early as new ones do. */
+const batch = 1_000; // sessions; requests that use one of them wait until the batch is committed
+
+/** Sessions that began with a longer `SESSION_MAX` end as early as new ones do. Locks the rows in the order of `endOthers`. */
 export async function capSessions(em: EntityManager): Promise<void> {
   const { max } = config().sessions;
-  const longest =
-    "update sessions set expires_at = created_at + ? * interval '1 ms' where expires_at > created_at + ? * interval '1 ms'";
-  await em.execute(longest, [max, max]);
+  const longest = "created_at + ? * interval '1 ms'";
+  const sql = `update sessions set expires_at = ${longest} where id in (
+    select id from sessions where expires_at > ${longest} order by id limit ${batch} for update)`;
+  const capped = () => em.execute<{ affectedRows: number }>(sql, [max, max], "run");
+  while ((await capped()).affectedRows === batch);
 }
 
 /** Changes nothing if there is no such session. */

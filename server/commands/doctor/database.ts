@@ -1,3 +1,5 @@
+import type { FilterQuery } from "@mikro-orm/core";
+import { notLinked } from "../../accounts/provider/provider-identities";
 import { noWayIn } from "../../accounts/users/ways-in";
 import { CallError, callText } from "../../calls/json-client";
 import { type Config, config } from "../../config";
@@ -67,10 +69,20 @@ async function checkSigningKey({ orm }: Database): Promise<Check> {
   return identity.fail("IDENTITY_KEY does not decrypt the signing key", mend);
 }
 
-async function checkWaysIn({ orm }: Database): Promise<Check> {
-  const count = await orm.em.fork().count(User, noWayIn());
-  const found = `with PASSWORDS=off, ${count} have no way in before they sign in at the provider with their address`;
-  return count > 0 ? accounts.warn(found, "`latchkey user list --no-way-in` names them") : accounts.ok(found);
+async function checkWaysIn({ orm }: Database): Promise<Check[]> {
+  const check = async (where: FilterQuery<User>, option: string, found: string) => {
+    const count = await orm.em.fork().count(User, where);
+    const all = `with PASSWORDS=off, ${count} ${found}`;
+    return count > 0 ? accounts.warn(all, `\`latchkey user list --${option}\` names them`) : accounts.ok(all);
+  };
+  return [
+    await check(noWayIn(), "no-way-in", "have no way in before they sign in at the provider with their address"),
+    await check(
+      { suspendedAt: null, ...notLinked() },
+      "unlinked",
+      "are not connected to the provider, whose logout ends no session of theirs",
+    ),
+  ];
 }
 
 /** After a 503, the statement of the request must not go on in the database. */
@@ -135,7 +147,7 @@ export async function checkDatabase(
     const checks = [await checkVersion(opened), await checkMigrations(opened)];
     const isMigrated = checks.every(({ status }) => status !== "fail");
     if (isMigrated && config().identityKey) checks.push(await checkSigningKey(opened));
-    if (isMigrated && !config().passwords.on) checks.push(await checkWaysIn(opened));
+    if (isMigrated && !config().passwords.on) checks.push(...(await checkWaysIn(opened)));
     if (opened.connection.kind === "postgresql") checks.push(await checkClock(opened));
     if (directUrl !== null) {
       checks.push(await checkStatementLimit(opened), ...(await checkDatabase(directUrl, null)).checks.slice(0, 1));

@@ -4,6 +4,7 @@ import { folderOf } from "../../database/embedded";
 import { closeMailer, createMailer, provideMailer } from "../../mail/mailer";
 import { printable } from "../../printable";
 import type { Network } from "../../settings/forms";
+import { plainIssuerWarning } from "../../settings/rules";
 import { unknownNames } from "../../settings/unknown-names";
 import { CommandError, counted, jsonOption } from "../program";
 import { checkAddress } from "./address";
@@ -71,6 +72,9 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
   provideConfig(config);
   yield settings.ok(`usable; ${config.production ? "production" : "not production"}`);
   yield* checkNames(environment);
+  yield* plainIssuerWarning(config.identityProvider?.issuer).map((found) =>
+    settings.warn(found, "give it a certificate"),
+  );
   yield* checkRegistration(config, environment);
   yield* checkHost(config);
   yield checkPasskeys(config);

@@ -6,7 +6,16 @@ import { hasEveryMigration } from "../../database/migrate";
 import { query } from "../../database/unit-of-work";
 import { processValue } from "../../process-value";
 
-export const isReady = (): Promise<boolean> => query(hasEveryMigration).catch(() => false);
+const readyFor = 1_000; // ms; strangers may ask, too
+let askedAt = Number.NEGATIVE_INFINITY;
+let ready: Promise<boolean>;
+
+export function isReady(): Promise<boolean> {
+  if (performance.now() - askedAt < readyFor) return ready;
+  askedAt = performance.now();
+  ready = query(hasEveryMigration).catch(() => false);
+  return ready;
+}
 
 const installation = processValue<string>("installation");
 

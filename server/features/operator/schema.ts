@@ -2,18 +2,20 @@ import { fillMissingIssuers } from "../../accounts/provider/provider-identities"
 import { capSessions } from "../../accounts/sessions/sessions";
 import { hasEveryMigration, migrate, withStartLock } from "../../database/migrate";
 import type { Database } from "../../database/orm";
+import { prepareQueues } from "../../queue/boss";
 import type { JobQueue } from "../../queue/job-queue";
 import { prepareSigningKeys } from "../application/signing-keys";
 
 /** Brings the schema and the queue's own up to date; one process does it at a time. */
-export function prepareSchema(database: Database, queue: JobQueue): Promise<void> {
-  return withStartLock(database, async (orm) => {
+export async function prepareSchema(database: Database, queue: JobQueue): Promise<void> {
+  await withStartLock(database, async (orm) => {
     await migrate(orm);
     await fillMissingIssuers(orm.em.fork());
     await capSessions(orm.em.fork());
-    await queue.open();
+    await prepareQueues(orm.em.getKnex());
     await prepareSigningKeys(orm.em.fork());
   });
+  await queue.open();
 }
 
 /** Whether `prepareSchema` has run, by this version or a newer one. */

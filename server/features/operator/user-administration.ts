@@ -1,6 +1,7 @@
 import { blockedUntil, clearAllAttempts, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
 import { issueLink, lockAddresses } from "../../accounts/links/mailed-links";
 import { kindOf } from "../../accounts/passwords/stored-hashes";
+import { notLinked } from "../../accounts/provider/provider-identities";
 import { parseAddress } from "../../accounts/users/email-address";
 import { createUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
 import { noWayIn } from "../../accounts/users/ways-in";
@@ -53,15 +54,17 @@ export type AccountDetails = Awaited<ReturnType<typeof accountDetails>>;
 
 export type ListedUser = Pick<User, "id" | "email" | "name" | "groups" | "createdAt" | "suspendedAt">;
 
-/** In the order of the addresses: all users, those of one group, the suspended, or those without a way to sign in. */
+/** In the order of the addresses: all users, those of one group, the suspended, those without the provider or a way to sign in. */
 export async function* listUsers(which: {
   group?: string;
+  unlinked?: true;
   wayIn?: boolean;
   suspended?: true;
 }): AsyncGenerator<ListedUser> {
-  const { group, wayIn, suspended } = which;
+  const { group, unlinked, wayIn, suspended } = which;
   const where = {
     ...(group !== undefined && { groups: { $contains: [group] } }),
+    ...(unlinked && notLinked()),
     ...(wayIn === false && noWayIn()),
     ...(suspended && { suspendedAt: { $ne: null } }),
   };

@@ -4,6 +4,7 @@ import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/pro
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { waysIn } from "../../accounts/users/ways-in";
+import { config } from "../../config";
 import { unitOfWork } from "../../database/unit-of-work";
 import type { Profile } from "../../provider/providers";
 import { ExternalSignInError } from "../visitor/external-sign-in";
@@ -30,11 +31,15 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
 /**
  * Removes the provider's id from the account. Ends every email change and every session but the actor's: they may stem
  * from a sign-in with the provider. Blocks linking by address, which would undo the owner's decision.
+ * With `PASSWORDS=off`, only an operator may do it: the provider's logout of a leaver must reach every account.
  */
-export async function unlinkProvider(actor: Actor): Promise<EndedOthers | "only_way_in" | "session_ended"> {
+export async function unlinkProvider(
+  actor: Actor,
+): Promise<EndedOthers | "only_way_in" | "accounts_come_from_it" | "session_ended"> {
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
     if (!user) return "session_ended";
+    if (!config().passwords.on && actor.sessionId !== null) return "accounts_come_from_it";
     const { password, passkeys } = await waysIn(em, user);
     if ((!password && passkeys === 0) || user.idpId === null) return "only_way_in";
     user.idpId = null;

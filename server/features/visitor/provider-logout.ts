@@ -33,7 +33,8 @@ async function verify(token: string, issuer: string, audience: string) {
   const options = { issuer, audience, algorithms: asymmetric, requiredClaims, maxTokenAge: longestUse, clockTolerance };
   try {
     const { payload, protectedHeader } = await jwtVerify(token, keyFinder(issuer), options);
-    if (!/^(?:jwt|logout\+jwt)$/i.test(protectedHeader.typ ?? "jwt")) return null;
+    const { typ = "jwt" }: { typ?: unknown } = protectedHeader; // jose 6.2 does not check that it is a string
+    if (typeof typ !== "string" || !/^(?:application\/)?(?:jwt|logout\+jwt)$/i.test(typ)) return null;
     return logoutClaims.safeParse(payload).data ?? null;
   } catch (error) {
     if (error instanceof CallError) throw error;

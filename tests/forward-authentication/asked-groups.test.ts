@@ -1,0 +1,118 @@
+import { createServer } from "node:http";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { answerVerification } from "#server/door/forward-authentication";
+import { parseTarget } from "#server/door/request-target";
+import { configure } from "../support/configure";
+import { listen } from "../support/listen";
+import { recordLog } from "../support/logged";
+import { exchange } from "../support/raw-http";
+
+// The seed is new in every run; fast-check prints it with the counterexample when a property fails.
+fc.configureGlobal({ verbose: fc.VerbosityLevel.Verbose });
+
+const log = recordLog();
+const path = "/auth/verify";
+const user = { id: "1", email: "ada@example.com", name: null };
+const groups: Record<string, string[]> = { member: ["admins"], outsider: [] };
+let server: Awaited<ReturnType<typeof listen>>;
+let minute = Date.now();
+
+beforeAll(async () => {
+  const config = configure({});
+  const findUser = async (token: string) => ({ ...user, groups: groups[token] ?? [] });
+  const verify = createServer((request, response) => {
+    const target = parseTarget(request.url ?? "");
+    if (target?.path !== path) return void response.writeHead(404).end();
+    void answerVerification(request, response, target, config, findUser);
+  });
+  server = await listen(verify);
+});
+
+afterAll(() => server.stop());
+
+beforeEach(() => {
+  minute += 60_000; // a line is logged again
+  vi.spyOn(Date, "now").mockImplementation(() => minute);
+});
+
+async function statusFor(name: string, query: string): Promise<number> {
+  const lines = [`GET ${path}${query} HTTP/1.1`, "Host: localhost", `Cookie: session=${name}`, "Connection: close"];
+  return (await exchange(server.port, lines)).status;
+}
+
+const warnings = () => log.lines().map((line) => JSON.parse(line));
+
+describe("a query that an operator mistyped", () => {
+  const mistyped = [
+    ...[
+      "?groups=admins",
+      "?Group=admins",
+      "?group[]=admins",
+      "?admins",
+      "?group",
+      "?%67roup=admins",
+      "?group=admins&x=1",
+    ],
+    ...["??group=admins", "?&?group=", "???group=", "?&", "#group=admins", "?#group=admins", "?=admins", "?max_age=60"],
+  ];
+
+  test.each(mistyped)("%s admits nobody", async (query) => {
+    for (const name of ["member", "outsider"]) expect(await statusFor(name, query)).toBe(400);
+  });
+
+  test.each([
+    ["?groups=admins", "groups"],
+    ["?GROUP=admins", "GROUP"],
+    ["??group=admins", "?group"],
+    ["?maxage=60", "maxage"],
+  ])("%s, which is almost right, is named in the log", async (query, parameter) => {
+    await statusFor("member", query);
+    const msg = "/auth/verify takes group=NAME alone.";
+    expect(warnings()).toEqual([{ level: 40, time: expect.any(String), parameter, msg }]);
+  });
+
+  test("that a stranger wrote is not repeated in the log", { tags: "16.2.5" }, async () => {
+    await statusFor("member", "?c4nary=c4nary&groups=c4nary");
+    expect(warnings()).toMatchObject([{ level: 40, parameter: "another parameter" }]);
+    expect(log.lines().join()).not.toContain("c4nary");
+  });
+
+  test("is logged once a minute, however often it is asked", async () => {
+    for (let count = 0; count < 20; count++) await statusFor("member", `?groups=${count}`);
+    minute += 59_999;
+    await statusFor("member", "?groups=admins");
+    expect(warnings()).toHaveLength(1);
+    minute += 1;
+    await statusFor("member", "?groups=admins");
+    expect(warnings()).toHaveLength(2);
+  });
+});
+
+test("no query that names something admits who is in no group", { tags: "8.3.1" }, async () => {
+  const unit = fc.constantFrom(..."?&=#;+%[]", "group", "=admins", "admins", "Group", "%26", "%3D", "%00");
+  const mangled = fc
+    .tuple(
+      fc.constantFrom("?group=admins", "?group=staff&group=admins", ""),
+      fc.array(unit, { maxLength: 4 }),
+      fc.nat(),
+    )
+    .map(([text, units, seed]) => {
+      const at = seed % (text.length + 1);
+      return `?${(text.slice(0, at) + units.join("") + text.slice(at)).replace(/^\?/, "")}`;
+    });
+  const outcomes = { 200: 0, 403: 0, 400: 0 };
+  await fc.assert(
+    fc.asyncProperty(mangled, async (query) => {
+      fc.pre(query !== "?"); // names nothing: everybody who is signed in
+      const status = (await statusFor("outsider", query)) as 400 | 403;
+      expect([400, 403]).toContain(status);
+      outcomes[status]++;
+      if ((await statusFor("member", query)) === 200) outcomes[200]++;
+    }),
+    { numRuns: 500 },
+  );
+  expect(outcomes[200]).toBeGreaterThanOrEqual(20);
+  expect(outcomes[403]).toBeGreaterThanOrEqual(50);
+  expect(outcomes[400]).toBeGreaterThanOrEqual(100);
+});
