@@ -15,7 +15,6 @@ export type ExternalSignInFailure =
   | "repeated_parameter"
   | "state"
   | "issuer"
-  | "verifier"
   | "no_code"
   | "no_email"
   | "no_verified_email"

@@ -1,5 +1,4 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { sha256 } from "../../accounts/links/tokens";
 import { waysIn } from "../../accounts/passkeys/passkeys";
 import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
@@ -7,9 +6,6 @@ import { tell } from "../../accounts/users/changes";
 import { unitOfWork } from "../../database/unit-of-work";
 import type { Profile } from "../../provider/providers";
 import { ExternalSignInError } from "../visitor/external-sign-in";
-
-/** Made of the session's token and the attempt's state, so that a planted cookie connects no attacker's identity. */
-export const connectBinding = (sessionToken: string, state: string) => sha256(`oauth_connect:${sessionToken}:${state}`);
 
 /** The profile may have any address. @throws ExternalSignInError, and nothing changed, when it cannot be linked */
 export async function connectProvider(owner: Actor, profile: Profile): Promise<void> {

@@ -1,6 +1,5 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { lockAddresses } from "../../accounts/links/mailed-links";
-import { mintToken } from "../../accounts/links/tokens";
 import { distrustEarlierUser } from "../../accounts/passkeys/passkeys";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
@@ -53,17 +52,13 @@ export function consentOrigin(): string | null {
   return identityProvider && provider.consentOrigin(identityProvider);
 }
 
-/** `state` and `codeVerifier` bind the provider's response to the browser that asked for it. */
-export type Attempt = Awaited<ReturnType<typeof startExternalSignIn>>;
+export type Attempt = provider.Attempt;
 
-/** Starts an attempt, which the browser's cookies keep. @throws CallError when discovery fails */
-export async function startExternalSignIn(redirectUri: string, selectAccount = false) {
-  const settings = configured();
-  const state = mintToken(); // RFC 6749, section 10.12
-  const codeVerifier = settings.pkce ? mintToken() : null; // RFC 7636, section 4.1
-  const consentUrl = await provider.authorizationUrl(settings, { redirectUri, state, codeVerifier, selectAccount });
+/** Starts an attempt. @returns the URL of the consent screen @throws CallError when discovery fails */
+export async function startExternalSignIn(attempt: Attempt, selectAccount = false): Promise<string> {
+  const consentUrl = await provider.authorizationUrl(configured(), attempt, selectAccount);
   logEvent({ event: "idp.started" });
-  return { state, codeVerifier, consentUrl };
+  return consentUrl;
 }
 
 /** Refuses a response of another issuer than the configured one (mix-up attack, RFC 9700, section 4.4). */
@@ -72,11 +67,8 @@ export async function verifyIssuer(iss: string | null): Promise<void> {
 }
 
 /** Exchanges the authorization code for an access token. @throws ExternalSignInError, CallError */
-export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
-  const settings = configured();
-  if (settings.pkce && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
-  return provider.exchangeCode(settings, authorization);
-}
+export const exchangeCode = async (authorization: AuthorizationCode): Promise<string> =>
+  provider.exchangeCode(configured(), authorization);
 
 /** @throws CallError */
 export const fetchProfile = (accessToken: string): Promise<Profile> => provider.fetchProfile(configured(), accessToken);
