@@ -22,6 +22,11 @@ export class HashingOverloaded extends Error {
   override name = "HashingOverloaded";
 }
 
+/** The provider reported the person's logout while the sign-in was under way. */
+export class LoggedOutMeanwhile extends Error {
+  override name = "LoggedOutMeanwhile";
+}
+
 /** An error whose reason is a fixed word, which may be logged. */
 export class ErrorWithReason<Reason extends string = string> extends Error {
   constructor(readonly reason: Reason) {

@@ -27,6 +27,7 @@ export type ExternalSignInFailure =
   | "sign_in_too_old"
   | "id_of_another_account"
   | "registration_closed"
+  | "logged_out"
   | "database"
   | "unexpected"
   | `authorization: ${string}` // a registered error code, or `other`

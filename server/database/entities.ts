@@ -17,6 +17,8 @@ export const User = defineEntity({
     idpId: p.text().nullable(),
     idpIssuer: p.text().nullable(),
     idpBlockedAt: p.datetime().nullable(),
+    /** When the provider last reported the user's logout. */
+    idpLogoutAt: p.datetime().nullable(),
     name: p.text().nullable(),
     pictureUrl: p.text().nullable(),
     language: p.text().nullable(),
@@ -114,12 +116,15 @@ export const PasskeyChallenge = defineEntity({
   },
 });
 
-/** A logout token of the provider that was used (OpenID Connect Back-Channel Logout 1.0). */
+/**
+ * A logout token of the provider that was used (OpenID Connect Back-Channel Logout 1.0), or the logout of a person who
+ * had no account.
+ */
 export const LogoutToken = defineEntity({
   name: "LogoutToken",
   tableName: "logout_tokens",
   properties: {
-    jtiHash: p.text().primary(),
+    jtiHash: p.text().primary(), // or `logoutKey`
     expiresAt: p.datetime().index(),
   },
 });

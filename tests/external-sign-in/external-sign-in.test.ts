@@ -79,6 +79,7 @@ describe("a sign-in with a verified address", () => {
         idp_id: "1001",
         idp_issuer: "google",
         idp_blocked_at: null,
+        idp_logout_at: null,
         name: "Ada Lovelace",
         picture_url: "https://pictures.example/ada.png",
         language: null,

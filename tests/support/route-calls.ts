@@ -60,6 +60,7 @@ function factsOf(request: Request): RequestFacts {
     clientForwarded: false,
     crossSite: false,
     unreadable: false,
+    arrivedAt: new Date(),
     response: responseTo(gone),
     ...given,
   };

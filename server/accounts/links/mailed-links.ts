@@ -60,15 +60,17 @@ export async function isLinkValid(em: EntityManager, table: LinkTable, link: Mai
   return match !== null && (await em.count(table, match)) === 1;
 }
 
+/** Locks texts until the end of the transaction, in this order. */
+export async function lockInOrder(em: EntityManager, ...texts: string[]): Promise<void> {
+  const list = texts.map(() => "?").join();
+  await em.execute(`select pg_advisory_xact_lock(hashtextextended(t, 0)) from unnest(array[${list}]) t`, texts);
+}
+
 /**
  * Locks addresses until the end of the transaction, in one order. A transaction that gives an address to a user, or
  * takes it away, does this first: two links of one address, or two users who swap addresses, would deadlock otherwise.
  */
-export async function lockAddresses(em: EntityManager, ...emails: string[]): Promise<void> {
-  for (const email of emails.sort()) {
-    await em.execute("select pg_advisory_xact_lock(hashtextextended(?, 0))", [email]);
-  }
-}
+export const lockAddresses = (em: EntityManager, ...emails: string[]) => lockInOrder(em, ...emails.sort());
 
 /**
  * Consumes the link: true for exactly one of any number of simultaneous callers. They may have different links of the

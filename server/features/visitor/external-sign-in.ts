@@ -1,7 +1,14 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { lockAddresses } from "../../accounts/links/mailed-links";
+import { lockInOrder } from "../../accounts/links/mailed-links";
 import { distrustEarlierUser } from "../../accounts/passkeys/passkeys";
-import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
+import {
+  type Identity,
+  identityOf,
+  isLinked,
+  link,
+  lockUserOf,
+  logoutKey,
+} from "../../accounts/provider/provider-identities";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
@@ -10,7 +17,7 @@ import { CallError } from "../../calls/json-client";
 import { config, type IdentityProviderConfig } from "../../config";
 import type { User } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
-import { DatabaseUnavailable, ErrorWithReason } from "../../errors";
+import { DatabaseUnavailable, ErrorWithReason, LoggedOutMeanwhile } from "../../errors";
 import type { ExternalSignInFailure } from "../../events";
 import type { Language } from "../../languages/languages";
 import { answersIn } from "../../languages/texts";
@@ -108,7 +115,7 @@ async function returningAccount(em: EntityManager, profile: Profile): Promise<st
 async function accountByAddress(em: EntityManager, profile: Profile): Promise<string> {
   const identity = identityOf(profile);
   const email = verifiedAddress(profile);
-  await lockAddresses(em, email);
+  await lockInOrder(em, logoutKey(identity), email);
   const existing = await lockUser(em, { email });
   if (!existing) {
     if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
@@ -127,12 +134,14 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<st
  * meanwhile. Waiting for the address with that lock would deadlock with a deletion. @throws ExternalSignInError
  */
 export async function signInToAccount(visitor: Visitor, profile: Profile): Promise<NewSession> {
+  const identity = identityOf(profile);
   const returning = () =>
     unitOfWork(async (em) => {
       const userId = await returningAccount(em, profile);
-      return userId === null ? null : startSession(em, userId, visitor);
+      return userId === null ? null : startSession(em, userId, visitor, identity);
     });
-  const byAddress = () => unitOfWork(async (em) => startSession(em, await accountByAddress(em, profile), visitor));
+  const byAddress = () =>
+    unitOfWork(async (em) => startSession(em, await accountByAddress(em, profile), visitor, identity));
   const attempt = async () => (await returning()) ?? byAddress();
   const session = await attempt().catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user
@@ -145,6 +154,7 @@ export async function signInToAccount(visitor: Visitor, profile: Profile): Promi
 function failureOf(error: unknown): ExternalSignInFailure {
   if (error instanceof ExternalSignInError) return error.reason;
   if (error instanceof CallError && error.step) return `${error.step}: ${error.reason}`;
+  if (error instanceof LoggedOutMeanwhile) return "logged_out";
   if (error instanceof DatabaseUnavailable) return "database";
   logUnexpected(error);
   return "unexpected";
