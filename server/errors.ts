@@ -1,4 +1,4 @@
-import type { MailRefusal } from "./events";
+import type { ExternalSignInFailure, MailRefusal } from "./events";
 
 /** A reason not to start, in one message for the operator. */
 export class StartError extends Error {
@@ -22,16 +22,15 @@ export class HashingOverloaded extends Error {
   override name = "HashingOverloaded";
 }
 
-/** The provider reported the person's logout while the sign-in was under way. */
-export class LoggedOutMeanwhile extends Error {
-  override name = "LoggedOutMeanwhile";
-}
-
 /** An error whose reason is a fixed word, which may be logged. */
 export class ErrorWithReason<Reason extends string = string> extends Error {
   constructor(readonly reason: Reason) {
     super(reason);
   }
+}
+
+export class ExternalSignInError extends ErrorWithReason<ExternalSignInFailure> {
+  override name = "ExternalSignInError";
 }
 
 /** The mail service refused a mail for good: the same mail, sent again, would be refused again. */

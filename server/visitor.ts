@@ -12,7 +12,6 @@ export interface Visitor {
   deviceToken: string | null;
   /** Binds a passkey's challenge to the browser; `null` if the browser has not asked for one. */
   ceremonyToken: string | null;
-  /** When the request arrived. */
   arrivedAt: Date;
   /** Aborted when the client waits no longer. */
   gone(): AbortSignal;

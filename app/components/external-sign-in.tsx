@@ -1,4 +1,5 @@
 import { withReturnTo } from "~/answers/return-to";
+import { useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { LastUsed } from "./form-controls";
 import marks from "./provider-marks.svg";
@@ -9,6 +10,11 @@ export function Mark({ of }: { of: string }) {
       <use href={`${marks}#${of}`} />
     </svg>
   );
+}
+
+export function LeaveProvider({ providerLogout }: { providerLogout: string | null }) {
+  const t = useTexts();
+  return providerLogout && <p className="aside">{<a href={providerLogout}>{t("login.leaveProvider")}</a>}</p>;
 }
 
 interface ExternalSignInProps {

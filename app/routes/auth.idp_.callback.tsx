@@ -1,8 +1,9 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
+import { config } from "#server/config";
 import { hasGone } from "#server/door/request-facts";
+import { ExternalSignInError } from "#server/errors";
 import { connectProvider } from "#server/features/owner/provider-link";
 import {
-  ExternalSignInError,
   exchangeCode,
   fetchProfile,
   logExternalSignInFailure,
@@ -11,6 +12,7 @@ import {
   verifyIssuer,
 } from "#server/features/visitor/external-sign-in";
 import { methodNotAllowed, plainText } from "~/answers/responses";
+import { atProvider } from "~/visitor/cookies";
 import {
   attemptLifetime,
   clearedCookies,
@@ -66,6 +68,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
     const accessToken = await exchangeCode({ code, redirectUri: redirectUri(request), codeVerifier });
     const profile = await fetchProfile(accessToken);
     if (hasGone()) throw new ExternalSignInError("client_gone"); // it may reload, and must not get two sessions
+    if (config().identityProvider?.logout) headers.append("Set-Cookie", atProvider.write(request, "1"));
     if (owner) {
       await connectProvider(owner, profile);
       return redirect("/dashboard?notice=idp_connected", { headers });

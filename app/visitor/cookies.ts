@@ -27,6 +27,7 @@ function hostCookie(name: string, lifetime: number) {
     read: (request: Request) => readCookie(request, nameFor(request)),
     write: (request: Request, value: string) =>
       writeCookie(request, nameFor(request), value, { path: "/", maxAge: lifetime / 1000 }),
+    clear: (request: Request) => writeCookie(request, nameFor(request), "", { path: "/", maxAge: 0 }),
   };
 }
 
@@ -34,6 +35,8 @@ export const deviceCookie = hostCookie("device", DEVICE_LIFETIME_MS);
 export const ceremonyCookie = hostCookie("passkey", PASSKEY_CHALLENGE_TTL_MS);
 /** The sign-in after which the account page last offered a passkey in this browser. */
 export const passkeyOfferedCookie = hostCookie("passkey-offered", DEVICE_LIFETIME_MS);
+/** Set if this browser has signed in with the provider since its last logout. */
+export const atProvider = hostCookie("provider", DEVICE_LIFETIME_MS);
 /** Binds the sign-ins at the provider to this browser, on https. */
 export const oauthCookie = hostCookie("oauth", 3_600_000);
 export const languageCookie = hostCookie("language", 400 * 24 * 3_600_000); // the most that browsers allow

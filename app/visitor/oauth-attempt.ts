@@ -14,26 +14,28 @@ export const isNavigation = (request: Request): boolean =>
   (request.headers.get("Sec-Fetch-Mode") ?? "navigate") === "navigate" && !factsOf(request).path.endsWith(".data");
 
 /**
- * The secret from which everything of an attempt is derived. On https it is in a cookie that no sibling host can set.
- * Over http it is empty: whoever is on the way can set every cookie, and `oauth_state` alone decides.
+ * On https, a cookie that no sibling host can set; without it a new secret, which fits no cookie. Over http it is empty:
+ * whoever is on the way can set every cookie, and `oauth_state` alone decides.
  */
-const secretOf = (request: Request) => (isHttps(request) ? oauthCookie.read(request) : "");
+const secretOf = (request: Request): string =>
+  isHttps(request) ? (oauthCookie.read(request) ?? randomBytes(32).toString("hex")) : "";
 
 const derive = (secret: string, ...values: string[]): string =>
   createHmac("sha256", secret).update(values.join(":")).digest("hex");
 
-const kinds = ["sign_in", "connect"] as const;
-type Kind = (typeof kinds)[number];
+type Kind = "sign_in" | "connect";
 
 /** A random number, signed for this browser (RFC 6749, section 10.12). */
 const signed = (secret: string, kind: Kind, random: string) => random + derive(secret, kind, random).slice(0, 32);
 
 /** RFC 7636, section 4.1. */
-export const codeVerifierOf = (request: Request, state: string, secret = secretOf(request) ?? "") =>
+export const codeVerifierOf = (request: Request, state: string, secret = secretOf(request)): string =>
   derive(secret, "verifier", state);
 
-export function newAttempt(request: Request, kind: Kind): Attempt & { secret: string } {
-  const secret = secretOf(request) ?? randomBytes(32).toString("hex");
+type OwnAttempt = Attempt & { secret: string };
+
+export function newAttempt(request: Request, kind: Kind): OwnAttempt {
+  const secret = secretOf(request);
   const state = signed(secret, kind, randomBytes(16).toString("hex"));
   return { redirectUri: redirectUri(request), state, codeVerifier: codeVerifierOf(request, state, secret), secret };
 }
@@ -43,42 +45,28 @@ function equals(own: string, sent: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** What this browser has started with the state; `null` if it did not make the state. */
-function kindOf(request: Request, state: string): Kind | null {
-  const secret = secretOf(request);
-  if (secret === null) return null;
-  return kinds.find((kind) => equals(signed(secret, kind, state.slice(0, 32)), state)) ?? null;
-}
+const isSigned = (request: Request, kind: Kind, state: string): boolean =>
+  equals(signed(secretOf(request), kind, state.slice(0, 32)), state);
 
-const sentStates = (request: Request) => readCookies(request, "oauth_state");
-
-/** Whether the response's `state` is the one of this browser, compared in constant time. A planted cookie is none. */
+/** Whether the response's `state` is the one of this browser, compared in constant time. */
 export const isOwnState = (request: Request, state: string | null): state is string =>
   state !== null &&
-  sentStates(request).some((sent) => equals(sent, state)) &&
-  (!isHttps(request) || kindOf(request, state) !== null);
+  readCookies(request, "oauth_state").some((sent) => equals(sent, state)) &&
+  (!isHttps(request) || isSigned(request, "sign_in", state) || isSigned(request, "connect", state));
 
 /** Whether the newest attempt is one to connect. */
 export const isConnecting = (request: Request): boolean =>
-  sentStates(request).some((state) => kindOf(request, state) === "connect");
+  readCookies(request, "oauth_state").some((state) => isSigned(request, "connect", state));
 
-const connection = (request: Request, secret: string, state: string) =>
+const connection = (request: Request, state: string, secret = secretOf(request)) =>
   derive(secret, "connection", state, sessionToken(request) ?? "");
 
 /** Whether this browser's session started the attempt to connect. */
 export const isOwnConnection = (request: Request, state: string): boolean =>
-  readCookies(request, "oauth_connect").some((sent) =>
-    equals(connection(request, secretOf(request) ?? "", state), sent),
-  );
+  readCookies(request, "oauth_connect").some((sent) => equals(connection(request, state), sent));
 
-type OwnAttempt = ReturnType<typeof newAttempt>;
-
-const stateCookie = (
-  request: Request,
-  name: "oauth_state" | "oauth_connect",
-  value: string,
-  maxAge = attemptLifetime,
-) => writeCookie(request, name, value, { path: "/auth/idp", maxAge });
+const stateCookie = (request: Request, name: string, value: string) =>
+  writeCookie(request, name, value, { path: "/auth/idp", maxAge: value ? attemptLifetime : 0 });
 
 function attemptCookies(request: Request, { state, secret }: OwnAttempt): Headers {
   const headers = new Headers({ "Set-Cookie": stateCookie(request, "oauth_state", state) });
@@ -86,11 +74,10 @@ function attemptCookies(request: Request, { state, secret }: OwnAttempt): Header
   return headers;
 }
 
-/** Binds the attempt to the session, too. */
 export function connectCookies(request: Request, attempt: OwnAttempt): Headers {
   const headers = attemptCookies(request, attempt);
-  const { secret, state } = attempt;
-  headers.append("Set-Cookie", stateCookie(request, "oauth_connect", connection(request, secret, state)));
+  const binding = connection(request, attempt.state, attempt.secret);
+  headers.append("Set-Cookie", stateCookie(request, "oauth_connect", binding));
   return headers;
 }
 
@@ -108,7 +95,7 @@ const attemptCookie = { path: "/auth/idp", maxAge: 3_600 }; // longer than the s
 const failureCookie = { path: "/", maxAge: 600 }; // the page's data come from /login.data
 const attemptBytes = 6_000; // of all attempts: Node.js refuses a request with 16 KiB of headers
 
-const nameOf = (request: Request, state: string, secret = secretOf(request) ?? "") =>
+const nameOf = (request: Request, state: string, secret = secretOf(request)) =>
   `oauth_attempt_${derive(secret, "attempt", state).slice(0, 32)}`;
 
 const encode = ({ returnTo, canRestart, problem }: SignInAttempt) =>
@@ -152,9 +139,9 @@ export const findAttempt = (request: Request, state: string | null) => read(requ
 
 /** The response has arrived: when the browser's history opens it again, it must not restart the attempt. */
 export function clearedCookies(request: Request, state: string | null): Headers {
-  const headers = new Headers({ "Set-Cookie": stateCookie(request, "oauth_state", "", 0) });
-  const isBound = readCookies(request, "oauth_connect").length > 0;
-  if (isBound) headers.append("Set-Cookie", stateCookie(request, "oauth_connect", "", 0));
+  const headers = new Headers({ "Set-Cookie": stateCookie(request, "oauth_state", "") });
+  if (readCookies(request, "oauth_connect").length > 0)
+    headers.append("Set-Cookie", stateCookie(request, "oauth_connect", ""));
   const attempt = findAttempt(request, state);
   if (attempt?.canRestart) write(request, headers, nameOf(request, state ?? ""), { ...attempt, canRestart: false });
   return headers;

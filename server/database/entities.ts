@@ -17,7 +17,6 @@ export const User = defineEntity({
     idpId: p.text().nullable(),
     idpIssuer: p.text().nullable(),
     idpBlockedAt: p.datetime().nullable(),
-    /** When the provider last reported the user's logout. */
     idpLogoutAt: p.datetime().nullable(),
     name: p.text().nullable(),
     pictureUrl: p.text().nullable(),
@@ -116,10 +115,7 @@ export const PasskeyChallenge = defineEntity({
   },
 });
 
-/**
- * A logout token of the provider that was used (OpenID Connect Back-Channel Logout 1.0), or the logout of a person who
- * had no account.
- */
+/** A logout token that was used (OpenID Connect Back-Channel Logout 1.0), or the logout of a person without an account. */
 export const LogoutToken = defineEntity({
   name: "LogoutToken",
   tableName: "logout_tokens",

@@ -27,6 +27,7 @@ export const de: Texts = {
       lastUsed: "Zuletzt verwendet",
       passwordReset: "Ihr Passwort wurde geändert. Melden Sie sich mit dem neuen an.",
       signedOut: "Sie sind abgemeldet.",
+      leaveProvider: "Auch beim Anmeldedienst abmelden",
       signInAgain: {
         one: "Ihre Anmeldung ist länger als {count} Minute her. Melden Sie sich noch einmal an, um fortzufahren.",
         other: "Ihre Anmeldung ist länger als {count} Minuten her. Melden Sie sich noch einmal an, um fortzufahren.",

@@ -27,6 +27,7 @@ export const es: Texts = {
       lastUsed: "Usado la última vez",
       passwordReset: "Tu contraseña se ha cambiado. Inicia sesión con la nueva.",
       signedOut: "Has cerrado la sesión.",
+      leaveProvider: "Cerrar también la sesión en el servicio de acceso",
       signInAgain: {
         one: "Iniciaste sesión hace más de {count} minuto. Vuelve a iniciar sesión para continuar.",
         other: "Iniciaste sesión hace más de {count} minutos. Vuelve a iniciar sesión para continuar.",

@@ -27,6 +27,7 @@ export const fr: Texts = {
       lastUsed: "Dernière utilisation",
       passwordReset: "Votre mot de passe a été modifié. Connectez-vous avec le nouveau.",
       signedOut: "Vous êtes déconnecté.",
+      leaveProvider: "Se déconnecter aussi du service de connexion",
       signInAgain: {
         one: "Votre connexion date de plus de {count} minute. Connectez-vous à nouveau pour continuer.",
         other: "Votre connexion date de plus de {count} minutes. Connectez-vous à nouveau pour continuer.",

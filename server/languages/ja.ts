@@ -27,6 +27,7 @@ export const ja: Texts = {
       lastUsed: "前回使用",
       passwordReset: "パスワードを変更しました。新しいパスワードでログインしてください。",
       signedOut: "ログアウトしました。",
+      leaveProvider: "サインインサービスからもログアウト",
       signInAgain: {
         other: "ログインしてから {count} 分以上経過しました。続けるには、もう一度ログインしてください。",
       },

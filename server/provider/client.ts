@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { CallError, callJson } from "../calls/json-client";
 import type { IdentityProviderConfig } from "../config";
-import { discoverEndpoints } from "./discovery";
+import { discoverEndpoints, discoveredEndpoints } from "./discovery";
 import { type Endpoints, type Profile, type Provider, providers } from "./providers";
 
 /** RFC 6749, section 4.1.1; with `IDP_PKCE`, RFC 7636, section 4.3. */
@@ -102,6 +102,10 @@ export async function logoutUrl(config: IdentityProviderConfig, redirectUri: str
   url.searchParams.set("post_logout_redirect_uri", redirectUri);
   return url.href;
 }
+
+/** The provider's endpoint, once it is discovered. */
+export const knownLogoutUrl = ({ provider, issuer }: IdentityProviderConfig): string | null =>
+  (provider === "oidc" && discoveredEndpoints(issuer)?.logoutUrl) || null;
 
 /**
  * Whether an authorization response with this `iss` comes from the configured provider (RFC 9207, section 2.4).

@@ -13,7 +13,7 @@ export interface Identity {
 /** How long a logout at the provider is remembered, in ms: longer than its token is valid, or a callback takes. */
 export const logoutMemory = 610_000;
 
-/** The key of a logout of somebody who may have no account, and of the lock between it and a first sign-in. */
+/** The key of the logout of somebody who may have no account. */
 export const logoutKey = ({ id, issuer }: Identity): string => sha256(`sub ${issuer} ${id}`);
 
 /** The issuer of the configured provider; `null` when external sign-in is off. */

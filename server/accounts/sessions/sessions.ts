@@ -2,7 +2,7 @@ import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { Session, type User } from "../../database/entities";
 import { afterCommit, preparedWithin } from "../../database/unit-of-work";
-import { LoggedOutMeanwhile } from "../../errors";
+import { ExternalSignInError } from "../../errors";
 import type { SessionEnd } from "../../events";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
@@ -84,43 +84,33 @@ const startOne = `
   select array(select user_id::text from replaced) as "replacedUserIds",
     (select count(*)::int from surplus) as "endedCount",
     exists (select from users where id = ? and idp_logout_at >= ?)
-      or exists (select from logout_tokens where jti_hash = ? and expires_at >= ?) as "isLoggedOut"`;
+      or exists (select from logout_tokens where jti_hash = ? and expires_at - interval '${logoutMemory} ms' >= ?) as "isLoggedOut"`;
 
 interface EndedByStart {
   /** The users of the sessions that the browser sent, one for each session. */
   replacedUserIds: string[];
   /** How many of the user's sessions ended because there were too many. */
   endedCount: number;
-  /** Whether the provider has reported a logout since the request arrived. */
+  /** Whether the provider has reported a logout of `identity` since the request arrived. */
   isLoggedOut: boolean;
 }
 
-/**
- * Ends the browser's sessions (session fixation). The caller locks the user, so that the count is right.
- * @param identity with which the provider has signed the user in @throws LoggedOutMeanwhile
- */
-export async function startSession(
-  em: EntityManager,
-  userId: string,
-  visitor: Visitor,
-  identity: Identity | null = null,
-): Promise<NewSession> {
+/** Ends the browser's sessions (session fixation). The caller locks the user, so that the count is right. */
+export async function startSession(em: EntityManager, userId: string, visitor: Visitor, identity?: Identity) {
   const replaced = visitor.sessionTokens.map(sha256);
   const token = mintToken();
   const now = new Date();
   const expiresAt = new Date(now.getTime() + config().sessions.max);
   const userAgent = visitor.userAgent?.slice(0, 512) ?? null;
   const row = [crypto.randomUUID(), sha256(token), userId, userAgent, now, now, expiresAt];
-  const arrivedAt = identity && visitor.arrivedAt;
-  const remembered = arrivedAt && new Date(arrivedAt.getTime() + logoutMemory);
-  const logout = [userId, arrivedAt, identity && logoutKey(identity), remembered];
-  const values = [replaced, userId, replaced, ...row, ...logout];
+  const logout = identity ? [visitor.arrivedAt, logoutKey(identity), visitor.arrivedAt] : [null, null, null];
+  const values = [replaced, userId, replaced, ...row, userId, ...logout];
   const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne, values);
   if (!ended) throw new Error("The statement has one row.");
-  if (ended.isLoggedOut) throw new LoggedOutMeanwhile();
+  if (ended.isLoggedOut) throw new ExternalSignInError("logged_out");
   for (const replacedUserId of ended.replacedUserIds) logSessionEnd(em, replacedUserId, "replaced", 1);
   logSessionEnd(em, userId, "too_many", ended.endedCount);
-  return { token, expiresAt, userId };
+  return { token, expiresAt, userId } satisfies NewSession;
 }
 
 /**

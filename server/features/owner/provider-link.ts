@@ -4,8 +4,8 @@ import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/pro
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { unitOfWork } from "../../database/unit-of-work";
+import { ExternalSignInError } from "../../errors";
 import type { Profile } from "../../provider/providers";
-import { ExternalSignInError } from "../visitor/external-sign-in";
 
 /** The profile may have any address. @throws ExternalSignInError, and nothing changed, when it cannot be linked */
 export async function connectProvider(owner: Actor, profile: Profile): Promise<void> {

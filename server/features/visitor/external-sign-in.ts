@@ -1,14 +1,7 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { lockInOrder } from "../../accounts/links/mailed-links";
+import { lockIdentity } from "../../accounts/links/mailed-links";
 import { distrustEarlierUser } from "../../accounts/passkeys/passkeys";
-import {
-  type Identity,
-  identityOf,
-  isLinked,
-  link,
-  lockUserOf,
-  logoutKey,
-} from "../../accounts/provider/provider-identities";
+import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
@@ -17,7 +10,7 @@ import { CallError } from "../../calls/json-client";
 import { config, type IdentityProviderConfig } from "../../config";
 import type { User } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
-import { DatabaseUnavailable, ErrorWithReason, LoggedOutMeanwhile } from "../../errors";
+import { DatabaseUnavailable, ExternalSignInError } from "../../errors";
 import type { ExternalSignInFailure } from "../../events";
 import type { Language } from "../../languages/languages";
 import { answersIn } from "../../languages/texts";
@@ -26,10 +19,6 @@ import type { AuthorizationCode } from "../../provider/client";
 import * as provider from "../../provider/client";
 import { type Profile, providers } from "../../provider/providers";
 import type { Visitor } from "../../visitor";
-
-export class ExternalSignInError extends ErrorWithReason<ExternalSignInFailure> {
-  override name = "ExternalSignInError";
-}
 
 function configured(): IdentityProviderConfig {
   const settings = config().identityProvider;
@@ -53,6 +42,8 @@ export function providerMark(): string {
 /** The URL of the provider's logout; `null` if the provider has none, or does not answer. */
 export const providerLogoutUrl = (): Promise<string | null> =>
   provider.logoutUrl(configured(), `${config().appUrl}/login?notice=signed_out`);
+
+export const knownProviderLogout = (): string | null => provider.knownLogoutUrl(configured());
 
 export function consentOrigin(): string | null {
   const { identityProvider } = config();
@@ -115,7 +106,7 @@ async function returningAccount(em: EntityManager, profile: Profile): Promise<st
 async function accountByAddress(em: EntityManager, profile: Profile): Promise<string> {
   const identity = identityOf(profile);
   const email = verifiedAddress(profile);
-  await lockInOrder(em, logoutKey(identity), email);
+  await lockIdentity(em, identity, email);
   const existing = await lockUser(em, { email });
   if (!existing) {
     if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
@@ -154,7 +145,6 @@ export async function signInToAccount(visitor: Visitor, profile: Profile): Promi
 function failureOf(error: unknown): ExternalSignInFailure {
   if (error instanceof ExternalSignInError) return error.reason;
   if (error instanceof CallError && error.step) return `${error.step}: ${error.reason}`;
-  if (error instanceof LoggedOutMeanwhile) return "logged_out";
   if (error instanceof DatabaseUnavailable) return "database";
   logUnexpected(error);
   return "unexpected";

@@ -1,7 +1,7 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import type { JWTPayload } from "jose";
 import * as z from "zod";
-import { lockInOrder } from "../../accounts/links/mailed-links";
+import { lockIdentity } from "../../accounts/links/mailed-links";
 import { sha256 } from "../../accounts/links/tokens";
 import { lockUserOf, logoutKey, logoutMemory } from "../../accounts/provider/provider-identities";
 import { endAllSessions } from "../../accounts/sessions/sessions";
@@ -46,7 +46,7 @@ async function verify(token: string, issuer: string, audience: string) {
 function endSessionsOf(sub: string, issuer: string, jti: string): Promise<void> {
   return unitOfWork(async (em) => {
     const identity = { id: sub, issuer };
-    await lockInOrder(em, logoutKey(identity));
+    await lockIdentity(em, identity);
     const remember = (jtiHash: string) => ({ jtiHash, expiresAt: new Date(Date.now() + logoutMemory) });
     await em.insert(LogoutToken, remember(sha256(`${issuer} ${jti}`)));
     const user = await lockUserOf(em, identity);
