@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startBrowser } from "../support/browser/chromium";
 import { createAccount, logIn } from "../support/browser/registration";
 import { arrive, signInAtProvider } from "../support/browser/site";
+import { consent } from "../support/consent";
 import { type Example, onSiblingHosts, startExample } from "./example";
 
 let browser: Browser;
@@ -90,15 +91,9 @@ describe("a sibling host in the hands of an attacker", () => {
   async function preparedAttack() {
     const own = await browser.newContext({ ignoreHTTPSErrors: true });
     const page = await own.newPage();
-    const callback = new Promise<string>((resolve) => {
-      void page.route("**/auth/idp/callback?*", (route) => {
-        resolve(route.request().url());
-        return route.abort();
-      });
-    });
+    const started = page.waitForRequest((request) => request.url().includes("redirect_uri="));
     await leave(page, "/dashboard");
-    await signInAtProvider(page, "eve@example.com").catch(() => {});
-    const url = await callback;
+    const url = example.url + (await consent((await started).url(), "eve@example.com"));
     const cookies = (await own.cookies(url)).map(({ name, value }) => `${name}=${value}`);
     await own.close();
     return { url, cookies };
