@@ -99,6 +99,13 @@ describe("a sibling host in the hands of an attacker", () => {
     return { url, cookies };
   }
 
+  /** The provider has the consent. */
+  async function signInAgain(page: Page): Promise<void> {
+    await page.getByPlaceholder("Enter any login").fill("mary@example.com");
+    await page.getByPlaceholder("and password").fill("any");
+    await page.getByRole("button", { name: "Sign-in" }).click();
+  }
+
   async function plant(page: Page, cookies: string[]): Promise<void> {
     await page.goto(evil());
     await page.evaluate((pairs) => {
@@ -119,11 +126,10 @@ describe("a sibling host in the hands of an attacker", () => {
     const attack = await preparedAttack();
     await plant(page, attack.cookies);
     expect(await page.evaluate(() => document.cookie)).not.toContain("__Host-");
-    const statuses = await page.evaluate(async (url) => {
+    await page.evaluate(async (url) => {
       for (const target of [url, url.replace("callback?", "callback.data?")])
-        await fetch(target, { credentials: "include", mode: "no-cors" });
+        await fetch(target, { credentials: "include", mode: "no-cors" }).catch(() => {}); // it is sent, and not readable
     }, attack.url);
-    expect(statuses).toBeUndefined();
     await page.goto(`${example.url}/dashboard`);
     expect(await email(page)).toContain("mary@example.com");
     await page.goto(attack.url);
@@ -155,7 +161,8 @@ describe("a sibling host in the hands of an attacker", () => {
     }
     for (const tab of [2, 4, 0, 3, 1]) {
       const page = tabs[tab]!;
-      await signInAtProvider(page, "mary@example.com");
+      if (tab === 2) await signInAtProvider(page, "mary@example.com");
+      else await signInAgain(page);
       await page.waitForURL(`${example.url}/dashboard?tab=${tab}`);
       await arrive(page, "Your account");
       expect(await page.getByRole("alert").count()).toBe(0);
