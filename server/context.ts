@@ -23,6 +23,7 @@ export interface RequestFacts {
   unreadable: boolean;
   /** Another origin that the page's forms may redirect to. A route sets it for the page's content security policy. */
   formTarget?: string;
+  arrivedAt: Date;
   response: ServerResponse;
 }
 

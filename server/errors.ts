@@ -1,4 +1,4 @@
-import type { MailRefusal } from "./events";
+import type { ExternalSignInFailure, MailRefusal } from "./events";
 
 /** A reason not to start, in one message for the operator. */
 export class StartError extends Error {
@@ -27,6 +27,10 @@ export class ErrorWithReason<Reason extends string = string> extends Error {
   constructor(readonly reason: Reason) {
     super(reason);
   }
+}
+
+export class ExternalSignInError extends ErrorWithReason<ExternalSignInFailure> {
+  override name = "ExternalSignInError";
 }
 
 /** The mail service refused a mail for good: the same mail, sent again, would be refused again. */

@@ -15,7 +15,6 @@ export type ExternalSignInFailure =
   | "repeated_parameter"
   | "state"
   | "issuer"
-  | "verifier"
   | "no_code"
   | "no_email"
   | "no_verified_email"
@@ -28,6 +27,7 @@ export type ExternalSignInFailure =
   | "sign_in_too_old"
   | "id_of_another_account"
   | "registration_closed"
+  | "logged_out"
   | "database"
   | "unexpected"
   | `authorization: ${string}` // a registered error code, or `other`

@@ -12,6 +12,7 @@ export interface Visitor {
   deviceToken: string | null;
   /** Binds a passkey's challenge to the browser; `null` if the browser has not asked for one. */
   ceremonyToken: string | null;
+  arrivedAt: Date;
   /** Aborted when the client waits no longer. */
   gone(): AbortSignal;
 }

@@ -14,7 +14,7 @@ import { linkLifetimeMinutes } from "#server/rules";
 import { minutesIn, unprocessable } from "~/answers/responses";
 import { passwordMessage, readForm } from "~/forms/form";
 import { forgottenWay } from "~/visitor/cookies";
-import { connectCookies, redirectUri } from "~/visitor/oauth-attempt";
+import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
 import { leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
 import { ownerOf, textsFor } from "~/visitor/visitor";
 import { type ActionContext, accountForm, done, refused, sessionsEnded, throttled } from "./answers";
@@ -67,8 +67,9 @@ async function connect({ request, t, owner, form }: ActionContext) {
   if (!config().identityProvider) return refused(form, { provider: t("account.signInOff") });
   if (owner.user.isLinked) return refused(form, { provider: t("account.alreadyConnected") });
   try {
-    const attempt = await startExternalSignIn(redirectUri(request));
-    return redirect(attempt.consentUrl, { headers: connectCookies(request, attempt) });
+    const attempt = newAttempt(request, "connect");
+    const consentUrl = await startExternalSignIn(attempt);
+    return redirect(consentUrl, { headers: connectCookies(request, attempt) });
   } catch (error) {
     logExternalSignInFailure(error);
     return redirect("/dashboard?notice=idp_failed");

@@ -37,6 +37,11 @@ function WayOut({ app, address, openUrl, provider }: InAppBrowser & { provider: 
   );
 }
 
+export function LeaveProvider({ providerLogout }: { providerLogout: string | null }) {
+  const t = useTexts();
+  return providerLogout && <p className="aside">{<a href={providerLogout}>{t("login.leaveProvider")}</a>}</p>;
+}
+
 interface ExternalSignInProps {
   provider: string | null;
   inApp: InAppBrowser | null;

@@ -1,21 +1,31 @@
-import { Link, useLoaderData } from "@remix-run/react";
+import type { LoaderFunctionArgs } from "@remix-run/node";
+import { data, Link, useLoaderData } from "@remix-run/react";
 import { offersRegistration } from "#server/features/visitor/registration";
+import { respond } from "~/answers/responses";
+import { LeaveProvider } from "~/components/external-sign-in";
 import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
+import { providerLogoutLink } from "~/visitor/session";
+
+export { pageHeaders as headers } from "~/answers/responses";
 
 export const handle = titled("deleted.title");
 
-export function loader() {
-  return { registrationClosed: !offersRegistration() };
+export function loader({ request }: LoaderFunctionArgs) {
+  return respond(async () => {
+    const { headers, ...link } = await providerLogoutLink(request);
+    return data({ registrationClosed: !offersRegistration(), ...link }, { headers });
+  });
 }
 
 export default function AccountDeleted() {
   const t = useTexts();
-  const { registrationClosed } = useLoaderData<typeof loader>();
+  const { registrationClosed, providerLogout } = useLoaderData<typeof loader>();
   return (
     <Page title={t("deleted.title")}>
       <p>{t("deleted.text")}</p>
+      <LeaveProvider providerLogout={providerLogout} />
       {!registrationClosed && (
         <p className="aside">
           <Link to="/register">{t("deleted.createNew")}</Link>

@@ -2,7 +2,7 @@ import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
 import { methodNotAllowed, plainText, returnToOf } from "~/answers/responses";
-import { failAttempt, redirectUri, signInCookies } from "~/visitor/oauth-attempt";
+import { failAttempt, newAttempt, signInCookies } from "~/visitor/oauth-attempt";
 
 export { default } from "~/answers/no-page";
 
@@ -17,8 +17,9 @@ export async function loader({ request }: LoaderFunctionArgs) {
   const returnTo = returnToOf(request);
   const selectAccount = new URL(request.url).searchParams.getAll("prompt").join() === "select_account";
   try {
-    const attempt = await startExternalSignIn(redirectUri(request), selectAccount);
-    return redirect(attempt.consentUrl, { headers: signInCookies(request, attempt, returnTo) });
+    const attempt = newAttempt(request, "sign_in");
+    const consentUrl = await startExternalSignIn(attempt, selectAccount);
+    return redirect(consentUrl, { headers: signInCookies(request, attempt, returnTo) });
   } catch (error) {
     return failAttempt(request, new Headers(), { returnTo, problem: logExternalSignInFailure(error) });
   }

@@ -1,8 +1,9 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
+import { config } from "#server/config";
 import { hasGone } from "#server/door/request-facts";
+import { ExternalSignInError } from "#server/errors";
 import { connectProvider } from "#server/features/owner/provider-link";
 import {
-  ExternalSignInError,
   exchangeCode,
   fetchProfile,
   logExternalSignInFailure,
@@ -10,14 +11,16 @@ import {
   signInToAccount,
   verifyIssuer,
 } from "#server/features/visitor/external-sign-in";
-import { methodNotAllowed } from "~/answers/responses";
-import { readCookie } from "~/visitor/cookies";
+import { methodNotAllowed, plainText } from "~/answers/responses";
+import { atProvider } from "~/visitor/cookies";
 import {
   attemptLifetime,
   clearedCookies,
+  codeVerifierOf,
   failAttempt,
   findAttempt,
   isConnecting,
+  isNavigation,
   isOwnConnection,
   isOwnState,
   redirectUri,
@@ -37,7 +40,7 @@ async function connectingOwner(request: Request, state: string) {
   if (!isConnecting(request)) return null;
   const signedIn = await getUser(request);
   if (!signedIn || !isOwnConnection(request, state)) throw new ExternalSignInError("another_session");
-  // A copied session cookie is enough to make both other cookies, so the age of the sign-in is checked here too.
+  // A thief of the session cookie can make the other cookies, so the age of the sign-in is checked here too.
   if (mustSignInAgain(signedIn, attemptLifetime)) throw new ExternalSignInError("sign_in_too_old");
   return ownerOf(request, signedIn);
 }
@@ -47,6 +50,7 @@ const isOwnerConnecting = async (request: Request): Promise<boolean> =>
 
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview completes no sign-in
+  if (!isNavigation(request)) throw plainText("A sign-in ends in a browser's window.\n", 403);
   const { searchParams: response } = new URL(request.url);
   const state = response.get("state");
   const attempt = findAttempt(request, state);
@@ -60,10 +64,11 @@ export async function loader({ request }: LoaderFunctionArgs) {
     if (!code) throw new ExternalSignInError("no_code");
     const owner = await connectingOwner(request, state);
 
-    const codeVerifier = readCookie(request, "oauth_verifier");
+    const codeVerifier = codeVerifierOf(request, state);
     const accessToken = await exchangeCode({ code, redirectUri: redirectUri(request), codeVerifier });
     const profile = await fetchProfile(accessToken);
     if (hasGone()) throw new ExternalSignInError("client_gone"); // it may reload, and must not get two sessions
+    if (config().identityProvider?.logout) headers.append("Set-Cookie", atProvider.write(request, "1"));
     if (owner) {
       await connectProvider(owner, profile);
       return redirect("/dashboard?notice=idp_connected", { headers });

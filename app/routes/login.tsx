@@ -21,7 +21,7 @@ import {
 } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
-import { ExternalSignIn } from "~/components/external-sign-in";
+import { ExternalSignIn, LeaveProvider } from "~/components/external-sign-in";
 import { EmailField, LastUsed, SubmitButton } from "~/components/form-controls";
 import { Notice, Page, Unavailable } from "~/components/page";
 import { PasskeySignIn } from "~/components/passkey-sign-in";
@@ -33,7 +33,7 @@ import { titled } from "~/document/title";
 import { readForm, text } from "~/forms/form";
 import { lastWay, sessionTokens } from "~/visitor/cookies";
 import { failureShown } from "~/visitor/oauth-attempt";
-import { followsForm, requireGuest, signIn } from "~/visitor/session";
+import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
 import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
@@ -61,7 +61,10 @@ export function loader({ request }: LoaderFunctionArgs) {
     const lastUsed = last && isOn[last] ? last : null;
     allowFormTarget(request, returnTo);
     const idpEnabled = provider !== null;
-    return { idpEnabled, provider, inApp, passkeys, notice, problem, returnTo, registrationClosed, lastUsed };
+    const otherAccount = notice === "idp_failed" || notice === "signed_out" || lastWay(request) === "provider";
+    const page = { idpEnabled, provider, inApp, passkeys, notice, problem, returnTo, registrationClosed, lastUsed };
+    const { headers, ...link } = await providerLogoutLink(request, notice === "signed_out");
+    return data({ ...page, otherAccount, ...link }, { headers });
   });
 }
 
@@ -106,7 +109,7 @@ function LoginNotice(loaded: Loaded) {
 export default function Login() {
   const { t, passwordless } = usePage();
   const loaded = useLoaderData<typeof loader>();
-  const { idpEnabled, provider, inApp, passkeys, notice, returnTo, registrationClosed, lastUsed } = loaded;
+  const { idpEnabled, provider, inApp, passkeys, returnTo, registrationClosed, lastUsed } = loaded;
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -118,6 +121,7 @@ export default function Login() {
     <Page title={t("common.logIn")}>
       <CookiesBlocked />
       {!refused && <LoginNotice {...loaded} />}
+      <LeaveProvider {...loaded} />
       {refused && "fault" in refused && <Unavailable requestId={refused.fault} />}
       {refused?.message && (
         <Notice id="refusal" role="alert">
@@ -160,7 +164,7 @@ export default function Login() {
           inApp={inApp}
           returnTo={returnTo}
           lastUsed={lastUsed === "provider"}
-          otherAccount={notice === "idp_failed"}
+          otherAccount={loaded.otherAccount}
         />
       )}
       {passkeys && <PasskeySignIn returnTo={returnTo} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />}

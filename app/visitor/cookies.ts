@@ -4,7 +4,7 @@ import { cookieOf, cookieValues, originOf, sessionCookieName } from "#server/doo
 import type { SessionToken } from "#server/features/owner/sessions";
 import { DEVICE_LIFETIME_MS, PASSKEY_CHALLENGE_TTL_MS, type SignInWay, signInWays } from "#server/rules";
 
-const isHttps = (request: Request) => originOf(request).startsWith("https:");
+export const isHttps = (request: Request) => originOf(request).startsWith("https:");
 
 /** A cookie's value as sent; `null` for none. */
 export const readCookie = (request: Request, name: string) => cookieOf(request.headers.get("Cookie") ?? "", name);
@@ -27,6 +27,7 @@ function hostCookie(name: string, lifetime: number) {
     read: (request: Request) => readCookie(request, nameFor(request)),
     write: (request: Request, value: string) =>
       writeCookie(request, nameFor(request), value, { path: "/", maxAge: lifetime / 1000 }),
+    clear: (request: Request) => writeCookie(request, nameFor(request), "", { path: "/", maxAge: 0 }),
   };
 }
 
@@ -34,6 +35,10 @@ export const deviceCookie = hostCookie("device", DEVICE_LIFETIME_MS);
 export const ceremonyCookie = hostCookie("passkey", PASSKEY_CHALLENGE_TTL_MS);
 /** The sign-in after which the account page last offered a passkey in this browser. */
 export const passkeyOfferedCookie = hostCookie("passkey-offered", DEVICE_LIFETIME_MS);
+/** Set if this browser has signed in with the provider since its last logout. */
+export const atProvider = hostCookie("provider", DEVICE_LIFETIME_MS);
+/** Binds the sign-ins at the provider to this browser, on https. */
+export const oauthCookie = hostCookie("oauth", 3_600_000);
 export const languageCookie = hostCookie("language", 400 * 24 * 3_600_000); // the most that browsers allow
 
 const sessionCookie = (request: Request) => sessionCookieName(isHttps(request));

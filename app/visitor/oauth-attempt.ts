@@ -1,54 +1,85 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { redirect } from "@remix-run/node";
-import { originOf } from "#server/door/request-facts";
-import { connectBinding } from "#server/features/owner/provider-link";
+import { factsOf, originOf } from "#server/door/request-facts";
 import { type Attempt, type SignInProblem, signInProblems } from "#server/features/visitor/external-sign-in";
 import { allowedReturn } from "~/answers/responses";
-import { readCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";
+import { isHttps, oauthCookie, readCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";
 
 export const attemptLifetime = 600; // seconds
 
-type StateCookie = "oauth_state" | "oauth_verifier" | "oauth_connect";
-
 export const redirectUri = (request: Request) => `${originOf(request)}/auth/idp/callback`;
 
-/** Whether the cookie was sent. True also if it was sent twice, in which case its value counts as absent. */
-const isSent = (request: Request, name: StateCookie) => readCookies(request, name).length > 0;
+/** Against a callback that a script opens unseen: `fetch` sends another mode, and Remix's request for data `.data`. */
+export const isNavigation = (request: Request): boolean =>
+  (request.headers.get("Sec-Fetch-Mode") ?? "navigate") === "navigate" && !factsOf(request).path.endsWith(".data");
 
-function stateCookies(request: Request, values: Partial<Record<StateCookie, string | null>>): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(values) as [StateCookie, string | null][]) {
-    if (value === null && name !== "oauth_state" && !isSent(request, name)) continue;
-    const attributes = { path: "/auth/idp", maxAge: value === null ? 0 : attemptLifetime };
-    headers.append("Set-Cookie", writeCookie(request, name, value ?? "", attributes));
-  }
-  return headers;
+/**
+ * On https, a cookie that no sibling host can set; without it a new secret, which fits no cookie. Over http it is empty:
+ * whoever is on the way can set every cookie, and `oauth_state` alone decides.
+ */
+const secretOf = (request: Request): string =>
+  isHttps(request) ? (oauthCookie.read(request) ?? randomBytes(32).toString("hex")) : "";
+
+const derive = (secret: string, ...values: string[]): string =>
+  createHmac("sha256", secret).update(values.join(":")).digest("hex");
+
+type Kind = "sign_in" | "connect";
+
+/** A random number, signed for this browser (RFC 6749, section 10.12). */
+const signed = (secret: string, kind: Kind, random: string) => random + derive(secret, kind, random).slice(0, 32);
+
+/** RFC 7636, section 4.1. */
+export const codeVerifierOf = (request: Request, state: string, secret = secretOf(request)): string =>
+  derive(secret, "verifier", state);
+
+type OwnAttempt = Attempt & { secret: string };
+
+export function newAttempt(request: Request, kind: Kind): OwnAttempt {
+  const secret = secretOf(request);
+  const state = signed(secret, kind, randomBytes(16).toString("hex"));
+  return { redirectUri: redirectUri(request), state, codeVerifier: codeVerifierOf(request, state, secret), secret };
 }
 
-const cleared = { oauth_state: null, oauth_verifier: null, oauth_connect: null };
-
-export const connectCookies = (request: Request, { state, codeVerifier }: Attempt): Headers =>
-  stateCookies(request, {
-    oauth_state: state,
-    oauth_verifier: codeVerifier,
-    oauth_connect: connectBinding(sessionToken(request) ?? "", state),
-  });
-
-function equals(own: string | null, sent: string): boolean {
-  const [left, right] = [Buffer.from(own ?? ""), Buffer.from(sent)];
-  return own !== null && left.length === right.length && timingSafeEqual(left, right);
+function equals(own: string, sent: string): boolean {
+  const [left, right] = [Buffer.from(own), Buffer.from(sent)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
+
+const isSigned = (request: Request, kind: Kind, state: string): boolean =>
+  equals(signed(secretOf(request), kind, state.slice(0, 32)), state);
 
 /** Whether the response's `state` is the one of this browser, compared in constant time. */
 export const isOwnState = (request: Request, state: string | null): state is string =>
-  state !== null && equals(readCookie(request, "oauth_state"), state);
+  state !== null &&
+  readCookies(request, "oauth_state").some((sent) => equals(sent, state)) &&
+  (!isHttps(request) || isSigned(request, "sign_in", state) || isSigned(request, "connect", state));
 
-/** True also if a sibling host has set a second cookie: as a sign-in, the attempt could create or link an account. */
-export const isConnecting = (request: Request) => isSent(request, "oauth_connect");
+/** Whether the newest attempt is one to connect. */
+export const isConnecting = (request: Request): boolean =>
+  readCookies(request, "oauth_state").some((state) => isSigned(request, "connect", state));
+
+const connection = (request: Request, state: string, secret = secretOf(request)) =>
+  derive(secret, "connection", state, sessionToken(request) ?? "");
 
 /** Whether this browser's session started the attempt to connect. */
 export const isOwnConnection = (request: Request, state: string): boolean =>
-  equals(readCookie(request, "oauth_connect"), connectBinding(sessionToken(request) ?? "", state));
+  readCookies(request, "oauth_connect").some((sent) => equals(connection(request, state), sent));
+
+const stateCookie = (request: Request, name: string, value: string) =>
+  writeCookie(request, name, value, { path: "/auth/idp", maxAge: value ? attemptLifetime : 0 });
+
+function attemptCookies(request: Request, { state, secret }: OwnAttempt): Headers {
+  const headers = new Headers({ "Set-Cookie": stateCookie(request, "oauth_state", state) });
+  if (isHttps(request)) headers.append("Set-Cookie", oauthCookie.write(request, secret));
+  return headers;
+}
+
+export function connectCookies(request: Request, attempt: OwnAttempt): Headers {
+  const headers = attemptCookies(request, attempt);
+  const binding = connection(request, attempt.state, attempt.secret);
+  headers.append("Set-Cookie", stateCookie(request, "oauth_connect", binding));
+  return headers;
+}
 
 /** A sign-in at the provider that this browser has started. */
 interface SignInAttempt {
@@ -64,7 +95,8 @@ const attemptCookie = { path: "/auth/idp", maxAge: 3_600 }; // longer than the s
 const failureCookie = { path: "/", maxAge: 600 }; // the page's data come from /login.data
 const attemptBytes = 6_000; // of all attempts: Node.js refuses a request with 16 KiB of headers
 
-const nameOf = (state: string) => `oauth_attempt_${createHash("sha256").update(state).digest("hex").slice(0, 32)}`;
+const nameOf = (request: Request, state: string, secret = secretOf(request)) =>
+  `oauth_attempt_${derive(secret, "attempt", state).slice(0, 32)}`;
 
 const encode = ({ returnTo, canRestart, problem }: SignInAttempt) =>
   [canRestart ? 1 : 0, Buffer.from(returnTo ?? "").toString("base64url"), problem].join(".");
@@ -84,31 +116,34 @@ function write(request: Request, headers: Headers, name: string, attempt: SignIn
 }
 
 /**
- * The cookies of a sign-in that ends at `returnTo`. They end an attempt to connect. Of other attempts, they keep the
- * newest: browsers send the oldest first (RFC 6265, section 5.4).
+ * The cookies of a sign-in that ends at `returnTo`. Of other attempts, they keep the newest: browsers send the oldest
+ * first (RFC 6265, section 5.4).
  */
-export function signInCookies(request: Request, { state, codeVerifier }: Attempt, returnTo: string | null): Headers {
-  const headers = stateCookies(request, { ...cleared, oauth_state: state, oauth_verifier: codeVerifier });
+export function signInCookies(request: Request, attempt: OwnAttempt, returnTo: string | null): Headers {
+  const headers = attemptCookies(request, attempt);
   const failure = read(request, failureName);
   if (failure?.canRestart) write(request, headers, failureName, { ...failure, canRestart: false });
-  const attempt = { returnTo, canRestart: !failure?.canRestart, problem: null };
-  let size = `${nameOf(state)}=${encode(attempt)}`.length;
+  const name = nameOf(request, attempt.state, attempt.secret);
+  const started = { returnTo, canRestart: !failure?.canRestart, problem: null };
+  let size = `${name}=${encode(started)}`.length;
   for (const pair of sentPairs(request, /^oauth_attempt_[0-9a-f]{32}=/).reverse()) {
     size += pair.length;
     const ended = writeCookie(request, pair.split("=", 1).join(), "", { ...attemptCookie, maxAge: 0 });
     if (size > attemptBytes) headers.append("Set-Cookie", ended);
   }
-  return write(request, headers, nameOf(state), attempt);
+  return write(request, headers, name, started);
 }
 
 /** The attempt that a response belongs to; `null` if this browser did not start it, e.g. for a planted callback. */
-export const findAttempt = (request: Request, state: string | null) => read(request, nameOf(state ?? ""));
+export const findAttempt = (request: Request, state: string | null) => read(request, nameOf(request, state ?? ""));
 
 /** The response has arrived: when the browser's history opens it again, it must not restart the attempt. */
 export function clearedCookies(request: Request, state: string | null): Headers {
-  const headers = stateCookies(request, cleared);
+  const headers = new Headers({ "Set-Cookie": stateCookie(request, "oauth_state", "") });
+  if (readCookies(request, "oauth_connect").length > 0)
+    headers.append("Set-Cookie", stateCookie(request, "oauth_connect", ""));
   const attempt = findAttempt(request, state);
-  if (attempt?.canRestart) write(request, headers, nameOf(state ?? ""), { ...attempt, canRestart: false });
+  if (attempt?.canRestart) write(request, headers, nameOf(request, state ?? ""), { ...attempt, canRestart: false });
   return headers;
 }
 

@@ -8,11 +8,11 @@ import {
   type SessionToken,
   type SignedIn,
 } from "#server/features/owner/sessions";
-import { consentOrigin, providerLogoutUrl } from "#server/features/visitor/external-sign-in";
+import { knownProviderLogout, providerLogoutUrl } from "#server/features/visitor/external-sign-in";
 import { recentSignInMinutes, type SignInWay } from "#server/rules";
 import { allowedReturn, allowFormTarget, redirectTo, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
-import { deviceCookie, lastWay, rememberedWay, sessionToken, sessionTokens, writeSession } from "./cookies";
+import { atProvider, deviceCookie, rememberedWay, sessionToken, sessionTokens, writeSession } from "./cookies";
 import { failureShown, settleFailure } from "./oauth-attempt";
 
 /** @param added seconds to those in which a sign-in is recent */
@@ -85,15 +85,23 @@ export async function signOut(request: Request, location: string, ...cookies: st
   return redirect(location, { headers });
 }
 
-/** Whether `IDP_LOGOUT` is on and this browser's last sign-in used the provider. */
-const leavesProvider = (request: Request) =>
-  config().identityProvider?.logout === true && lastWay(request) === "provider";
+const leavesProvider = (request: Request): boolean =>
+  config().identityProvider?.logout === true && atProvider.read(request) !== null;
+
+/** The provider's logout for a page's link, which is shown once; `null` if there is nothing to leave. */
+export async function providerLogoutLink(request: Request, isShown = true) {
+  const providerLogout = isShown && leavesProvider(request) ? await providerLogoutUrl() : null;
+  return { providerLogout, headers: new Headers(providerLogout ? { "Set-Cookie": atProvider.clear(request) } : {}) };
+}
 
 /** Logs out. Redirects to the provider's logout, to `return_to` (which may be another application) or to `/login`. */
 export async function leave(request: Request): Promise<Response> {
   const headers = await endSession(request);
   const isLeaving = leavesProvider(request);
+  const isAllowed = isLeaving && knownProviderLogout() !== null; // else `form-action` would block the redirect
   const url = isLeaving && (await providerLogoutUrl());
+  if (url && !isAllowed) return redirect("/login?notice=signed_out", { headers }); // this page has the link
+  if (isLeaving) headers.append("Set-Cookie", atProvider.clear(request));
   if (url) return redirectDocument(url, { headers });
   const returnTo = isLeaving ? null : returnToOf(request);
   if (returnTo !== null) return redirectTo(returnTo, headers);
@@ -112,4 +120,4 @@ export async function logOutPage(request: Request): Promise<{ account: string; r
 
 /** Lets the log-out form of a page end at another origin. */
 export const allowLogOut = (request: Request, returnTo: string | null) =>
-  allowFormTarget(request, leavesProvider(request) ? consentOrigin() : returnTo, "/login");
+  allowFormTarget(request, leavesProvider(request) ? knownProviderLogout() : returnTo, "/login");

@@ -32,6 +32,7 @@ export const visitorOf = (request: Request): Visitor => ({
   sessionTokens: sessionTokens(request),
   deviceToken: deviceCookie.read(request),
   ceremonyToken: ceremonyCookie.read(request),
+  arrivedAt: factsOf(request).arrivedAt,
   gone: () => goneOf(request),
 });
 

@@ -20,6 +20,7 @@ export const User = defineEntity({
     idpBlockedAt: p.datetime().nullable(),
     /** Since when the account page asks whether the provider's link is the owner's. */
     idpQuestionedAt: p.datetime().nullable(),
+    idpLogoutAt: p.datetime().nullable(),
     name: p.text().nullable(),
     pictureUrl: p.text().nullable(),
     language: p.text().nullable(),
@@ -122,12 +123,12 @@ export const PasskeyChallenge = defineEntity({
   },
 });
 
-/** A logout token of the provider that was used (OpenID Connect Back-Channel Logout 1.0). */
+/** A logout token that was used (OpenID Connect Back-Channel Logout 1.0), or the logout of a person without an account. */
 export const LogoutToken = defineEntity({
   name: "LogoutToken",
   tableName: "logout_tokens",
   properties: {
-    jtiHash: p.text().primary(),
+    jtiHash: p.text().primary(), // or `logoutKey`
     expiresAt: p.datetime().index(),
   },
 });

@@ -29,6 +29,7 @@ export const de: Texts = {
         "Ein Passkey hat Ihr Passwort ersetzt: Das Passwort gibt es nicht mehr. Melden Sie sich mit dem Passkey an.",
       passwordReset: "Ihr Passwort wurde geändert. Melden Sie sich mit dem neuen an.",
       signedOut: "Sie sind abgemeldet.",
+      leaveProvider: "Auch beim Anmeldedienst abmelden",
       signInAgain: {
         one: "Ihre Anmeldung ist länger als {count} Minute her. Melden Sie sich noch einmal an, um fortzufahren.",
         other: "Ihre Anmeldung ist länger als {count} Minuten her. Melden Sie sich noch einmal an, um fortzufahren.",

@@ -30,6 +30,7 @@ export const en = {
       passkeySet: "A passkey replaced your password: the password is gone. Sign in with the passkey.",
       passwordReset: "Your password was changed. Log in with the new one.",
       signedOut: "You are signed out.",
+      leaveProvider: "Log out of the sign-in service, too",
       signInAgain: {
         one: "You logged in more than {count} minute ago. Log in again to go on.",
         other: "You logged in more than {count} minutes ago. Log in again to go on.",

@@ -29,6 +29,7 @@ export const es: Texts = {
         "Una llave de acceso ha sustituido a tu contraseña, que ya no existe. Inicia sesión con la llave de acceso.",
       passwordReset: "Tu contraseña se ha cambiado. Inicia sesión con la nueva.",
       signedOut: "Has cerrado la sesión.",
+      leaveProvider: "Cerrar también la sesión en el servicio de acceso",
       signInAgain: {
         one: "Iniciaste sesión hace más de {count} minuto. Vuelve a iniciar sesión para continuar.",
         other: "Iniciaste sesión hace más de {count} minutos. Vuelve a iniciar sesión para continuar.",

@@ -29,6 +29,7 @@ export const fr: Texts = {
         "Une clé d’accès a remplacé votre mot de passe, qui n’existe plus. Connectez-vous avec la clé d’accès.",
       passwordReset: "Votre mot de passe a été modifié. Connectez-vous avec le nouveau.",
       signedOut: "Vous êtes déconnecté.",
+      leaveProvider: "Se déconnecter aussi du service de connexion",
       signInAgain: {
         one: "Votre connexion date de plus de {count} minute. Connectez-vous à nouveau pour continuer.",
         other: "Votre connexion date de plus de {count} minutes. Connectez-vous à nouveau pour continuer.",

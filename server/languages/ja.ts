@@ -28,6 +28,7 @@ export const ja: Texts = {
       passkeySet: "パスワードはパスキーに置き換えられ、使えなくなりました。パスキーでログインしてください。",
       passwordReset: "パスワードを変更しました。新しいパスワードでログインしてください。",
       signedOut: "ログアウトしました。",
+      leaveProvider: "サインインサービスからもログアウト",
       signInAgain: {
         other: "ログインしてから {count} 分以上経過しました。続けるには、もう一度ログインしてください。",
       },

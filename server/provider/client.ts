@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { CallError, callJson } from "../calls/json-client";
 import type { IdentityProviderConfig } from "../config";
-import { discoverEndpoints } from "./discovery";
+import { discoverEndpoints, discoveredEndpoints } from "./discovery";
 import { type Endpoints, type Profile, type Provider, providers } from "./providers";
 
 /** RFC 6749, section 4.1.1; with `IDP_PKCE`, RFC 7636, section 4.3. */
@@ -42,12 +42,15 @@ const tokenError = z.object({ error: z.string().regex(/^[a-z_]{1,60}$/) }).trans
 
 const tokenAnswer = z.union([tokenResponse, tokenError]);
 
-export interface AuthorizationCode {
-  code: string;
+/** `state` and `codeVerifier` bind the provider's response to the browser that asked for it. */
+export interface Attempt {
   redirectUri: string;
-  /** Not sent without PKCE: the cookie may be planted or left over. */
-  codeVerifier: string | null;
+  state: string;
+  /** Not used without `IDP_PKCE`. */
+  codeVerifier: string;
 }
+
+export type AuthorizationCode = Omit<Attempt, "state"> & { code: string };
 
 /** RFC 7636, section 4.2. */
 const codeChallenge = (codeVerifier: string) => createHash("sha256").update(codeVerifier).digest("base64url");
@@ -72,9 +75,9 @@ export async function endpointsOf(config: IdentityProviderConfig): Promise<Endpo
 
 export async function authorizationUrl(
   config: IdentityProviderConfig,
-  attempt: Omit<AuthorizationCode, "code"> & { state: string; selectAccount: boolean },
+  { redirectUri, state, codeVerifier }: Attempt,
+  selectAccount: boolean,
 ): Promise<string> {
-  const { redirectUri, state, codeVerifier, selectAccount } = attempt;
   const { scope, prompt } = providers[config.provider];
   const request: AuthorizationRequest = {
     client_id: config.clientId,
@@ -82,7 +85,7 @@ export async function authorizationUrl(
     response_type: "code",
     scope: config.scope ?? scope,
     state,
-    ...(codeVerifier !== null && { code_challenge: codeChallenge(codeVerifier), code_challenge_method: "S256" }),
+    ...(config.pkce && { code_challenge: codeChallenge(codeVerifier), code_challenge_method: "S256" }),
   };
   const url = new URL((await endpointsOf(config)).authorizeUrl);
   for (const [name, value] of Object.entries(request)) url.searchParams.set(name, value);
@@ -99,6 +102,10 @@ export async function logoutUrl(config: IdentityProviderConfig, redirectUri: str
   url.searchParams.set("post_logout_redirect_uri", redirectUri);
   return url.href;
 }
+
+/** The provider's endpoint, once it is discovered. */
+export const knownLogoutUrl = ({ provider, issuer }: IdentityProviderConfig): string | null =>
+  (provider === "oidc" && discoveredEndpoints(issuer)?.logoutUrl) || null;
 
 /**
  * Whether an authorization response with this `iss` comes from the configured provider (RFC 9207, section 2.4).
@@ -122,7 +129,7 @@ async function requestToken<T>(
     client_secret: config.clientSecret,
     redirect_uri: redirectUri,
     grant_type: "authorization_code",
-    ...(config.pkce && codeVerifier !== null && { code_verifier: codeVerifier }),
+    ...(config.pkce && { code_verifier: codeVerifier }),
   };
   const { tokenUrl } = await endpointsOf(config);
   const body = new URLSearchParams({ ...request }).toString();

@@ -51,4 +51,4 @@ async function discover(issuer: string) {
 }
 
 /** @throws CallError */
-export const { current: discoverEndpoints } = keptAnswers(discover);
+export const { current: discoverEndpoints, known: discoveredEndpoints } = keptAnswers(discover);

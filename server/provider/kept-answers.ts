@@ -35,6 +35,7 @@ export function keptAnswers<Answer>(fetchAnswer: (issuer: string) => Promise<Ans
   const wasJustTried = ({ triedAt }: Kept<Answer>) => Date.now() - triedAt < pause;
 
   return {
+    known: (issuer: string): Answer | undefined => kept.get(issuer)?.answer,
     /** Fetched once a day. If that fails, the last answer stays. @throws Error if there is none */
     async current(issuer: string): Promise<Answer> {
       const old = kept.get(issuer);

@@ -56,6 +56,10 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
     [needsTls && isPlain(values.IDP_TOKEN_URL), `IDP_TOKEN_URL ${notHttps}`],
     [needsTls && isPlain(values.IDP_PROFILE_URL), `IDP_PROFILE_URL ${notHttps}`],
     [values.IDP_NAME && isAnotherProvider, "IDP_NAME must not be set: IDP_PROVIDER is not oidc"],
+    [
+      values.IDP_LOGOUT && hasProvider && /^(?:google|github|discord)$/.test(IDP_PROVIDER ?? ""),
+      `IDP_LOGOUT must be off: ${IDP_PROVIDER} has no logout for applications (end_session_endpoint)`,
+    ],
     [IDP_TRUST_EMAIL && isAnotherProvider, "IDP_TRUST_EMAIL must be false: IDP_PROVIDER is not oidc"],
     [
       IDP_TRUST_EMAIL && !isAnotherProvider && isPublic,

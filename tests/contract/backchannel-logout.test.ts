@@ -1,9 +1,12 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { SignJWT } from "jose";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { ExternalSignInError } from "#server/errors";
 import { visitorFinder } from "#server/features/application/identity";
 import { purgeExpired } from "#server/features/operator/purge";
+import { logExternalSignInFailure, signInToAccount } from "#server/features/visitor/external-sign-in";
 import * as route from "~/routes/auth.idp_.backchannel-logout";
+import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordOutgoingCalls } from "../support/outgoing-calls";
 import { call, get } from "../support/route-calls";
@@ -128,6 +131,54 @@ describe("a logout token of the provider", () => {
     await latchkey.execute("update logout_tokens set expires_at = now()");
     await purgeExpired();
     expect(await latchkey.execute("select * from logout_tokens")).toEqual([]);
+  });
+});
+
+describe("a sign-in that is under way when the token is accepted", () => {
+  const profile = { id: "ada", email: "ada@example.com", emailVerified: true, name: null, pictureUrl: null };
+  const signIn = (arrivedAt: Date) => signInToAccount({ ...unknownVisitor, arrivedAt }, profile);
+  const later = () => new Date(Date.now() + 1_000);
+
+  const people: [string, () => Promise<unknown>][] = [
+    ["of somebody who has signed in before", ada],
+    ["of somebody who has an account, not linked", () => latchkey.createUser()],
+    ["of somebody without an account", async () => {}],
+  ];
+
+  test.each(people)("%s starts no session and changes nothing", async (_who, prepare) => {
+    await prepare();
+    const arrivedAt = new Date();
+    answerProvider();
+    expect((await send(sign())).status).toBe(200);
+    const refused = () => expect(signIn(arrivedAt)).rejects.toMatchObject({ reason: "logged_out" });
+    await latchkey.unchanged(refused);
+  });
+
+  test.each(people)("%s: one that arrives afterwards signs in", async (_who, prepare) => {
+    await prepare();
+    answerProvider();
+    await send(sign());
+    expect(await signIn(later())).toMatchObject({ userId: expect.any(String) });
+  });
+
+  test("counts each logout of somebody without an account", async () => {
+    answerProvider();
+    await send(sign());
+    const arrivedAt = new Date();
+    await send(sign());
+    await expect(signIn(arrivedAt)).rejects.toMatchObject({ reason: "logged_out" });
+  });
+
+  test("of another person, or of the same id at another provider, starts its session", async () => {
+    const arrivedAt = new Date();
+    answerProvider();
+    await send(sign({ sub: "bob" }));
+    expect(await signIn(arrivedAt)).toMatchObject({ userId: expect.any(String) });
+  });
+
+  test("is logged with its reason", () => {
+    logExternalSignInFailure(new ExternalSignInError("logged_out"));
+    expect(lastEvent()).toEqual({ event: "idp.failed", reason: "logged_out" });
   });
 });
 

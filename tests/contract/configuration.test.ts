@@ -531,6 +531,10 @@ test.each<[problem: string, environment: Environment]>([
   [`IDP_TOKEN_URL ${notHttps}`, { ...identityProvider, IDP_TOKEN_URL: "http://id.example/token" }],
   [`IDP_PROFILE_URL ${notHttps}`, { ...identityProvider, IDP_PROFILE_URL: "http://id.example/me" }],
   ["IDP_NAME must not be set: IDP_PROVIDER is not oidc", { ...identityProvider, IDP_NAME: "Example" }],
+  ...["google", "github", "discord"].map((name): [string, Environment] => [
+    `IDP_LOGOUT must be off: ${name} has no logout for applications (end_session_endpoint)`,
+    { ...identityProvider, IDP_PROVIDER: name, IDP_LOGOUT: "on" },
+  ]),
   ["SIGN_IN_REDIRECT must be off: no provider is configured (IDP_CLIENT_ID)", { SIGN_IN_REDIRECT: "on" }],
   ["IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one", { IDENTITY_TOKENS: "on" }],
 ])("%s", (problem, environment) => {

@@ -162,11 +162,6 @@ describe("the iss parameter of the callback (RFC 9207)", () => {
   });
 });
 
-test("with PKCE, a callback without the verifier's cookie is refused without a request to the provider", async () => {
-  const provider = providerCases.google();
-  await expectRefusal({ ...provider, settings: { ...provider.settings, IDP_PKCE: "true" } }, [], "verifier");
-});
-
 describe("discovery", () => {
   test.each(faults)("answered by %s is a failure: no consent screen", async (_fault, answer, reason) => {
     const provider = oidc();

@@ -46,7 +46,10 @@ describe.each(providerNames)("%s", (name) => {
     ]);
     const { oauth_state: sentState = "" } = sent.cookies;
     expect(sentState).toMatch(/^[0-9a-f]{64}$/);
-    expect(sent.cookies).toEqual({ oauth_state: sentState, [attemptCookie(sentState)]: "1.." });
+    const { "__Host-oauth": secret = "" } = sent.cookies;
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    const attempt = { [attemptCookie(sentState, secret)]: "1.." };
+    expect(sent.cookies).toEqual({ oauth_state: sentState, "__Host-oauth": secret, ...attempt });
     expect(outgoing.addresses()).toEqual(addresses(provider).filter((address) => address.includes(".well-known")));
 
     const done = await comeBack([], {}, "https://shop.example:8443");
@@ -154,53 +157,47 @@ test.each([
   expect(profiles()).toEqual([{ ...provider.profile, ...expected }]);
 });
 
-test("without PKCE, a verifier's cookie does not add a field to the token request", async () => {
-  use(providerCases.google());
-  const done = await comeBack([], { oauth_verifier: "planted" });
-  expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-  const request = outgoing.calls().find(({ method }) => method === "POST");
-  const names = [...new URLSearchParams(request?.body).keys()].sort();
-  expect(names).toEqual(["client_id", "client_secret", "code", "grant_type", "redirect_uri"]);
-});
-
 test.each(providerNames)("%s with PKCE (RFC 7636): the challenge is the SHA-256 of the verifier", async (name) => {
   const provider = use(providerCases[name](), { IDP_PKCE: "true" });
+  const origin = "https://shop.example";
 
-  const sent = await call(authIdp.loader, get("/auth/idp"));
-  const verifier = sent.cookies.oauth_verifier ?? "";
+  const sent = await call(authIdp.loader, get(`${origin}/auth/idp`));
+  const asked = new URL(sent.location ?? "").searchParams;
+  const done = await comeBack([], sent.cookies, origin);
+  expect(done).toMatchObject({ status: 302, location: "/dashboard" });
+  expect(outgoing.addresses()).toEqual(addresses(provider));
+  const exchanged = new URLSearchParams(outgoing.calls().find(({ method }) => method === "POST")?.body);
+  const verifier = exchanged.get("code_verifier") ?? "";
   expect(verifier).toMatch(/^[\w.~-]{43,128}$/);
-  expect(sorted(new URL(sent.location ?? "").searchParams)).toEqual([
+  expect(sorted(asked)).toEqual([
     ["client_id", clientId],
     ["code_challenge", createHash("sha256").update(verifier, "ascii").digest("base64url")],
     ["code_challenge_method", "S256"],
-    ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
+    ["redirect_uri", `${origin}/auth/idp/callback`],
     ["response_type", "code"],
     ["scope", provider.scope],
     ["state", sent.cookies.oauth_state],
   ]);
-  expect(sent.headers.getSetCookie()).toEqual([
-    `oauth_state=${sent.cookies.oauth_state}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
-    `oauth_verifier=${verifier}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
-    `${attemptCookie(sent.cookies.oauth_state ?? "")}=1..; HttpOnly; Max-Age=3600; Path=/auth/idp; SameSite=Lax`,
-  ]);
-
-  const done = await comeBack([], { oauth_verifier: verifier });
-  expect(done).toMatchObject({ status: 302, location: "/dashboard" });
-  expect(done.cookies).toEqual({
-    oauth_state: "",
-    oauth_verifier: "",
-    session: sessionToken,
-    last_sign_in: "provider",
-  });
-  expect(outgoing.addresses()).toEqual(addresses(provider));
-  expect(sorted(new URLSearchParams(outgoing.calls().find(({ method }) => method === "POST")?.body))).toEqual([
+  expect(sorted(exchanged)).toEqual([
     ["client_id", clientId],
     ["client_secret", clientSecret],
     ["code", code],
     ["code_verifier", verifier],
     ["grant_type", "authorization_code"],
-    ["redirect_uri", "http://localhost:3000/auth/idp/callback"],
+    ["redirect_uri", `${origin}/auth/idp/callback`],
   ]);
+  expect(Object.values(sent.cookies)).not.toContain(verifier);
+});
+
+test("the PKCE verifier is another one for each attempt of a browser", async () => {
+  use(providerCases.google(), { IDP_PKCE: "true" });
+  const start = (cookie = "") => call(authIdp.loader, get("https://shop.example/auth/idp", { cookie }));
+  const challenge = ({ location }: { location: string | null }) =>
+    new URL(location ?? "").searchParams.get("code_challenge");
+  const first = await start();
+  const second = await start(`__Host-oauth=${first.cookies["__Host-oauth"]}`);
+  expect(second.cookies["__Host-oauth"]).toBe(first.cookies["__Host-oauth"]);
+  expect(challenge(second)).not.toBe(challenge(first));
 });
 
 describe("the iss parameter of the callback (RFC 9207)", () => {

@@ -37,7 +37,7 @@ test("the token request has exactly the expected headers, and Content-Length", a
     response.end('{"access_token":"a"}');
   };
   const settings = { IDP_CLIENT_ID: "ü", IDP_CLIENT_SECRET: "&", IDP_TOKEN_URL: url };
-  const sent = { code: "c+d", redirectUri: "http://localhost/cb", codeVerifier: null };
+  const sent = { code: "c+d", redirectUri: "http://localhost/cb", codeVerifier: "" };
   expect(await exchangeCode(loadConfig(settings).identityProvider!, sent)).toBe("a");
 
   const headers = Object.fromEntries(raw.flatMap((name, i) => (i % 2 ? [] : [[name.toLowerCase(), raw[i + 1]]])));

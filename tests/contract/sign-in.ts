@@ -2,10 +2,12 @@ import { vi } from "vitest";
 import * as externalSignIn from "#server/features/visitor/external-sign-in";
 import type { Profile } from "#server/provider/providers";
 import * as callback from "~/routes/auth.idp_.callback";
+import { ownState } from "../support/cookies";
 import { call, get, type Outcome } from "../support/route-calls";
 
 export const code = "4/0A&b=c+d e%20f é𝄞";
-export const state = "5".repeat(64);
+const secret = "7".repeat(64);
+export const state = ownState("sign_in", secret, "5".repeat(32));
 export const sessionToken = "e".repeat(64);
 
 const session = {
@@ -26,7 +28,8 @@ export function comeBack(
   origin = "http://localhost:3000",
 ): Promise<Outcome> {
   signInToAccount().mockResolvedValue(session);
-  const answer = new URLSearchParams([["code", code], ["state", state], ...more]);
-  const cookie = Object.entries({ oauth_state: state, ...cookies }).map((pair) => pair.join("="));
+  const sent: Record<string, string> = { oauth_state: state, "__Host-oauth": secret, ...cookies };
+  const answer = new URLSearchParams([["code", code], ["state", sent.oauth_state ?? ""], ...more]);
+  const cookie = Object.entries(sent).map((pair) => pair.join("="));
   return call(callback.loader, get(`${origin}/auth/idp/callback?${answer}`, { cookie: cookie.join("; ") }));
 }

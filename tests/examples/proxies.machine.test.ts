@@ -3,9 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startBrowser } from "../support/browser/chromium";
 import { createAccount, logIn } from "../support/browser/registration";
 import { arrive } from "../support/browser/site";
+import { consent } from "../support/consent";
 import { sendPlainly } from "../support/http";
 import { until } from "../support/until";
-import type { Visitor } from "../support/visitor";
+import { Visitor } from "../support/visitor";
 import { type Example, onOneHost, type ProxyName, register, startExample } from "./example";
 
 const path = "/notes?page=2&tag=a%26b";
@@ -89,6 +90,22 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     expect(deleted).toMatchObject({ status: 302, location: "/account-deleted" });
     await until(async () => !(await page(member)).includes(leaver), "the application forgets the deleted user");
     expect(await page(member)).toContain(`<li>${member}`);
+  });
+
+  test("a sign-in at the provider whose target has 2,048 characters passes, after a failure and beside other attempts", async () => {
+    const visitor = new Visitor(example.url, undefined, sendPlainly);
+    const target = (tab: number) => `/${tab}`.padEnd(2_048, "a");
+    const leave = async (tab: number) => {
+      const { location } = await visitor.get(`/auth/idp?${new URLSearchParams({ return_to: target(tab) })}`);
+      return location ?? "";
+    };
+    for (const tab of [1, 2, 3]) await leave(tab);
+    const cancelled = new URL(await leave(4)).searchParams.get("state") ?? "";
+    const failure = await visitor.comeBack({ error: "access_denied", state: cancelled });
+    expect(failure).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+    expect((await visitor.get("/login?notice=idp_failed")).body).toContain(target(4));
+    const done = await visitor.get(await consent(await leave(5), "longest@example.com"));
+    expect(done).toMatchObject({ status: 302, location: target(5) });
   });
 
   test("the doctor finds nothing wrong, beside the running service", async () => {

@@ -252,7 +252,7 @@ describe("the cookies of the attempts", () => {
     const states: string[] = [];
     for (let tab = 0; tab < 16; tab++) states.push(await browser.leave(target));
     const kept = attempts();
-    expect(kept.map(([name]) => name)).toEqual(states.slice(-kept.length).map(attemptCookie));
+    expect(kept.map(([name]) => name)).toEqual(states.slice(-kept.length).map((state) => attemptCookie(state)));
     expect(sizeOf(kept)).toBeLessThanOrEqual(6_000);
     expect(sizeOf(kept) + sizeOf(kept.slice(-1))).toBeGreaterThan(6_000);
   });
@@ -260,7 +260,7 @@ describe("the cookies of the attempts", () => {
   test("with the longest target leave room for the one before", async () => {
     const longest = `/${"a".repeat(2_047)}`;
     const states = [await browser.leave(longest), await browser.leave(longest), await browser.leave(longest)];
-    expect(attempts().map(([name]) => name)).toEqual(states.slice(1).map(attemptCookie));
+    expect(attempts().map(([name]) => name)).toEqual(states.slice(1).map((state) => attemptCookie(state)));
   });
 
   test("with malformed names are ignored: neither counted nor cleared", async () => {

@@ -59,6 +59,7 @@ describe("GET /auth/idp", () => {
       expect.stringMatching(
         /^oauth_state=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
       ),
+      expect.stringMatching(/^__Host-oauth=[0-9a-f]{64}; HttpOnly; Max-Age=3600; Path=\/; SameSite=Lax; Secure$/),
       expect.stringMatching(
         /^oauth_attempt_[0-9a-f]{32}=1\.\.; HttpOnly; Max-Age=3600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
       ),
@@ -78,6 +79,7 @@ describe("a sign-in with a verified address", () => {
         idp_id: "1001",
         idp_issuer: "google",
         idp_blocked_at: null,
+        idp_logout_at: null,
         name: "Ada Lovelace",
         picture_url: "https://pictures.example/ada.png",
         language: null,

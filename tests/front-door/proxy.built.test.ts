@@ -18,8 +18,19 @@ test("the redirect URI, Secure and HSTS follow the forwarded origin", async () =
   expect(searchParams.get("redirect_uri")).toBe("https://app.example/auth/idp/callback");
   expect(sent.setCookies).toEqual([
     `oauth_state=${searchParams.get("state")}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax; Secure`,
+    expect.stringMatching(/^__Host-oauth=[0-9a-f]{64}; HttpOnly; Max-Age=3600; Path=\/; SameSite=Lax; Secure$/),
     expect.stringMatching(/^oauth_attempt_[0-9a-f]{32}=/),
   ]);
+});
+
+test.each<[string, Record<string, string>]>([
+  ["/auth/idp/callback.data", {}],
+  ["/auth/idp/callback.data", { "Sec-Fetch-Mode": "navigate" }],
+  ["/auth/idp/callback", { "Sec-Fetch-Mode": "no-cors" }],
+  ["/auth/idp/callback", { "Sec-Fetch-Mode": "cors" }],
+])("a request of %s with %j is no outcome of a sign-in", async (path, headers) => {
+  const refused = await send(`${path}?code=c&state=s`, { headers: { ...forwarded, ...headers } });
+  expect([refused.status, refused.setCookies, refused.location]).toEqual([403, [], null]);
 });
 
 test.each(["/login", "/dashboard", "/favicon.svg", "/nowhere", "/healthz"])(

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { issueLink, newLink } from "#server/accounts/links/mailed-links";
 import { EmailChange, PasswordReset, Registration } from "#server/database/entities";
+import { ExternalSignInError } from "#server/errors";
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { changeEmail } from "#server/features/owner/email-change";
-import { ExternalSignInError, signInToAccount } from "#server/features/visitor/external-sign-in";
+import { signInToAccount } from "#server/features/visitor/external-sign-in";
 import { authenticate, startVerifiedSession } from "#server/features/visitor/login";
 import { storeWayIn } from "#server/features/visitor/password-reset";
 import { registerUser } from "#server/features/visitor/registration";

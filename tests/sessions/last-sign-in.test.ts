@@ -34,3 +34,15 @@ test("a way that is off, and a single way, are not marked", async () => {
   latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "", APP_URL: "http://login.example" });
   expect(await marked("password")).toBeNull();
 });
+
+test.each([
+  ["?notice=idp_failed", "", true],
+  ["?notice=signed_out", "", true],
+  ["?notice=signed_out", "password", true],
+  ["", "provider", true],
+  ["?notice=password_reset", "provider", true],
+  ["", "password", false],
+  ["", "", false],
+])("/login%s after a sign-in by %j offers another account of the provider: %s", async (search, way, offered) => {
+  expect((await openLogin(search, { cookie: `last_sign_in=${way}` })).data.otherAccount).toBe(offered);
+});

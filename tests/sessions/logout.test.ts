@@ -1,9 +1,12 @@
+import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
+import * as accountDeleted from "~/routes/account-deleted";
+import * as authorize from "~/routes/auth.idp._index";
 import * as dashboard from "~/routes/dashboard";
 import * as logout from "~/routes/logout";
 import * as noAccess from "~/routes/no-access";
-import { logOut } from "../support/account-calls";
-import { discovers } from "../support/google-sign-in";
+import { act, logOut, openLogin } from "../support/account-calls";
+import { comeBack, discovers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { call, get } from "../support/route-calls";
 
@@ -81,20 +84,73 @@ describe("IDP_LOGOUT=on", () => {
       IDP_LOGOUT: "on",
       RETURN_ORIGINS: "https://app.example",
     });
-    ofProvider = `${cookie}; last_sign_in=provider`;
+    ofProvider = `${cookie}; provider=1`;
   });
 
   const leave = (sent: string, returnTo: string | null = null) => logOut(sent, search(returnTo));
   const signedOut = "/login?notice=signed_out";
+  const cleared = { session: "", provider: "" };
+
+  const atProvider = () => {
+    const back = encodeURIComponent("https://login.example.com/login?notice=signed_out");
+    return `https://end.example/end?tenant=1&client_id=latchkey&post_logout_redirect_uri=${back}`;
+  };
+
+  async function discover(
+    members: object = { end_session_endpoint: "https://end.example/end?tenant=1" },
+    status = 200,
+  ) {
+    discovers(issuer, members, status);
+    await call(authorize.loader, get("/auth/idp"));
+  }
 
   test.each([null, app])("a session of the provider ends there too, whatever return_to (%s) is", async (returnTo) => {
-    discovers(issuer, { end_session_endpoint: `${issuer}/end?tenant=1` });
+    await discover();
     const out = await leave(ofProvider, returnTo);
-    const back = encodeURIComponent("https://login.example.com/login?notice=signed_out");
-    const location = `${issuer}/end?tenant=1&client_id=latchkey&post_logout_redirect_uri=${back}`;
-    expect(out).toMatchObject({ status: 302, location, cookies: { session: "" } });
+    expect(out).toMatchObject({ status: 302, location: atProvider(), cookies: cleared });
     expect(out.headers.get("X-Remix-Reload-Document")).toBe("true");
     expect(await sessions()).toEqual([]);
+  });
+
+  test("after a later sign-in by password it ends there, too", async () => {
+    await discover();
+    const out = await leave(`${ofProvider}; last_sign_in=password`);
+    expect(out.location).toBe(atProvider());
+  });
+
+  test("before the endpoint is discovered, the login page has a link there, once", async () => {
+    discovers(issuer, { end_session_endpoint: "https://end.example/end?tenant=1" });
+    const out = await leave(ofProvider, app);
+    expect(out).toMatchObject({ status: 302, location: signedOut, cookies: { session: "" } });
+    expect(await sessions()).toEqual([]);
+    const page = await openLogin("?notice=signed_out", { cookie: "provider=1" });
+    expect(page).toMatchObject({ data: { providerLogout: atProvider() }, cookies: { provider: "" } });
+    expect((await openLogin("?notice=signed_out")).data.providerLogout).toBeNull();
+    expect((await openLogin("", { cookie: "provider=1" })).data.providerLogout).toBeNull();
+  });
+
+  test("the page of a deleted account has a link there, once", async () => {
+    await discover();
+    const deleted = await act(ofProvider, "delete-account", { email: "ada@example.com" });
+    expect(deleted.location).toBe("/account-deleted");
+    expect(Object.keys(deleted.cookies)).not.toContain("provider");
+    const page = await call(accountDeleted.loader, get("/account-deleted", { cookie: "provider=1" }));
+    expect(page).toMatchObject({ data: { providerLogout: atProvider() }, cookies: { provider: "" } });
+    const again = await call(accountDeleted.loader, get("/account-deleted"));
+    expect([again.data.providerLogout, again.cookies]).toEqual([null, {}]);
+  });
+
+  test.each([
+    ["signs in", ""],
+    ["is refused", "suspended"],
+  ])("the browser remembers that it has been at the provider when it %s", async (_what, suspended) => {
+    await discover();
+    await latchkey.execute("update users set idp_id = '1001', idp_issuer = ?", [issuer]);
+    if (suspended) await latchkey.execute("update users set suspended_at = now()");
+    nock(issuer).post("/token").reply(200, { access_token: "at" }).get("/me").reply(200, { sub: "1001" });
+    const done = await comeBack();
+    expect(done.location).toBe(suspended ? "/login?notice=idp_failed" : "/dashboard");
+    expect(done.headers.getSetCookie()).toContain("provider=1; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax");
   });
 
   test.each<[string, object, number?]>([
@@ -103,7 +159,7 @@ describe("IDP_LOGOUT=on", () => {
     ["does not answer", {}, 503],
   ])("a provider that %s leads to the login page, and the session has ended", async (_what, members, status) => {
     discovers(issuer, members, status);
-    expect(await leave(ofProvider, app)).toMatchObject({ status: 302, location: signedOut, cookies: { session: "" } });
+    expect(await leave(ofProvider, app)).toMatchObject({ status: 302, location: signedOut, cookies: cleared });
     expect(await sessions()).toEqual([]);
   });
 
@@ -111,20 +167,25 @@ describe("IDP_LOGOUT=on", () => {
     [null, signedOut],
     [app, app],
   ])("another session, with return_to %j, ends at %s without a call", async (returnTo, location) => {
-    for (const way of ["", "; last_sign_in=password", "; last_sign_in=passkey"])
+    for (const way of ["", "; last_sign_in=provider", "; provider="])
       expect(await leave(`${cookie}${way}`, returnTo)).toMatchObject({ status: 302, location });
   });
 
-  test("the pages with a log-out button name the provider, to which their forms lead", async () => {
-    for (const [route, page] of [
+  test("the pages with a log-out button name the endpoint's origin, once it is discovered", async () => {
+    const pages = [
       [dashboard, "/dashboard"],
       [logout, path(app)],
       [noAccess, `/no-access${search(app)}`],
-    ] as const) {
-      const target = async (sent: string) => (await call(route.loader, get(page, { cookie: sent }))).formTarget;
-      expect(await target(ofProvider), page).toBe(issuer);
-      if (page !== "/dashboard") expect(await target(cookie), page).toBe("https://app.example");
-    }
+    ] as const;
+    const targets = (sent: string) =>
+      Promise.all(
+        pages.map(async ([{ loader }, page]) => (await call(loader, get(page, { cookie: sent }))).formTarget),
+      );
+    await latchkey.execute("update users set idp_id = '1001', idp_issuer = ?", [issuer]);
+    expect(await targets(ofProvider)).toEqual([undefined, undefined, undefined]);
+    await discover();
+    expect(await targets(ofProvider)).toEqual(pages.map(() => "https://end.example"));
+    expect(await targets(cookie)).toEqual([undefined, "https://app.example", "https://app.example"]);
   });
 
   test("without it the provider is left alone", async () => {

@@ -26,6 +26,7 @@ export const unknownVisitor: Visitor = {
   sessionTokens: [],
   deviceToken: null,
   ceremonyToken: null,
+  arrivedAt: new Date(),
   gone: () => stays,
 };
 

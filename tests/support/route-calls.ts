@@ -6,7 +6,9 @@ import { context, type RequestFacts } from "#server/context";
 const origin = "http://localhost:3000";
 
 /** What the front door would know of a request; without them the request is one of this origin. */
-type Facts = Partial<Pick<RequestFacts, "host" | "origin" | "client" | "crossSite">> & { gone?: true };
+type Facts = Partial<Pick<RequestFacts, "host" | "origin" | "path" | "client" | "crossSite" | "arrivedAt">> & {
+  gone?: true;
+};
 
 const factsByRequest = new WeakMap<Request, Facts>();
 
@@ -58,6 +60,7 @@ function factsOf(request: Request): RequestFacts {
     clientForwarded: false,
     crossSite: false,
     unreadable: false,
+    arrivedAt: new Date(),
     response: responseTo(gone),
     ...given,
   };

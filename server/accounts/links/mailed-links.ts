@@ -4,7 +4,7 @@ import { config } from "../../config";
 import { EmailChange, PasswordReset, Registration } from "../../database/entities";
 import { prepared } from "../../database/unit-of-work";
 import { RESET_TOKEN_TTL_MS } from "../../rules";
-import { configuredIssuer } from "../provider/provider-identities";
+import { configuredIssuer, type Identity, logoutKey } from "../provider/provider-identities";
 import { parseAddress } from "../users/email-address";
 import { isToken, mintToken, sha256 } from "./tokens";
 
@@ -60,15 +60,20 @@ export async function isLinkLive(em: EntityManager, table: LinkTable, link: Mail
   return match !== null && (await em.count(table, match)) === 1;
 }
 
+async function lockInOrder(em: EntityManager, texts: string[]): Promise<void> {
+  const list = texts.map(() => "?").join();
+  await em.execute(`select pg_advisory_xact_lock(hashtextextended(t, 0)) from unnest(array[${list}]) t`, texts);
+}
+
 /**
  * Locks addresses until the end of the transaction, in one order. A transaction that gives an address to a user, or
  * takes it away, does this first: two links of one address, or two users who swap addresses, would deadlock otherwise.
  */
-export async function lockAddresses(em: EntityManager, ...emails: string[]): Promise<void> {
-  for (const email of emails.sort()) {
-    await em.execute("select pg_advisory_xact_lock(hashtextextended(?, 0))", [email]);
-  }
-}
+export const lockAddresses = (em: EntityManager, ...emails: string[]) => lockInOrder(em, emails.sort());
+
+/** The same for a person at the provider, who may have no account, with the address. A logout there locks it, too. */
+export const lockIdentity = (em: EntityManager, identity: Identity, ...emails: string[]) =>
+  lockInOrder(em, [logoutKey(identity), ...emails]);
 
 /**
  * Consumes the link: true for exactly one of any number of simultaneous callers. They may have different links of the

@@ -2,12 +2,19 @@ import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { User } from "../../database/entities";
 import type { Profile } from "../../provider/providers";
+import { sha256 } from "../links/tokens";
 
 /** A provider's id of a person, with the issuer: two providers may use the same ids. */
 export interface Identity {
   id: string;
   issuer: string;
 }
+
+/** How long a logout at the provider is remembered, in ms: longer than its token is valid, or a callback takes. */
+export const logoutMemory = 610_000;
+
+/** The key of the logout of somebody who may have no account. */
+export const logoutKey = ({ id, issuer }: Identity): string => sha256(`sub ${issuer} ${id}`);
 
 /** The issuer of the configured provider; `null` when external sign-in is off. */
 export function configuredIssuer(): string | null {

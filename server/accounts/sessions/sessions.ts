@@ -2,6 +2,7 @@ import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { Session, type User } from "../../database/entities";
 import { afterCommit, preparedWithin } from "../../database/unit-of-work";
+import { ExternalSignInError } from "../../errors";
 import type { SessionEnd } from "../../events";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
@@ -9,6 +10,7 @@ import type { SignInWay } from "../../rules";
 import type { Visitor } from "../../visitor";
 import { endEmailChanges } from "../links/mailed-links";
 import { mintToken, sha256 } from "../links/tokens";
+import { type Identity, logoutKey, logoutMemory } from "../provider/provider-identities";
 import { lockUser } from "../users/users";
 
 /** From the last use, in ms. */
@@ -81,13 +83,17 @@ const startOne = `
     insert into sessions (id, token_hash, user_id, user_agent, way, credential_id, created_at, last_seen_at, expires_at)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?))
   select array(select user_id::text from replaced) as "replacedUserIds",
-    (select count(*)::int from surplus) as "endedCount"`;
+    (select count(*)::int from surplus) as "endedCount",
+    exists (select from users where id = ? and idp_logout_at >= ?)
+      or exists (select from logout_tokens where jti_hash = ? and expires_at - interval '${logoutMemory} ms' >= ?) as "isLoggedOut"`;
 
 interface EndedByStart {
   /** The users of the sessions that the browser sent, one for each session. */
   replacedUserIds: string[];
   /** How many of the user's sessions ended because there were too many. */
   endedCount: number;
+  /** Whether the provider has reported a logout of `identity` since the request arrived. */
+  isLoggedOut: boolean;
 }
 
 /** A sign-in: who makes it and how; `null` without a proof, in development. */
@@ -96,20 +102,24 @@ export interface SignIn {
   way: SignInWay | null;
   /** Of the passkey. */
   credentialId?: string | null;
+  /** At the provider, whose logout may have come since the request arrived. */
+  identity?: Identity;
 }
 
 /** Ends the browser's sessions (session fixation). The caller locks the user, so that the count is right. */
 export async function startSession(em: EntityManager, userId: string, signIn: SignIn): Promise<NewSession> {
-  const { visitor, way, credentialId = null } = signIn;
+  const { visitor, way, credentialId = null, identity } = signIn;
   const replaced = visitor.sessionTokens.map(sha256);
   const token = mintToken();
   const now = new Date();
   const expiresAt = new Date(now.getTime() + config().sessions.max);
   const userAgent = visitor.userAgent?.slice(0, 512) ?? null;
   const row = [crypto.randomUUID(), sha256(token), userId, userAgent, way, credentialId, now, now, expiresAt];
-  const values = [replaced, userId, replaced, ...row];
+  const logout = identity ? [visitor.arrivedAt, logoutKey(identity), visitor.arrivedAt] : [null, null, null];
+  const values = [replaced, userId, replaced, ...row, userId, ...logout];
   const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne, values);
   if (!ended) throw new Error("The statement has one row.");
+  if (ended.isLoggedOut) throw new ExternalSignInError("logged_out");
   for (const replacedUserId of ended.replacedUserIds) logSessionEnd(em, replacedUserId, "replaced", 1);
   logSessionEnd(em, userId, "too_many", ended.endedCount);
   return { token, expiresAt, userId };

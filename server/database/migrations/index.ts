@@ -16,6 +16,7 @@ const migrations: MigrationClasses = {
   Migration20261125000000: async () => (await import("./Migration20261125000000")).Migration20261125000000,
   Migration20261125100000: async () => (await import("./Migration20261125100000")).Migration20261125100000,
   Migration20261125133000: async () => (await import("./Migration20261125133000")).Migration20261125133000,
+  Migration20261126100000: async () => (await import("./Migration20261126100000")).Migration20261126100000,
   Migration20261126120000: async () => (await import("./Migration20261126120000")).Migration20261126120000,
   Migration20261126120100: async () => (await import("./Migration20261126120100")).Migration20261126120100,
   ...ownMigrations,

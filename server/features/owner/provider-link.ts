@@ -1,16 +1,12 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { sha256 } from "../../accounts/links/tokens";
 import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import { unitOfWork } from "../../database/unit-of-work";
+import { ExternalSignInError } from "../../errors";
 import type { Profile } from "../../provider/providers";
-import { ExternalSignInError } from "../visitor/external-sign-in";
-
-/** Made of the session's token and the attempt's state, so that a planted cookie connects no attacker's identity. */
-export const connectBinding = (sessionToken: string, state: string) => sha256(`oauth_connect:${sessionToken}:${state}`);
 
 /** The profile may have any address. @throws ExternalSignInError, and nothing changed, when it cannot be linked */
 export async function connectProvider(owner: Actor, profile: Profile): Promise<void> {

@@ -1,6 +1,5 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { lockAddresses } from "../../accounts/links/mailed-links";
-import { mintToken } from "../../accounts/links/tokens";
+import { lockIdentity } from "../../accounts/links/mailed-links";
 import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
@@ -11,7 +10,7 @@ import { CallError } from "../../calls/json-client";
 import { config, type IdentityProviderConfig } from "../../config";
 import type { User } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
-import { DatabaseUnavailable, ErrorWithReason } from "../../errors";
+import { DatabaseUnavailable, ExternalSignInError } from "../../errors";
 import type { ExternalSignInFailure } from "../../events";
 import type { Language } from "../../languages/languages";
 import { answersIn } from "../../languages/texts";
@@ -20,10 +19,6 @@ import type { AuthorizationCode } from "../../provider/client";
 import * as provider from "../../provider/client";
 import { type Profile, providers } from "../../provider/providers";
 import type { Visitor } from "../../visitor";
-
-export class ExternalSignInError extends ErrorWithReason<ExternalSignInFailure> {
-  override name = "ExternalSignInError";
-}
 
 function configured(): IdentityProviderConfig {
   const settings = config().identityProvider;
@@ -48,22 +43,20 @@ export function providerMark(): string {
 export const providerLogoutUrl = (): Promise<string | null> =>
   provider.logoutUrl(configured(), `${config().appUrl}/login?notice=signed_out`);
 
+export const knownProviderLogout = (): string | null => provider.knownLogoutUrl(configured());
+
 export function consentOrigin(): string | null {
   const { identityProvider } = config();
   return identityProvider && provider.consentOrigin(identityProvider);
 }
 
-/** `state` and `codeVerifier` bind the provider's response to the browser that asked for it. */
-export type Attempt = Awaited<ReturnType<typeof startExternalSignIn>>;
+export type Attempt = provider.Attempt;
 
-/** Starts an attempt, which the browser's cookies keep. @throws CallError when discovery fails */
-export async function startExternalSignIn(redirectUri: string, selectAccount = false) {
-  const settings = configured();
-  const state = mintToken(); // RFC 6749, section 10.12
-  const codeVerifier = settings.pkce ? mintToken() : null; // RFC 7636, section 4.1
-  const consentUrl = await provider.authorizationUrl(settings, { redirectUri, state, codeVerifier, selectAccount });
+/** Starts an attempt. @returns the URL of the consent screen @throws CallError when discovery fails */
+export async function startExternalSignIn(attempt: Attempt, selectAccount = false): Promise<string> {
+  const consentUrl = await provider.authorizationUrl(configured(), attempt, selectAccount);
   logEvent({ event: "idp.started" });
-  return { state, codeVerifier, consentUrl };
+  return consentUrl;
 }
 
 /** Refuses a response of another issuer than the configured one (mix-up attack, RFC 9700, section 4.4). */
@@ -72,11 +65,8 @@ export async function verifyIssuer(iss: string | null): Promise<void> {
 }
 
 /** Exchanges the authorization code for an access token. @throws ExternalSignInError, CallError */
-export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
-  const settings = configured();
-  if (settings.pkce && !authorization.codeVerifier) throw new ExternalSignInError("verifier");
-  return provider.exchangeCode(settings, authorization);
-}
+export const exchangeCode = async (authorization: AuthorizationCode): Promise<string> =>
+  provider.exchangeCode(configured(), authorization);
 
 /** @throws CallError */
 export const fetchProfile = (accessToken: string): Promise<Profile> => provider.fetchProfile(configured(), accessToken);
@@ -116,7 +106,7 @@ async function returningAccount(em: EntityManager, profile: Profile): Promise<st
 async function accountByAddress(em: EntityManager, profile: Profile): Promise<string> {
   const identity = identityOf(profile);
   const email = verifiedAddress(profile);
-  await lockAddresses(em, email);
+  await lockIdentity(em, identity, email);
   const existing = await lockUser(em, { email });
   if (!existing) {
     if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
@@ -135,13 +125,14 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<st
  * meanwhile. Waiting for the address with that lock would deadlock with a deletion. @throws ExternalSignInError
  */
 export async function signInToAccount(visitor: Visitor, profile: Profile): Promise<NewSession> {
+  const identity = identityOf(profile);
+  const signIn = { visitor, way: "provider", identity } as const;
   const returning = () =>
     unitOfWork(async (em) => {
       const userId = await returningAccount(em, profile);
-      return userId === null ? null : startSession(em, userId, { visitor, way: "provider" });
+      return userId === null ? null : startSession(em, userId, signIn);
     });
-  const byAddress = () =>
-    unitOfWork(async (em) => startSession(em, await accountByAddress(em, profile), { visitor, way: "provider" }));
+  const byAddress = () => unitOfWork(async (em) => startSession(em, await accountByAddress(em, profile), signIn));
   const attempt = async () => (await returning()) ?? byAddress();
   const session = await attempt().catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user

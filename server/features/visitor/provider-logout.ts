@@ -1,8 +1,9 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import type { JWTPayload } from "jose";
 import * as z from "zod";
+import { lockIdentity } from "../../accounts/links/mailed-links";
 import { sha256 } from "../../accounts/links/tokens";
-import { lockUserOf } from "../../accounts/provider/provider-identities";
+import { lockUserOf, logoutKey, logoutMemory } from "../../accounts/provider/provider-identities";
 import { endAllSessions } from "../../accounts/sessions/sessions";
 import { CallError } from "../../calls/json-client";
 import { config } from "../../config";
@@ -15,8 +16,8 @@ import { providerId } from "../../provider/providers";
 
 const asymmetric = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
 
-const longestUse = 600; // s after `iat`, even if `exp` is later: used tokens are remembered this long
 const clockTolerance = 5; // s
+const longestUse = logoutMemory / 1000 - 2 * clockTolerance; // s after `iat`, even if `exp` is later
 
 /** OpenID Connect Back-Channel Logout 1.0, section 2.4. `nonce`: an ID token must not pass as a logout token. */
 const logoutClaims = z.object({
@@ -43,12 +44,17 @@ async function verify(token: string, issuer: string, audience: string) {
 }
 
 /** The same token ends nothing twice: a copy of it must not end the sessions of a later sign-in. */
-function endSessionsOf(sub: string, issuer: string, jti: string): Promise<number> {
+function endSessionsOf(sub: string, issuer: string, jti: string): Promise<void> {
   return unitOfWork(async (em) => {
-    const expiresAt = new Date(Date.now() + (longestUse + 2 * clockTolerance) * 1000);
-    await em.insert(LogoutToken, { jtiHash: sha256(`${issuer} ${jti}`), expiresAt });
-    const user = await lockUserOf(em, { id: sub, issuer });
-    return user ? endAllSessions(em, user.id, "provider_logout") : 0;
+    const identity = { id: sub, issuer };
+    await lockIdentity(em, identity);
+    const remember = (jtiHash: string) => ({ jtiHash, expiresAt: new Date(Date.now() + logoutMemory) });
+    await em.insert(LogoutToken, remember(sha256(`${issuer} ${jti}`)));
+    const user = await lockUserOf(em, identity);
+    if (user) await endAllSessions(em, user.id, "provider_logout");
+    // As late as possible: a sign-in that has arrived by now starts no session after this transaction.
+    if (user) user.idpLogoutAt = new Date();
+    else await em.upsert(LogoutToken, remember(logoutKey(identity)));
   });
 }
 
