@@ -22,7 +22,8 @@ export class Visitor {
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
-    return this.#send(path, { headers });
+    const isCallback = path.startsWith("/auth/idp/callback?"); // it takes navigations alone
+    return this.#send(path, { headers: { ...(isCallback && { "Sec-Fetch-Mode": "navigate" }), ...headers } });
   }
 
   post(path: string, form: Sent["form"] = {}, headers: Record<string, string> = {}): Promise<Answer> {
