@@ -144,8 +144,8 @@ export const reasons: Record<string, Reason> = {
   "11.1.1":
     "Documented in docs/commands.md: the life of the signing keys and of `IDENTITY_KEY`. There is one `WEBHOOK_SECRET` at a time: it is changed here and in the application together. Other secrets are made by the services that take them.",
   "11.1.2": [
-    "Documented here: SHA-256 (tokens, PKCE), SHA-1 (the first five digits of a new password's hash, for the range service), HMAC-SHA-256 (webhooks), Argon2id (19 MiB, t=2, p=1), bcrypt (imported hashes); ES256 and A256GCM (identity tokens and their keys), ES256 and RS256 (passkeys; EdDSA for older ones), the asymmetric algorithms of a logout token; 256 random bits. TLS is Node's and the proxy's.",
-    { code: String.raw`createHash\("(?!sha256"|sha1")|createHmac\(|createCipheriv|createSign\(` },
+    "Documented here: SHA-256 (tokens, PKCE), SHA-1 (the first five digits of a new password's hash, for the range service), HMAC-SHA-256 (webhooks, attempts at the provider), Argon2id (19 MiB, t=2, p=1), bcrypt (imported hashes); ES256 and A256GCM (identity tokens and their keys), ES256 and RS256 (passkeys; EdDSA for older ones), the asymmetric algorithms of a logout token; 256 random bits. TLS is Node's and the proxy's.",
+    { code: String.raw`createHash\("(?!sha256"|sha1")|createHmac\("(?!sha256")|createCipheriv|createSign\(` },
   ],
   "11.2.1": [
     "Met by choice: oslo, @node-rs/argon2, @node-rs/bcrypt, jose, standardwebhooks, @simplewebauthn/server and node:crypto compute everything (docs/dependencies.md).",

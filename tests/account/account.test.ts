@@ -52,6 +52,7 @@ describe("the page", () => {
         picture: "https://pictures.example/ada.png",
         password: true,
         linked: true,
+        linkQuestioned: false,
       },
       provider: null,
       passkeys: {

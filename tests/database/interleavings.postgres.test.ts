@@ -313,7 +313,9 @@ test.each([
     expect(await latchkey.execute("select email, idp_id, idp_blocked_at from users")).toEqual([
       { email, idp_id: "ada", idp_blocked_at: null },
     ]);
-    expect(await latchkey.jobs()).toEqual([{ task: "mail_password_changed", email, language: "en", passkeys: 0 }]);
+    expect(await latchkey.jobs()).toEqual([
+      { task: "mail_password_changed", email, language: "en", questioned: { passkeys: [], provider: false } },
+    ]);
   },
 );
 

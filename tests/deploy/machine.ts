@@ -54,15 +54,19 @@ export class Machine {
     await program("npm", `cp -al ${this.#surroundings.production}/node_modules .`);
     await program(
       "as-latchkey",
-      `cd ${root}/opt/latchkey`,
+      `cd "\${FOLDER:-${root}/opt/latchkey}"`,
       "umask 0077",
       `exec setpriv ${user} env -i PATH=/usr/bin:/bin NODE_ENV=production HOST=127.0.0.1 PORT=${new URL(this.url).port} \\`,
       `  ${process.execPath} --env-file=${root}/etc/latchkey/settings "$@"`,
     );
     await program(
       "systemd-run",
-      'while [ "$1" != /usr/bin/node ]; do shift; done',
+      'while [ "$1" != /usr/bin/node ]; do',
+      `  case "$1" in --property=WorkingDirectory=*) folder=\${1#*WorkingDirectory=} ;; esac`,
+      "  shift",
+      "done",
       "shift",
+      `export FOLDER="${root}\${folder#${root}}"`,
       `exec ${root}/bin/as-latchkey "$@"`,
     );
     await program(

@@ -55,6 +55,15 @@ async function expectResetLink({ url }: Machine, { reset }: Arranged): Promise<v
   expect(answer).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
 }
 
+/** Of a command that may fail: nobody answers at the machine's `APP_URL`, which `doctor` says. */
+function outputOf(run: () => string): string {
+  try {
+    return run();
+  } catch (error) {
+    return String((error as { stdout?: unknown }).stdout);
+  }
+}
+
 test("the embedded database: install, upgrade, go back, rotate, find out about mails, back up, restore elsewhere and in place", async () => {
   const smtp = await startMailServer();
   const machine = await createMachine(smtp);
@@ -64,6 +73,7 @@ test("the embedded database: install, upgrade, go back, rotate, find out about m
   const arranged = await arrange(machine, smtp);
 
   machine.run("install the new version");
+  expect(outputOf(() => machine.run("check the settings"))).toMatch(/^ok +settings/m);
   await machine.runUntilReady("upgrade");
   await expectSession(machine, arranged);
   await machine.runUntilReady("go back");

@@ -36,7 +36,7 @@ test("deploy/latchkey runs a command with the user, the environment, the folder 
       .split(" ")
       .map((variable) => `--setenv=${variable}`),
     `--property=UMask=${value("UMask")}`,
-    `--property=WorkingDirectory=${value("WorkingDirectory")}`,
+    `--property=WorkingDirectory="\${LATCHKEY_FOLDER:-${value("WorkingDirectory")}}"`,
     `--property=EnvironmentFile=${value("EnvironmentFile")}`,
     ...program,
     ...["server/cli.js", '"$@"'],

@@ -27,6 +27,7 @@ test("the login page: says whether external sign-in is on", async () => {
     returnTo: null,
     registrationClosed: false,
     lastUsed: null,
+    inApp: null,
   };
   expect(await page()).toEqual({ idpEnabled: false, provider: null, ...others });
   latchkey.configure({ ...google, IDP_PROVIDER: "github" });

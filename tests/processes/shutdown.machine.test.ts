@@ -43,7 +43,12 @@ test("SIGTERM, more than once: the request and the job in flight finish, new con
   const jobs = "select data, state::text from pgboss.job where data->>'email' is not null";
   expect(await fixture.query(jobs)).toEqual([
     {
-      data: { task: "mail_password_changed", email: "bob@example.com", language: "en", passkeys: 0 },
+      data: {
+        task: "mail_password_changed",
+        email: "bob@example.com",
+        language: "en",
+        questioned: { passkeys: [], provider: false },
+      },
       state: "created",
     },
   ]);

@@ -64,6 +64,7 @@ describe("asking for a link", () => {
   test("the page's data say what registration is, and which provider is offered", async () => {
     expect((await call(register.loader, get("/register?email=grace@example.com"))).data).toEqual({
       idpEnabled: false,
+      inApp: null,
       provider: null,
       registration: "open",
       email: "grace@example.com",

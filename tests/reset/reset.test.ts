@@ -95,7 +95,12 @@ describe("posting a new password", () => {
   test("sends a mail to the owner whose links contain no token", async () => {
     await latchkey.createUser();
     await resetWith(await resetLink(latchkey), password);
-    const job = { task: "mail_password_changed", email: "ada@example.com", language: "en", passkeys: 0 };
+    const job = {
+      task: "mail_password_changed",
+      email: "ada@example.com",
+      language: "en",
+      questioned: { passkeys: [], provider: false },
+    };
     expect(await latchkey.jobs()).toEqual([job]);
     await latchkey.drain();
     expect(latchkey.mails()).toHaveLength(2);

@@ -27,7 +27,7 @@ const resetThenAccount = (t: Texts, act: string, why = t("newSignIn.check")): Pa
 ];
 
 /** A passkey's name, if a mail may show it: a thief may have chosen it, and mail clients make links of some texts. */
-const harmlessName = /^[\p{L}\p{M}\p{N} '’()_-]{1,64}$/u;
+const harmlessName = /^[\p{L}\p{M}\p{N} '’()_-]{1,32}$/u;
 
 /** Names the ways to sign in about which the account page asks. */
 function questionedWays(t: Texts, { questioned }: NoticeJob, { language, provider }: Context): string[] {
