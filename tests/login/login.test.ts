@@ -28,6 +28,8 @@ test("the login page: says whether external sign-in is on", async () => {
     registrationClosed: false,
     lastUsed: null,
     inApp: null,
+    otherAccount: false,
+    providerLogout: null,
   };
   expect(await page()).toEqual({ idpEnabled: false, provider: null, ...others });
   latchkey.configure({ ...google, IDP_PROVIDER: "github" });

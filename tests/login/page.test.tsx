@@ -95,7 +95,7 @@ describe("a notice", () => {
     ["disconnected", `It is disconnected from your account. ${connect}`],
     ["otherIdentity", another],
   ])("of a failure (%s) says what helps, and every way keeps the target", async (problem, sentence) => {
-    const failed = { ...loaded, notice: "idp_failed", problem, returnTo: "/notes" };
+    const failed = { ...loaded, notice: "idp_failed", problem, returnTo: "/notes", otherAccount: true };
     await renderPage("/login", Login, { loaded: failed });
     expect(screen.getByRole("alert").textContent?.trim()).toBe(`${lead} ${sentence}`);
     const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
