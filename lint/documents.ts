@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Command } from "commander";
-import { program } from "#server/commands/command-line";
+import { latchkeyProgram } from "#server/commands/command-line";
 import { settings } from "#server/settings/settings";
 import { providerNames, providers } from "../server/provider/providers";
 
@@ -95,7 +95,7 @@ const named: [what: string, names: string[], document: string][] = [
     stringsOf(between(textOf("server/queue/jobs.ts"), "type AccountChange =", ";")),
     "docs/applications.md",
   ],
-  ["command", program.commands.flatMap(wordsOf), "docs/commands.md"],
+  ["command", latchkeyProgram().commands.flatMap(wordsOf), "docs/commands.md"],
   ["provider", providerNames, "README.md"],
   ["provider", providerNames, "docs/providers.md"],
   ["provider's label", labels, "app/components/provider-marks.svg"],

@@ -7,7 +7,7 @@ export class StartError extends Error {
 
 /** Two processes on the folder of an embedded database would lose committed rows. */
 export class FolderInUse extends StartError {
-  constructor(folder: string) {
+  constructor(readonly folder: string) {
     super(`The data folder ${folder} is in use by another process.`);
   }
 }

@@ -3,6 +3,7 @@ import { context } from "./context";
 import { ErrorWithReason } from "./errors";
 import type { AuthenticationEvent } from "./events";
 import { countEvent } from "./metrics";
+import { askingTerminal } from "./terminal";
 
 function correlation() {
   const current = context.getStore();
@@ -26,6 +27,8 @@ export const log = pino(
     write(line: string) {
       output ??= openOutput(stream);
       output.write(line);
+      const { err } = askingTerminal() ?? {};
+      if (err && !err.isTTY) err.write(line);
     },
   },
 );

@@ -1,8 +1,10 @@
 import cluster from "node:cluster";
 import { existsSync } from "node:fs";
 import { hashesWaiting } from "./accounts/passwords/password-hashing";
+import { holdDatabase } from "./commands/open-database";
 import { type Config, loadConfig, provideConfig } from "./config";
-import { openDatabase, poolUse } from "./database/orm";
+import { folderOf } from "./database/embedded";
+import { type Database, openDatabase, poolUse } from "./database/orm";
 import { provideOrm } from "./database/unit-of-work";
 import { openFrontDoor } from "./door/front-door";
 import { openMetrics } from "./door/metrics-registry";
@@ -66,6 +68,13 @@ function warnOfSettings({ identityProvider }: Config): void {
   for (const problem of problems) warn(`${problem}.`);
 }
 
+/** Commands for the embedded database, which this process alone can open. */
+async function takeCommands(folder: string, database: Database): Promise<() => void> {
+  const { openCommandSocket } = await import("./commands/beside-service");
+  holdDatabase(database);
+  return openCommandSocket(folder, async (words) => (await import("./commands/command-line")).runCommand(words));
+}
+
 async function startService(routeOf: RouteOf): Promise<void> {
   if (existsSync(".env")) process.loadEnvFile(".env");
   const config = loadConfig(process.env);
@@ -85,6 +94,8 @@ async function startService(routeOf: RouteOf): Promise<void> {
     const registry = await openMetrics({ hashesWaiting, pool, jobs: () => queue.waiting() });
     if (!cluster.isWorker) await openMetricsServer(config.metrics, registry);
   }
+  const folder = folderOf(config.databaseUrl);
+  const endCommands = folder === null ? () => {} : await takeCommands(folder, database);
   queue.work(handleJob, config.webhook && handleWebhook);
   const endPurging = schedulePurge();
   stopOnSignal(async () => {
@@ -93,6 +104,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
     await Promise.all([frontDoor.close(), queue.stop()]);
     clearTimeout(overdue);
     await closeMailer();
+    endCommands();
     await database.close();
   });
   void frontDoor.listening.then(() => announce(config));

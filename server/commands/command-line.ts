@@ -1,36 +1,47 @@
 import { CommanderError } from "commander";
-import { DatabaseUnavailable, StartError } from "../errors";
+import { DatabaseUnavailable, FolderInUse, StartError } from "../errors";
 import { logUnexpected } from "../log";
-import { printable } from "../printable";
+import { askService } from "./beside-service";
 import { addDatabaseCommands } from "./database";
 import { addDoctor } from "./doctor/doctor";
 import { addMailCommands, addWebhookCommands } from "./given-up";
 import { addKeyCommands } from "./keys";
-import { CommandError, createProgram } from "./program";
+import { CommandError, complain, createProgram } from "./program";
 import { addUserCommands } from "./user";
 import { addUserAccessCommands } from "./user-access";
 import { addUserFileCommands } from "./user-files";
 
-export const program = createProgram();
-addDoctor(program);
-const user = program.command("user");
-addUserCommands(user);
-addUserAccessCommands(user);
-addUserFileCommands(user);
-addMailCommands(program.command("mail"));
-addWebhookCommands(program.command("webhook"));
-addKeyCommands(program.command("keys"));
-addDatabaseCommands(program.command("database"));
+/** A new one for each run: commander keeps the options of a run, and the service may run two at once. */
+export function latchkeyProgram() {
+  const program = createProgram();
+  addDoctor(program);
+  const user = program.command("user");
+  addUserCommands(user);
+  addUserAccessCommands(user);
+  addUserFileCommands(user);
+  addMailCommands(program.command("mail"));
+  addWebhookCommands(program.command("webhook"));
+  addKeyCommands(program.command("keys"));
+  addDatabaseCommands(program.command("database"));
+  return program;
+}
+
+/** Those need the database for themselves: they copy it, or change its tables. */
+const runsBesideService = ([noun]: string[]) => noun !== "database";
 
 /** @returns the exit status: 2 for wrong usage */
-export async function runCommand(words: string[]): Promise<0 | 1 | 2> {
+export async function runCommand(words: string[]): Promise<number> {
   try {
-    await program.parseAsync(words, { from: "user" });
+    await latchkeyProgram().parseAsync(words, { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof FolderInUse && runsBesideService(words)) {
+      const status = await askService(error.folder, words);
+      if (status !== null) return status;
+    }
     const expected = [CommandError, StartError, DatabaseUnavailable].some((kind) => error instanceof kind);
-    if (expected) console.error(printable((error as Error).message));
+    if (expected) complain((error as Error).message);
     else logUnexpected(error);
     return 1;
   }

@@ -4,6 +4,7 @@ import { type Database, openDatabase } from "../database/orm";
 import { provideOrm } from "../database/unit-of-work";
 import { isPrepared } from "../features/operator/schema";
 import { commandEvents } from "../log";
+import { processValue } from "../process-value";
 import { JobQueue, provideQueue } from "../queue/job-queue";
 import { CommandError } from "./program";
 
@@ -35,8 +36,16 @@ async function open<T>(databaseUrl: string, work: (database: Database, queue: Jo
 export const withUnpreparedDatabase = <T>(work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> =>
   open(readDatabaseUrl(), work);
 
+const held = processValue<Database>("held-database");
+
+/** Lets commands in this process, the service's, use its database. */
+export const holdDatabase = (database: Database): void => {
+  held.current = database;
+};
+
 /** Runs `work` with the database of the configuration. The service runs enqueued jobs at its next poll or start. */
 export async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
+  if (held.current) return work(held.current);
   const databaseUrl = readDatabaseUrl();
   const folder = folderOf(databaseUrl);
   if (folder !== null && hasNoDatabase(folder)) {

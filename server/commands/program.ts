@@ -1,17 +1,29 @@
 import { once } from "node:events";
+import type { Writable } from "node:stream";
 import { Command } from "commander";
 import { printable } from "../printable";
+import { terminal } from "../terminal";
 
 /** A reason why a command could not do its work, in one line for the operator. Nothing was changed. */
 export class CommandError extends Error {
   override name = "CommandError";
 }
 
-export const print = (text: string) => void process.stdout.write(`${printable(text)}\n`);
+/** @throws CommandError for a command of the service whose command line has gone */
+function opened(stream: Writable): Writable {
+  if (stream.destroyed) throw new CommandError("The command line has gone.");
+  return stream;
+}
+
+export const print = (text: string) => void opened(terminal().out).write(`${printable(text)}\n`);
+
+/** On standard error. */
+export const complain = (text: string) => void opened(terminal().err).write(`${printable(text)}\n`);
 
 /** Unlike `print`, writes the text as it is, and waits for a slow reader, such as `less`. */
 export async function writeLine(text: string): Promise<void> {
-  if (!process.stdout.write(`${text}\n`)) await once(process.stdout, "drain");
+  const out = opened(terminal().out);
+  if (!out.write(`${text}\n`)) await once(out, "drain");
 }
 
 export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
@@ -41,7 +53,11 @@ export const createProgram = () =>
     .exitOverride()
     .showHelpAfterError()
     .helpOption("-h, --help", "print this text")
-    .configureOutput({ outputError: (message, write) => write(printable(quoted(message))) })
+    .configureOutput({
+      writeOut: (text) => terminal().out.write(text),
+      writeErr: (text) => terminal().err.write(text),
+      outputError: (message, write) => write(printable(quoted(message))),
+    })
     .configureHelp({
       visibleCommands: (command) => command.commands.flatMap(leavesOf),
       subcommandTerm: synopsisOf,

@@ -1,13 +1,13 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { exportUsers, importUsers } from "../features/operator/user-import";
+import { readOperand } from "./beside-service";
 import { withDatabase } from "./open-database";
-import { CommandError, counted, print, writeLine } from "./program";
+import { CommandError, complain, counted, print, writeLine } from "./program";
 
 async function readLines(path: string): Promise<string[]> {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path)).split("\n");
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readOperand(path)).split("\n");
   } catch (error) {
     throw new CommandError(`${resolve(path)} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
   }
@@ -18,7 +18,7 @@ const changedMeanwhile = ["40P01", "23505"];
 
 async function importFile(path: string): Promise<void> {
   const lines = await readLines(path);
-  const written = (done: number, all: number) => console.error(`${done} of ${all} lines are written.`);
+  const written = (done: number, all: number) => complain(`${done} of ${all} lines are written.`);
   const imported = await withDatabase(() => importUsers(lines, written)).catch((error: NodeJS.ErrnoException) => {
     if (!changedMeanwhile.includes(error.code ?? "")) throw error;
     throw new CommandError("Nothing was imported: others changed the same accounts at the same time. Run it again.");

@@ -50,7 +50,8 @@ export function ormOptions({ kind, address, hosts, primary, direct }: Connection
   });
 }
 
-const requestLimit = 4_000; // ms
+/** In ms. Commands use the embedded connection, too. It cannot hang without the process. */
+const requestLimits = { postgresql: 4_000, embedded: 60_000 };
 
 /**
  * The server's limit, and the client's for a server that hangs. A connection that waits for an answer is not reused.
@@ -66,7 +67,7 @@ export function poolUse(orm: MikroORM) {
   return { connections: { used: pool.numUsed(), free: pool.numFree() }, waiting: pool.numPendingAcquires() };
 }
 
-export async function connect(connection: Connection, limit = requestLimit) {
+export async function connect(connection: Connection, limit = requestLimits[connection.kind]) {
   const orm = await MikroORM.init({
     ...Utils.merge({}, ormOptions(connection), timeLimits(limit, connection)),
     connect: false,

@@ -1,0 +1,136 @@
+import { once } from "node:events";
+import { chmod, rm } from "node:fs/promises";
+import net from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import { finished } from "node:stream/promises";
+import * as z from "zod";
+import { version } from "../../package.json";
+import { context } from "../context";
+import { errorFields, log } from "../log";
+import { atTerminal, type Terminal, terminal } from "../terminal";
+
+// The embedded database serves one process. A service that holds it runs the commands of the command line, which asks
+// by a socket in the data folder: only the folder's owner, and root, can reach it.
+
+/** `null` if the path is longer than that of a socket may be: Node would cut it. */
+function socketIn(folder: string): string | null {
+  const path = join(folder, ".commands");
+  return Buffer.byteLength(path) > longestPath ? null : path;
+}
+
+const longestPath = 107; // bytes; unix(7)
+
+/** A request is one line of JSON. The answer is lines of JSON, too: what the command prints, then its status. */
+const request = z.object({
+  version: z.string(),
+  words: z.array(z.string()),
+  /** What the command line has read, by path, in base64. */
+  files: z.record(z.string(), z.string()),
+  isTTY: z.boolean(),
+});
+type Request = z.infer<typeof request>;
+
+const answer = z.union([z.object({ out: z.string() }), z.object({ err: z.string() }), z.object({ status: z.int() })]);
+type Answer = z.infer<typeof answer>;
+
+const readFiles = new Map<string, Uint8Array>();
+
+/** Keeps what it reads: the service cannot read the files of whoever runs the command. */
+export async function readOperand(path: string): Promise<Uint8Array> {
+  const content = await terminal().readFile(path);
+  readFiles.set(path, content);
+  return content;
+}
+
+/** Lets the service that holds the folder run the command. @returns its status; `null` when no service answers */
+export async function askService(folder: string, words: string[]): Promise<number | null> {
+  const path = socketIn(folder);
+  if (path === null) return null;
+  const socket = net.connect(path);
+  try {
+    await once(socket, "connect");
+  } catch {
+    return null;
+  }
+  const files = Object.fromEntries(
+    [...readFiles].map(([path, content]) => [path, Buffer.from(content).toString("base64")]),
+  );
+  const { out, err } = terminal();
+  const asked: Request = { version, words, files, isTTY: err.isTTY === true };
+  socket.write(`${JSON.stringify(asked)}\n`);
+  for await (const line of createInterface({ input: socket })) {
+    const part = answer.parse(JSON.parse(line));
+    if ("status" in part) return part.status;
+    const stream = "out" in part ? out : err;
+    if (!stream.write("out" in part ? part.out : part.err)) await once(stream, "drain");
+  }
+  return null;
+}
+
+/** Ends when the command line has gone: what the command prints then is an error, which ends the command. */
+function terminalOf(socket: net.Socket, { files, isTTY }: Request): Terminal {
+  const send = (name: "out" | "err") => {
+    const write = (chunk: Buffer, _encoding: string, done: (error?: Error | null) => void) => {
+      const part = { [name]: chunk.toString() } as Answer;
+      if (socket.destroyed) done(new Error("The command line has gone."));
+      else socket.write(`${JSON.stringify(part)}\n`, done);
+    };
+    return Object.assign(
+      new Writable({ write }).on("error", () => {}),
+      { isTTY },
+    );
+  };
+  return {
+    out: send("out"),
+    err: send("err"),
+    readFile: async (path) => Buffer.from(files[path] ?? "", "base64"),
+  };
+}
+
+async function serve(socket: net.Socket, run: (words: string[]) => Promise<number>): Promise<void> {
+  const { value: line } = await createInterface({ input: socket })[Symbol.asyncIterator]().next();
+  const asked = request.safeParse(JSON.parse(line)).data;
+  const send = (part: Answer) => socket.write(`${JSON.stringify(part)}\n`);
+  if (asked?.version !== version) {
+    send({ err: `The service is of release ${version}: use its command line.\n` });
+    send({ status: 1 });
+  } else {
+    const { words } = asked;
+    const used = terminalOf(socket, asked);
+    const status = await atTerminal(used, () => context.run({ actor: "cli" }, () => run(words)));
+    for (const stream of [used.out, used.err]) await finished(stream.end());
+    send({ status });
+  }
+  socket.end();
+}
+
+/**
+ * Takes commands for the service that holds `folder`. Without a socket, e.g. where the folder's path is too long for
+ * one, commands say that the folder is in use. @returns a function that ends it
+ */
+export async function openCommandSocket(folder: string, run: (words: string[]) => Promise<number>) {
+  const path = socketIn(folder);
+  if (path === null) {
+    log.warn("Commands cannot run beside the service: the path of its data folder is too long for a socket.");
+    return () => {};
+  }
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+    serve(socket, run).catch((error) => {
+      if (!socket.destroyed) log.warn(errorFields(error), "A command for the service was not understood.");
+      socket.destroy();
+    });
+  });
+  await rm(path, { force: true }); // of a service that was killed: this one holds the folder's lock
+  server.listen(path);
+  await once(server, "listening");
+  await chmod(path, 0o600);
+  return () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+}

@@ -1,0 +1,170 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { failed, latchkey as runCommand, succeeded } from "../support/command";
+import { type RunningServer, startServer } from "../support/server";
+
+let folder: string;
+let server: RunningServer;
+
+const settings = () => ({ DATABASE_URL: `pglite:${folder}`, PORT: String(server.port) });
+const latchkey = (...words: string[]) => runCommand(words, settings());
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "latchkey-data-"));
+  server = await startServer({ DATABASE_URL: `pglite:${folder}` });
+});
+
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true });
+});
+
+const created = (stdout: string) => /^User id: (.+)\n(http.+)\n$/.exec(stdout)?.slice(1) ?? [];
+
+/** A new account; returns its address. */
+async function account(): Promise<string> {
+  const email = `${crypto.randomUUID()}@example.com`;
+  expect(await latchkey("user", "create", email)).toMatchObject({ status: 0 });
+  return email;
+}
+
+test("a command changes the database that the service holds", async () => {
+  const email = await account();
+  const { stdout } = await latchkey("user", "show", email, "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ email, password: null });
+});
+
+test("a command's link is the service's", async () => {
+  const { stdout } = await latchkey("user", "create", "link@example.com");
+  const [, link = ""] = created(stdout);
+  expect((await fetch(link)).status).toBe(200);
+  expect(link.startsWith(`http://localhost:${server.port}/reset-password?`)).toBe(true);
+});
+
+test("a command's events are those that it logs without a service", async () => {
+  const email = await account();
+  const { events } = await latchkey("user", "suspend", email);
+  expect(events).toEqual([{ actor: "cli", event: "user.suspended", userId: expect.any(String) }]);
+});
+
+test("the service's log has what a command did", async () => {
+  const email = await account();
+  const [{ userId } = { userId: "" }] = (await latchkey("user", "suspend", email)).events;
+  await server.waitFor(new RegExp(`"actor":"cli","event":"user.suspended","userId":"${userId}"`));
+});
+
+test("a command's error and status are those without a service", async () => {
+  expect(await latchkey("user", "show", "nobody@example.com")).toEqual(
+    failed("There is no account with the address nobody@example.com.\n"),
+  );
+});
+
+test("a wrong usage has the status 2", async () => {
+  expect(await latchkey("user", "show")).toMatchObject({ status: 2, stdout: "" });
+});
+
+test("a file is read by the command line", async () => {
+  const file = join(folder, "..", `latchkey-import-${process.pid}`);
+  await writeFile(file, '{ "email": "imported@example.com" }\n', { mode: 0o600 });
+  onTestFinished(() => rm(file));
+  expect(await latchkey("user", "import", file)).toMatchObject({
+    status: 0,
+    stdout: "1 account created, 0 skipped because the address has an account.\n",
+  });
+});
+
+test("two commands at once print their own", async () => {
+  const [one, other] = [await account(), await account()];
+  const shown = await Promise.all([one, other].map((email) => latchkey("user", "show", email, "--json")));
+  expect(shown.map(({ stdout }) => JSON.parse(stdout).email)).toEqual([one, other]);
+});
+
+test("a long output arrives whole", async () => {
+  const file = join(folder, "..", `latchkey-many-${process.pid}`);
+  const emails = Array.from({ length: 3_000 }, (_, at) => `many-${String(at).padStart(4, "0")}@example.com`);
+  await writeFile(file, emails.map((email) => JSON.stringify({ email })).join("\n"));
+  onTestFinished(() => rm(file));
+  await latchkey("user", "import", file);
+  const { stdout } = await latchkey("user", "list");
+  expect(stdout.split("\n").filter((line) => line.startsWith("many-"))).toHaveLength(3_000);
+});
+
+test("a command that is interrupted ends in the service, too", async () => {
+  const socket = net.connect(join(folder, ".commands"));
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
+  const lines = Array.from({ length: 30_000 }, (_, at) => JSON.stringify({ email: `gone-${at}@example.com` }));
+  const files = { many: Buffer.from(lines.join("\n")).toString("base64") };
+  socket.write(`${JSON.stringify({ version, words: ["user", "import", "many"], files, isTTY: false })}\n`);
+  await once(socket, "data"); // the first of three batches is written
+  socket.destroy();
+  expect((await latchkey("user", "show", "gone-1@example.com")).status).toBe(1);
+});
+
+test("the socket is its owner's alone, in a folder that is, too", async () => {
+  const modes = await Promise.all(
+    [folder, join(folder, ".commands")].map(async (path) => (await stat(path)).mode & 0o777),
+  );
+  expect(modes).toEqual([0o700, 0o600]);
+});
+
+test.each(["copy", "migrate"])("`database %s` needs the database for itself", async (name) => {
+  const words = name === "copy" ? ["postgresql://ada@127.0.0.1/x"] : [];
+  expect(await latchkey("database", name, ...words)).toEqual(
+    failed(`The data folder ${folder} is in use by another process.\n`),
+  );
+});
+
+test("a command line of another release is told to use the service's", async () => {
+  const socket = net.connect(join(folder, ".commands"));
+  socket.write(`${JSON.stringify({ version: "0.0.1", words: ["user", "list"], files: {}, isTTY: false })}\n`);
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
+  const parts = (await text(socket)).trim().split("\n");
+  expect(parts.map((part) => JSON.parse(part))).toEqual([
+    { err: `The service is of release ${version}: use its command line.\n` },
+    { status: 1 },
+  ]);
+});
+
+test("what is no request changes nothing, and the service goes on", async () => {
+  const socket = net.connect(join(folder, ".commands"));
+  socket.write("no request\n");
+  await once(socket.resume(), "close");
+  expect((await latchkey("user", "list")).status).toBe(0);
+});
+
+test("the socket of a service that was killed is taken over, and a stop removes it", async () => {
+  const home = await mkdtemp(join(tmpdir(), "latchkey-data-"));
+  onTestFinished(() => rm(home, { recursive: true }));
+  const first = await startServer({ DATABASE_URL: `pglite:${home}` });
+  await first.kill();
+  expect(await readdir(home)).toContain(".commands");
+  const next = await startServer({ DATABASE_URL: `pglite:${home}` });
+  expect(await runCommand(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(succeeded(""));
+  await next.stop();
+  expect(await readdir(home)).not.toContain(".commands");
+});
+
+test("a folder whose path is too long for a socket stops no start", async () => {
+  const home = join(await mkdtemp(join(tmpdir(), "latchkey-data-")), "x".repeat(120));
+  await mkdir(home);
+  onTestFinished(() => rm(resolve(home, ".."), { recursive: true }));
+  const long = await startServer({ DATABASE_URL: `pglite:${home}` });
+  onTestFinished(() => void long.stop());
+  expect(await runCommand(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(
+    failed(`The data folder ${home} is in use by another process.\n`),
+  );
+});
+
+test("a terminal sees no log lines", async () => {
+  const email = await account();
+  const script = `stty cols 200; exec ${process.execPath} ${resolve("server/cli.js")} user suspend ${email}`;
+  const env = { ...settings(), PATH: process.env.PATH, NODE_ENV: "production" as const };
+  const child = spawn("script", ["-qec", script, "/dev/null"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  expect((await text(child.stdout)).trim()).toBe("The account is suspended. 0 sessions ended.");
+});
