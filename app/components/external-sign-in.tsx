@@ -22,10 +22,12 @@ function WayOut({ app, address, openUrl, provider }: InAppBrowser & { provider: 
         {app === null ? t("inApp.unknown", { provider }) : t("inApp.app", { app, provider })}
       </p>
       {openUrl === null ? (
-        <label>
-          {t("inApp.copy")}
-          <input dir="ltr" readOnly value={address} onFocus={(event) => event.currentTarget.select()} />
-        </label>
+        <div className="field">
+          <p>{t("inApp.copy")}</p>
+          <p className="value" dir="ltr">
+            {address}
+          </p>
+        </div>
       ) : (
         <p>
           <a href={openUrl} className="button">

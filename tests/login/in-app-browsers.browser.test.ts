@@ -16,7 +16,7 @@ test.each([true, false])(
     await page.goto("/login?return_to=%2Fnotes");
     await arrive(page, "Log in");
     await page.getByText("You are in the browser of Instagram.").waitFor();
-    expect(await page.getByLabel("copy this address").inputValue()).toBe(`${site.url()}/login?return_to=%2Fnotes`);
+    await page.getByText(`${site.url()}/login?return_to=%2Fnotes`, { exact: true }).waitFor();
     if (javaScriptEnabled) await survey(page, "login-in-app-iphone");
   },
 );
