@@ -22,16 +22,13 @@ const layers = [
   "^server/languages/",
 ];
 
-/** Data alone: the values of a setting are its names. */
-const providerTable = "^server/provider/providers\\.ts$";
-
 const upward = (name, layers, above) =>
   layers.map((layer, index) => ({
     name: `no-import-upward-in-${name}-${index + 1}`,
     comment: "A layer imports the layers below it only.",
     severity: "error",
     from: { path: layer, pathNot: layers.slice(0, index) },
-    to: { path: [...above, ...layers.slice(0, index)], pathNot: providerTable },
+    to: { path: [...above, ...layers.slice(0, index)] },
   }));
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -46,12 +43,6 @@ export default {
       severity: "error",
       from: { path: "^server/(queue|mail|provider)/" },
       to: { path: "^server/(queue|mail|provider)/", pathNot: "^server/$1/" },
-    },
-    {
-      name: "the-provider-table-is-data",
-      severity: "error",
-      from: { path: providerTable },
-      to: { path: "^(app|server)/" },
     },
     {
       name: "app-imports-features",

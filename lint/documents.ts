@@ -2,13 +2,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Command } from "commander";
 import { latchkeyProgram } from "#server/commands/command-line";
+import { providerNames } from "#server/settings/provider-names";
 import { settings } from "#server/settings/settings";
-import { providerNames, providers } from "../server/provider/providers";
+import { providers } from "../server/provider/providers";
 
 /**
  * Says whether README is over its size, which link or anchor leads nowhere, which command of README nothing runs,
  * which event, reason, webhook type, command, provider, table or mail driver no document names, which setting is not
- * read, and which page the browser tests do not visit.
+ * read, which page the browser tests do not visit, and what CHANGELOG.md does not tell.
  */
 
 const problems: string[] = [];
@@ -96,8 +97,8 @@ const named: [what: string, names: string[], document: string][] = [
     "docs/applications.md",
   ],
   ["command", latchkeyProgram().commands.flatMap(wordsOf), "docs/commands.md"],
-  ["provider", providerNames, "README.md"],
-  ["provider", providerNames, "docs/providers.md"],
+  ["provider", [...providerNames], "README.md"],
+  ["provider", [...providerNames], "docs/providers.md"],
   ["provider's label", labels, "app/components/provider-marks.svg"],
   ["table", tables, "docs/requirements.md"],
   ["setting", Object.values(settings).flatMap(Object.keys), "server/config.ts"],
@@ -111,6 +112,32 @@ for (const [what, names, document] of named) {
     if (!new RegExp(`\\b${name.replaceAll(".", "\\.")}\\b`).test(text))
       problems.push(`${document}: no word of the ${what} ${name}`);
   }
+}
+
+/** What came without a line of its own in CHANGELOG.md, before this check. */
+const earlier = `
+  login.succeeded, login.throttled, password_reset.requested, password_reset.sent, password_reset.completed,
+  password_reset.refused, password.changed, email_change.requested, email_change.completed,
+  email_change.refused, registration.requested, registration.sent, registration.completed, registration.refused,
+  idp.started, idp.succeeded, idp.linked, idp.unlinked, idp.logout_refused, passkey.added, passkey.removed,
+  passkey.succeeded, session.ended, account.deleted, user.suspended, user.restored, user.groups_changed,
+  password.not_looked_up, users.imported, user.created, user.email_changed, user.provider_linked,
+  user.provider_unlinked, user.password_changed, user.deleted, user reset-link, user end-sessions, user unlink,
+  user delete, user restore, user clear-limits, user end-all-sessions, mail retry, webhook retry, database copy,
+  gitlab, RESEND_API_KEY, POSTMARK_SERVER_TOKEN, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_PROVIDER,
+  IDP_AUTHORIZE_URL, IDP_SCOPE, IDP_PKCE, BRAND_LOGO, BRAND_COLOR, TERMS_URL, PRIVACY_URL, DEFAULT_LOCALE,
+  METRICS_PORT, METRICS_HOST, resend, postmark
+`
+  .trim()
+  .split(/,\s+/);
+
+const changelog = textOf("CHANGELOG.md");
+const told = ["event or reason", "webhook type", "command", "provider", "setting", "mail driver"];
+for (const [what, names] of named.filter(([what]) => told.includes(what))) {
+  // Not the reasons of an event, which have no dot.
+  const news = names.filter((name) => (what !== "event or reason" || name.includes(".")) && !earlier.includes(name));
+  for (const name of news)
+    if (!changelog.includes(name)) problems.push(`CHANGELOG.md: no line has the ${what} ${name}`);
 }
 
 for (const problem of problems) console.error(problem);

@@ -12,10 +12,8 @@ export type { AnswerTexts, MailTexts, PageTexts, Texts } from "./en";
 /** Every text of every language. Never in the browser's bundle. */
 export const texts: Record<Language, Texts> = { en, de, fr, es, ja, ar };
 
-/** Turns keys into what the server answers. */
 export const answersIn = (language: Language): Translate<AnswerTexts> =>
   translator<AnswerTexts>(language, texts[language].answers);
 
-/** Turns keys into texts of mails. */
 export const mailTextsIn = (language: Language): Translate<MailTexts> =>
   translator<MailTexts>(language, texts[language].mails);

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { ProviderName } from "../settings/provider-names";
 
 export interface Profile {
   id: string;
@@ -152,8 +153,4 @@ export const providers = {
     emails: null,
   },
   oidc: { label: null, endpoints: null, issuer: null, prompt: "select_account", ...openIdConnect },
-} satisfies Record<string, Provider>;
-
-export type ProviderName = keyof typeof providers;
-
-export const providerNames = Object.keys(providers) as ProviderName[];
+} satisfies Record<ProviderName, Provider>;

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type Language, languages } from "../languages/languages";
-import { providerNames } from "../provider/providers";
 import { databaseUrl, directUrl } from "./database-url";
 import * as forms from "./forms";
 import { logo } from "./logo";
+import { providerNames } from "./provider-names";
 import { parseCookieDomain } from "./session-domain";
 import { parseSmtpUrl } from "./smtp-url";
 

@@ -1,5 +1,6 @@
 import type { Environment } from "#server/config";
-import type { Profile, ProviderName } from "#server/provider/providers";
+import type { Profile } from "#server/provider/providers";
+import type { ProviderName } from "#server/settings/provider-names";
 
 export interface Step {
   name: "discovery" | "token" | "profile" | "emails";

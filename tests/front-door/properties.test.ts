@@ -9,7 +9,8 @@ import { currentRequest } from "#server/context";
 import { PasswordReset, Registration } from "#server/database/entities";
 import { openFrontDoor } from "#server/door/front-door";
 import { signInProblems } from "#server/features/visitor/external-sign-in";
-import { type ProviderName, providers } from "#server/provider/providers";
+import { providers } from "#server/provider/providers";
+import { providerNames } from "#server/settings/provider-names";
 import * as idp from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
@@ -337,7 +338,7 @@ describe("any answer of the provider", () => {
     for (const { email } of users) expect(parseAddress(email)).toBe(email);
   });
 
-  describe.each(Object.keys(providers) as ProviderName[])("%s's profile", (name) => {
+  describe.each(providerNames)("%s's profile", (name) => {
     const { profile } = providers[name];
     const { idField, steps } = providerCases[name]();
     const answer = Object.keys(steps.find((step) => step.name === "profile")!.answer);

@@ -94,7 +94,8 @@ export async function endEveryLink(em: EntityManager, userId: string, ...emails:
 
 /**
  * The rows are locked in one order: otherwise two users whose changes name each other's addresses could deadlock.
- * `endAllSessions` ends a user's changes. To end also those that name an address, call this first, with both.
+ * `endAllSessions` ends only the user's own changes. To end other users' changes to an address too, call this first with
+ * both conditions.
  */
 export async function endEmailChanges(em: EntityManager, where: FilterQuery<EmailChange>): Promise<void> {
   const rows = await em.find(EmailChange, where, {
