@@ -39,7 +39,7 @@ async function withPasskey() {
   const email = newAddress();
   await register(site, page, email);
   await authenticator.setPresent(true);
-  await page.getByRole("button", { name: "Add a passkey", exact: true }).click();
+  await page.getByRole("button", { name: "Create the passkey", exact: true }).click();
   await page.getByText("The passkey was added.").waitFor();
   await page.context().clearCookies();
   return { page, authenticator, email };
