@@ -1,6 +1,9 @@
 import { setMaxListeners } from "node:events";
+import { verify } from "@node-rs/argon2";
 import { expect, test } from "vitest";
 import { newClientAddress } from "../support/client-address";
+import { latchkey as runCommand } from "../support/command";
+import { goodPassword } from "../support/passwords";
 import { runLatchkey } from "../support/running-latchkey";
 
 const latchkey = runLatchkey();
@@ -31,4 +34,14 @@ test("logins whose clients have closed the connection are not evaluated", async 
   const [, later = ""] = output().split("GET /login ");
   expect(later).toContain("login.succeeded");
   expect(later.split("login.failed").length - 1).toBeLessThanOrEqual(3); // those that were being hashed
+});
+
+test("a stored hash was made with 19 MiB, two passes and one lane", { tags: "11.4.2" }, async () => {
+  const email = "stored@example.com";
+  await latchkey.register(email);
+  const { stdout } = await runCommand(["user", "export"], { DATABASE_URL: latchkey.databaseUrl() });
+  const exported = stdout.split("\n").find((line) => line.includes(email)) ?? "";
+  const { passwordHash } = JSON.parse(exported);
+  expect(passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  expect(await verify(passwordHash, goodPassword)).toBe(true); // with what the hash states
 });
