@@ -2,16 +2,7 @@ import type { InAppBrowser } from "#server/features/visitor/in-app-browser";
 import { withReturnTo } from "~/answers/return-to";
 import { useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
-import { LastUsed } from "./form-controls";
-import marks from "./provider-marks.svg";
-
-export function Mark({ of }: { of: string }) {
-  return (
-    <svg className="mark" aria-hidden="true" focusable="false">
-      <use href={`${marks}#${of}`} />
-    </svg>
-  );
-}
+import { LastUsed, Mark } from "./form-controls";
 
 /** Says that the provider's button does not work in this app's browser, and offers another browser. */
 function WayOut({ app, address, openUrl, provider }: InAppBrowser & { provider: string }) {
@@ -37,11 +28,6 @@ function WayOut({ app, address, openUrl, provider }: InAppBrowser & { provider: 
       )}
     </>
   );
-}
-
-export function LeaveProvider({ providerLogout }: { providerLogout: string | null }) {
-  const t = useTexts();
-  return providerLogout && <p className="aside">{<a href={providerLogout}>{t("login.leaveProvider")}</a>}</p>;
 }
 
 interface ExternalSignInProps {

@@ -1,6 +1,7 @@
 import { Form, useNavigation } from "@remix-run/react";
 import { type InputHTMLAttributes, type ReactNode, useId } from "react";
 import { useTexts } from "~/document/language";
+import marks from "./provider-marks.svg";
 
 // One file: with three, the pages of mailed links needed two more requests at their first load and exceeded 100 KiB.
 
@@ -63,6 +64,15 @@ export function EmailField(input: Partial<Omit<FieldProps, "type">>) {
       spellCheck={false}
       {...input}
     />
+  );
+}
+
+/** The symbol of a way to sign in, which a screen reader does not name. */
+export function Mark({ of }: { of: string }) {
+  return (
+    <svg className="mark" aria-hidden="true" focusable="false">
+      <use href={`${marks}#${of}`} />
+    </svg>
   );
 }
 

@@ -5,8 +5,7 @@ import { returnToName, withReturnTo } from "~/answers/return-to";
 import { Text, useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
 import type { LinkParameters, LinkRefusal, OpenedLink } from "~/forms/mailed-link";
-import { Mark } from "./external-sign-in";
-import { EmailField, EmailForm, SubmitButton } from "./form-controls";
+import { EmailField, EmailForm, Mark, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";
 import { NewPasswordFields } from "./password-field";
 

@@ -89,6 +89,11 @@ export const Unavailable = ({ requestId }: { requestId: string | undefined }) =>
   </Notice>
 );
 
+export function LeaveProvider({ providerLogout }: { providerLogout: string | null }) {
+  const { t } = usePage();
+  return providerLogout && <p className="aside">{<a href={providerLogout}>{t("login.leaveProvider")}</a>}</p>;
+}
+
 /** For every page about passwords, with `PASSWORDS=off`. */
 export function NoPasswords() {
   const { t, passwordless } = usePage();

@@ -3,8 +3,7 @@ import { type FormEvent, startTransition, useCallback, useEffect, useState } fro
 import { withReturnTo } from "~/answers/return-to";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
-import { Mark } from "./external-sign-in";
-import { LastUsed, SubmitButton } from "./form-controls";
+import { LastUsed, Mark, SubmitButton } from "./form-controls";
 import { Notice } from "./page";
 
 /** The library would make the first load too large. Browsers without these functions show only the button. */

@@ -21,9 +21,9 @@ import {
 } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
-import { ExternalSignIn, LeaveProvider } from "~/components/external-sign-in";
+import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailField, LastUsed, SubmitButton } from "~/components/form-controls";
-import { Notice, Page, Unavailable } from "~/components/page";
+import { LeaveProvider, Notice, Page, Unavailable } from "~/components/page";
 import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
 import { SignInFailed } from "~/components/sign-in-failed";
