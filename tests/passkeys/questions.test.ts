@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { connectProvider } from "#server/features/owner/provider-link";
 import { act, confirmAddress, logIn, openAccount, resetWith } from "../support/account-calls";
 import { Authenticator } from "../support/authenticator";
 import { google, signInWithGoogle } from "../support/google-sign-in";
@@ -21,6 +22,7 @@ beforeEach(async () => {
 });
 
 const profile = { sub: "1001", email: "ada@example.com", email_verified: true, name: "Ada" };
+const connected = { email: "ada@example.com", emailVerified: true, name: null, pictureUrl: null };
 const link = () => latchkey.execute("update users set idp_id = '1001', idp_issuer = 'google'");
 
 const reset = async () => resetWith(await resetLink(latchkey), newPassword);
@@ -200,6 +202,31 @@ describe("to keep", () => {
     const added = new Authenticator();
     await addPasskey(added, await loggedIn());
     expect(await keepPasskey(cookieOf(await signInBy(added)))).toMatchObject({ status: 200 });
+  });
+});
+
+describe("what a thief adds is in question, too:", () => {
+  test("a passkey that is added in a session which began by a passkey in question", async () => {
+    await reset();
+    const thiefs = cookieOf(await signInBy(authenticator));
+    const added = new Authenticator();
+    await addPasskey(added, thiefs, { name: "Another phone" });
+    expect((await asked(thiefs)).passkeys).toEqual(["Old phone", "Another phone"]);
+    expect(await keepPasskey(cookieOf(await signInBy(added)))).toMatchObject({ status: 422 });
+  });
+
+  test("a passkey that is added in a session which is older than the question", async () => {
+    await signInWithGoogle(profile); // links by address, and ends no session
+    await addPasskey(new Authenticator(), session, { name: "Another phone" });
+    expect((await asked(session)).passkeys).toEqual(["Old phone", "Another phone"]);
+  });
+
+  test("a provider that is connected in such a session", async () => {
+    await reset();
+    const thiefs = cookieOf(await signInBy(authenticator));
+    const { sessionId } = (await latchkey.execute<{ sessionId: string }>('select id as "sessionId" from sessions'))[0]!;
+    await connectProvider({ userId, sessionId }, { ...connected, id: "666" });
+    expect((await asked(thiefs)).provider).toBe(true);
   });
 });
 

@@ -148,7 +148,12 @@ class PasskeyRefused extends ErrorWithReason<PasskeyFailure> {
 }
 
 /** @throws PasskeyRefused when the account has its `most` passkeys, or anybody has this one */
-export async function insertPasskey(em: EntityManager, userId: string, passkey: NewPasskey, most = mostPasskeys) {
+export async function insertPasskey(
+  em: EntityManager,
+  userId: string,
+  passkey: NewPasskey & { questionedAt?: Date | null },
+  most = mostPasskeys,
+) {
   if ((await em.count(Passkey, { user: userId })) >= most) throw new PasskeyRefused("too_many");
   await em.insert(Passkey, { ...passkey, user: userId }).catch((error: unknown) => {
     throw error instanceof UniqueConstraintViolationException ? new PasskeyRefused("known") : error;

@@ -1,6 +1,6 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { config } from "../../config";
-import { Passkey, type User } from "../../database/entities";
+import { Passkey, type Session, type User } from "../../database/entities";
 import { configuredIssuer, isLinked } from "../provider/provider-identities";
 import { forgetDevices } from "../sessions/devices";
 
@@ -19,6 +19,26 @@ export async function distrustEarlierUser(em: EntityManager, user: User, isNewLi
   await forgetDevices(em, user.id);
   await em.nativeUpdate(Passkey, { user: user.id }, { questionedAt });
   if (user.idpId !== null && !isNewLink) user.idpQuestionedAt = questionedAt;
+}
+
+/**
+ * What is in question of the account, for a session of it. `ofWay`: since when the way by which the session began is.
+ * `inherited`: since when what the session adds must be, because the session is in question or older than a question.
+ * Both are `null` for a session that is not.
+ */
+export async function questionsFor(em: EntityManager, user: User, session: Session) {
+  const passkeys = await em.find(Passkey, { user: user.id, questionedAt: { $ne: null } });
+  const provider = user.idpQuestionedAt ?? null;
+  const times = [provider, ...passkeys.map(({ questionedAt }) => questionedAt)].map((at) => at?.getTime() ?? 0);
+  const newest = Math.max(...times) > 0 ? new Date(Math.max(...times)) : null;
+  const ofWay = {
+    password: null,
+    provider,
+    passkey: passkeys.find(({ credentialId }) => credentialId === session.credentialId)?.questionedAt ?? null,
+    unknown: newest,
+  }[session.way ?? "unknown"];
+  const isOlder = newest !== null && session.createdAt <= newest;
+  return { passkeys, ofWay, inherited: ofWay ?? (isOlder ? newest : null) };
 }
 
 /** The ways to sign in to the account. */

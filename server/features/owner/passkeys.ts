@@ -9,9 +9,9 @@ import {
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseName } from "../../accounts/users/users";
-import { waysIn } from "../../accounts/users/ways-in";
+import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
-import { Passkey } from "../../database/entities";
+import { Passkey, Session } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Owner } from "./sessions";
 
@@ -56,7 +56,9 @@ export async function addPasskey(
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return "session_ended" as const;
-    await insertPasskey(em, user.id, passkey, by === "upgrade" ? 1 : mostPasskeys);
+    const session = await em.findOneOrFail(Session, { id: owner.sessionId });
+    const { inherited: questionedAt } = await questionsFor(em, user, session); // a thief's passkey is no answer
+    await insertPasskey(em, user.id, { ...passkey, questionedAt }, by === "upgrade" ? 1 : mostPasskeys);
     await tell(em, "passkey_added", user, { language: owner.language });
     return "added" as const;
   }).catch(passkeyRefused);

@@ -2,8 +2,9 @@ import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
-import { waysIn } from "../../accounts/users/ways-in";
+import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
+import { Session } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
 import { ExternalSignInError } from "../../errors";
 import type { Profile } from "../../provider/providers";
@@ -16,7 +17,10 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
     if (!user) throw new ExternalSignInError("another_session");
     if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
     if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
+    const session = await em.findOneOrFail(Session, { id: owner.sessionId });
+    const { inherited } = await questionsFor(em, user, session);
     link(user, identity, profile);
+    user.idpQuestionedAt = inherited;
     await tell(em, "provider_linked", user, { language: owner.language });
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");

@@ -1,5 +1,6 @@
 import { type Actor, lockOwner } from "../../accounts/sessions/sessions";
-import { Passkey, Session } from "../../database/entities";
+import { questionsFor } from "../../accounts/users/ways-in";
+import { Session } from "../../database/entities";
 import { afterCommit, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 
@@ -15,16 +16,10 @@ export async function keepWayIn(
     const user = await lockOwner(em, owner);
     const session = await em.findOne(Session, { id: owner.sessionId });
     if (!user || !session) return "session_ended";
-    const passkeys = await em.find(Passkey, { user: user.id, questionedAt: { $ne: null } });
+    const { passkeys, ofWay } = await questionsFor(em, user, session);
     const passkey = passkeys.find((one) => one.credentialId === credentialId);
     const questionedAt = credentialId === null ? user.idpQuestionedAt : passkey?.questionedAt;
-    const isInQuestion = {
-      password: false,
-      provider: user.idpQuestionedAt != null,
-      passkey: passkeys.some((one) => one.credentialId === session.credentialId),
-      unknown: true,
-    }[session.way ?? "unknown"];
-    if (!questionedAt || isInQuestion || session.createdAt <= questionedAt) return "refused";
+    if (!questionedAt || ofWay || session.createdAt <= questionedAt) return "refused";
     if (passkey) passkey.questionedAt = null;
     else user.idpQuestionedAt = null;
     afterCommit(em, () => logEvent({ event: passkey ? "passkey.kept" : "idp.kept", userId: user.id }));
