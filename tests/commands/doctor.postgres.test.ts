@@ -122,9 +122,9 @@ const mailSettings = (SMTP_URL: string) => ({
 test.each<[Settings, string[]]>([
   [{ TRUST_PROXY: "127.0.0.1, 10.0.0.0/8, 2001:db8::/32" }, []],
   [
-    { TRUST_PROXY: "10.0.0.0/8, 0.0.0.0/0, 10.0.0.0/7, 2001:d00::/24" },
+    { TRUST_PROXY: "10.0.0.0/8, 0.0.0.0/1, 10.0.0.0/7, 2001:d00::/24" },
     [
-      "warn whoever is in 0.0.0.0/0 or 10.0.0.0/7 or 2001:d00::/24 chooses the client's address and host (TRUST_PROXY)" +
+      "warn whoever is in 0.0.0.0/1 or 10.0.0.0/7 or 2001:d00::/24 chooses the client's address and host (TRUST_PROXY)" +
         " Mend: name the proxies' own addresses or networks",
     ],
   ],

@@ -7,6 +7,7 @@ import { isLanguage, type Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { enqueue, queue } from "../../queue/job-queue";
 import type { AccountChange, ChangedUser, NoticeJob, QuestionedWays } from "../../queue/jobs";
+import { configuredIssuer, isLinked } from "../provider/provider-identities";
 
 /** The URL if it is https: the provider chose it, and pages and applications show it. */
 export const shownPicture = (url: string | null | undefined): string | null =>
@@ -83,10 +84,12 @@ const changes = {
 } as const satisfies Record<string, Report>;
 
 /** The ways to sign in about which the account page asks. */
-async function questionedWays(em: EntityManager, { id, idpId, idpQuestionedAt }: User): Promise<QuestionedWays> {
-  const where = { user: id, questionedAt: { $ne: null } };
+async function questionedWays(em: EntityManager, user: User): Promise<QuestionedWays> {
+  const issuer = configuredIssuer();
+  const where = { user: user.id, questionedAt: { $ne: null } };
   const passkeys = config().relyingPartyId === null ? [] : await em.find(Passkey, where, { fields: ["name"] });
-  return { passkeys: passkeys.map(({ name }) => name), provider: idpId !== null && idpQuestionedAt != null };
+  const provider = issuer !== null && isLinked(user, issuer) && user.idpQuestionedAt != null;
+  return { passkeys: passkeys.map(({ name }) => name), provider };
 }
 
 interface Details {
