@@ -66,6 +66,36 @@ export type LogoutTokenFailure = "invalid" | "used" | "no_sub" | "key_set";
 /** Why the mail service refused a mail for good. */
 export type MailRefusal = "recipient_refused" | "message_refused";
 
+/** What an account's history tells of. A sign-in has a `way`. */
+export type AccountEventType =
+  | "session.started"
+  | "session.ended"
+  | "registration.completed"
+  | "password_reset.requested"
+  | "password_reset.completed"
+  | "password.changed"
+  | "email_change.requested"
+  | "email_change.completed"
+  | "idp.linked"
+  | "idp.unlinked"
+  | "idp.failed"
+  | "passkey.added"
+  | "passkey.removed"
+  | "passkey.failed"
+  | "user.suspended"
+  | "user.restored"
+  | "user.groups_changed"
+  | "limits.cleared"
+  | MailEventType;
+
+export type MailEventType = "mail.sent" | "mail.refused" | "mail.bounced" | "mail.complained";
+
+/** What told that mails to an address do not arrive. */
+export type UndeliverableBy = Exclude<MailEventType, "mail.sent">;
+
+/** Who made a change. */
+export type Actors = "owner" | "operator" | "provider";
+
 /** Every authentication event that is logged. No event holds an address or a token. */
 export type AuthenticationEvent =
   | { event: "login.succeeded"; userId: string }
@@ -90,6 +120,7 @@ export type AuthenticationEvent =
   | { event: "passkey.added" | "passkey.removed" | "passkey.kept" | "passkey.succeeded"; userId: string }
   | { event: "passkey.failed"; reason: PasskeyFailure; userId?: string }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
+  | { event: "mail.bounced" | "mail.complained"; userId: string }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }
   | { event: "webhook.failed"; reason: "retries_exhausted" | "waited_too_long" }
   | { event: "webhook.stopped" }

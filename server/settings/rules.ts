@@ -1,4 +1,4 @@
-import { isConfidential, notHttps } from "./forms";
+import { isConfidential, isWebhookSecret, notHttps, notWebhookSecret } from "./forms";
 import { allowedTarget, wildcardDomain } from "./return-to";
 import { isWithin } from "./session-domain";
 import type { KnownValues } from "./settings";
@@ -24,7 +24,8 @@ export const plainIssuerWarning = (issuer: string | null | undefined): string[] 
 /** The problems of the rules between settings. A setting with a problem of its own breaks none. */
 export function brokenRules(values: KnownValues, appUrl: string | undefined, production: boolean): string[] {
   const { MAIL_DRIVER, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_PROVIDER, IDP_ISSUER, IDP_TRUST_EMAIL } = values;
-  const { SESSION_IDLE, SESSION_MAX, SESSION_DOMAIN, RETURN_ORIGINS, AFTER_SIGN_IN, METRICS_PORT } = values;
+  const { SESSION_IDLE, SESSION_MAX, SESSION_DOMAIN, RETURN_ORIGINS, AFTER_SIGN_IN, METRICS_PORT, MAIL_EVENTS_SECRET } =
+    values;
   const isEmbedded = values.DATABASE_URL?.startsWith("pglite:");
   const hasMailService = MAIL_DRIVER !== undefined && MAIL_DRIVER !== "log";
   const hasProvider = IDP_CLIENT_ID !== null || IDP_CLIENT_SECRET !== null;
@@ -48,6 +49,18 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
     ],
     [METRICS_PORT && METRICS_PORT === values.PORT, "METRICS_PORT must be another port than PORT"],
     [hasMailService && values.MAIL_FROM === null, "MAIL_FROM is missing: a mail service needs the sender's address"],
+    [
+      MAIL_EVENTS_SECRET && MAIL_DRIVER === "resend" && !isWebhookSecret(MAIL_EVENTS_SECRET),
+      `MAIL_EVENTS_SECRET ${notWebhookSecret}`,
+    ],
+    [
+      MAIL_EVENTS_SECRET && MAIL_DRIVER === "postmark" && MAIL_EVENTS_SECRET.length < 16,
+      "MAIL_EVENTS_SECRET must have 16 characters or more",
+    ],
+    [
+      MAIL_EVENTS_SECRET && /^(?:log|smtp)$/.test(MAIL_DRIVER ?? ""),
+      "MAIL_EVENTS_SECRET must not be set: MAIL_DRIVER is not resend or postmark",
+    ],
     [
       hasMailService && production && values.APP_URL === null,
       "APP_URL is missing: mailed links need the public address of this service",

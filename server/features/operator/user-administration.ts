@@ -3,7 +3,8 @@ import { issueLink, lockAddresses } from "../../accounts/links/mailed-links";
 import { kindOf } from "../../accounts/passwords/stored-hashes";
 import { notLinked } from "../../accounts/provider/provider-identities";
 import { parseAddress } from "../../accounts/users/email-address";
-import { createUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
+import { record } from "../../accounts/users/history";
+import { createUser, lockUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
 import { noWayIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import { Device, PasswordReset, User } from "../../database/entities";
@@ -76,6 +77,8 @@ export async function* listUsers(which: {
 /** Clears the limits of an address and of its account's browsers. @returns how many counts there were */
 export function clearLimits(email: string): Promise<number> {
   return unitOfWork(async (em) => {
+    const user = await lockUser(em, { email });
+    if (user) await record(em, [user.id], {}, { type: "limits.cleared" });
     const devices = await em.find(Device, { user: { email } }, { fields: ["tokenHash"] });
     const hashes = devices.map(({ tokenHash }) => tokenHash);
     return clearAllAttempts(em, email, hashes);
@@ -85,7 +88,10 @@ export function clearLimits(email: string): Promise<number> {
 /** `null` with `PASSWORDS=off`. */
 export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string | null> {
   if (!config().passwords.on) return null;
-  const token = await query((em) => issueLink(em, PasswordReset, email));
+  const token = await unitOfWork(async (em) => {
+    if (await lockUser(em, { id })) await record(em, [id], {}, { type: "password_reset.requested" });
+    return issueLink(em, PasswordReset, email);
+  });
   logEvent({ event: "password_reset.requested", userId: id });
   return resetLink(email, token);
 }
@@ -95,7 +101,9 @@ export async function createUserWithoutPassword(email: string, name: string | nu
   const id = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
     if (invites) await enqueue(em, { task: "mail_invitation", email, language: config().defaultLanguage });
-    return createUser(em, { email, name });
+    const created = await createUser(em, { email, name });
+    await record(em, [created], {}, { type: "registration.completed" });
+    return created;
   }).catch(nullIfTaken);
   if (id === null) return null;
   logEvent({ event: "registration.completed", userId: id });

@@ -17,7 +17,7 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
     if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
     if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
     link(user, identity, profile);
-    await tell(em, "provider_linked", user, { language: owner.language });
+    await tell(em, "provider_linked", user, { by: owner });
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
     throw error;
@@ -43,7 +43,7 @@ export async function unlinkProvider(
     user.idpBlockedAt = new Date();
     const began = user.idpQuestionedAt ? { way: "provider" as const } : null;
     user.idpQuestionedAt = null;
-    await tell(em, "provider_unlinked", user, { language: actor.language });
+    await tell(em, "provider_unlinked", user, { by: actor });
     return endSessionsExcept(em, actor, "unlinked", began);
   });
 }
