@@ -5,13 +5,14 @@ import { notLinked } from "../../accounts/provider/provider-identities";
 import { parseAddress } from "../../accounts/users/email-address";
 import { record } from "../../accounts/users/history";
 import { createUser, lockUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
-import { noWayIn } from "../../accounts/users/ways-in";
+import { noWayIn, waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import { Device, PasswordReset, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 import { resetLink } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
+import { eventsOf, plainEvent } from "../owner/activity";
 import { passkeysOf } from "../owner/passkeys";
 import { activeSessions, browserName } from "../owner/sessions";
 
@@ -22,6 +23,7 @@ export function findUser(typedEmail: string): Promise<User | null> {
 
 export async function accountDetails(user: User) {
   const sessions = await activeSessions(user.id);
+  const ways = await query((em) => waysIn(em, user));
   const links = await query((em) => em.count(PasswordReset, { email: user.email, expiresAt: { $gt: new Date() } }));
   return {
     id: user.id,
@@ -30,6 +32,9 @@ export async function accountDetails(user: User) {
     groups: user.groups,
     createdAt: user.createdAt,
     suspendedAt: user.suspendedAt ?? null,
+    undeliverableAt: user.undeliverableAt ?? null,
+    undeliverableBy: user.undeliverableBy ?? null,
+    hasWayIn: ways.password || ways.provider || ways.passkeys > 0,
     password: user.passwordHash ? (kindOf(user.passwordHash) ?? "unknown") : null,
     provider: user.idpId === null ? null : { id: user.idpId, issuer: user.idpIssuer ?? null },
     providerBlockedAt: user.idpBlockedAt ?? null,
@@ -48,6 +53,7 @@ export async function accountDetails(user: User) {
       createdAt,
       lastSeenAt,
     })),
+    events: (await eventsOf(user.id)).map(plainEvent),
   };
 }
 
@@ -55,19 +61,24 @@ export type AccountDetails = Awaited<ReturnType<typeof accountDetails>>;
 
 export type ListedUser = Pick<User, "id" | "email" | "name" | "groups" | "createdAt" | "suspendedAt">;
 
-/** In the order of the addresses: all users, those of one group, the suspended, those without the provider or a way to sign in. */
+/**
+ * In the order of the addresses: all users, those of one group, the suspended, those without the provider or a way to
+ * sign in, those whose mails do not arrive.
+ */
 export async function* listUsers(which: {
   group?: string;
   unlinked?: true;
   wayIn?: boolean;
   suspended?: true;
+  undeliverable?: true;
 }): AsyncGenerator<ListedUser> {
-  const { group, unlinked, wayIn, suspended } = which;
+  const { group, unlinked, wayIn, suspended, undeliverable } = which;
   const where = {
     ...(group !== undefined && { groups: { $contains: [group] } }),
     ...(unlinked && notLinked()),
     ...(wayIn === false && noWayIn()),
     ...(suspended && { suspendedAt: { $ne: null } }),
+    ...(undeliverable && { undeliverableAt: { $ne: null } }),
   };
   for await (const { id, email, name, groups, createdAt, suspendedAt } of usersByAddress(where)) {
     yield { id, email, name, groups, createdAt, suspendedAt };
