@@ -1,3 +1,5 @@
+import type { AnswerTexts } from "./languages/texts";
+
 /** Why a call to another service failed: `status 400`, `timeout`, … */
 export type CallFailureReason =
   | "timeout"
@@ -66,29 +68,10 @@ export type LogoutTokenFailure = "invalid" | "used" | "no_sub" | "key_set";
 /** Why the mail service refused a mail for good. */
 export type MailRefusal = "recipient_refused" | "message_refused";
 
-/** What an account's history tells of. A sign-in has a `way`. */
-export type AccountEventType =
-  | "session.started"
-  | "session.ended"
-  | "registration.completed"
-  | "password_reset.requested"
-  | "password_reset.completed"
-  | "password.changed"
-  | "email_change.requested"
-  | "email_change.completed"
-  | "idp.linked"
-  | "idp.unlinked"
-  | "idp.failed"
-  | "passkey.added"
-  | "passkey.removed"
-  | "passkey.failed"
-  | "user.suspended"
-  | "user.restored"
-  | "user.groups_changed"
-  | "limits.cleared"
-  | MailEventType;
+/** What an account's history tells of: what has a text in every language. A sign-in has a `way`. */
+export type AccountEventType = keyof AnswerTexts["events"];
 
-export type MailEventType = "mail.sent" | "mail.refused" | "mail.bounced" | "mail.complained";
+export type MailEventType = Extract<AccountEventType, `mail.${string}`>;
 
 /** What told that mails to an address do not arrive. */
 export type UndeliverableBy = Exclude<MailEventType, "mail.sent">;

@@ -1,4 +1,3 @@
-import { Link } from "@remix-run/react";
 import type { shownSessions } from "~/account/account-page";
 import { useTexts } from "~/document/language";
 import { ActionForm, Row, Section } from "./account-action";
@@ -7,34 +6,29 @@ import { MomentLine } from "./moment";
 export function SessionList({ sessions }: { sessions: ReturnType<typeof shownSessions> }) {
   const t = useTexts();
   return (
-    <>
-      <Section
-        title={t("sessions.title")}
-        action={sessions.length > 1 && <ActionForm intent="end-other-sessions" submit={t("sessions.endOthers")} />}
-      >
-        {sessions.map(({ id, browser, since, lastSeen, current }) => (
-          <Row
-            key={id}
-            name={
-              <>
-                {browser}
-                {current && <strong> · {t("sessions.thisBrowser")}</strong>}
-              </>
-            }
-            detail={
-              <>
-                <MomentLine of="sessions.since" {...since} />
-                <MomentLine of="sessions.lastSeen" {...lastSeen} follows />
-              </>
-            }
-          >
-            {!current && <ActionForm intent="end-session" sessionId={id} submit={t("sessions.end")} />}
-          </Row>
-        ))}
-      </Section>
-      <p className="aside">
-        <Link to="/account/activity">{t("sessions.activity")}</Link>
-      </p>
-    </>
+    <Section
+      title={t("sessions.title")}
+      action={sessions.length > 1 && <ActionForm intent="end-other-sessions" submit={t("sessions.endOthers")} />}
+    >
+      {sessions.map(({ id, browser, since, lastSeen, current }) => (
+        <Row
+          key={id}
+          name={
+            <>
+              {browser}
+              {current && <strong> · {t("sessions.thisBrowser")}</strong>}
+            </>
+          }
+          detail={
+            <>
+              <MomentLine of="sessions.since" {...since} />
+              <MomentLine of="sessions.lastSeen" {...lastSeen} follows />
+            </>
+          }
+        >
+          {!current && <ActionForm intent="end-session" sessionId={id} submit={t("sessions.end")} />}
+        </Row>
+      ))}
+    </Section>
   );
 }

@@ -1,5 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { data, useActionData, useLoaderData, useLocation } from "@remix-run/react";
+import { data, Link, useActionData, useLoaderData, useLocation } from "@remix-run/react";
 import { Fragment } from "react";
 import { factsOf } from "#server/door/request-facts";
 import { hasPasskeys, passkeysOf } from "#server/features/owner/passkeys";
@@ -97,6 +97,9 @@ export default function Dashboard() {
         <Questions {...waysIn} />
         <WaysIn {...waysIn} />
         <SessionList sessions={sessions} />
+        <p className="aside">
+          <Link to="/account/activity">{t("sessions.activity")}</Link>
+        </p>
         <AccountDetails email={user.email} />
         <DeleteAccount />
       </Fragment>

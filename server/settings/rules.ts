@@ -1,7 +1,7 @@
 import { isConfidential, isWebhookSecret, notHttps, notWebhookSecret } from "./forms";
 import { allowedTarget, wildcardDomain } from "./return-to";
 import { isWithin } from "./session-domain";
-import type { KnownValues } from "./settings";
+import type { KnownValues, Values } from "./settings";
 
 /** Issuers of many organisations, where a tenant or a user can state any address. The fourth means `consumers`. */
 const tenants = "common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad";
@@ -21,11 +21,19 @@ const isPlain = (url: string | null | undefined) => Boolean(url) && !isConfident
 export const plainIssuerWarning = (issuer: string | null | undefined): string[] =>
   isPlain(issuer) ? ["IDP_ISSUER is http: the client's secret and people's addresses cross the network in clear"] : [];
 
+const hasNoEvents = () => "must not be set: MAIL_DRIVER is not resend or postmark";
+
+const eventsSecretProblem: Record<Values["MAIL_DRIVER"], (secret: string) => string | false> = {
+  log: hasNoEvents,
+  smtp: hasNoEvents,
+  resend: (secret) => !isWebhookSecret(secret) && notWebhookSecret,
+  postmark: (secret) => secret.length < 16 && "must have 16 characters or more",
+};
+
 /** The problems of the rules between settings. A setting with a problem of its own breaks none. */
 export function brokenRules(values: KnownValues, appUrl: string | undefined, production: boolean): string[] {
   const { MAIL_DRIVER, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_PROVIDER, IDP_ISSUER, IDP_TRUST_EMAIL } = values;
-  const { SESSION_IDLE, SESSION_MAX, SESSION_DOMAIN, RETURN_ORIGINS, AFTER_SIGN_IN, METRICS_PORT, MAIL_EVENTS_SECRET } =
-    values;
+  const { SESSION_IDLE, SESSION_MAX, SESSION_DOMAIN, RETURN_ORIGINS, AFTER_SIGN_IN, METRICS_PORT } = values;
   const isEmbedded = values.DATABASE_URL?.startsWith("pglite:");
   const hasMailService = MAIL_DRIVER !== undefined && MAIL_DRIVER !== "log";
   const hasProvider = IDP_CLIENT_ID !== null || IDP_CLIENT_SECRET !== null;
@@ -38,6 +46,9 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
   const isOutsideWildcard = (origin: string) => origin.includes("*") && isOutside(wildcardDomain(origin) ?? "");
   const noProvider = "no provider is configured (IDP_CLIENT_ID)";
 
+  const eventsSecret = values.MAIL_EVENTS_SECRET;
+  const eventsProblem = eventsSecret && MAIL_DRIVER && eventsSecretProblem[MAIL_DRIVER](eventsSecret);
+
   const rules: [isBroken: unknown, problem: string][] = [
     [
       isEmbedded && values.PROCESSES && values.PROCESSES > 1,
@@ -49,18 +60,7 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
     ],
     [METRICS_PORT && METRICS_PORT === values.PORT, "METRICS_PORT must be another port than PORT"],
     [hasMailService && values.MAIL_FROM === null, "MAIL_FROM is missing: a mail service needs the sender's address"],
-    [
-      MAIL_EVENTS_SECRET && MAIL_DRIVER === "resend" && !isWebhookSecret(MAIL_EVENTS_SECRET),
-      `MAIL_EVENTS_SECRET ${notWebhookSecret}`,
-    ],
-    [
-      MAIL_EVENTS_SECRET && MAIL_DRIVER === "postmark" && MAIL_EVENTS_SECRET.length < 16,
-      "MAIL_EVENTS_SECRET must have 16 characters or more",
-    ],
-    [
-      MAIL_EVENTS_SECRET && /^(?:log|smtp)$/.test(MAIL_DRIVER ?? ""),
-      "MAIL_EVENTS_SECRET must not be set: MAIL_DRIVER is not resend or postmark",
-    ],
+    [eventsProblem, `MAIL_EVENTS_SECRET ${eventsProblem}`],
     [
       hasMailService && production && values.APP_URL === null,
       "APP_URL is missing: mailed links need the public address of this service",

@@ -2,7 +2,6 @@ import { type BrowserNames, browserText } from "../../accounts/sessions/devices"
 import { config } from "../../config";
 import { AccountEvent } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
-import type { AccountEventType } from "../../events";
 import type { Language } from "../../languages/languages";
 import { type AnswerTexts, answersIn, type MailTexts, mailTextsIn } from "../../languages/texts";
 import type { TextKey } from "../../languages/translate";
@@ -25,32 +24,6 @@ export const plainEvent = ({ at, type, actor, way, browser, system, detail }: Ac
   system: system ?? null,
   detail: detail ?? null,
 });
-
-/** Each type needs a text in every language. `mail.sent` and `mail.refused` name the mail. */
-export const eventTexts = {
-  "session.started": "activity.signedIn",
-  "session.ended": "activity.sessionsEnded",
-  "registration.completed": "activity.created",
-  "password_reset.requested": "activity.linkMade",
-  "password_reset.completed": "activity.passwordReset",
-  "password.changed": "activity.passwordChanged",
-  "email_change.requested": "activity.emailChanging",
-  "email_change.completed": "activity.emailChanged",
-  "idp.linked": "activity.providerLinked",
-  "idp.unlinked": "activity.providerUnlinked",
-  "idp.failed": "activity.providerRefused",
-  "passkey.added": "activity.passkeyAdded",
-  "passkey.removed": "activity.passkeyRemoved",
-  "passkey.failed": "activity.passkeyRefused",
-  "user.suspended": "activity.suspended",
-  "user.restored": "activity.restored",
-  "user.groups_changed": "activity.groupsChanged",
-  "limits.cleared": "activity.limitsCleared",
-  "mail.sent": "activity.mailSent",
-  "mail.refused": "activity.mailRefused",
-  "mail.bounced": "activity.mailBounced",
-  "mail.complained": "activity.mailComplained",
-} as const satisfies Record<AccountEventType, TextKey<AnswerTexts>>;
 
 const waysOfSignIn = {
   password: "activity.signedInPassword",
@@ -79,7 +52,7 @@ const mailSubjects = {
 
 function textOf({ type, way, detail }: AccountEvent): TextKey<AnswerTexts> {
   if (type === "session.started" && way) return waysOfSignIn[way];
-  return type === "password_reset.completed" && detail === "passkey" ? "activity.passkeySet" : eventTexts[type];
+  return type === "password_reset.completed" && detail === "passkey" ? "activity.passkeySet" : `events.${type}`;
 }
 
 /** What happened, and who did it in which browser, in the reader's language. */
@@ -90,7 +63,7 @@ export function eventWords(event: AccountEvent, language: Language): { what: str
   const subjectKey = mailSubjects[event.detail as MailKind] as "providerLinked.subject" | undefined;
   const values = { provider, brand: config().brand.name };
   const mail = (event.actor === null && subjectKey && mailText(subjectKey, values)) || "";
-  const what = t(textOf(event) as "activity.mailSent", { ...values, mail });
+  const what = t(textOf(event) as "events.mail.sent", { ...values, mail });
   const names: BrowserNames = { browser: event.browser ?? null, system: event.system ?? null };
   const by = {
     owner: () => browserText(names, language),
