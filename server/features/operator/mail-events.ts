@@ -12,7 +12,6 @@ type Told = "mail.bounced" | "mail.complained";
 
 /** An event that says that mails to an address do not arrive, or that their reader calls them spam. */
 interface MailEvent {
-  /** What the service calls the event. */
   id: string;
   type: Told;
   at: string;
@@ -24,42 +23,54 @@ interface EventSource {
   /** For a 401 (RFC 9110, section 15.5.2). */
   challenge: string;
   isGenuine(secret: string, headers: Headers, body: string): boolean;
-  /** `null` for what says nothing of the kind. */
-  read(headers: Headers, body: string): MailEvent | null;
+  /** Of an event of this kind; of nothing else. */
+  shape: z.ZodType<MailEvent>;
 }
 
-/** `null` for what is no JSON. */
-function parseJson(text: string): unknown {
+const resendMail = { from: z.string(), to: z.tuple([z.string()]) };
+const bounce = z.object({ type: z.literal("Permanent") });
+
+/** https://resend.com/docs/webhooks/emails/bounced, …/complained and …/suppressed, with the header `svix-id` */
+const resendEvent = z
+  .object({ svixId: z.string(), created_at: z.string() })
+  .and(
+    z.union([
+      z.object({ type: z.literal("email.bounced"), data: z.object({ ...resendMail, bounce }) }),
+      z.object({ type: z.enum(["email.suppressed", "email.complained"]), data: z.object(resendMail) }),
+    ]),
+  )
+  .transform(({ svixId, type, created_at: at, data: { from, to } }): MailEvent => {
+    return {
+      id: `resend ${svixId}`,
+      type: type === "email.complained" ? "mail.complained" : "mail.bounced",
+      at,
+      from,
+      to: to[0],
+    };
+  });
+
+/** https://postmarkapp.com/developer/webhooks/bounce-webhook and …/spam-complaint-webhook */
+const postmarkEvent = z
+  .object({ ID: z.string(), BouncedAt: z.string(), From: z.string(), Email: z.string() })
+  .and(
+    z.union([
+      z.object({ RecordType: z.literal("Bounce"), Type: z.enum(["HardBounce", "BadEmailAddress"]) }),
+      z.object({ RecordType: z.literal("SpamComplaint") }),
+    ]),
+  )
+  .transform(({ RecordType: type, ID: id, BouncedAt: at, From: from, Email: to }): MailEvent => {
+    return { id: `${type} ${id}`, type: type === "Bounce" ? "mail.bounced" : "mail.complained", at, from, to };
+  });
+
+/** The event of a body; `null` for what is no JSON. Postmark's ids have 64 bits, which no JavaScript number has: texts. */
+function parseEvent(headers: Headers, body: string): unknown {
   try {
-    return JSON.parse(text);
+    const event = JSON.parse(body.replace(/"ID"\s*:\s*(\d+)/g, '"ID":"$1"'));
+    return { ...event, svixId: headers.get("svix-id") };
   } catch {
     return null;
   }
 }
-
-/** https://resend.com/docs/webhooks/emails/bounced, …/complained and …/suppressed */
-const resendEvent = z.object({
-  created_at: z.string(),
-  data: z.object({ from: z.string(), to: z.tuple([z.string()]) }),
-});
-const resendType = z.union([
-  z.object({
-    type: z.literal("email.bounced"),
-    data: z.object({ bounce: z.object({ type: z.literal("Permanent") }) }),
-  }),
-  z.object({ type: z.enum(["email.suppressed", "email.complained"]) }),
-]);
-
-/**
- * https://postmarkapp.com/developer/webhooks/bounce-webhook and …/spam-complaint-webhook. Its ids are integers of 64 bits,
- * which are no JavaScript numbers: they are read as texts.
- */
-const postmarkEvent = z.object({ ID: z.string(), BouncedAt: z.string(), From: z.string(), Email: z.string() });
-const postmarkType = z.union([
-  z.object({ RecordType: z.literal("Bounce"), Type: z.enum(["HardBounce", "BadEmailAddress"]) }),
-  z.object({ RecordType: z.literal("SpamComplaint") }),
-]);
-const idsAsTexts = (json: string) => json.replace(/"ID"\s*:\s*(\d+)/g, '"ID":"$1"');
 
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
@@ -78,15 +89,7 @@ const sources: Record<"resend" | "postmark", EventSource> = {
         throw error;
       }
     },
-    read(headers, body) {
-      const json = parseJson(body);
-      const type = resendType.safeParse(json).data?.type;
-      const event = resendEvent.safeParse(json).data;
-      if (!type || !event) return null;
-      const { from, to } = event.data;
-      const told = type === "email.complained" ? "mail.complained" : "mail.bounced";
-      return { id: `resend ${headers.get("svix-id")}`, type: told, at: event.created_at, from, to: to[0] };
-    },
+    shape: resendEvent,
   },
   postmark: {
     challenge: 'Basic realm="Latchkey"',
@@ -95,14 +98,7 @@ const sources: Record<"resend" | "postmark", EventSource> = {
       const [, password = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(credentials, "base64").toString()) ?? [];
       return timingSafeEqual(digest(password), digest(secret));
     },
-    read(_headers, body) {
-      const json = parseJson(idsAsTexts(body));
-      const type = postmarkType.safeParse(json).data?.RecordType;
-      const event = postmarkEvent.safeParse(json).data;
-      if (!type || !event) return null;
-      const { ID: id, BouncedAt: at, From: from, Email: to } = event;
-      return { id: `${type} ${id}`, type: type === "Bounce" ? "mail.bounced" : "mail.complained", at, from, to };
-    },
+    shape: postmarkEvent,
   },
 };
 
@@ -127,13 +123,13 @@ export function mailEvents() {
   const { mail } = config();
   if (mail.driver === "log" || mail.driver === "smtp" || mail.eventsSecret === null) return null;
   const secret = mail.eventsSecret;
-  const { challenge, isGenuine, read } = sources[mail.driver];
+  const { challenge, isGenuine, shape } = sources[mail.driver];
   return {
     challenge,
     /** Stores what an event tells of an account. @returns whether the mail service sent it @throws DatabaseUnavailable */
     async take(headers: Headers, body: string): Promise<boolean> {
       if (!isGenuine(secret, headers, body)) return false;
-      const event = read(headers, body);
+      const { data: event } = shape.safeParse(parseEvent(headers, body));
       if (event) await store(event);
       return true;
     },
