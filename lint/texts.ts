@@ -34,11 +34,13 @@ function stringsIn(files: ts.SourceFile[]): RegExp[] {
       if (ts.isStringLiteralLike(node)) found.add(escaped(node.text));
       if (!ts.isTemplateExpression(node) || !/^\w+\./.test(node.head.text)) return;
       found.add(
-        [node.head, ...node.templateSpans.map(({ literal }) => literal)].map(({ text }) => escaped(text)).join("\\w+"),
+        [node.head, ...node.templateSpans.map(({ literal }) => literal)]
+          .map(({ text }) => escaped(text))
+          .join("[\\w.]+"),
       );
     });
   }
-  return [...found].filter((text) => /^\w+\\\.[\w\\+]+$/.test(text)).map((text) => new RegExp(`^${text}$`));
+  return [...found].filter((text) => /^\w+\\\.[\w\\+.[\]]+$/.test(text)).map((text) => new RegExp(`^${text}$`));
 }
 
 const keysOf = (texts: Record<string, object>) =>

@@ -34,7 +34,7 @@ function mailConfig(v: Values) {
   if (driver === "log") return { driver, from };
   if (driver === "smtp") return { driver, from, server: given(v.SMTP_URL) };
   const apiUrl = v.MAIL_API_URL && withoutSlash(v.MAIL_API_URL);
-  return { driver, from, apiUrl, apiKey: given(v[mailServices[driver].setting]) };
+  return { driver, from, apiUrl, apiKey: given(v[mailServices[driver].setting]), eventsSecret: v.MAIL_EVENTS_SECRET };
 }
 
 /** Where a value is `null`, the provider's entry or its discovery document decides. */

@@ -1,3 +1,5 @@
+import type { AnswerTexts } from "./languages/texts";
+
 /** Why a call to another service failed: `status 400`, `timeout`, … */
 export type CallFailureReason =
   | "timeout"
@@ -66,6 +68,17 @@ export type LogoutTokenFailure = "invalid" | "used" | "no_sub" | "key_set";
 /** Why the mail service refused a mail for good. */
 export type MailRefusal = "recipient_refused" | "message_refused";
 
+/** What an account's history tells of: what has a text in every language. A sign-in has a `way`. */
+export type AccountEventType = keyof AnswerTexts["events"];
+
+export type MailEventType = Extract<AccountEventType, `mail.${string}`>;
+
+/** What told that mails to an address do not arrive. */
+export type UndeliverableBy = Exclude<MailEventType, "mail.sent">;
+
+/** Who made a change. */
+export type Actors = "owner" | "operator" | "provider";
+
 /** Every authentication event that is logged. No event holds an address or a token. */
 export type AuthenticationEvent =
   | { event: "login.succeeded"; userId: string }
@@ -90,6 +103,7 @@ export type AuthenticationEvent =
   | { event: "passkey.added" | "passkey.removed" | "passkey.kept" | "passkey.succeeded"; userId: string }
   | { event: "passkey.failed"; reason: PasskeyFailure; userId?: string }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
+  | { event: "mail.bounced" | "mail.complained"; userId: string }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }
   | { event: "webhook.failed"; reason: "retries_exhausted" | "waited_too_long" }
   | { event: "webhook.stopped" }

@@ -1,17 +1,39 @@
+import { recordMail } from "./accounts/users/history";
 import { config } from "./config";
+import { MailRefused } from "./errors";
 import { purgeExpired } from "./features/operator/purge";
 import { mailEmailChange } from "./features/owner/email-change";
 import { mailNotice } from "./features/owner/notices";
 import { mailInvitation, mailPasswordReset } from "./features/visitor/password-reset";
 import { mailRegistration } from "./features/visitor/registration";
 import type { Language } from "./languages/languages";
-import { logEvent } from "./log";
-import type { Job, JobHandler } from "./queue/jobs";
+import { logEvent, logUnexpected } from "./log";
+import { type Job, type JobHandler, type MailCall, mailKind } from "./queue/jobs";
+
+type MailJob = Extract<Job, { email: string }>;
+
+/**
+ * Ends the job of a mail by writing into the history what became of it: by one statement, also where no mail was sent,
+ * because a statement for known addresses alone would show in time. If it fails, the mail is not sent again.
+ */
+const recorded =
+  ({ email, task }: MailJob, call: MailCall) =>
+  async () => {
+    const outcome = await call().catch((error: unknown) => {
+      if (error instanceof MailRefused) return error;
+      throw error;
+    });
+    const refusal = outcome instanceof MailRefused ? outcome : null;
+    const type = refusal ? "mail.refused" : outcome === "sent" ? "mail.sent" : null;
+    const isUndeliverable = refusal?.reason === "recipient_refused";
+    await recordMail(email, { type, detail: mailKind(task), isUndeliverable }).catch(logUnexpected);
+    if (refusal) throw refusal;
+  };
 
 /** A job from an earlier version may have no language. */
 const languageOf = (job: { language?: Language }) => job.language ?? config().defaultLanguage;
 
-export const handleJob: JobHandler<Job> = async (job, enqueued) => {
+function mail(job: MailJob): Promise<MailCall> {
   switch (job.task) {
     case "mail_password_reset":
       return mailPasswordReset(job.email, languageOf(job));
@@ -21,6 +43,13 @@ export const handleJob: JobHandler<Job> = async (job, enqueued) => {
       return mailRegistration(job.email, languageOf(job), job.return_to);
     case "mail_email_change":
       return mailEmailChange(job.email, languageOf(job), job);
+    default:
+      return mailNotice(job, languageOf(job));
+  }
+}
+
+export const handleJob: JobHandler<Job> = async (job, enqueued) => {
+  switch (job.task) {
     case "log_event": {
       const told = { ...job.event, actor: "cli", at: enqueued.at.toISOString() };
       return void logEvent(told);
@@ -28,6 +57,6 @@ export const handleJob: JobHandler<Job> = async (job, enqueued) => {
     case "purge_expired":
       return void (await purgeExpired());
     default:
-      return mailNotice(job, languageOf(job));
+      return recorded(job, await mail(job));
   }
 };

@@ -22,6 +22,7 @@ function createCounters({ Counter, Histogram }: Prometheus, registry: Registry) 
   for (const reason of ["recipient_refused", "message_refused", "retries_exhausted"]) {
     events.inc({ event: "mail.failed", reason }, 0);
   }
+  for (const event of ["mail.bounced", "mail.complained"]) events.inc({ event }, 0);
   events.inc({ event: "webhook.failed", reason: "retries_exhausted" }, 0);
   return { events, mails, requests };
 }

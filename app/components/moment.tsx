@@ -10,9 +10,19 @@ type MomentLineProps = ReturnType<typeof shownMoment> & {
 };
 
 /** Only a script knows the visitor's time zone. */
-export function MomentLine({ of, at, ago, exact, follows }: MomentLineProps) {
+function useExact({ at, exact }: Pick<MomentLineProps, "at" | "exact">): string {
   const { language } = usePage();
-  const title = useHydrated() ? localMomentIn(language, new Date(at)) : exact;
+  return useHydrated() ? localMomentIn(language, new Date(at)) : exact;
+}
+
+export const Moment = (moment: ReturnType<typeof shownMoment>) => (
+  <time dateTime={moment.at} title={moment.ago}>
+    {useExact(moment)}
+  </time>
+);
+
+export function MomentLine({ of, at, ago, exact, follows }: MomentLineProps) {
+  const title = useExact({ at, exact });
   const time = (text: string) => (
     <time dateTime={at} title={title}>
       {text}

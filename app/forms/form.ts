@@ -15,7 +15,8 @@ const formTypes = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)(
 const refuse = (status: 403 | 413 | 415, statusText: string) =>
   new Response(null, { status, statusText, headers: status === 413 ? { Connection: "close" } : {} });
 
-async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+/** @throws Response: 413 for more than `largest` bytes */
+export async function readBody(request: Request, largest: number): Promise<Uint8Array<ArrayBuffer>> {
   const stated = Number(request.headers.get("Content-Length"));
   if (stated > largestDiscarded) throw refuse(413, "Content Too Large");
   const chunks: Uint8Array[] = [];
@@ -24,9 +25,9 @@ async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
     size += part.value.byteLength;
     if (size > largestDiscarded) break;
-    if (size <= largestForm) chunks.push(part.value);
+    if (size <= largest) chunks.push(part.value);
   }
-  if (Math.max(size, stated) > largestForm) throw refuse(413, "Content Too Large");
+  if (Math.max(size, stated) > largest) throw refuse(413, "Content Too Large");
   return new Uint8Array(Buffer.concat(chunks));
 }
 
@@ -35,7 +36,7 @@ async function readFormData(request: Request): Promise<FormData> {
   if (factsOf(request).crossSite) throw refuse(403, "Forbidden");
   const type = request.headers.get("Content-Type") ?? "";
   if (!formTypes.test(type)) throw refuse(415, "Unsupported Media Type");
-  const body = await readBody(request);
+  const body = await readBody(request, largestForm);
   try {
     return await new Response(body, { headers: { "Content-Type": type } }).formData();
   } catch {

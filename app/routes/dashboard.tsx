@@ -1,5 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { data, useActionData, useLoaderData, useLocation } from "@remix-run/react";
+import { data, Link, useActionData, useLoaderData, useLocation } from "@remix-run/react";
 import { Fragment } from "react";
 import { factsOf } from "#server/door/request-facts";
 import { hasPasskeys, passkeysOf } from "#server/features/owner/passkeys";
@@ -33,6 +33,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       hasPassword: password,
       isLinked: linked,
       isLinkQuestioned: linkQuestioned,
+      isUndeliverable: undeliverable,
     } = owner.user;
     const sessions = await activeSessions(owner.userId);
     const passkeys = hasPasskeys(factsOf(request).origin) ? await passkeysOf(owner.userId) : null;
@@ -40,7 +41,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const provider = providerLabel(owner.language);
     allowLogOut(request, linked ? null : consentOrigin());
     const page = {
-      user: { name, email, picture, password, linked, linkQuestioned },
+      user: { name, email, picture, password, linked, linkQuestioned, undeliverable },
       provider,
       canConnect: provider !== null && !linked,
       passkeys: passkeys && { ...shownPasskeys(owner, passkeys), ...offer },
@@ -85,12 +86,20 @@ export default function Dashboard() {
     <Page title={t("common.accountTitle")} wide>
       <Person {...user} />
       {done && <Notice role="status">{done}</Notice>}
+      {user.undeliverable && (
+        <Notice role="status" calm>
+          {t("account.undeliverable", { email: user.email, details: t("account.details") })}
+        </Notice>
+      )}
       {problem && <Notice role="alert">{problem}</Notice>}
       {/* A new key after each action: the forms are closed and empty again, as after a page load. */}
       <Fragment key={key}>
         <Questions {...waysIn} />
         <WaysIn {...waysIn} />
         <SessionList sessions={sessions} />
+        <p className="aside">
+          <Link to="/account/activity">{t("sessions.activity")}</Link>
+        </p>
         <AccountDetails email={user.email} />
         <DeleteAccount />
       </Fragment>

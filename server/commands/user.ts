@@ -26,6 +26,33 @@ export function withUser<T>(typedEmail: string, work: (user: User) => Promise<T>
   });
 }
 
+const undeliverable = {
+  "mail.bounced": "Mails to this address bounce",
+  "mail.complained": "A mail was reported as spam, and the mail service may send no more,",
+  "mail.refused": "The mail service refuses this address",
+};
+
+/** What keeps the owner out now, in sentences; `null` for nothing. */
+function obstacles(details: AccountDetails): string | null {
+  const { suspendedAt, hasWayIn, loginBlockedUntil, resetMailsBlockedUntil, undeliverableAt, undeliverableBy } =
+    details;
+  const sentences = [
+    suspendedAt && `The account is suspended since ${suspendedAt.toISOString()}.`,
+    !hasWayIn && "There is no way in: no password, no provider and no passkey.",
+    loginBlockedUntil && `Logins are limited until ${loginBlockedUntil.toISOString()}, except on known browsers.`,
+    resetMailsBlockedUntil && `Reset mails are limited until ${resetMailsBlockedUntil.toISOString()}.`,
+    undeliverableAt && `${undeliverable[undeliverableBy ?? "mail.bounced"]} since ${undeliverableAt.toISOString()}.`,
+  ];
+  return sentences.filter(Boolean).join(" ") || null;
+}
+
+const shownEvents = 20;
+
+function eventText({ at, type, actor, way, browser, system, detail }: AccountDetails["events"][number]): string {
+  const where = [browser, system].filter(Boolean).join(" on ");
+  return [at.toISOString(), type, way, detail, actor && `by the ${actor}`, where].filter(Boolean).join(", ");
+}
+
 function asText(details: AccountDetails): string {
   const { provider, providerBlockedAt, loginBlockedUntil, resetMailsBlockedUntil, sessions } = details;
   const lines: [string, string | null][] = [
@@ -52,6 +79,9 @@ function asText(details: AccountDetails): string {
       "  Session",
       `${browser}, since ${createdAt.toISOString()}, last seen ${lastSeenAt.toISOString()}`,
     ]),
+    ["Kept out", obstacles(details)],
+    ["Events", String(details.events.length)],
+    ...details.events.slice(0, shownEvents).map((event): [string, string] => ["  Event", eventText(event)]),
   ];
   return lines.flatMap(([label, value]) => (value === null ? [] : `${`${label}:`.padEnd(20)} ${value}`)).join("\n");
 }
@@ -118,8 +148,8 @@ export function addUserCommands(user: Command): void {
   add(
     "show",
     "show an account",
-    "Shows how the account's owner can sign in, since when and in which browsers the owner is signed in, and whether a " +
-      "limit blocks logins or reset mails at present. Changes nothing.",
+    "Shows how the account's owner can sign in, since when and in which browsers the owner is signed in, what keeps the " +
+      `owner out at present, and the last ${shownEvents} events of the account (--json: all). Changes nothing.`,
   )
     .option(...jsonOption)
     .action(show);

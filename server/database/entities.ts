@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import type { JWK } from "jose";
+import type { AccountEventType, Actors, UndeliverableBy } from "../events";
 import type { SignInWay } from "../rules";
 import { passwordKindIndex } from "./password-kinds";
 
@@ -26,6 +27,9 @@ export const User = defineEntity({
     language: p.text().nullable(),
     suspendedAt: p.datetime().nullable(),
     groups: p.array().default([]),
+    /** Since when mails to the address do not arrive, and what told so. */
+    undeliverableAt: p.datetime().nullable(),
+    undeliverableBy: p.text().$type<UndeliverableBy>().nullable(),
     createdAt: p.datetime(),
   },
   uniques: [{ name: "users_idp_unique", properties: ["idpId", "idpIssuer"] }],
@@ -60,6 +64,8 @@ export const Session = defineEntity({
   tableName: "sessions",
   properties: {
     id: p.uuid().primary(),
+    /** The id with which it began, if it has got another one: events name it by this id. */
+    key: p.uuid().nullable(),
     tokenHash: p.text().unique("sessions_token_hash_unique"),
     user: ofUser,
     userAgent: p.text().nullable(),
@@ -73,6 +79,30 @@ export const Session = defineEntity({
   },
 });
 export type Session = InferEntity<typeof Session>;
+
+/** The history of an account. Holds no address, no token and no address of a client. */
+export const AccountEvent = defineEntity({
+  name: "AccountEvent",
+  tableName: "account_events",
+  properties: {
+    id: p.uuid().primary().defaultRaw("gen_random_uuid()"),
+    user: () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade"),
+    at: p.datetime().index(),
+    type: p.text().$type<AccountEventType>(),
+    /** `null` for an event about a mail. */
+    actor: p.text().$type<Actors>().nullable(),
+    /** Of a sign-in, a refused one too. */
+    way: p.text().$type<SignInWay>().nullable(),
+    browser: p.text().nullable(),
+    system: p.text().nullable(),
+    /** Of the session that did it. */
+    sessionKey: p.uuid().nullable(),
+    /** A word of a closed list. */
+    detail: p.text().nullable(),
+  },
+  indexes: [{ properties: ["user", "at"] }],
+});
+export type AccountEvent = InferEntity<typeof AccountEvent>;
 
 export const Device = defineEntity({
   name: "Device",
@@ -169,6 +199,7 @@ export const entities = [
   PasswordReset,
   Registration,
   Session,
+  AccountEvent,
   Device,
   EmailChange,
   Passkey,

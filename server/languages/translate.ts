@@ -72,7 +72,7 @@ export function templateOf(
   key: string,
   values: Record<string, string | number> = {},
 ): string {
-  const [section = "", name = ""] = key.split(".");
+  const [section = "", name = ""] = key.split(/\.(.*)/); // the name of an event has a dot
   return selectForm(language, texts[section]?.[name] ?? key, values.count);
 }
 

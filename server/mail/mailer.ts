@@ -23,7 +23,7 @@ const [provide, current] = providedValue<Calls>("mailer", "No mail driver has be
 export const provideMailer = (mailer: Mailer): void => provide({ mailer, recentCalls: new RecentCalls() });
 
 /** @throws MailRefused when the mail service refuses the message for good, else another Error */
-export async function sendMail(to: string, message: Message): Promise<void> {
+export async function sendMail(to: string, message: Message): Promise<"sent"> {
   const { mailer, recentCalls } = current();
   try {
     await recentCalls.make(() => mailer.send({ to, ...message }));
@@ -32,6 +32,7 @@ export async function sendMail(to: string, message: Message): Promise<void> {
     throw error;
   }
   countMail("sent");
+  return "sent";
 }
 
 /**
@@ -39,7 +40,10 @@ export async function sendMail(to: string, message: Message): Promise<void> {
  * call to the mail service and fails as that call did, so the job keeps its place in the queue and is retried like one
  * with a mail. A mail that was refused for good ended its job, so it is no failure here. @throws SimulatedFailure
  */
-export const simulateMail = (): Promise<void> => current().recentCalls.simulate();
+export async function simulateMail(): Promise<"simulated"> {
+  await current().recentCalls.simulate();
+  return "simulated";
+}
 
 export const verifyMailer = (): Promise<void> => current().mailer.verify();
 

@@ -74,14 +74,22 @@ export type Job =
   /** An event of a command. */
   | { task: "log_event"; event: AuthenticationEvent };
 
+/** The task of a mail without its prefix: what an account's history calls the mail. */
+export type MailKind = Extract<Job, { email: string }>["task"] extends `mail_${infer Kind}` ? Kind : never;
+
+export const mailKind = (task: `mail_${MailKind}`) => task.replace("mail_", "") as MailKind;
+
 export interface WebhookJob {
   task: "webhook";
   type: AccountChange;
   data: ChangedUser;
 }
 
+/** A job's call to the mail service, or what stands in for it. */
+export type MailCall = () => Promise<"sent" | "simulated">;
+
 /** The second part of a job: its call to the mail service, or to the application. */
-export type MailCall = () => Promise<void>;
+type JobCall = () => Promise<unknown>;
 
 /** The first part of a job: its work in the database. Resolves with the second part, if there is one. */
-export type JobHandler<Task> = (job: Task, enqueued: { id: string; at: Date }) => Promise<MailCall | undefined>;
+export type JobHandler<Task> = (job: Task, enqueued: { id: string; at: Date }) => Promise<JobCall | undefined>;

@@ -127,11 +127,15 @@ function parseWebhookUrl(text: string): string | null {
 export const webhookUrl = parsed(parseWebhookUrl, `${notHttps}, without credentials`);
 
 /** Standard Webhooks 1.0: 24 to 64 bytes, base64. */
-export const webhookSecret = z.string().refine((text) => {
+export function isWebhookSecret(text: string): boolean {
   const [, base64 = ""] = /^whsec_(.+)$/.exec(text) ?? [];
   const bytes = Buffer.from(base64, "base64");
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString("base64") === base64;
-}, "must be whsec_ and the base64 of 24 to 64 bytes");
+}
+
+export const notWebhookSecret = "must be whsec_ and the base64 of 24 to 64 bytes";
+
+export const webhookSecret = z.string().refine(isWebhookSecret, notWebhookSecret);
 
 /** The origin in the spelling of the URL Standard; `null` when the text has more than an origin, or is none. */
 function parseOrigin(text: string): string | null {

@@ -1,7 +1,7 @@
-import { isConfidential, notHttps } from "./forms";
+import { isConfidential, isWebhookSecret, notHttps, notWebhookSecret } from "./forms";
 import { allowedTarget, wildcardDomain } from "./return-to";
 import { isWithin } from "./session-domain";
-import type { KnownValues } from "./settings";
+import type { KnownValues, Values } from "./settings";
 
 /** Issuers of many organisations, where a tenant or a user can state any address. The fourth means `consumers`. */
 const tenants = "common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad";
@@ -21,6 +21,15 @@ const isPlain = (url: string | null | undefined) => Boolean(url) && !isConfident
 export const plainIssuerWarning = (issuer: string | null | undefined): string[] =>
   isPlain(issuer) ? ["IDP_ISSUER is http: the client's secret and people's addresses cross the network in clear"] : [];
 
+const hasNoEvents = () => "must not be set: MAIL_DRIVER is not resend or postmark";
+
+const eventsSecretProblem: Record<Values["MAIL_DRIVER"], (secret: string) => string | false> = {
+  log: hasNoEvents,
+  smtp: hasNoEvents,
+  resend: (secret) => !isWebhookSecret(secret) && notWebhookSecret,
+  postmark: (secret) => secret.length < 16 && "must have 16 characters or more",
+};
+
 /** The problems of the rules between settings. A setting with a problem of its own breaks none. */
 export function brokenRules(values: KnownValues, appUrl: string | undefined, production: boolean): string[] {
   const { MAIL_DRIVER, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_PROVIDER, IDP_ISSUER, IDP_TRUST_EMAIL } = values;
@@ -37,6 +46,9 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
   const isOutsideWildcard = (origin: string) => origin.includes("*") && isOutside(wildcardDomain(origin) ?? "");
   const noProvider = "no provider is configured (IDP_CLIENT_ID)";
 
+  const eventsSecret = values.MAIL_EVENTS_SECRET;
+  const eventsProblem = eventsSecret && MAIL_DRIVER && eventsSecretProblem[MAIL_DRIVER](eventsSecret);
+
   const rules: [isBroken: unknown, problem: string][] = [
     [
       isEmbedded && values.PROCESSES && values.PROCESSES > 1,
@@ -48,6 +60,7 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
     ],
     [METRICS_PORT && METRICS_PORT === values.PORT, "METRICS_PORT must be another port than PORT"],
     [hasMailService && values.MAIL_FROM === null, "MAIL_FROM is missing: a mail service needs the sender's address"],
+    [eventsProblem, `MAIL_EVENTS_SECRET ${eventsProblem}`],
     [
       hasMailService && production && values.APP_URL === null,
       "APP_URL is missing: mailed links need the public address of this service",

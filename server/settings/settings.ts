@@ -80,6 +80,11 @@ export const settings = {
     },
     RESEND_API_KEY: { form: forms.key, help: "The API key.", secret: true, requiredWith: "MAIL_DRIVER=resend" },
     POSTMARK_SERVER_TOKEN: { form: forms.key, help: "A token.", secret: true, requiredWith: "MAIL_DRIVER=postmark" },
+    MAIL_EVENTS_SECRET: {
+      form: forms.key,
+      help: "Opens `{APP_URL}/mail/events`, where Resend or Postmark tell of bounces: the secret of Resend's webhook, or a password of 16 characters or more that Postmark sends.",
+      secret: true,
+    },
     MAIL_API_URL: {
       form: forms.httpsUrl,
       help: "Another base URL of Resend or Postmark: a region's, or a mock server.",

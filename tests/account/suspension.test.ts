@@ -83,7 +83,7 @@ describe("a suspended account", () => {
     const profile = { sub: "1001", email, email_verified: true, picture: "https://images.example/new.png" };
     await suspended({ idpId: "1001" });
     for (const sub of ["1001", "1002"]) {
-      const refused = await latchkey.unchanged(() => signInWithGoogle({ ...profile, sub }));
+      const refused = await latchkey.unchanged(() => signInWithGoogle({ ...profile, sub }), "account_events");
       expect(refused).toMatchObject({ location: "/login?notice=idp_failed", cookies: { oauth_state: "" } });
       expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "suspended" });
     }

@@ -170,7 +170,13 @@ test("every setting is read", () => {
     sessionDomain: "latchkey.example",
     identityKey,
     webhook: { url: "https://app.example/webhooks?from=latchkey", secret: webhookSecret },
-    mail: { driver: "resend", from: resend.MAIL_FROM, apiUrl: "https://mail.example/v2", apiKey: "re_the-key" },
+    mail: {
+      driver: "resend",
+      from: resend.MAIL_FROM,
+      apiUrl: "https://mail.example/v2",
+      apiKey: "re_the-key",
+      eventsSecret: null,
+    },
     metrics: { host: "::1", port: 9464 },
     brand: {
       name: "Example & Co.",

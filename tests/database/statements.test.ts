@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
 import { issueLink } from "#server/accounts/links/mailed-links";
-import { PasswordReset } from "#server/database/entities";
+import { PasswordReset, Registration } from "#server/database/entities";
 import { runStatement } from "#server/database/run-statement";
 import { indexJobs } from "#server/queue/boss";
-import { askForReset, logIn, openAccount, resetWith } from "../support/account-calls";
+import { askForReset, logIn, openAccount, registerWith, resetWith } from "../support/account-calls";
 import { Authenticator } from "../support/authenticator";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
@@ -94,6 +94,63 @@ test.each(requests)("no statement of %s makes a sequential scan", async (_name, 
 test("the sign-in of a returning user is two statements in a transaction, and writes nothing to an unchanged account", async () => {
   const statements = await statementsOf(callBack);
   expect(statements.map(({ text }) => /^\s*(\w+)|$/.exec(text)?.[1])).toEqual(["select", "with"]);
+});
+
+/** As many as in the releases without a history. */
+const counted: [string, () => Promise<() => Promise<Outcome>>, number][] = [
+  ["a password's sign-in", async () => () => logIn(), 10],
+  [
+    "a passkey's sign-in",
+    async () => {
+      const authenticator = new Authenticator();
+      await addPasskey(authenticator, await latchkey.signedIn(userId));
+      return () => signInBy(authenticator);
+    },
+    14,
+  ],
+  ["a returning user's sign-in at the provider", async () => callBack, 2],
+  [
+    "a sign-in at the provider that is linked by its address",
+    async () => {
+      await latchkey.execute("update users set idp_id = null, idp_issuer = null");
+      return () => signInWithGoogle({ sub: "1001", email, email_verified: true });
+    },
+    9,
+  ],
+  [
+    "a new user's sign-in at the provider",
+    async () => () => signInWithGoogle({ sub: "2", email: "new@example.com", email_verified: true }),
+    6,
+  ],
+  [
+    "a reset",
+    async () => {
+      const token = await issueLink(latchkey.em(), PasswordReset, email);
+      return () => resetWith({ email, token }, "quiet lamps over the harbour");
+    },
+    14,
+  ],
+  [
+    "a registration",
+    async () => {
+      const link = {
+        email: "grace@example.com",
+        token: await issueLink(latchkey.em(), Registration, "grace@example.com"),
+      };
+      return () => registerWith(link, "quiet lamps over the harbour");
+    },
+    9,
+  ],
+];
+
+test.each(counted)("%s sends no statement more for the history", async (_name, prepare, count) => {
+  const send = await prepare();
+  let outcome: Outcome | undefined;
+  const statements = await statementsOf(async () => {
+    outcome = await send();
+  });
+  expect(outcome?.location).toMatch(/^\/(?:dashboard|login\?notice=password_reset)$/);
+  expect(statements).toHaveLength(count);
 });
 
 const addJobs = `insert into pgboss.job (name, data, start_after)

@@ -36,7 +36,7 @@ function expectSignedIn(outcome: Outcome) {
 }
 
 async function expectRefused(work: () => Promise<Outcome>, problem = "") {
-  const refused = await latchkey.unchanged(work);
+  const refused = await latchkey.unchanged(work, "account_events");
   expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
   expect(refused.headers.getSetCookie()).toEqual([cleared, failureCookie(problem)]);
 }

@@ -84,7 +84,7 @@ describe("disconnecting", () => {
     const cookie = await latchkey.signedIn({ idpId: "1001" });
     await act(cookie, "unlink-provider");
     await latchkey.drain();
-    const refused = await latchkey.unchanged(() => signInWithGoogle(ada));
+    const refused = await latchkey.unchanged(() => signInWithGoogle(ada), "account_events");
     expect(refused).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
     expect(refused.cookies).toEqual({ oauth_state: "", idp_failure: "0..disconnected" });
     expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "disconnected" });

@@ -53,7 +53,9 @@ const challenges = () => latchkey.execute("select * from passkey_challenges");
 
 /** The answer is refused as every other one; nothing changes but that a failed sign-in counts for its client. */
 async function expectRefused(answer: () => Promise<unknown>, reason: string) {
-  expect(await latchkey.unchanged(answer, "rate_limits", "passkey_challenges")).toMatchObject(refusal);
+  expect(await latchkey.unchanged(answer, "rate_limits", "passkey_challenges", "account_events")).toMatchObject(
+    refusal,
+  );
   expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason });
 }
 

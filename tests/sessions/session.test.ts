@@ -194,7 +194,9 @@ describe("an action that ends the other sessions", () => {
     await expectGuest(copied);
     expect((await openAccount(`session=${cookies.session}`)).status).toBe(200);
     const rows = await latchkey.execute<Record<string, string>>("select * from sessions");
-    expect(rows).toEqual([{ ...before, id: expect.anything(), token_hash: sha256(cookies.session ?? "") }]);
+    expect(rows).toEqual([
+      { ...before, id: expect.anything(), key: before?.id, token_hash: sha256(cookies.session ?? "") },
+    ]);
     expect(rows[0]?.id).not.toBe(before?.id);
     expect(headers.getSetCookie()).toEqual([
       expect.stringContaining(`; Expires=${new Date(before?.expires_at ?? 0).toUTCString()};`),

@@ -35,6 +35,7 @@ export const owner = (userId: string, sessionId: string, email = "ada@example.co
   ...unknownVisitor,
   userId,
   sessionId,
+  sessionKey: sessionId,
   signedInAt: new Date(),
   expiresAt: new Date(Date.now() + 3_600_000),
   user: {
@@ -46,6 +47,7 @@ export const owner = (userId: string, sessionId: string, email = "ada@example.co
     hasPassword: true,
     isLinked: false,
     isLinkQuestioned: false,
+    isUndeliverable: false,
   },
 });
 

@@ -78,7 +78,7 @@ export function startLatchkey(environment: Environment = {}) {
     /** The result of `work`, which must not change a row, but of the tables `except`. */
     async unchanged<T>(
       work: () => Promise<T>,
-      ...except: ("rate_limits" | "sessions" | "passkey_challenges")[]
+      ...except: ("rate_limits" | "sessions" | "passkey_challenges" | "account_events")[]
     ): Promise<T> {
       const before = await snapshot(database, except);
       const result = await work();

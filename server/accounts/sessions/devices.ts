@@ -56,19 +56,21 @@ export async function rememberDevice(em: EntityManager, userId: string, token: s
   return { token: newToken, isKnown: false };
 }
 
-export async function forgetDevices(em: EntityManager, userId: string): Promise<void> {
-  await em.nativeDelete(Device, { user: userId });
-}
-
 const knownBrowsers: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP));
 
+export type BrowserNames = Record<"browser" | "system", string | null>;
+
 /** For an unknown browser, bowser returns a part of the header, which an attacker can choose. */
-export function browserName(userAgent: string | null, language: Language): string {
-  const t = answersIn(language);
+export function browserNames(userAgent: string | null): BrowserNames {
   const { browser, os } = userAgent ? Bowser.parse(userAgent) : { browser: {}, os: {} };
-  const name = browser.name && knownBrowsers.has(browser.name) ? browser.name : null;
-  if (!os.name) return name ?? t("browser.unknown");
-  return name === null
-    ? t("browser.unknownOnSystem", { system: os.name })
-    : t("browser.onSystem", { browser: name, system: os.name });
+  return { browser: browser.name && knownBrowsers.has(browser.name) ? browser.name : null, system: os.name ?? null };
 }
+
+export function browserText({ browser, system }: BrowserNames, language: Language): string {
+  const t = answersIn(language);
+  if (system === null) return browser ?? t("browser.unknown");
+  return browser === null ? t("browser.unknownOnSystem", { system }) : t("browser.onSystem", { browser, system });
+}
+
+export const browserName = (userAgent: string | null, language: Language): string =>
+  browserText(browserNames(userAgent), language);

@@ -11,6 +11,7 @@ import type { Visitor } from "../../visitor";
 import { endEmailChanges } from "../links/mailed-links";
 import { mintToken, sha256 } from "../links/tokens";
 import { type Identity, logoutKey, logoutMemory } from "../provider/provider-identities";
+import { type Doer, eventValues, eventWriting, record } from "../users/history";
 import { lockUser } from "../users/users";
 
 /** From the last use, in ms. */
@@ -81,7 +82,9 @@ const startOne = `
     returning id),
   started as (
     insert into sessions (id, token_hash, user_id, user_agent, way, credential_id, created_at, last_seen_at, expires_at)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?))
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?)),
+  told as (${eventWriting.told}),
+  trimmed as (${eventWriting.trimmed})
   select array(select user_id::text from replaced) as "replacedUserIds",
     (select count(*)::int from surplus) as "endedCount",
     exists (select from users where id = ? and idp_logout_at >= ?)
@@ -114,9 +117,11 @@ export async function startSession(em: EntityManager, userId: string, signIn: Si
   const now = new Date();
   const expiresAt = new Date(now.getTime() + config().sessions.max);
   const userAgent = visitor.userAgent?.slice(0, 512) ?? null;
-  const row = [crypto.randomUUID(), sha256(token), userId, userAgent, way, credentialId, now, now, expiresAt];
+  const id = crypto.randomUUID();
+  const row = [id, sha256(token), userId, userAgent, way, credentialId, now, now, expiresAt];
   const logout = identity ? [visitor.arrivedAt, logoutKey(identity), visitor.arrivedAt] : [null, null, null];
-  const values = [replaced, userId, replaced, ...row, userId, ...logout];
+  const event = eventValues([userId], { userAgent, sessionKey: id }, { type: "session.started", way, at: now });
+  const values = [replaced, userId, replaced, ...row, ...event, userId, ...logout];
   const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne, values);
   if (!ended) throw new Error("The statement has one row.");
   if (ended.isLoggedOut) throw new ExternalSignInError("logged_out");
@@ -152,18 +157,24 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
   const session = await em.findOne(Session, { id, user: userId, ...live() }, { disableIdentityMap: true });
   if (!session) return null;
   const token = mintToken();
-  await em.nativeUpdate(Session, { id }, { id: crypto.randomUUID(), tokenHash: sha256(token) });
+  const key = session.key ?? id;
+  await em.nativeUpdate(Session, { id }, { id: crypto.randomUUID(), key, tokenHash: sha256(token) });
   return { token, expiresAt: session.expiresAt };
 }
 
 export const endAllSessions = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
   (await endSessionsExcept(em, { userId, sessionId: null }, reason)).count;
 
-/** Locks the rows in the order of `endOthers`, after the email changes, as everywhere. */
+/** Locks the users, the email changes and the rows in the order of `endOthers`, as everywhere. */
 export async function endSessionsOfAll(em: EntityManager): Promise<number> {
+  await em.execute("select from users where id in (select user_id from sessions) order by id for key share");
   await endEmailChanges(em, {});
-  const sessions = "delete from sessions where id in (select id from sessions order by id for update)";
-  const { affectedRows: count } = await em.execute<{ affectedRows: number }>(sessions, [], "run");
+  const sessions = `
+    delete from sessions where id in (select id from sessions order by id for update) returning user_id as "userId"`;
+  const ended = await em.execute<{ userId: string }[]>(sessions);
+  const count = ended.length;
+  const users = [...new Set(ended.map(({ userId }) => userId))];
+  await record(em, users, {}, { type: "session.ended", detail: "ended_by_operator" });
   if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", reason: "ended_by_operator", count }));
   return count;
 }
@@ -189,7 +200,7 @@ export async function endOneSession(em: EntityManager, userId: string, sessionId
 }
 
 /** Who acts on an account: its owner, with a session and a page's language, or an operator, who has neither. */
-export interface Actor {
+export interface Actor extends Doer {
   userId: string;
   sessionId: string | null;
   language?: Language;

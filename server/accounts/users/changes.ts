@@ -2,12 +2,13 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { Passkey, type User } from "../../database/entities";
 import { afterCommit } from "../../database/unit-of-work";
-import type { AuthenticationEvent } from "../../events";
+import type { AccountEventType, AuthenticationEvent, MailEventType } from "../../events";
 import { isLanguage, type Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { enqueue, queue } from "../../queue/job-queue";
 import type { AccountChange, ChangedUser, NoticeJob, QuestionedWays } from "../../queue/jobs";
 import { configuredIssuer, isLinked } from "../provider/provider-identities";
+import { type Doer, record } from "./history";
 
 /** The URL if it is https: the provider chose it, and pages and applications show it. */
 export const shownPicture = (url: string | null | undefined): string | null =>
@@ -34,15 +35,16 @@ export async function announce(
 export const languageOf = ({ language }: User): Language =>
   language && isLanguage(language) ? language : config().defaultLanguage;
 
-/** Where a change of an account is reported: in the log, to the owner by mail, to the application by webhook. */
+/** Where a change is reported: in the log and the account's history, to the owner by mail, to the application by webhook. */
 interface Report {
-  event: Extract<AuthenticationEvent, { userId: string }>["event"];
+  event: Extract<AuthenticationEvent, { userId: string }>["event"] &
+    (Exclude<AccountEventType, MailEventType> | "account.deleted");
+  detail?: "passkey";
   mail: NoticeJob["task"] | null;
   webhook: AccountChange | null;
   /** Whether the change may question ways to sign in, which the mail then names. */
   questions?: true;
 }
-/** Where a change of an account is reported: in the log, to the owner by mail, to the application by webhook. */
 const changes = {
   password_reset: {
     event: "password_reset.completed",
@@ -52,11 +54,18 @@ const changes = {
   },
   password_replaced: {
     event: "password_reset.completed",
+    detail: "passkey",
     mail: "mail_password_replaced",
     webhook: "user.password_changed",
     questions: true,
   },
-  passkey_set: { event: "password_reset.completed", mail: "mail_passkey_added", webhook: null, questions: true },
+  passkey_set: {
+    event: "password_reset.completed",
+    detail: "passkey",
+    mail: "mail_passkey_added",
+    webhook: null,
+    questions: true,
+  },
   password_changed: {
     event: "password.changed",
     mail: "mail_password_changed_by_owner",
@@ -93,8 +102,8 @@ async function questionedWays(em: EntityManager, user: User): Promise<Questioned
 }
 
 interface Details {
-  /** The language of the page on which the owner acts, and of notices from now on. */
-  language?: Language | undefined;
+  /** Who did it: an operator by default. An owner's notices have the language of the page from now on. */
+  by?: Doer & { language?: Language };
   /** The address before the change, which gets the notice, too. */
   previousEmail?: string;
 }
@@ -104,10 +113,11 @@ export async function tell(
   em: EntityManager,
   change: keyof typeof changes,
   user: User,
-  { language, previousEmail }: Details = {},
+  { by = {}, previousEmail }: Details = {},
 ): Promise<void> {
-  const { event, mail: task, webhook, questions }: Report = changes[change];
-  if (language) user.language = language;
+  const { event, detail, mail: task, webhook, questions }: Report = changes[change];
+  if (by.language) user.language = by.language;
+  if (event !== "account.deleted") await record(em, [user.id], by, { type: event, detail });
   if (task) {
     const notice = {
       task,

@@ -1,13 +1,18 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { Passkey, type Session, type User } from "../../database/entities";
+import { preparedWithin } from "../../database/unit-of-work";
 import { configuredIssuer, isLinked } from "../provider/provider-identities";
-import { forgetDevices } from "../sessions/devices";
 
 /** How many passkeys can sign in to the account: none while they are off. */
 export async function countPasskeys(em: EntityManager, userId: string): Promise<number> {
   return config().relyingPartyId === null ? 0 : em.count(Passkey, { user: userId });
 }
+
+// One statement instead of two: the change that follows writes its event, and no reset sends more statements than before.
+const distrust = `
+  with forgotten as (delete from devices where user_id = ?)
+  update passkeys set questioned_at = ? where user_id = ?`;
 
 /**
  * Called when somebody proves the mailbox without a session of the account: the devices, the passkeys and the provider's
@@ -16,8 +21,7 @@ export async function countPasskeys(em: EntityManager, userId: string): Promise<
  */
 export async function distrustEarlierUser(em: EntityManager, user: User, isNewLink = false): Promise<void> {
   const questionedAt = new Date();
-  await forgetDevices(em, user.id);
-  await em.nativeUpdate(Passkey, { user: user.id }, { questionedAt });
+  await preparedWithin(em, "distrust-earlier-user", distrust, [user.id, questionedAt, user.id]);
   if (user.idpId !== null && !isNewLink) user.idpQuestionedAt = questionedAt;
 }
 

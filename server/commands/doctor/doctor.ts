@@ -11,7 +11,7 @@ import { checkAddress } from "./address";
 import { type Check, checksOf } from "./check";
 import { checkDatabase } from "./database";
 import { checkFolder } from "./folder";
-import { checkMail, checkSender, checkTestMail } from "./mail";
+import { checkMail, checkMailEvents, checkSender, checkTestMail } from "./mail";
 import { checkProvider } from "./provider";
 import { checkWebhook } from "./webhook";
 
@@ -85,6 +85,7 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
   provideMailer(createMailer(config.mail));
   yield* checkSender(config);
   yield await checkMail(config);
+  yield* checkMailEvents(config);
   if (testAddress !== undefined) yield await checkTestMail(config, testAddress);
   await closeMailer();
   if (webhook) yield await checkWebhook(config);

@@ -74,6 +74,16 @@ export async function checkMail({ mail, production }: Config): Promise<Check> {
   }
 }
 
+/** Only a service with webhooks can tell of a mail that did not arrive. */
+export function checkMailEvents({ mail, appUrl }: Config): Check[] {
+  if (mail.driver === "log" || mail.driver === "smtp") return [];
+  const url = `${appUrl}/mail/events`;
+  if (mail.eventsSecret !== null) return [ok(`bounces are heard of at ${url}`)];
+  const { service } = mailServices[mail.driver];
+  const found = "bounces are not heard of: nobody is told that an address takes no mail";
+  return [warn(found, `set MAIL_EVENTS_SECRET, and let the webhook of ${service} call ${url}`)];
+}
+
 export async function checkTestMail({ mail }: Config, typedAddress: string): Promise<Check> {
   const address = parseAddress(typedAddress);
   if (address === null) return testChecks.fail("the address is none", "give --mail an address such as you@example.org");

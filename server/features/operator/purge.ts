@@ -2,7 +2,9 @@ import type { EntityName, FilterQuery } from "@mikro-orm/core";
 import { LockMode } from "@mikro-orm/postgresql";
 import { unusedDevices } from "../../accounts/sessions/devices";
 import { notLive } from "../../accounts/sessions/sessions";
+import { outdatedEvents } from "../../accounts/users/history";
 import {
+  AccountEvent,
   Device,
   EmailChange,
   LogoutToken,
@@ -62,6 +64,7 @@ export async function purgeExpired(): Promise<void> {
     await remove(EmailChange, "tokenHash", expired),
     await remove(PasskeyChallenge, "challengeHash", expired),
     await remove(LogoutToken, "jtiHash", expired),
+    await remove(AccountEvent, "id", outdatedEvents(now)),
     await remove(Device, "tokenHash", unusedDevices(now)),
     await remove(SigningKey, "id", retired(now)),
     await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),

@@ -3,14 +3,16 @@ import { issueLink, lockAddresses } from "../../accounts/links/mailed-links";
 import { kindOf } from "../../accounts/passwords/stored-hashes";
 import { notLinked } from "../../accounts/provider/provider-identities";
 import { parseAddress } from "../../accounts/users/email-address";
-import { createUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
-import { noWayIn } from "../../accounts/users/ways-in";
+import { record } from "../../accounts/users/history";
+import { createUser, lockUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
+import { noWayIn, waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import { Device, PasswordReset, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 import { resetLink } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
+import { eventsOf, plainEvent } from "../owner/activity";
 import { passkeysOf } from "../owner/passkeys";
 import { activeSessions, browserName } from "../owner/sessions";
 
@@ -21,6 +23,7 @@ export function findUser(typedEmail: string): Promise<User | null> {
 
 export async function accountDetails(user: User) {
   const sessions = await activeSessions(user.id);
+  const ways = await query((em) => waysIn(em, user));
   const links = await query((em) => em.count(PasswordReset, { email: user.email, expiresAt: { $gt: new Date() } }));
   return {
     id: user.id,
@@ -29,6 +32,9 @@ export async function accountDetails(user: User) {
     groups: user.groups,
     createdAt: user.createdAt,
     suspendedAt: user.suspendedAt ?? null,
+    undeliverableAt: user.undeliverableAt ?? null,
+    undeliverableBy: user.undeliverableBy ?? null,
+    hasWayIn: ways.password || ways.provider || ways.passkeys > 0,
     password: user.passwordHash ? (kindOf(user.passwordHash) ?? "unknown") : null,
     provider: user.idpId === null ? null : { id: user.idpId, issuer: user.idpIssuer ?? null },
     providerBlockedAt: user.idpBlockedAt ?? null,
@@ -47,6 +53,7 @@ export async function accountDetails(user: User) {
       createdAt,
       lastSeenAt,
     })),
+    events: (await eventsOf(user.id)).map(plainEvent),
   };
 }
 
@@ -54,19 +61,24 @@ export type AccountDetails = Awaited<ReturnType<typeof accountDetails>>;
 
 export type ListedUser = Pick<User, "id" | "email" | "name" | "groups" | "createdAt" | "suspendedAt">;
 
-/** In the order of the addresses: all users, those of one group, the suspended, those without the provider or a way to sign in. */
+/**
+ * In the order of the addresses: all users, those of one group, the suspended, those without the provider or a way to
+ * sign in, those whose mails do not arrive.
+ */
 export async function* listUsers(which: {
   group?: string;
   unlinked?: true;
   wayIn?: boolean;
   suspended?: true;
+  undeliverable?: true;
 }): AsyncGenerator<ListedUser> {
-  const { group, unlinked, wayIn, suspended } = which;
+  const { group, unlinked, wayIn, suspended, undeliverable } = which;
   const where = {
     ...(group !== undefined && { groups: { $contains: [group] } }),
     ...(unlinked && notLinked()),
     ...(wayIn === false && noWayIn()),
     ...(suspended && { suspendedAt: { $ne: null } }),
+    ...(undeliverable && { undeliverableAt: { $ne: null } }),
   };
   for await (const { id, email, name, groups, createdAt, suspendedAt } of usersByAddress(where)) {
     yield { id, email, name, groups, createdAt, suspendedAt };
@@ -76,6 +88,8 @@ export async function* listUsers(which: {
 /** Clears the limits of an address and of its account's browsers. @returns how many counts there were */
 export function clearLimits(email: string): Promise<number> {
   return unitOfWork(async (em) => {
+    const user = await lockUser(em, { email });
+    if (user) await record(em, [user.id], {}, { type: "limits.cleared" });
     const devices = await em.find(Device, { user: { email } }, { fields: ["tokenHash"] });
     const hashes = devices.map(({ tokenHash }) => tokenHash);
     return clearAllAttempts(em, email, hashes);
@@ -85,7 +99,10 @@ export function clearLimits(email: string): Promise<number> {
 /** `null` with `PASSWORDS=off`. */
 export async function createResetLink({ id, email }: Pick<User, "id" | "email">): Promise<string | null> {
   if (!config().passwords.on) return null;
-  const token = await query((em) => issueLink(em, PasswordReset, email));
+  const token = await unitOfWork(async (em) => {
+    if (await lockUser(em, { id })) await record(em, [id], {}, { type: "password_reset.requested" });
+    return issueLink(em, PasswordReset, email);
+  });
   logEvent({ event: "password_reset.requested", userId: id });
   return resetLink(email, token);
 }
@@ -95,7 +112,9 @@ export async function createUserWithoutPassword(email: string, name: string | nu
   const id = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
     if (invites) await enqueue(em, { task: "mail_invitation", email, language: config().defaultLanguage });
-    return createUser(em, { email, name });
+    const created = await createUser(em, { email, name });
+    await record(em, [created], {}, { type: "registration.completed" });
+    return created;
   }).catch(nullIfTaken);
   if (id === null) return null;
   logEvent({ event: "registration.completed", userId: id });

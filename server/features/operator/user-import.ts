@@ -3,6 +3,7 @@ import { kindInForce } from "../../accounts/passwords/password-hashing";
 import { kindOf } from "../../accounts/passwords/stored-hashes";
 import { configuredIssuer } from "../../accounts/provider/provider-identities";
 import { announce } from "../../accounts/users/changes";
+import { record } from "../../accounts/users/history";
 import { parseUserLine, type UserLine } from "../../accounts/users/user-lines";
 import { usersByAddress } from "../../accounts/users/users";
 import type { User } from "../../database/entities";
@@ -131,6 +132,12 @@ export async function importUsers(
     for (const [index, some] of batches.entries()) {
       await run(removeRegistrations, [some]);
       const added = await run<Pick<User, "id" | "email" | "name" | "groups">>(insertUsers, [some]);
+      await record(
+        em,
+        added.map(({ id }) => id),
+        {},
+        { type: "registration.completed" },
+      );
       await announce(em, "user.created", added);
       created += added.length;
       if (batches.length > 1) written(Math.min((index + 1) * batch, users.length), users.length);

@@ -19,7 +19,7 @@ export async function deleteAccount(
     if (user.email !== email) return "not_confirmed";
     await endEveryLink(em, userId, email);
     await endAllSessions(em, userId, "account_deleted");
-    await tell(em, "deleted", user, { language: actor.language });
+    await tell(em, "deleted", user, { by: actor });
     em.remove(user);
     return "deleted";
   });

@@ -10,6 +10,7 @@ import {
 import { endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
+import { deliverable, record } from "../../accounts/users/history";
 import { lockUser, mayHaveAddress, nullIfTaken } from "../../accounts/users/users";
 import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { EmailChange, User } from "../../database/entities";
@@ -38,6 +39,7 @@ export async function requestEmailChange(owner: Owner, typedEmail: string) {
     const user = await lockOwner(em, owner);
     if (!user) return false;
     user.language = language;
+    await record(em, [userId], owner, { type: "email_change.requested" });
     await enqueue(em, { task: "mail_email_change", email, language, userId, sessionId, currentEmail });
     await enqueue(em, { task: "mail_email_changing", email: currentEmail, language, newEmail: email });
     return true;
@@ -103,9 +105,10 @@ async function consumeEmailChange(em: EntityManager, visitor: MaybeOwner, link: 
   if ((await em.nativeDelete(EmailChange, { tokenHash })) !== 1) return "invalid_link";
   await endEveryLink(em, userId, oldEmail, newEmail);
   user.email = newEmail;
+  Object.assign(user, deliverable);
   const ended = await endSessionsExcept(em, { userId, sessionId: visitor.sessionId ?? null }, "email_changed");
   if (!ended.kept) await distrustEarlierUser(em, user);
-  await tell(em, "email_changed", user, { language: visitor.language, previousEmail: oldEmail });
+  await tell(em, "email_changed", user, { by: visitor, previousEmail: oldEmail });
   return ended;
 }
 

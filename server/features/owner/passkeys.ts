@@ -59,7 +59,7 @@ export async function addPasskey(
     const session = await em.findOneOrFail(Session, { id: owner.sessionId });
     const { inherited: questionedAt } = await questionsFor(em, user, session); // a thief's passkey is no answer
     await insertPasskey(em, user.id, { ...passkey, questionedAt }, by === "upgrade" ? 1 : mostPasskeys);
-    await tell(em, "passkey_added", user, { language: owner.language });
+    await tell(em, "passkey_added", user, { by: owner });
     return "added" as const;
   }).catch(passkeyRefused);
 }
@@ -78,7 +78,7 @@ export async function removePasskey(
     const { password, provider } = await waysIn(em, user);
     if (!password && !provider && passkeys.length === 1) return "only_way_in";
     em.remove(passkey);
-    await tell(em, "passkey_removed", user, { language: owner.language });
+    await tell(em, "passkey_removed", user, { by: owner });
     const began = passkey.questionedAt ? { credentialId } : null;
     return endSessionsExcept(em, owner, "passkey_removed", began);
   });

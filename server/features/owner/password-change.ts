@@ -35,7 +35,7 @@ export async function changePassword(
     if (user.passwordHash !== verified.passwordHash) return "changed_meanwhile";
     user.passwordHash = passwordHash;
     await em.nativeDelete(PasswordReset, { email: user.email });
-    await tell(em, "password_changed", user, { language: owner.language });
+    await tell(em, "password_changed", user, { by: owner });
     return endSessionsExcept(em, owner, "password_changed");
   });
 }

@@ -21,7 +21,7 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
     const { inherited } = await questionsFor(em, user, session);
     link(user, identity, profile);
     user.idpQuestionedAt = inherited;
-    await tell(em, "provider_linked", user, { language: owner.language });
+    await tell(em, "provider_linked", user, { by: owner });
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
     throw error;
@@ -47,7 +47,7 @@ export async function unlinkProvider(
     user.idpBlockedAt = new Date();
     const began = user.idpQuestionedAt ? { way: "provider" as const } : null;
     user.idpQuestionedAt = null;
-    await tell(em, "provider_unlinked", user, { language: actor.language });
+    await tell(em, "provider_unlinked", user, { by: actor });
     return endSessionsExcept(em, actor, "unlinked", began);
   });
 }

@@ -14,13 +14,14 @@ import {
   mostSessions,
 } from "../../accounts/sessions/sessions";
 import { shownPicture } from "../../accounts/users/changes";
+import { record } from "../../accounts/users/history";
 import { config } from "../../config";
 import { Session, User } from "../../database/entities";
 import { prepared, query, unitOfWork } from "../../database/unit-of-work";
 import { isLanguage } from "../../languages/languages";
 import type { Visitor } from "../../visitor";
 
-export { browserName } from "../../accounts/sessions/devices";
+export { browserName, browserText } from "../../accounts/sessions/devices";
 export type { EndedOthers, NewSession, SessionToken } from "../../accounts/sessions/sessions";
 
 const longestSeenInterval = 3_600_000; // ms between two writes of `last_seen_at`, or a twelfth of the idle lifetime
@@ -38,10 +39,14 @@ interface SignedInUser {
   isLinked: boolean;
   /** Whether the account page asks if the provider's link is the owner's. */
   isLinkQuestioned: boolean;
+  /** Whether mails to the address are known not to arrive. */
+  isUndeliverable: boolean;
 }
 
 export interface SignedIn {
   sessionId: string;
+  /** Stays when the session gets another id. */
+  sessionKey: string;
   signedInAt: Date;
   expiresAt: Date;
   user: SignedInUser;
@@ -55,17 +60,17 @@ export interface Owner extends Visitor, SignedIn {
 // Without MikroORM, which was 27 % of a signed-in page's CPU (profile of W5, docs/performance.md): every request of a
 // signed-in browser runs this statement.
 const liveSession = `
-  select s.id as "sessionId", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
+  select s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
     s.expires_at as "expiresAt",
     u.id, u.email, u.name, u.picture_url as "pictureUrl", u.groups,
     u.password_hash is not null as "hasPassword",
     u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked",
-    u.idp_questioned_at is not null as "isLinkQuestioned"
+    u.idp_questioned_at is not null as "isLinkQuestioned", u.undeliverable_at is not null as "isUndeliverable"
   from sessions s join users u on u.id = s.user_id
   where s.token_hash = ? and ${isLive}`;
 
 /** Times are as PostgreSQL writes them. */
-type LiveSession = SignedInUser & Record<"sessionId" | "createdAt" | "lastSeenAt" | "expiresAt", string>;
+type LiveSession = SignedInUser & Record<"sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string>;
 
 /** The live session of a cookie's token, which counts as used now; `null` for every other token. */
 export async function resumeSession(token: string): Promise<SignedIn | null> {
@@ -73,7 +78,7 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
   const values = [configuredIssuer(), sha256(token), ...livenessAt(now)];
   const [row] = await prepared<LiveSession>("live-session", liveSession, values);
   if (!row) return null;
-  const { sessionId, createdAt, lastSeenAt, expiresAt, ...user } = row;
+  const { sessionId, sessionKey, createdAt, lastSeenAt, expiresAt, ...user } = row;
   let lastSeen = Date.parse(lastSeenAt);
   if (lastSeen < now.getTime() - Math.min(longestSeenInterval, idleLifetime() / 12)) {
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
@@ -81,6 +86,7 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
   }
   return {
     sessionId,
+    sessionKey,
     signedInAt: new Date(createdAt),
     expiresAt: new Date(Math.min(Date.parse(expiresAt), lastSeen + idleLifetime())),
     user: {
@@ -111,7 +117,12 @@ export async function logOut(tokens: string[]): Promise<void> {
 
 /** Ends one session of the owner. @returns how many ended; `null`, and nothing changed, if the actor's has ended */
 export const endSession = (owner: Actor, sessionId: string): Promise<number | null> =>
-  unitOfWork(async (em) => (await lockOwner(em, owner)) && endOneSession(em, owner.userId, sessionId));
+  unitOfWork(async (em) => {
+    if (!(await lockOwner(em, owner))) return null;
+    const ended = await endOneSession(em, owner.userId, sessionId);
+    if (ended > 0) await record(em, [owner.userId], owner, { type: "session.ended", detail: "ended_by_user" });
+    return ended;
+  });
 
 /** Ends every session of the user but the actor's. @returns `null`, and nothing changed, when that one has ended */
 export function endOtherSessions(actor: Actor): Promise<EndedOthers | null> {
@@ -120,7 +131,9 @@ export function endOtherSessions(actor: Actor): Promise<EndedOthers | null> {
     if (!user) return null;
     if (actor.language) user.language = actor.language;
     const reason = actor.sessionId === null ? "ended_by_operator" : "ended_by_user";
-    return endSessionsExcept(em, actor, reason);
+    const ended = await endSessionsExcept(em, actor, reason);
+    if (ended.count > 0) await record(em, [user.id], actor, { type: "session.ended", detail: reason });
+    return ended;
   });
 }
 

@@ -1,9 +1,10 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { lockIdentity } from "../../accounts/links/mailed-links";
-import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
+import { identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
+import { record } from "../../accounts/users/history";
 import { createUser, lockUser, mayRegister } from "../../accounts/users/users";
 import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { CallError } from "../../calls/json-client";
@@ -71,10 +72,14 @@ export const exchangeCode = async (authorization: AuthorizationCode): Promise<st
 /** @throws CallError */
 export const fetchProfile = (accessToken: string): Promise<Profile> => provider.fetchProfile(configured(), accessToken);
 
-/** The address by which a user is found or created. The provider states that it is verified, or is always trusted. */
-function verifiedAddress({ email, emailVerified }: Profile): string {
-  if (email === null) throw new ExternalSignInError("no_email");
-  const address = emailVerified || configured().trustEmail ? parseAsciiAddress(email) : null;
+/** The address, if the provider states that it is verified, or is always trusted. */
+const statedAddress = ({ email, emailVerified }: Profile): string | null =>
+  email !== null && (emailVerified || configured().trustEmail) ? parseAsciiAddress(email) : null;
+
+/** The address by which a user is found or created. */
+function verifiedAddress(profile: Profile): string {
+  if (profile.email === null) throw new ExternalSignInError("no_email");
+  const address = statedAddress(profile);
   if (address === null) throw new ExternalSignInError("no_verified_email");
   return address;
 }
@@ -84,12 +89,13 @@ function refuseSuspended({ suspendedAt }: User): void {
 }
 
 /** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
-async function linkByAddress(em: EntityManager, user: User, identity: Identity, profile: Profile): Promise<string> {
+async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, profile: Profile): Promise<string> {
+  const identity = identityOf(profile);
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
   if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
   link(user, identity, profile);
   await distrustEarlierUser(em, user, true); // the person who made the account may not own the address
-  await tell(em, "provider_linked", user);
+  await tell(em, "provider_linked", user, { by: { userAgent: visitor.userAgent } });
   return user.id;
 }
 
@@ -103,7 +109,7 @@ async function returningAccount(em: EntityManager, profile: Profile): Promise<st
   return user.id;
 }
 
-async function accountByAddress(em: EntityManager, profile: Profile): Promise<string> {
+async function accountByAddress(em: EntityManager, visitor: Visitor, profile: Profile): Promise<string> {
   const identity = identityOf(profile);
   const email = verifiedAddress(profile);
   await lockIdentity(em, identity, email);
@@ -116,7 +122,16 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<st
   refuseSuspended(existing);
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
   if (linkedMeanwhile) return existing.id;
-  return linkByAddress(em, existing, identity, profile);
+  return linkByAddress(em, existing, visitor, profile);
+}
+
+/** Tells the owner of a refusal, after its rollback: the account with the id, or else with the verified address. */
+async function recordRefusal({ userAgent }: Visitor, profile: Profile, detail: ExternalSignInFailure): Promise<void> {
+  await unitOfWork(async (em) => {
+    const email = statedAddress(profile);
+    const user = (await lockUserOf(em, identityOf(profile))) ?? (email === null ? null : await lockUser(em, { email }));
+    if (user) await record(em, [user.id], { userAgent }, { type: "idp.failed", way: "provider", detail });
+  });
 }
 
 /**
@@ -132,12 +147,18 @@ export async function signInToAccount(visitor: Visitor, profile: Profile): Promi
       const userId = await returningAccount(em, profile);
       return userId === null ? null : startSession(em, userId, signIn);
     });
-  const byAddress = () => unitOfWork(async (em) => startSession(em, await accountByAddress(em, profile), signIn));
+  const byAddress = () =>
+    unitOfWork(async (em) => startSession(em, await accountByAddress(em, visitor, profile), signIn));
   const attempt = async () => (await returning()) ?? byAddress();
-  const session = await attempt().catch((error: unknown) => {
-    if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user
-    throw error;
-  });
+  const session = await attempt()
+    .catch((error: unknown) => {
+      if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user
+      throw error;
+    })
+    .catch(async (error: unknown) => {
+      if (error instanceof ExternalSignInError) await recordRefusal(visitor, profile, error.reason);
+      throw error;
+    });
   logEvent({ event: "idp.succeeded", userId: session.userId });
   return session;
 }

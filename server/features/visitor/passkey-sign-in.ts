@@ -7,6 +7,7 @@ import {
   webAuthn,
 } from "../../accounts/passkeys/ceremonies";
 import type { DeviceSignIn } from "../../accounts/sessions/sessions";
+import { record } from "../../accounts/users/history";
 import { lockUser } from "../../accounts/users/users";
 import { Passkey } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
@@ -28,6 +29,7 @@ export async function startPasskeySignIn(visitor: Visitor) {
 
 interface Failure {
   reason: PasskeyFailure;
+  /** Only the owner's authenticator, or a copy of it, fails so. */
   userId?: string;
 }
 
@@ -53,8 +55,15 @@ async function verifyAnswer(visitor: Visitor, answered: SignInAnswer): Promise<D
   });
 }
 
-function refuse(failure: Failure): null {
+async function refuse(visitor: Visitor, failure: Failure): Promise<null> {
+  const { userId, reason } = failure;
   logEvent({ event: "passkey.failed", ...failure });
+  if (userId !== undefined) {
+    const refused = { type: "passkey.failed", way: "passkey", detail: reason } as const;
+    await unitOfWork(async (em) => {
+      if (await lockUser(em, { id: userId })) await record(em, [userId], { userAgent: visitor.userAgent }, refused);
+    });
+  }
   return null;
 }
 
@@ -65,10 +74,10 @@ function refuse(failure: Failure): null {
  */
 export async function signInWithPasskey(visitor: Visitor, text: string) {
   const answered = await consumeSignIn(visitor, text);
-  if ("reason" in answered) return refuse(answered);
+  if ("reason" in answered) return refuse(visitor, answered);
   return countLogin(visitor, null, async () => {
     const done = await verifyAnswer(visitor, answered);
-    if ("reason" in done) return refuse(done);
+    if ("reason" in done) return refuse(visitor, done);
     logEvent({ event: "passkey.succeeded", userId: done.session.userId });
     return done;
   });

@@ -5,6 +5,7 @@ import { rememberDevice } from "../../accounts/sessions/devices";
 import { endAllSessions } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
+import { deliverable } from "../../accounts/users/history";
 import { lockUser } from "../../accounts/users/users";
 import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { config } from "../../config";
@@ -39,8 +40,10 @@ export async function mailPasswordReset(email: string, language: Language): Prom
   if (!link) return simulateMail;
   return async () => {
     const provider = link.isLinked ? providerLabel(language) : null;
-    await sendMail(email, resetMail(language, email, link.token, { provider, passkeys: link.passkeys }));
+    const message = resetMail(language, email, link.token, { provider, passkeys: link.passkeys });
+    const outcome = await sendMail(email, message);
     logEvent({ event: "password_reset.sent", userId: link.userId });
+    return outcome;
   };
 }
 
@@ -55,8 +58,9 @@ export async function mailInvitation(email: string, language: Language): Promise
   const way = await firstWayIn(email, language);
   if (!way) return simulateMail;
   return async () => {
-    await sendMail(email, invitationMail(language, email, way));
+    const outcome = await sendMail(email, invitationMail(language, email, way));
     logEvent({ event: "registration.sent" });
+    return outcome;
   };
 }
 
@@ -104,12 +108,13 @@ export function storeWayIn(visitor: Visitor, link: MailedLink, wayIn: NewWayIn) 
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
     const hadPassword = user.passwordHash != null;
     user.passwordHash = "passwordHash" in wayIn ? wayIn.passwordHash : null;
+    Object.assign(user, deliverable); // the link has arrived
     await em.nativeDelete(PasswordReset, { email: user.email });
     await distrustEarlierUser(em, user);
     const { token: deviceToken } = await rememberDevice(em, user.id, null);
     await clearAttempts(em, loginLimit, user.email);
     const change = "passwordHash" in wayIn ? "password_reset" : hadPassword ? "password_replaced" : "passkey_set";
-    await tell(em, change, user, { language: visitor.language });
+    await tell(em, change, user, { by: visitor });
     await endAllSessions(em, user.id, "password_reset");
     if ("passkey" in wayIn) await insertPasskey(em, user.id, wayIn.passkey);
     return { deviceToken };

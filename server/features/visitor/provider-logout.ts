@@ -5,6 +5,7 @@ import { lockIdentity } from "../../accounts/links/mailed-links";
 import { sha256 } from "../../accounts/links/tokens";
 import { lockUserOf, logoutKey, logoutMemory } from "../../accounts/provider/provider-identities";
 import { endAllSessions } from "../../accounts/sessions/sessions";
+import { record } from "../../accounts/users/history";
 import { CallError } from "../../calls/json-client";
 import { config } from "../../config";
 import { LogoutToken } from "../../database/entities";
@@ -51,7 +52,10 @@ function endSessionsOf(sub: string, issuer: string, jti: string): Promise<void> 
     const remember = (jtiHash: string) => ({ jtiHash, expiresAt: new Date(Date.now() + logoutMemory) });
     await em.insert(LogoutToken, remember(sha256(`${issuer} ${jti}`)));
     const user = await lockUserOf(em, identity);
-    if (user) await endAllSessions(em, user.id, "provider_logout");
+    const reason = "provider_logout";
+    if (user && (await endAllSessions(em, user.id, reason)) > 0) {
+      await record(em, [user.id], {}, { type: "session.ended", actor: "provider", detail: reason });
+    }
     // As late as possible: a sign-in that has arrived by now starts no session after this transaction.
     if (user) user.idpLogoutAt = new Date();
     else await em.upsert(LogoutToken, remember(logoutKey(identity)));

@@ -38,20 +38,23 @@ export async function mailRegistration(email: string, language: Language, return
   const user = await query((em) => em.findOne(User, { email }));
   if (user) {
     return async () => {
-      await sendMail(user.email, accountExistsMail(language, returnTo));
+      const outcome = await sendMail(user.email, accountExistsMail(language, returnTo));
       logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
+      return outcome;
     };
   }
   if (!config().passwords.on || !mayRegister(email)) {
     return async () => {
-      await simulateMail();
+      const outcome = await simulateMail();
       logEvent({ event: "registration.refused", reason: "registration_closed" });
+      return outcome;
     };
   }
   const token = await query((em) => issueLink(em, Registration, email));
   return async () => {
-    await sendMail(email, registrationMail(language, email, token, returnTo));
+    const outcome = await sendMail(email, registrationMail(language, email, token, returnTo));
     logEvent({ event: "registration.sent" });
+    return outcome;
   };
 }
 

@@ -83,6 +83,11 @@ async function visitAccount(visitor: Visitor): Promise<void> {
   await press(t("account.disconnectProvider", { provider }));
   await page.getByText(t("account.disconnected")).waitFor();
   await see("account-disconnected");
+  await page.getByRole("link", { name: t("sessions.activity") }).click();
+  await arrive(page, t("activity.title"));
+  await see("activity");
+  await page.getByRole("link", { name: t("common.accountTitle") }).click();
+  await arrive(page, t("common.accountTitle"));
 
   for (const label of ["account.changePassword", "account.changeEmail", "account.delete"] as const)
     await open(t(label));

@@ -1,0 +1,408 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { purgeExpired } from "#server/features/operator/purge";
+import { eventsOf } from "#server/features/owner/activity";
+import { en } from "#server/languages/en";
+import { languages } from "#server/languages/languages";
+import * as activity from "~/routes/account.activity";
+import * as data from "~/routes/account.data";
+import {
+  act,
+  askForReset,
+  confirmAddress,
+  logIn,
+  openAccount,
+  registerWith,
+  resetWith,
+} from "../support/account-calls";
+import { Authenticator } from "../support/authenticator";
+import { google, signInWithGoogle } from "../support/google-sign-in";
+import { startLatchkey } from "../support/latchkey";
+import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
+import { addPasskey, signInBy } from "../support/passkeys";
+import { goodPassword, newPassword, twice } from "../support/passwords";
+import { call, get, type Outcome, post } from "../support/route-calls";
+
+const latchkey = startLatchkey(google);
+const email = "ada@example.com";
+const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0";
+const inFirefox = { headers: { "User-Agent": firefox } };
+const owner = { actor: "owner", browser: "Firefox", system: "Linux" };
+
+let userId: string;
+
+beforeEach(async () => {
+  userId = await latchkey.createUser();
+});
+
+const cookieOf = ({ cookies }: Outcome) => `session=${cookies.session}`;
+
+interface Row {
+  type: string;
+  actor: string | null;
+  way: string | null;
+  browser: string | null;
+  system: string | null;
+  session_key: string | null;
+  detail: string | null;
+}
+
+const history = (of = userId) =>
+  latchkey.execute<Row>("select * from account_events where user_id = ? order by at, id", [of]);
+
+const clear = () => latchkey.execute("delete from account_events");
+
+const changes = async () => (await history()).filter(({ actor }) => actor !== null);
+
+async function signInInFirefox() {
+  const cookie = cookieOf(await logIn(inFirefox));
+  await clear();
+  return cookie;
+}
+
+describe("the history tells", () => {
+  test("a sign-in with a password, its browser and its session", async () => {
+    await logIn(inFirefox);
+    const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
+    const told = { ...owner, type: "session.started", way: "password", session_key: session?.id, detail: null };
+    expect(await history()).toMatchObject([told]);
+  });
+
+  test("a sign-in at the provider", async () => {
+    await signInWithGoogle({ sub: "1", email: "new@example.com", email_verified: true });
+    const [user] = await latchkey.execute<{ id: string }>("select id from users where email = 'new@example.com'");
+    expect(await history(user?.id)).toMatchObject([{ type: "session.started", way: "provider", actor: "owner" }]);
+  });
+
+  test("a registration", async () => {
+    await registerWith(await registrationLink(latchkey), goodPassword);
+    const [user] = await latchkey.execute<{ id: string }>("select id from users where email = 'grace@example.com'");
+    expect(await history(user?.id)).toMatchObject([{ type: "session.started", way: "password" }]);
+  });
+
+  test("a reset", async () => {
+    await resetWith(await resetLink(latchkey), newPassword, inFirefox);
+    expect(await changes()).toMatchObject([{ ...owner, type: "password_reset.completed", detail: null }]);
+  });
+
+  const google = { sub: "1", email: "other@example.com", email_verified: true };
+  const operator = { actor: "operator", browser: null, system: null, session_key: null };
+
+  const byOwner: [string, (cookie: string) => Promise<unknown>, object][] = [
+    [
+      "a changed password",
+      (cookie) => act(cookie, "change-password", { currentPassword: goodPassword, ...twice(newPassword) }, inFirefox),
+      { type: "password.changed" },
+    ],
+    [
+      "an asked change of address",
+      (cookie) => act(cookie, "change-email", { email: "b@example.com" }, inFirefox),
+      { type: "email_change.requested" },
+    ],
+    [
+      "an ended session",
+      async (cookie) => {
+        await latchkey.signedIn(userId);
+        const { data } = await openAccount(cookie);
+        await clear();
+        await act(cookie, "end-session", { sessionId: data.sessions.at(-1).id }, inFirefox);
+      },
+      { type: "session.ended", detail: "ended_by_user" },
+    ],
+    [
+      "ended other sessions",
+      async (cookie) => {
+        await latchkey.signedIn(userId);
+        await clear();
+        await act(cookie, "end-other-sessions", {}, inFirefox);
+      },
+      { type: "session.ended", detail: "ended_by_user" },
+    ],
+  ];
+
+  test.each(byOwner)("%s, its browser and its session", async (_what, change, told) => {
+    const cookie = await signInInFirefox();
+    const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
+    await change(cookie);
+    expect(await changes()).toMatchObject([{ ...owner, way: null, session_key: session?.id, ...told }]);
+  });
+
+  test("a changed address", async () => {
+    const link = await emailChangeLink(latchkey, await signInInFirefox(), "b@example.com");
+    await clear();
+    await confirmAddress(link, inFirefox);
+    expect(await changes()).toMatchObject([{ ...owner, type: "email_change.completed" }]);
+  });
+
+  test("a link by the provider's verified address", async () => {
+    await signInWithGoogle({ sub: "1", email, email_verified: true });
+    expect((await changes()).map(({ type }) => type).sort()).toEqual(["idp.linked", "session.started"]);
+  });
+
+  test("an added passkey, and a removed one", async () => {
+    const cookie = await signInInFirefox();
+    await addPasskey(new Authenticator(), cookie);
+    const [passkey] = await latchkey.execute<{ credential_id: string }>("select * from passkeys");
+    await act(cookie, "remove-passkey", { passkey: passkey?.credential_id ?? "" });
+    expect((await changes()).map(({ type }) => type)).toEqual(["passkey.added", "passkey.removed"]);
+  });
+
+  test("a passkey that was refused for its counter", async () => {
+    const authenticator = new Authenticator();
+    await addPasskey(authenticator, await signInInFirefox());
+    await signInBy(authenticator, { counter: 5 });
+    await clear();
+    await signInBy(authenticator, { counter: 3 }, inFirefox);
+    const refused = { type: "passkey.failed", way: "passkey", detail: "counter", session_key: null };
+    expect(await history()).toMatchObject([{ ...owner, ...refused }]);
+  });
+
+  const commands: [string[], object][] = [
+    [["user", "reset-link", email], { type: "password_reset.requested" }],
+    [["user", "suspend", email], { type: "user.suspended" }],
+    [["user", "groups", email, "--add", "staff"], { type: "user.groups_changed" }],
+    [["user", "clear-limits", email], { type: "limits.cleared" }],
+    [["user", "end-sessions", email], { type: "session.ended", detail: "ended_by_operator" }],
+    [["user", "end-all-sessions", "--yes"], { type: "session.ended", detail: "ended_by_operator" }],
+  ];
+
+  test.each(commands)("the command %j", async (words, told) => {
+    await signInInFirefox();
+    expect(await latchkey.command(...words)).toMatchObject({ status: 0 });
+    expect(await changes()).toMatchObject([{ ...operator, ...told }]);
+  });
+
+  test("the commands `restore` and `unlink`", async () => {
+    await latchkey.execute("update users set idp_id = '1', idp_issuer = 'google', suspended_at = now()");
+    await latchkey.command("user", "restore", email);
+    await latchkey.command("user", "unlink", email);
+    expect(await changes()).toMatchObject([
+      { ...operator, type: "user.restored" },
+      { ...operator, type: "idp.unlinked" },
+    ]);
+  });
+
+  test("an account that a command made, and its link", async () => {
+    await latchkey.command("user", "create", "grace@example.com");
+    const [user] = await latchkey.execute<{ id: string }>("select id from users where email = 'grace@example.com'");
+    expect(await history(user?.id)).toMatchObject([
+      { ...operator, type: "registration.completed" },
+      { ...operator, type: "password_reset.requested" },
+    ]);
+  });
+
+  test("a refused sign-in at the provider, to the account with the linked id", async () => {
+    await latchkey.execute("update users set idp_id = '1', idp_issuer = 'google', suspended_at = now()");
+    await signInWithGoogle({ ...google, email_verified: false });
+    const refused = { type: "idp.failed", way: "provider", actor: "owner", detail: "suspended", session_key: null };
+    expect(await history()).toMatchObject([refused]);
+  });
+
+  test("a refused sign-in at the provider, to the account with the verified address", async () => {
+    await latchkey.execute("update users set idp_blocked_at = now()");
+    await signInWithGoogle({ ...google, email });
+    expect(await history()).toMatchObject([{ type: "idp.failed", detail: "disconnected" }]);
+  });
+
+  test("no refused sign-in whose address the provider has not verified", async () => {
+    await signInWithGoogle({ ...google, email, email_verified: false });
+    expect(await history()).toEqual([]);
+  });
+
+  test("no wrong password", async () => {
+    await logIn({ password: "wrong", ...inFirefox });
+    expect(await history()).toEqual([]);
+  });
+
+  test("a mail, by its kind", async () => {
+    await askForReset(email);
+    await latchkey.drain();
+    expect(await history()).toMatchObject([
+      { type: "mail.sent", actor: null, way: null, browser: null, session_key: null, detail: "password_reset" },
+    ]);
+  });
+
+  test("no mail that was not sent", async () => {
+    await latchkey.command("user", "suspend", email);
+    await clear();
+    await askForReset(email);
+    await latchkey.drain();
+    expect(await history()).toEqual([]);
+  });
+});
+
+describe("what is kept", () => {
+  const insert = (type: string, columns: string, count: number) =>
+    latchkey.execute(
+      `insert into account_events (user_id, at, type, actor, way)
+       select ?, now() - interval '1 day' - n * interval '1 s', ?, ${columns} from generate_series(1, ${count}) n`,
+      [userId, type],
+    );
+  const kept = async () =>
+    Object.fromEntries(
+      (
+        await latchkey.execute<{ type: string; count: number }>(
+          "select type, count(*)::int from account_events group by 1",
+        )
+      ).map(({ type, count }) => [type, count]),
+    );
+
+  test("two hundred sign-ins push out no change", async () => {
+    await insert("password.changed", "'owner', null", 100);
+    await insert("session.started", "'owner', 'password'", 200);
+    await logIn();
+    expect(await kept()).toEqual({ "password.changed": 100, "session.started": 50 });
+  });
+
+  test("the hundred latest changes stay", async () => {
+    await insert("password.changed", "'owner', null", 100);
+    await latchkey.command("user", "suspend", email);
+    expect(await kept()).toEqual({ "password.changed": 99, "user.suspended": 1 });
+  });
+
+  test("the fifty latest mails stay", async () => {
+    await insert("mail.bounced", "null, null", 50);
+    await askForReset(email);
+    await latchkey.drain();
+    expect(await kept()).toEqual({ "mail.bounced": 49, "mail.sent": 1 });
+  });
+
+  test("nothing is kept after 180 days", async () => {
+    await insert("password.changed", "'owner', null", 1);
+    await insert("password.changed", "'owner', null", 1);
+    await latchkey.execute(
+      "update account_events set at = now() - interval '180 days' where ctid = (select min(ctid) from account_events)",
+    );
+    await purgeExpired();
+    expect(await kept()).toEqual({ "password.changed": 1 });
+  });
+
+  test("nothing is left of a deleted account", async () => {
+    const cookie = await signInInFirefox();
+    await act(cookie, "delete-account", { email });
+    await latchkey.drain();
+    expect(await kept()).toEqual({});
+  });
+});
+
+const open = (cookie: string, search = "", headers = {}) =>
+  call(activity.loader, get(`/account/activity${search}`, { cookie, headers }));
+
+describe("/account/activity", () => {
+  test("sends a visitor to log in, and back", async () => {
+    expect(await open("")).toMatchObject({ status: 302, location: "/login?return_to=%2Faccount%2Factivity" });
+  });
+
+  test("marks the events of this session alone, the latest first", async () => {
+    await logIn(inFirefox);
+    const cookie = cookieOf(await logIn(inFirefox));
+    const { data } = await open(cookie);
+    const words = { what: "Signed in with the password", by: "Firefox on Linux" };
+    expect(data.events).toMatchObject([
+      { ...words, current: true },
+      { ...words, current: false },
+    ]);
+  });
+
+  test("still marks them when the session has got a new token", async () => {
+    const cookie = cookieOf(await logIn(inFirefox));
+    await latchkey.signedIn(userId);
+    const renewed = cookieOf(await act(cookie, "end-other-sessions", {}, inFirefox));
+    const { data } = await open(renewed);
+    expect(data.events.filter(({ current }: { current: boolean }) => current)).toMatchObject([
+      { what: "Sessions were ended" },
+      { what: "Signed in with the password" },
+    ]);
+  });
+
+  test("has fifty events on a page, and links to the others", async () => {
+    await latchkey.execute(
+      `insert into account_events (user_id, at, type, actor) select ?, now(), 'password.changed', 'owner' from generate_series(1, 99) n`,
+      [userId],
+    );
+    const cookie = cookieOf(await logIn());
+    const first = await open(cookie);
+    const second = await open(cookie, "?page=2");
+    expect([first.data.events.length, first.data.newer, first.data.older]).toEqual([50, null, 2]);
+    expect([second.data.events.length, second.data.newer, second.data.older]).toEqual([50, 1, null]);
+    const ids = [...first.data.events, ...second.data.events].map(({ id }: { id: string }) => id);
+    expect(new Set(ids).size).toBe(100);
+  });
+
+  test.each(Object.keys(languages))("says every event in the language %s", async (language) => {
+    const types = Object.keys(en.answers.events);
+    for (const type of types) {
+      const actor = type.startsWith("mail.") ? null : "operator";
+      await latchkey.execute(
+        "insert into account_events (user_id, at, type, actor, detail) values (?, now(), ?, ?, 'password_reset')",
+        [userId, type, actor],
+      );
+    }
+    const cookie = cookieOf(await logIn());
+    const { data } = await open(cookie, "", { "Accept-Language": language });
+    const texts = data.events.map(({ what }: { what: string }) => what);
+    expect(new Set(texts).size).toBe(types.length + 1);
+    expect(texts.join()).not.toMatch(/activity\.|events\.|[{}]/);
+  });
+});
+
+test("the account page reads no event", async () => {
+  const cookie = cookieOf(await logIn());
+  await latchkey.withoutTable("account_events", async () => {
+    expect(await openAccount(cookie)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("POST /account/data", () => {
+  const download = (cookie: string) => call(data.action, post("/account/data", {}, { cookie }));
+
+  test("answers with a file of all that is stored of the owner", async () => {
+    const cookie = cookieOf(await logIn(inFirefox));
+    await addPasskey(new Authenticator(), cookie, { name: "My key" });
+    const file = await download(cookie);
+    expect(Object.fromEntries(file.headers)).toMatchObject({
+      "content-type": "application/json",
+      "content-disposition": 'attachment; filename="account.json"',
+      "cache-control": "no-store",
+    });
+    const content = JSON.parse(file.data);
+    expect(content).toMatchObject({
+      account: { id: userId, email },
+      waysIn: { password: true, provider: null, passkeys: [{ name: "My key", createdAt: expect.any(String) }] },
+      sessions: [{ browser: "Firefox on Linux", current: true }],
+    });
+    expect(content.events).toHaveLength(2);
+  });
+
+  test("holds no hash, no key and no token", async () => {
+    const cookie = cookieOf(await logIn(inFirefox));
+    await addPasskey(new Authenticator(), cookie);
+    const [user] = await latchkey.execute<{ password_hash: string }>("select * from users");
+    const [session] = await latchkey.execute<Record<string, string>>("select * from sessions");
+    const [passkey] = await latchkey.execute<Record<string, string>>("select * from passkeys");
+    const { data: text } = await download(cookie);
+    const secrets = [
+      user?.password_hash,
+      session?.token_hash,
+      session?.id,
+      passkey?.public_key,
+      passkey?.credential_id,
+    ];
+    for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+
+  test("asks for a sign-in of the last 15 minutes", async () => {
+    const cookie = cookieOf(await logIn());
+    await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
+    expect(await download(cookie)).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
+  });
+
+  test("sends a visitor to log in", async () => {
+    expect(await download("")).toMatchObject({ status: 302, location: "/login" });
+  });
+});
+
+test("`eventsOf` has the latest first", async () => {
+  await logIn();
+  await latchkey.command("user", "suspend", email);
+  expect((await eventsOf(userId)).map(({ type }) => type)).toEqual(["user.suspended", "session.started"]);
+});

@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import { beforeEach, describe, expect, test } from "vitest";
+import { handleJob } from "#server/job-handlers";
+import { askForReset } from "../support/account-calls";
+import { google, signInWithGoogle } from "../support/google-sign-in";
+import { startLatchkey } from "../support/latchkey";
+
+const latchkey = startLatchkey(google);
+const email = "ada@example.com";
+
+const questions = readFileSync("docs/support.md", "utf8")
+  .split(/^## /m)
+  .slice(1)
+  .map((section): [string, string[]] => {
+    const [title = "", ...rest] = section.split("\n");
+    const blocks = rest.join("\n").matchAll(/^```sh\n([\s\S]*?)^```$/gm);
+    return [title, [...blocks].flatMap(([, block = ""]) => block.trim().split("\n"))];
+  });
+
+let userId: string;
+
+beforeEach(async () => {
+  userId = await latchkey.createUser({ email, idpId: "1", idpIssuer: "google" });
+});
+
+test("docs/support.md answers ten questions", () => {
+  expect(questions).toHaveLength(10);
+});
+
+test.each(questions)("each command for %s does its work", async (_question, lines) => {
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) {
+    const [program, ...words] = line.split(" ");
+    expect(program).toBe("latchkey");
+    if (words[1] === "restore") await latchkey.execute("update users set suspended_at = now()");
+    const finished = await latchkey.command(...words);
+    expect([line, finished.status, finished.stderr]).toEqual([line, 0, ""]);
+  }
+});
+
+/** The lines of `user show` whose label is `Kept out` or `Event`. */
+async function shown(label: string) {
+  const { stdout } = await latchkey.command("user", "show", email);
+  return stdout.split("\n").filter((line) => line.trim().startsWith(`${label}:`));
+}
+
+describe("`user show` says what keeps the owner out", () => {
+  test("nothing, of an account with a way in", async () => {
+    expect(await shown("Kept out")).toEqual([]);
+  });
+
+  test.each([
+    ["a suspension", "suspended_at = '2026-11-20T10:00Z'", "The account is suspended since 2026-11-20T10:00:00.000Z."],
+    [
+      "no way in",
+      "password_hash = null, idp_id = null",
+      "There is no way in: no password, no provider and no passkey.",
+    ],
+    [
+      "mails that bounce",
+      "undeliverable_at = '2026-03-01T10:00Z', undeliverable_by = 'mail.bounced'",
+      "Mails to this address bounce since 2026-03-01T10:00:00.000Z.",
+    ],
+    [
+      "mails that are refused",
+      "undeliverable_at = '2026-03-01T10:00Z', undeliverable_by = 'mail.refused'",
+      "The mail service refuses this address since 2026-03-01T10:00:00.000Z.",
+    ],
+  ])("%s", async (_what, columns, sentence) => {
+    await latchkey.execute(`update users set ${columns}`);
+    expect(await shown("Kept out")).toEqual([`Kept out:            ${sentence}`]);
+  });
+
+  test("the limit of reset mails", async () => {
+    for (let n = 0; n < 6; n++) await askForReset(email);
+    expect((await shown("Kept out")).join()).toMatch(/Reset mails are limited until 20\S+Z\.$/);
+  });
+});
+
+describe("`user show` ends with the events", () => {
+  test("the last twenty of them", async () => {
+    await latchkey.execute(
+      `insert into account_events (user_id, at, type, actor)
+       select ?, now() - n * interval '1 s', 'password.changed', 'owner' from generate_series(1, 30) n`,
+      [userId],
+    );
+    expect(await shown("Event")).toHaveLength(20);
+    const json = JSON.parse((await latchkey.command("user", "show", email, "--json")).stdout);
+    expect(json.events).toHaveLength(30);
+  });
+
+  test("with way, detail, who did it and the browser", async () => {
+    await signInWithGoogle({ sub: "1" });
+    await handleJob({ task: "mail_passkey_added", email, language: "en" }, { id: "1", at: new Date() }).then((call) =>
+      call?.(),
+    );
+    const [mail, signIn] = await shown("Event");
+    expect(mail).toMatch(/Event: {13}20\S+Z, mail\.sent, passkey_added$/);
+    expect(signIn).toMatch(/Event: {13}20\S+Z, session\.started, provider, by the owner$/);
+  });
+});
