@@ -1,6 +1,6 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { config } from "../../config";
-import { Session, type User } from "../../database/entities";
+import { Session, SessionBinding, type User } from "../../database/entities";
 import { afterCommit, preparedWithin } from "../../database/unit-of-work";
 import { ExternalSignInError } from "../../errors";
 import type { SessionEnd } from "../../events";
@@ -21,6 +21,8 @@ export const mostSessions = 50; // of a user
 export interface SessionToken {
   token: string;
   expiresAt: Date;
+  /** With which the browser may bind the session to its device. */
+  bindingChallenge?: string | undefined;
 }
 
 /** How many sessions of a user ended, and the one that was kept; `null` if that one ended, too. */
@@ -45,7 +47,7 @@ export const isLive = "expires_at > ? and last_seen_at > ?";
 export const livenessAt = (now: Date): [Date, Date] => [now, new Date(now.getTime() - idleLifetime())];
 
 /** MikroORM's conditions for live sessions, and for all others. */
-const live = () => ({ [raw(isLive, livenessAt(new Date()))]: [] });
+export const live = () => ({ [raw(isLive, livenessAt(new Date()))]: [] });
 export const notLive = (now: Date) => ({ [raw(`not (${isLive})`, livenessAt(now))]: [] });
 
 // The rows are locked in one order: two transactions that end the same sessions in two orders would deadlock. One
@@ -114,7 +116,8 @@ export async function startSession(em: EntityManager, userId: string, signIn: Si
   const now = new Date();
   const expiresAt = new Date(now.getTime() + config().sessions.max);
   const userAgent = visitor.userAgent?.slice(0, 512) ?? null;
-  const row = [crypto.randomUUID(), sha256(token), userId, userAgent, way, credentialId, now, now, expiresAt];
+  const id = crypto.randomUUID();
+  const row = [id, sha256(token), userId, userAgent, way, credentialId, now, now, expiresAt];
   const logout = identity ? [visitor.arrivedAt, logoutKey(identity), visitor.arrivedAt] : [null, null, null];
   const values = [replaced, userId, replaced, ...row, userId, ...logout];
   const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne, values);
@@ -122,7 +125,20 @@ export async function startSession(em: EntityManager, userId: string, signIn: Si
   if (ended.isLoggedOut) throw new ExternalSignInError("logged_out");
   for (const replacedUserId of ended.replacedUserIds) logSessionEnd(em, replacedUserId, "replaced", 1);
   logSessionEnd(em, userId, "too_many", ended.endedCount);
-  return { token, expiresAt, userId };
+  return { token, expiresAt, userId, bindingChallenge: await offerBinding(em, id) };
+}
+
+const offerLifetime = 300_000; // ms
+
+/** @returns the offer's challenge; `undefined` with DEVICE_BOUND_SESSIONS=off, and for a session with a key */
+async function offerBinding(em: EntityManager, session: string): Promise<string | undefined> {
+  if (!config().deviceBoundSessions) return undefined;
+  await em.nativeDelete(SessionBinding, { session, publicKey: null });
+  if ((await em.count(SessionBinding, { session })) > 0) return undefined;
+  const challenge = mintToken();
+  const offeredUntil = new Date(Date.now() + offerLifetime);
+  await em.insert(SessionBinding, { id: sha256(challenge), session, offeredUntil, challenges: [], cookies: [] });
+  return challenge;
 }
 
 /**
@@ -152,8 +168,9 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
   const session = await em.findOne(Session, { id, user: userId, ...live() }, { disableIdentityMap: true });
   if (!session) return null;
   const token = mintToken();
-  await em.nativeUpdate(Session, { id }, { id: crypto.randomUUID(), tokenHash: sha256(token) });
-  return { token, expiresAt: session.expiresAt };
+  const newId = crypto.randomUUID();
+  await em.nativeUpdate(Session, { id }, { id: newId, tokenHash: sha256(token) });
+  return { token, expiresAt: session.expiresAt, bindingChallenge: await offerBinding(em, newId) };
 }
 
 export const endAllSessions = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
