@@ -48,9 +48,9 @@ function asText(details: AccountDetails): string {
     ["Reset links", String(details.resetLinks)],
     ["Known browsers", String(details.devices)],
     ["Sessions", String(sessions.length)],
-    ...sessions.map(({ browser, createdAt, lastSeenAt }): [string, string] => [
+    ...sessions.map(({ browser, createdAt, lastSeenAt, bound }): [string, string] => [
       "  Session",
-      `${browser}, since ${createdAt.toISOString()}, last seen ${lastSeenAt.toISOString()}`,
+      `${browser}, since ${createdAt.toISOString()}, last seen ${lastSeenAt.toISOString()}${bound ? ", bound to its device" : ""}`,
     ]),
   ];
   return lines.flatMap(([label, value]) => (value === null ? [] : `${`${label}:`.padEnd(20)} ${value}`)).join("\n");

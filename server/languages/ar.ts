@@ -224,6 +224,7 @@ export const ar: Texts = {
       waysIn: "طرق تسجيل الدخول",
     },
     sessions: {
+      bound: "مرتبطة بجهازها",
       end: "إنهاء هذه الجلسة",
       endOthers: "إنهاء كل الجلسات الأخرى",
       lastSeen: "آخر نشاط: <time>{moment}</time>",

@@ -206,6 +206,7 @@ export const de: Texts = {
       waysIn: "So melden Sie sich an",
     },
     sessions: {
+      bound: "An ihr Gerät gebunden",
       end: "Sitzung beenden",
       endOthers: "Alle anderen Sitzungen beenden",
       lastSeen: "Zuletzt aktiv: <time>{moment}</time>",

@@ -202,6 +202,7 @@ export const en = {
       waysIn: "How you sign in",
     },
     sessions: {
+      bound: "Bound to its device",
       end: "End this session",
       endOthers: "End every other session",
       lastSeen: "Last seen <time>{moment}</time>",

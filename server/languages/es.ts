@@ -206,6 +206,7 @@ export const es: Texts = {
       waysIn: "Cómo inicias sesión",
     },
     sessions: {
+      bound: "Vinculada a su dispositivo",
       end: "Cerrar esta sesión",
       endOthers: "Cerrar todas las demás sesiones",
       lastSeen: "Última actividad: <time>{moment}</time>",

@@ -207,6 +207,7 @@ export const fr: Texts = {
       waysIn: "Vos moyens de connexion",
     },
     sessions: {
+      bound: "Liée à son appareil",
       end: "Fermer cette session",
       endOthers: "Fermer toutes les autres sessions",
       lastSeen: "Dernière activité : <time>{moment}</time>",

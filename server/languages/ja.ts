@@ -193,6 +193,7 @@ export const ja: Texts = {
       waysIn: "ログイン方法",
     },
     sessions: {
+      bound: "端末に紐付けられています",
       end: "このセッションを終了",
       endOthers: "ほかのセッションをすべて終了",
       lastSeen: "最終アクセス: <time>{moment}</time>",

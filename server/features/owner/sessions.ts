@@ -9,6 +9,7 @@ import {
   endSessionsOfTokens,
   idleLifetime,
   isLive,
+  live,
   livenessAt,
   lockOwner,
   mostSessions,
@@ -144,6 +145,15 @@ export async function activeSessions(userId: string) {
     ? await prepared<ListedSession>("bound-live-sessions", boundLiveSessions, [now, ...values])
     : await prepared<ListedSession>("live-sessions", liveSessions, values);
   return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt), lastSeenAt: new Date(row.lastSeenAt) }));
+}
+
+/** The live sessions, for the metrics. */
+export async function countSessions(): Promise<{ bound: number; unbound: number }> {
+  const [all, bound] = await query(async (em) => {
+    const bindings = { boundFrom: { $lte: new Date() }, session: live() };
+    return [await em.count(Session, live()), await em.count(SessionBinding, bindings)];
+  });
+  return { bound, unbound: all - bound };
 }
 
 export async function logOut(tokens: string[]): Promise<void> {
