@@ -76,6 +76,7 @@ function configOf(v: Values, appUrl: string, production: boolean) {
     relyingPartyId: relyingPartyId(appUrl),
     afterSignIn: given(allowedTarget(v.AFTER_SIGN_IN, allowed)),
     sessionDomain: v.SESSION_DOMAIN,
+    deviceBoundSessions: v.DEVICE_BOUND_SESSIONS,
     identityKey: v.IDENTITY_TOKENS ? v.IDENTITY_KEY : null,
     webhook: v.WEBHOOK_URL && v.WEBHOOK_SECRET ? { url: v.WEBHOOK_URL, secret: v.WEBHOOK_SECRET } : null,
     databaseUrl: v.DATABASE_URL,

@@ -1,4 +1,5 @@
 import { config } from "./config";
+import { refreshDevice, refreshPath, registerDevice, registeringOrigins, registrationPath } from "./device-endpoints";
 import { type Answer, type Endpoint, type EndpointOf, plainText } from "./door/endpoints";
 import { publicKeys } from "./features/application/signing-keys";
 import { isReady } from "./features/operator/health";
@@ -19,11 +20,17 @@ function passkeyPages(): Answer | null {
   return { status: 200, headers: { "Content-Type": "application/json" }, body };
 }
 
+const posts: Record<string, Endpoint["answer"]> = {
+  [registrationPath]: registerDevice,
+  [refreshPath]: refreshDevice,
+};
+
 const answers: Record<string, Endpoint["answer"]> = {
   "/healthz": () => plainText("ok\n"),
   "/readyz": async () => ((await isReady()) ? plainText("ready\n") : plainText("not ready\n", 503)),
   "/.well-known/jwks.json": keySet,
   "/.well-known/passkey-endpoints": passkeyPages,
+  "/.well-known/device-bound-sessions": registeringOrigins,
   /** https://www.w3.org/TR/change-password-url/ */
   "/.well-known/change-password": () => ({ status: 302, headers: { Location: "/forgot-password" }, body: "" }),
 };
@@ -44,6 +51,8 @@ function fileAt(path: string): Answer | null {
 export const endpointOf: EndpointOf = (path) => {
   if (path.startsWith("/__files/")) return { name: "/__files", answer: () => fileAt(path) };
   const name = decodeURIComponent(path);
+  const post = Object.hasOwn(posts, name) && posts[name];
+  if (post) return { name, method: "POST", answer: post };
   const answer = Object.hasOwn(answers, name) && answers[name];
   return answer ? { name, answer } : undefined;
 };

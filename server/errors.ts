@@ -22,6 +22,11 @@ export class HashingOverloaded extends Error {
   override name = "HashingOverloaded";
 }
 
+/** The browser could not prove that the session is on its device. It may succeed in a moment. */
+export class SessionNotRefreshed extends Error {
+  override name = "SessionNotRefreshed";
+}
+
 /** An error whose reason is a fixed word, which may be logged. */
 export class ErrorWithReason<Reason extends string = string> extends Error {
   constructor(readonly reason: Reason) {

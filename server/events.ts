@@ -102,6 +102,8 @@ export type AuthenticationEvent =
   | { event: "idp.logout_refused"; reason: LogoutTokenFailure }
   | { event: "passkey.added" | "passkey.removed" | "passkey.kept" | "passkey.succeeded"; userId: string }
   | { event: "passkey.failed"; reason: PasskeyFailure; userId?: string }
+  | { event: "session.bound"; userId: string }
+  | { event: "session.refused"; reason: "not_bound"; userId: string }
   | { event: "session.ended"; reason: SessionEnd; userId?: string; count: number }
   | { event: "mail.bounced" | "mail.complained"; userId: string }
   | { event: "mail.failed"; reason: MailRefusal | "retries_exhausted" }

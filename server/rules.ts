@@ -24,3 +24,6 @@ export const outageRetryAfter = "5";
 
 /** The maximum of a password, in Unicode code points. NIST SP 800-63B, section 3.1.1.2. */
 export const longestPassword = 256;
+
+/** How long a session counts after the last proof that it is on its device, in ms. */
+export const boundCookieLifetime = 600_000;

@@ -17,6 +17,7 @@ import { handleWebhook } from "./features/application/webhooks";
 import { readInstallationId } from "./features/operator/health";
 import { schedulePurge } from "./features/operator/purge";
 import { prepareSchema } from "./features/operator/schema";
+import { countSessions } from "./features/owner/sessions";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
 import { closeMailer, createMailer, provideMailer } from "./mail/mailer";
@@ -91,7 +92,8 @@ async function startService(routeOf: RouteOf): Promise<void> {
   await readInstallationId();
   if (config.metrics) {
     const pool = () => poolUse(database.orm);
-    const registry = await openMetrics({ hashesWaiting, pool, jobs: () => queue.waiting() });
+    const sessions = config.deviceBoundSessions ? countSessions : null;
+    const registry = await openMetrics({ hashesWaiting, pool, jobs: () => queue.waiting(), sessions });
     if (!cluster.isWorker) await openMetricsServer(config.metrics, registry);
   }
   const folder = folderOf(config.databaseUrl);

@@ -30,12 +30,13 @@ export const shownMoment = ({ language }: Owner, at: Date) => ({
 /** This browser's session comes first, then the others, the latest first. */
 export const shownSessions = (owner: Owner, sessions: Awaited<ReturnType<typeof activeSessions>>) =>
   sessions
-    .map(({ id, userAgent, createdAt, lastSeenAt }) => ({
+    .map(({ id, userAgent, createdAt, lastSeenAt, isBound: bound }) => ({
       id,
       browser: browserName(userAgent, owner.language),
       since: shownMoment(owner, createdAt),
       lastSeen: shownMoment(owner, id === owner.sessionId ? new Date() : lastSeenAt),
       current: id === owner.sessionId,
+      bound,
     }))
     .sort((one, other) => Number(other.current) - Number(one.current));
 

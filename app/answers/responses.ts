@@ -2,7 +2,7 @@ import { type HeadersFunction, redirect, redirectDocument } from "@remix-run/nod
 import { data } from "@remix-run/react";
 import { config } from "#server/config";
 import { factsOf, logFault, originOf, requestId } from "#server/door/request-facts";
-import { DatabaseUnavailable, HashingOverloaded } from "#server/errors";
+import { DatabaseUnavailable, HashingOverloaded, SessionNotRefreshed } from "#server/errors";
 import { outageRetryAfter } from "#server/rules";
 import { allowedTarget } from "#server/settings/return-to";
 import { returnToName } from "./return-to";
@@ -33,7 +33,8 @@ export function plainText(text: string, status: number): Response {
 
 const overloadEnds = "2"; // seconds; 64 waiting hashes take less
 
-const isUnavailable = (error: unknown) => error instanceof DatabaseUnavailable || error instanceof HashingOverloaded;
+const isUnavailable = (error: unknown) =>
+  [DatabaseUnavailable, HashingOverloaded, SessionNotRefreshed].some((kind) => error instanceof kind);
 
 const unavailable = (error: unknown) => ({
   status: 503,

@@ -10,7 +10,7 @@ export function SessionList({ sessions }: { sessions: ReturnType<typeof shownSes
       title={t("sessions.title")}
       action={sessions.length > 1 && <ActionForm intent="end-other-sessions" submit={t("sessions.endOthers")} />}
     >
-      {sessions.map(({ id, browser, since, lastSeen, current }) => (
+      {sessions.map(({ id, browser, since, lastSeen, current, bound }) => (
         <Row
           key={id}
           name={
@@ -23,6 +23,7 @@ export function SessionList({ sessions }: { sessions: ReturnType<typeof shownSes
             <>
               <MomentLine of="sessions.since" {...since} />
               <MomentLine of="sessions.lastSeen" {...lastSeen} follows />
+              {bound && ` · ${t("sessions.bound")}`}
             </>
           }
         >

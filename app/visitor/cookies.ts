@@ -1,6 +1,6 @@
 import { type CookieAttributes, serializeCookie } from "oslo/cookie";
 import { config } from "#server/config";
-import { cookieOf, cookieValues, originOf, sessionCookieName } from "#server/door/request-facts";
+import { boundCookieAttributes, cookieOf, cookieValues, originOf, sessionCookieName } from "#server/door/request-facts";
 import type { SessionToken } from "#server/features/owner/sessions";
 import { DEVICE_LIFETIME_MS, PASSKEY_CHALLENGE_TTL_MS, type SignInWay, signInWays } from "#server/rules";
 
@@ -46,6 +46,13 @@ const sessionCookie = (request: Request) => sessionCookieName(isHttps(request));
 export const sessionToken = (request: Request) => readCookie(request, sessionCookie(request));
 
 export const sessionTokens = (request: Request) => readCookies(request, sessionCookie(request));
+
+const boundCookie = (request: Request) => sessionCookieName(isHttps(request), "bound");
+
+export const boundToken = (request: Request) => readCookie(request, boundCookie(request));
+
+export const clearBound = (request: Request): string =>
+  `${boundCookie(request)}=; Max-Age=0; ${boundCookieAttributes(isHttps(request))}`;
 
 /** An expiry in the past deletes the cookie. */
 export function writeSession(request: Request, { token, expiresAt: expires }: SessionToken): string {

@@ -1,6 +1,7 @@
 import { redirect, redirectDocument } from "@remix-run/node";
 import { config } from "#server/config";
 import { factsOf, originOf } from "#server/door/request-facts";
+import { SessionNotRefreshed } from "#server/errors";
 import {
   logOut,
   type NewSession,
@@ -12,21 +13,36 @@ import { knownProviderLogout, providerLogoutUrl } from "#server/features/visitor
 import { recentSignInMinutes, type SignInWay } from "#server/rules";
 import { allowedReturn, allowFormTarget, redirectTo, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
-import { atProvider, deviceCookie, rememberedWay, sessionToken, sessionTokens, writeSession } from "./cookies";
+import {
+  atProvider,
+  boundToken,
+  clearBound,
+  deviceCookie,
+  rememberedWay,
+  sessionToken,
+  sessionTokens,
+  writeSession,
+} from "./cookies";
 import { failureShown, settleFailure } from "./oauth-attempt";
 
 /** @param added seconds to those in which a sign-in is recent */
 export const mustSignInAgain = ({ signedInAt }: SignedIn, added = 0): boolean =>
   !(signedInAt.getTime() >= Date.now() - (recentSignInMinutes * 60 + added) * 1000); // NaN: not known to be recent
 
-export async function getUser(request: Request): Promise<SignedIn | null> {
+/** @throws SessionNotRefreshed for a navigation of a browser that says so, which must not lead to the login page */
+async function resume(request: Request, isPage: boolean): Promise<SignedIn | null> {
   const token = sessionToken(request);
-  return token ? resumeSession(token) : null;
+  const session = token ? await resumeSession(token, boundToken(request)) : null;
+  if (session !== "not_bound") return session;
+  if (isPage && request.headers.has("Secure-Session-Skipped")) throw new SessionNotRefreshed();
+  return null;
 }
+
+export const getUser = (request: Request) => resume(request, false);
 
 /** Makes a page private. @throws Response for a visitor: to the login page, which leads back to this one */
 export async function requireUser(request: Request, login?: string): Promise<SignedIn> {
-  const signedIn = await getUser(request);
+  const signedIn = await resume(request, true);
   if (signedIn) return signedIn;
   const { pathname, search } = new URL(request.url);
   throw redirect(login ?? withReturnTo("/login", allowedReturn(`${pathname}${search}`)));
@@ -37,7 +53,7 @@ export const followsForm = (request: Request) => factsOf(request).method === "PO
 
 /** @throws Response for a signed-in user: to where a sign-in leads, or to the account page if one has failed */
 export async function requireGuest(request: Request, returnTo: string | null = null): Promise<void> {
-  if (followsForm(request) || !(await getUser(request))) return;
+  if (followsForm(request) || !(await resume(request, true))) return;
   const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
   const failure = failureShown(request);
   if (failed && !returnTo && failure?.problem !== "stale") throw redirect("/dashboard?notice=idp_failed");
@@ -65,17 +81,31 @@ export function signIn(request: Request, signedIn: SignIn): Response {
   const { session, deviceToken, way, returnTo, headers = new Headers() } = signedIn;
   settleFailure(request, headers, returnTo);
   headers.append("Set-Cookie", writeSession(request, session));
+  if (config().deviceBoundSessions) headers.append("Set-Cookie", clearBound(request));
+  offerBinding(headers, session);
   headers.append("Set-Cookie", rememberedWay(request, way));
   if (deviceToken !== undefined) headers.append("Set-Cookie", deviceCookie.write(request, deviceToken));
   return redirectTo(returnTo ?? config().afterSignIn, headers);
 }
 
-export const keepSession = (request: Request, session: SessionToken, location: string): Response =>
-  redirect(location, { headers: { "Set-Cookie": writeSession(request, session) } });
+export function keepSession(request: Request, session: SessionToken, location: string): Response {
+  const headers = new Headers({ "Set-Cookie": writeSession(request, session) });
+  offerBinding(headers, session);
+  return redirect(location, { headers });
+}
+
+/** Device Bound Session Credentials, "Secure-Session-Registration HTTP header field". */
+function offerBinding(headers: Headers, { bindingChallenge }: SessionToken): void {
+  if (bindingChallenge === undefined) return;
+  const offer = `(ES256 RS256);path="/auth/device/register";challenge="${bindingChallenge}"`;
+  headers.set("Secure-Session-Registration", offer);
+}
 
 async function endSession(request: Request): Promise<Headers> {
   await logOut(sessionTokens(request)); // all of them: a sibling host may have planted one
-  return new Headers({ "Set-Cookie": writeSession(request, { token: "", expiresAt: new Date(0) }) });
+  const headers = new Headers({ "Set-Cookie": writeSession(request, { token: "", expiresAt: new Date(0) }) });
+  if (config().deviceBoundSessions) headers.append("Set-Cookie", clearBound(request));
+  return headers;
 }
 
 /** @param cookies further cookies to set */

@@ -75,9 +75,9 @@ function asText(details: AccountDetails): string {
     ["Reset links", String(details.resetLinks)],
     ["Known browsers", String(details.devices)],
     ["Sessions", String(sessions.length)],
-    ...sessions.map(({ browser, createdAt, lastSeenAt }): [string, string] => [
+    ...sessions.map(({ browser, createdAt, lastSeenAt, bound }): [string, string] => [
       "  Session",
-      `${browser}, since ${createdAt.toISOString()}, last seen ${lastSeenAt.toISOString()}`,
+      `${browser}, since ${createdAt.toISOString()}, last seen ${lastSeenAt.toISOString()}${bound ? ", bound to its device" : ""}`,
     ]),
     ["Kept out", obstacles(details)],
     ["Events", String(details.events.length)],

@@ -104,6 +104,40 @@ export const AccountEvent = defineEntity({
 });
 export type AccountEvent = InferEntity<typeof AccountEvent>;
 
+/** What counts once, or for a time: a challenge or a cookie, as its SHA-256. */
+export interface Issued {
+  hash: string;
+  /** In ms since 1970. */
+  until: number;
+}
+
+/** The offer to bind a session to its device, and the binding. */
+export const SessionBinding = defineEntity({
+  name: "SessionBinding",
+  tableName: "session_bindings",
+  properties: {
+    /** The SHA-256 of the offer's challenge. */
+    id: p.text().primary(),
+    session: () =>
+      p
+        .oneToOne(Session)
+        .owner()
+        .deleteRule("cascade")
+        .updateRule("cascade")
+        .unique("session_bindings_session_id_unique"),
+    offeredUntil: p.datetime(),
+    /** With its `alg`; `null` until the browser registers. */
+    publicKey: p.json<JWK>().nullable(),
+    challenges: p.json<Issued[]>(),
+    cookies: p.json<Issued[]>(),
+    /** From when on the session counts only together with one of `cookies`. */
+    boundFrom: p.datetime().nullable(),
+    /** When the log had the last refusal. */
+    refusedAt: p.datetime().nullable(),
+  },
+});
+export type SessionBinding = InferEntity<typeof SessionBinding>;
+
 export const Device = defineEntity({
   name: "Device",
   tableName: "devices",
@@ -200,6 +234,7 @@ export const entities = [
   Registration,
   Session,
   AccountEvent,
+  SessionBinding,
   Device,
   EmailChange,
   Passkey,

@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { RequestFacts } from "../context";
 import { DatabaseUnavailable } from "../errors";
 import { logUnexpected } from "../log";
 import { outageRetryAfter } from "../rules";
@@ -11,12 +11,13 @@ export interface Answer {
   gzipped?: Uint8Array;
 }
 
-/** Answers GET and HEAD before Remix: a Remix route costs a millisecond. */
+/** Answers GET and HEAD before Remix, or POST: a Remix route costs a millisecond. */
 export interface Endpoint {
   /** The name of its requests in the metrics. */
   name: string;
+  method?: "POST";
   /** `null`: nothing is here, and Remix answers with the page of a 404. */
-  answer(): Answer | null | Promise<Answer | null>;
+  answer(facts: RequestFacts): Answer | null | Promise<Answer | null>;
 }
 
 /** @param path as the client sent it, decodable */
@@ -36,8 +37,9 @@ export function failure(error: unknown): Answer {
 }
 
 /** @param pass passes the request to Remix */
-export async function answerEndpoint(endpoint: Endpoint, response: ServerResponse, pass: () => void): Promise<void> {
-  const answer = await Promise.resolve().then(endpoint.answer).catch(failure);
+export async function answerEndpoint(endpoint: Endpoint, facts: RequestFacts, pass: () => void): Promise<void> {
+  const { response } = facts;
+  const answer = await Promise.resolve(facts).then(endpoint.answer).catch(failure);
   if (answer === null) return pass();
   const { method, headers } = response.req;
   const gzipped = /\bgzip\b/.test(headers["accept-encoding"]?.toString() ?? "") ? answer.gzipped : undefined;

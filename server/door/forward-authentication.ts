@@ -19,7 +19,11 @@ interface VerifiedUser {
 }
 
 /** @param audience the origin that the browser asked for */
-export type FindUser = (sessionToken: string, audience: () => string) => Promise<VerifiedUser | null>;
+export type FindUser = (
+  token: string,
+  audience: () => string,
+  boundToken?: string | null,
+) => Promise<VerifiedUser | null>;
 
 type Verdict = Pick<Answer, "status"> & Partial<Answer>;
 
@@ -84,8 +88,11 @@ async function verdictOf(
   if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, headers: { Allow: "GET, HEAD" } };
   const groups = groupsOf(request.url ?? "");
   if (groups === null) return { status: 400 };
-  const token = cookieOf(request.headers.cookie ?? "", sessionCookieName(isEncrypted(request, config)));
-  const user = token && (await findUser(token, () => connectionUrl(request, target.authority, config).origin));
+  const cookie = (name?: "bound") =>
+    cookieOf(request.headers.cookie ?? "", sessionCookieName(isEncrypted(request, config), name));
+  const token = cookie();
+  const audience = () => connectionUrl(request, target.authority, config).origin;
+  const user = token && (await findUser(token, audience, config.deviceBoundSessions ? cookie("bound") : null));
   if (user && (groups.length === 0 || groups.some((name) => user.groups.includes(name)))) {
     return { status: 200, headers: userHeaders(user) };
   }

@@ -67,9 +67,9 @@ export function openFrontDoor(
     }
     const facts = prepare(response, target, config);
     const endpoint = facts.unreadable ? undefined : lookups.endpointOf(target?.path ?? "");
-    if (endpoint && readMethods.includes(facts.method)) {
+    if (endpoint && (endpoint.method ? [endpoint.method] : readMethods).includes(facts.method)) {
       measureDuration(request, response, () => endpoint.name);
-      context.run(facts, () => void answerEndpoint(endpoint, response, pass));
+      context.run(facts, () => void answerEndpoint(endpoint, facts, pass));
       return;
     }
     if (endpoint) request.method = "PUT"; // no route takes it: a page with 405

@@ -10,6 +10,8 @@ export interface Readings {
   hashesWaiting(): number;
   pool(): { connections: { used: number; free: number }; waiting: number };
   jobs(): Promise<Jobs>;
+  /** `null` with DEVICE_BOUND_SESSIONS=off. */
+  sessions: (() => Promise<Record<"bound" | "unbound", number>>) | null;
 }
 
 const statementLimit = 2_000; // ms; Prometheus gives a scrape 10 s
@@ -33,17 +35,18 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
       },
     });
 
+  /** `null` when the database is not available, or late. */
+  const inTime = <T>(reading: Promise<T>) =>
+    Promise.race([reading, setTimeout(statementLimit, null, { ref: false })]).catch((error: unknown) => {
+      if (error instanceof DatabaseUnavailable) return null;
+      throw error;
+    });
   let pending: Promise<Jobs | null> | undefined;
-  /** Reads the jobs once for the gauges of a scrape; `null` when the database is not available, or late. */
+  /** Reads the jobs once for the gauges of a scrape. */
   const jobs = () => {
-    pending ??= Promise.race([readings.jobs(), setTimeout(statementLimit, null, { ref: false })])
-      .catch((error: unknown) => {
-        if (error instanceof DatabaseUnavailable) return null;
-        throw error;
-      })
-      .finally(() => {
-        pending = undefined;
-      });
+    pending ??= inTime(readings.jobs()).finally(() => {
+      pending = undefined;
+    });
     return pending;
   };
   const ofJobs = async (field: "waiting" | "oldest") =>
@@ -57,6 +60,9 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
   gauge("database_up", "1 when the database answered this scrape within 2 seconds, else 0.", "min", up);
   gauge("jobs_waiting", "Jobs that wait: created ones, and those to retry.", "max", () => ofJobs("waiting"));
   gauge("job_oldest_seconds", "Time since the oldest job that waits was enqueued.", "max", () => ofJobs("oldest"));
+  const { sessions } = readings;
+  const bound = "Live sessions that count only together with their bound cookie, and all others.";
+  if (sessions) gauge("sessions", bound, "max", async () => (await inTime(sessions())) ?? {});
 }
 
 /** Counts from now on. prom-client is read from the disk here: a start without metrics does not load it. */

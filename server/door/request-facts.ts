@@ -45,9 +45,16 @@ export function cookieOf(header: string, name: string): string | null {
   return second === undefined ? value || null : null;
 }
 
-export function sessionCookieName(https: boolean): string {
-  if (!https) return "session";
-  return config().sessionDomain === null ? "__Host-session" : "__Secure-session";
+export function sessionCookieName(https: boolean, name: "session" | "bound" = "session"): string {
+  if (!https) return name;
+  return `${config().sessionDomain === null ? "__Host-" : "__Secure-"}${name}`;
+}
+
+/** Browsers compare them with those of the binding's instructions. */
+export function boundCookieAttributes(https: boolean): string {
+  const { sessionDomain } = config();
+  const secure = sessionDomain === null ? "; Secure" : `; Secure; Domain=${sessionDomain}`;
+  return `Path=/; HttpOnly; SameSite=Lax${https ? secure : ""}`;
 }
 
 /** For a 401 (RFC 9110, section 15.5.2). Browsers open no login dialog for an unknown scheme. */

@@ -226,6 +226,7 @@ export const ar: Texts = {
     },
     sessions: {
       activity: "عرض ما حدث في حسابك",
+      bound: "مرتبطة بجهازها",
       end: "إنهاء هذه الجلسة",
       endOthers: "إنهاء كل الجلسات الأخرى",
       lastSeen: "آخر نشاط: <time>{moment}</time>",

@@ -209,6 +209,7 @@ export const de: Texts = {
     },
     sessions: {
       activity: "Sehen, was in Ihrem Konto geschehen ist",
+      bound: "An ihr Gerät gebunden",
       end: "Sitzung beenden",
       endOthers: "Alle anderen Sitzungen beenden",
       lastSeen: "Zuletzt aktiv: <time>{moment}</time>",

@@ -204,6 +204,7 @@ export const en = {
     },
     sessions: {
       activity: "See what happened in your account",
+      bound: "Bound to its device",
       end: "End this session",
       endOthers: "End every other session",
       lastSeen: "Last seen <time>{moment}</time>",

@@ -208,6 +208,7 @@ export const es: Texts = {
     },
     sessions: {
       activity: "Ver qué ha pasado en tu cuenta",
+      bound: "Vinculada a su dispositivo",
       end: "Cerrar esta sesión",
       endOthers: "Cerrar todas las demás sesiones",
       lastSeen: "Última actividad: <time>{moment}</time>",

@@ -209,6 +209,7 @@ export const fr: Texts = {
     },
     sessions: {
       activity: "Voir ce qui s’est passé sur votre compte",
+      bound: "Liée à son appareil",
       end: "Fermer cette session",
       endOthers: "Fermer toutes les autres sessions",
       lastSeen: "Dernière activité : <time>{moment}</time>",

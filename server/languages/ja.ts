@@ -195,6 +195,7 @@ export const ja: Texts = {
     },
     sessions: {
       activity: "アカウントの履歴を見る",
+      bound: "端末に紐付けられています",
       end: "このセッションを終了",
       endOthers: "ほかのセッションをすべて終了",
       lastSeen: "最終アクセス: <time>{moment}</time>",

@@ -94,6 +94,10 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
       "SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it",
     ],
     [
+      values.DEVICE_BOUND_SESSIONS && isPlain(appUrl),
+      "DEVICE_BOUND_SESSIONS must be off: browsers bind sessions only with an https APP_URL, or a loopback one",
+    ],
+    [
       SESSION_DOMAIN !== undefined && RETURN_ORIGINS?.some(isOutsideWildcard),
       "RETURN_ORIGINS must have a wildcard only as https://*.DOMAIN within SESSION_DOMAIN",
     ],

@@ -1,9 +1,16 @@
 import { createRequire } from "node:module";
 
 /** Loaded where `SESSION_DOMAIN` is set: the list of public suffixes takes 6 MB and 40 ms. */
-function isPublicSuffix(domain: string): boolean {
-  const { getPublicSuffix } = createRequire(import.meta.url)("tldts") as typeof import("tldts");
-  return getPublicSuffix(domain, { allowPrivateDomains: true }) === domain;
+const publicSuffixes = () => createRequire(import.meta.url)("tldts") as typeof import("tldts");
+
+const isPublicSuffix = (domain: string) =>
+  publicSuffixes().getPublicSuffix(domain, { allowPrivateDomains: true }) === domain;
+
+/** The origin of the site's own host, below whose registrable domain this origin is. */
+export function siteOf(origin: string): string {
+  const url = new URL(origin);
+  url.hostname = publicSuffixes().getDomain(url.hostname, { allowPrivateDomains: true }) ?? url.hostname;
+  return url.origin;
 }
 
 /** A domain name of at least two labels, the last of which is no number (it would be an IPv4 address). */

@@ -179,6 +179,11 @@ export const settings = {
       default: "720",
       help: "After how many hours from the sign-in a session ends, at most 8760. Holds for sessions that exist, too.",
     },
+    DEVICE_BOUND_SESSIONS: {
+      form: forms.onOff,
+      default: "off",
+      help: "`on`: browsers that can bind a session to their device do so, and a copied cookie ends within ten minutes. Needs https or a loopback address.",
+    },
   },
   applications: {
     RETURN_ORIGINS: {

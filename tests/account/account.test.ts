@@ -68,8 +68,8 @@ describe("the page", () => {
       sessions: expect.toSatisfy((sessions: unknown[]) => sessions.length === 2),
     });
     expect(data.sessions).toMatchObject([
-      { browser: "An unknown browser", current: true },
-      { browser: "Firefox on Linux", current: false },
+      { browser: "An unknown browser", current: true, bound: false },
+      { browser: "Firefox on Linux", current: false, bound: false },
     ]);
     for (const session of data.sessions) {
       expect(Object.keys(session).sort()).toEqual(["browser", "current", "id", "lastSeen", "since"]);

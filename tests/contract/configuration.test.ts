@@ -85,6 +85,7 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
     returnOrigins: [],
     afterSignIn: "/dashboard",
     sessionDomain: null,
+    deviceBoundSessions: false,
     identityKey: null,
     webhook: null,
     mail: { driver: "log", from: "Latchkey <latchkey@localhost>" },
@@ -168,6 +169,7 @@ test("every setting is read", () => {
     returnOrigins: ["https://app.example", "https://*.latchkey.example", "http://localhost:5173"],
     afterSignIn: "https://app.example/in?from=latchkey#top",
     sessionDomain: "latchkey.example",
+    deviceBoundSessions: false,
     identityKey,
     webhook: { url: "https://app.example/webhooks?from=latchkey", secret: webhookSecret },
     mail: {

@@ -1,4 +1,9 @@
 import { endpointOf } from "#server/endpoints";
+import { factsAbout, get, type RequestOptions } from "./route-calls";
 
 /** The answer of an endpoint before Remix; `null` for none. */
-export const callEndpoint = async (path: string) => (await endpointOf(path)?.answer()) ?? null;
+export async function callEndpoint(path: string, { headers, cookie, facts }: RequestOptions = {}) {
+  const about = factsAbout(get(path, { facts }));
+  Object.assign(about.response.req.headers, headers, cookie && { cookie });
+  return (await endpointOf(path)?.answer(about)) ?? null;
+}

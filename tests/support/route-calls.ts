@@ -47,7 +47,7 @@ type RouteFunction = (args: LoaderFunctionArgs & ActionFunctionArgs) => unknown;
 const responseTo = (gone: boolean) =>
   Object.defineProperty(new ServerResponse(new IncomingMessage(new Socket())), "closed", { value: gone });
 
-function factsOf(request: Request): RequestFacts {
+export function factsAbout(request: Request): RequestFacts {
   const { pathname, host, origin } = new URL(request.url);
   const { gone = false, ...given } = factsByRequest.get(request) ?? {};
   return {
@@ -82,7 +82,7 @@ function outcome(status: number, headers: Headers, data: unknown, { formTarget }
 }
 
 export async function call(route: unknown, request: Request): Promise<Outcome> {
-  const facts = factsOf(request);
+  const facts = factsAbout(request);
   const result = await settle(route as RouteFunction, request, facts);
   if (result instanceof Response) return outcome(result.status, result.headers, await result.text(), facts);
   const { data, init, type } = Object(result) as { data?: unknown; init?: ResponseInit; type?: string };

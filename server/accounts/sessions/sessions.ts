@@ -1,6 +1,6 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { config } from "../../config";
-import { Session, type User } from "../../database/entities";
+import { Session, SessionBinding, type User } from "../../database/entities";
 import { afterCommit, preparedWithin } from "../../database/unit-of-work";
 import { ExternalSignInError } from "../../errors";
 import type { SessionEnd } from "../../events";
@@ -22,6 +22,8 @@ export const mostSessions = 50; // of a user
 export interface SessionToken {
   token: string;
   expiresAt: Date;
+  /** With which the browser may bind the session to its device. */
+  bindingChallenge?: string | undefined;
 }
 
 /** How many sessions of a user ended, and the one that was kept; `null` if that one ended, too. */
@@ -46,7 +48,7 @@ export const isLive = "expires_at > ? and last_seen_at > ?";
 export const livenessAt = (now: Date): [Date, Date] => [now, new Date(now.getTime() - idleLifetime())];
 
 /** MikroORM's conditions for live sessions, and for all others. */
-const live = () => ({ [raw(isLive, livenessAt(new Date()))]: [] });
+export const live = () => ({ [raw(isLive, livenessAt(new Date()))]: [] });
 export const notLive = (now: Date) => ({ [raw(`not (${isLive})`, livenessAt(now))]: [] });
 
 // The rows are locked in one order: two transactions that end the same sessions in two orders would deadlock. One
@@ -127,7 +129,20 @@ export async function startSession(em: EntityManager, userId: string, signIn: Si
   if (ended.isLoggedOut) throw new ExternalSignInError("logged_out");
   for (const replacedUserId of ended.replacedUserIds) logSessionEnd(em, replacedUserId, "replaced", 1);
   logSessionEnd(em, userId, "too_many", ended.endedCount);
-  return { token, expiresAt, userId };
+  return { token, expiresAt, userId, bindingChallenge: await offerBinding(em, id) };
+}
+
+const offerLifetime = 300_000; // ms
+
+/** @returns the offer's challenge; `undefined` with DEVICE_BOUND_SESSIONS=off, and for a session with a key */
+async function offerBinding(em: EntityManager, session: string): Promise<string | undefined> {
+  if (!config().deviceBoundSessions) return undefined;
+  await em.nativeDelete(SessionBinding, { session, publicKey: null });
+  if ((await em.count(SessionBinding, { session })) > 0) return undefined;
+  const challenge = mintToken();
+  const offeredUntil = new Date(Date.now() + offerLifetime);
+  await em.insert(SessionBinding, { id: sha256(challenge), session, offeredUntil, challenges: [], cookies: [] });
+  return challenge;
 }
 
 /**
@@ -157,9 +172,10 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
   const session = await em.findOne(Session, { id, user: userId, ...live() }, { disableIdentityMap: true });
   if (!session) return null;
   const token = mintToken();
+  const newId = crypto.randomUUID();
   const key = session.key ?? id;
-  await em.nativeUpdate(Session, { id }, { id: crypto.randomUUID(), key, tokenHash: sha256(token) });
-  return { token, expiresAt: session.expiresAt };
+  await em.nativeUpdate(Session, { id }, { id: newId, key, tokenHash: sha256(token) });
+  return { token, expiresAt: session.expiresAt, bindingChallenge: await offerBinding(em, newId) };
 }
 
 export const endAllSessions = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>

@@ -10,6 +10,7 @@ import { CommandError, counted, jsonOption } from "../program";
 import { checkAddress } from "./address";
 import { type Check, checksOf } from "./check";
 import { checkDatabase } from "./database";
+import { checkBinding } from "./device-binding";
 import { checkFolder } from "./folder";
 import { checkMail, checkMailEvents, checkSender, checkTestMail } from "./mail";
 import { checkProvider } from "./provider";
@@ -78,6 +79,7 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
   yield* checkRegistration(config, environment);
   yield* checkHost(config);
   yield checkPasskeys(config);
+  yield* await checkBinding(config);
   const folder = folderOf(config.databaseUrl);
   if (folder !== null) yield await checkFolder(folder);
   const { checks, installation } = await checkDatabase(config.databaseUrl, config.databaseDirectUrl);

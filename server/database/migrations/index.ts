@@ -19,6 +19,7 @@ const migrations: MigrationClasses = {
   Migration20261126100000: async () => (await import("./Migration20261126100000")).Migration20261126100000,
   Migration20261126120000: async () => (await import("./Migration20261126120000")).Migration20261126120000,
   Migration20261126120100: async () => (await import("./Migration20261126120100")).Migration20261126120100,
+  Migration20261126140000: async () => (await import("./Migration20261126140000")).Migration20261126140000,
   Migration20261126143000: async () => (await import("./Migration20261126143000")).Migration20261126143000,
   Migration20261126143100: async () => (await import("./Migration20261126143100")).Migration20261126143100,
   Migration20261126143200: async () => (await import("./Migration20261126143200")).Migration20261126143200,

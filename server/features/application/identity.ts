@@ -50,9 +50,9 @@ export function visitorFinder(): FindUser {
     return token;
   }
 
-  return async (sessionToken, audience) => {
-    const signedIn = await resumeSession(sessionToken);
-    if (!signedIn) return null;
+  return async (sessionToken, audience, boundToken) => {
+    const signedIn = await resumeSession(sessionToken, boundToken);
+    if (!signedIn || signedIn === "not_bound") return null;
     if (!config().identityKey) return signedIn.user;
     const origin = audience();
     if (isAllowedOrigin(new URL(origin), config())) {

@@ -48,10 +48,11 @@ export async function accountDetails(user: User) {
       lastUsedAt: lastUsedAt ?? null,
     })),
     devices: await query((em) => em.count(Device, { user: user.id })),
-    sessions: sessions.map(({ userAgent, createdAt, lastSeenAt }) => ({
+    sessions: sessions.map(({ userAgent, createdAt, lastSeenAt, isBound: bound }) => ({
       browser: browserName(userAgent ?? null, "en"),
       createdAt,
       lastSeenAt,
+      bound,
     })),
     events: (await eventsOf(user.id)).map(plainEvent),
   };

@@ -9,6 +9,7 @@ import {
   endSessionsOfTokens,
   idleLifetime,
   isLive,
+  live,
   livenessAt,
   lockOwner,
   mostSessions,
@@ -16,9 +17,10 @@ import {
 import { shownPicture } from "../../accounts/users/changes";
 import { record } from "../../accounts/users/history";
 import { config } from "../../config";
-import { Session, User } from "../../database/entities";
+import { Session, SessionBinding, User } from "../../database/entities";
 import { prepared, query, unitOfWork } from "../../database/unit-of-work";
 import { isLanguage } from "../../languages/languages";
+import { logEvent } from "../../log";
 import type { Visitor } from "../../visitor";
 
 export { browserName, browserText } from "../../accounts/sessions/devices";
@@ -59,26 +61,51 @@ export interface Owner extends Visitor, SignedIn {
 
 // Without MikroORM, which was 27 % of a signed-in page's CPU (profile of W5, docs/performance.md): every request of a
 // signed-in browser runs this statement.
-const liveSession = `
-  select s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
+const liveSessionWith = (columns: string, join: string) => `
+  select ${columns} s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
     s.expires_at as "expiresAt",
     u.id, u.email, u.name, u.picture_url as "pictureUrl", u.groups,
     u.password_hash is not null as "hasPassword",
     u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked",
     u.idp_questioned_at is not null as "isLinkQuestioned", u.undeliverable_at is not null as "isUndeliverable"
-  from sessions s join users u on u.id = s.user_id
+  from sessions s join users u on u.id = s.user_id ${join}
   where s.token_hash = ? and ${isLive}`;
 
-/** Times are as PostgreSQL writes them. */
-type LiveSession = SignedInUser & Record<"sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string>;
+const liveSession = liveSessionWith("", "");
 
-/** The live session of a cookie's token, which counts as used now; `null` for every other token. */
-export async function resumeSession(token: string): Promise<SignedIn | null> {
+// One statement, as without binding: /auth/verify runs it, too.
+const boundLiveSession = liveSessionWith(
+  `b.bound_from <= ? and not exists (
+    select from jsonb_array_elements(b.cookies) c where c->>'hash' = ? and (c->>'until')::bigint > ?) as "isRefused",`,
+  "left join session_bindings b on b.session_id = s.id",
+);
+
+/** Times are as PostgreSQL writes them. */
+type LiveSession = SignedInUser &
+  Record<"sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string> & {
+    isRefused?: boolean | null;
+  };
+
+/**
+ * The live session of a cookie's token, which counts as used now; `null` for every other token. `not_bound`: the session
+ * is bound to its device, and the bound cookie's token is none of its own.
+ */
+export async function resumeSession(
+  token: string,
+  boundToken: string | null = null,
+): Promise<SignedIn | "not_bound" | null> {
   const now = new Date();
   const values = [configuredIssuer(), sha256(token), ...livenessAt(now)];
-  const [row] = await prepared<LiveSession>("live-session", liveSession, values);
+  const bound = [now, sha256(boundToken ?? ""), now.getTime()];
+  const [row] = config().deviceBoundSessions
+    ? await prepared<LiveSession>("bound-live-session", boundLiveSession, [...bound, ...values])
+    : await prepared<LiveSession>("live-session", liveSession, values);
   if (!row) return null;
-  const { sessionId, sessionKey, createdAt, lastSeenAt, expiresAt, ...user } = row;
+  const { sessionId, sessionKey, createdAt, lastSeenAt, expiresAt, isRefused, ...user } = row;
+  if (isRefused) {
+    await logRefusal(sessionId, user.id);
+    return "not_bound";
+  }
   let lastSeen = Date.parse(lastSeenAt);
   if (lastSeen < now.getTime() - Math.min(longestSeenInterval, idleLifetime() / 12)) {
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
@@ -97,18 +124,44 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
   };
 }
 
+const refusalInterval = 60_000; // ms between two lines about a session
+
+async function logRefusal(session: string, userId: string): Promise<void> {
+  const refusedAt = new Date();
+  const isDue = { $or: [{ refusedAt: null }, { refusedAt: { $lte: new Date(Date.now() - refusalInterval) } }] };
+  const due = await query((em) => em.nativeUpdate(SessionBinding, { session, ...isDue }, { refusedAt }));
+  if (due > 0) logEvent({ event: "session.refused", reason: "not_bound", userId });
+}
+
 // Without MikroORM, which was a sixth of a signed-in page's CPU for this list (profile of W5, docs/performance.md).
-const liveSessions = `
-  select id, user_agent as "userAgent", created_at as "createdAt", last_seen_at as "lastSeenAt"
+const liveSessionsWith = (isBound: string) => `
+  select id, user_agent as "userAgent", created_at as "createdAt", last_seen_at as "lastSeenAt", ${isBound} as "isBound"
   from sessions where user_id = ? and ${isLive}
   order by last_seen_at desc, created_at desc limit ?`;
 
-type ListedSession = { userAgent: string | null } & Record<"id" | "createdAt" | "lastSeenAt", string>;
+const liveSessions = liveSessionsWith("false");
+const boundLiveSessions = liveSessionsWith(
+  "exists (select from session_bindings b where b.session_id = sessions.id and b.bound_from <= ?)",
+);
+
+type ListedSession = { userAgent: string | null; isBound: boolean } & Record<"id" | "createdAt" | "lastSeenAt", string>;
 
 export async function activeSessions(userId: string) {
-  const values = [userId, ...livenessAt(new Date()), mostSessions];
-  const rows = await prepared<ListedSession>("live-sessions", liveSessions, values);
+  const now = new Date();
+  const values = [userId, ...livenessAt(now), mostSessions];
+  const rows = config().deviceBoundSessions
+    ? await prepared<ListedSession>("bound-live-sessions", boundLiveSessions, [now, ...values])
+    : await prepared<ListedSession>("live-sessions", liveSessions, values);
   return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt), lastSeenAt: new Date(row.lastSeenAt) }));
+}
+
+/** The live sessions, for the metrics. */
+export async function countSessions(): Promise<{ bound: number; unbound: number }> {
+  const [all, bound] = await query(async (em) => {
+    const bindings = { boundFrom: { $lte: new Date() }, session: live() };
+    return [await em.count(Session, live()), await em.count(SessionBinding, bindings)];
+  });
+  return { bound, unbound: all - bound };
 }
 
 export async function logOut(tokens: string[]): Promise<void> {

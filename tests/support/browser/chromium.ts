@@ -36,3 +36,14 @@ export function startBrowser({ hosts = {}, debuggingPort }: BrowserOptions = {})
   if (debuggingPort !== undefined) args.push(`--remote-debugging-port=${debuggingPort}`);
   return chromium.launch({ executablePath, args });
 }
+
+const softwareKeys = "EnableBoundSessionCredentialsSoftwareKeysForManualTesting,DeviceBoundSessions:RefreshQuota/false";
+
+/** Binds sessions to this profile (Device Bound Session Credentials), without a limit of signatures. */
+export const startBindingBrowser = (folder: string, baseURL: string): Promise<BrowserContext> =>
+  chromium.launchPersistentContext(folder, {
+    executablePath: process.env.CHROMIUM_WITH_SOFTWARE_KEYS ?? executablePath,
+    baseURL,
+    ignoreDefaultArgs: ["--disable-features", "--enable-features"],
+    args: [...flags, "--host-resolver-rules=MAP *.test 127.0.0.1", `--enable-features=${softwareKeys}`],
+  });

@@ -1,0 +1,120 @@
+import { type EntityManager, type FilterQuery, LockMode } from "@mikro-orm/postgresql";
+import type { JWK } from "jose";
+import { mintToken, sha256 } from "../../accounts/links/tokens";
+import { live } from "../../accounts/sessions/sessions";
+import { type Issued, Session, SessionBinding } from "../../database/entities";
+import { afterCommit, unitOfWork } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
+import { boundCookieLifetime } from "../../rules";
+
+// Device Bound Session Credentials (W3C draft, https://w3c.github.io/webappsec-dbsc/): the browser proves with a key of
+// its device that the session is still there, and gets a cookie that lives for ten minutes.
+
+const grace = 30_000; // ms in which requests under way, which have no bound cookie, still count
+const refusedLifetime = 300_000; // ms of the challenge of a refresh that needs one
+const nextLifetime = 900_000; // ms of the challenge for the next refresh
+const mostIssued = 8; // challenges, and cookies, that count at a time
+const longestProof = 8_192; // characters
+
+/** The SHA-256 of a proof's challenge. The proof is not verified: without a challenge of ours that would be in vain. */
+async function challengeOf(proof: string): Promise<string | null> {
+  if (proof.length > longestProof) return null;
+  const { decodeJwt } = await import("jose");
+  try {
+    const { jti } = decodeJwt(proof);
+    return typeof jti === "string" ? sha256(jti) : null;
+  } catch {
+    return null; // no JWT
+  }
+}
+
+/**
+ * Verifies a DBSC proof (the draft's "DBSC Proof JWT Syntax") by the registered key, or by the one in its header. Uses no
+ * `kid`, `jku` or `x5c`, and no time: the browser's clock may be off. @returns the key; `null` for an invalid proof
+ */
+async function verifyProof(proof: string, registered?: JWK): Promise<JWK | null> {
+  const { compactVerify, EmbeddedJWK, importJWK } = await import("jose");
+  const algorithms = registered?.alg ? [registered.alg] : ["ES256", "RS256"];
+  try {
+    const { protectedHeader } = registered
+      ? await compactVerify(proof, await importJWK(registered), { algorithms })
+      : await compactVerify(proof, EmbeddedJWK, { algorithms });
+    if (protectedHeader.typ !== "dbsc+jwt") return null;
+    return registered ?? { kty: "", ...protectedHeader.jwk, alg: protectedHeader.alg };
+  } catch {
+    return null; // jose and Web Crypto throw errors of many classes for hostile keys and signatures
+  }
+}
+
+/** Locks a binding of a live session. */
+async function lockBinding(em: EntityManager, where: FilterQuery<SessionBinding>) {
+  const binding = await em.findOne(SessionBinding, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  const session = binding && (await em.findOne(Session, { id: binding.session.id, ...live() }));
+  return session && { binding, session };
+}
+
+function issue(list: Issued[], lifetime: number): { value: string; list: Issued[] } {
+  const value = mintToken();
+  const now = Date.now();
+  const valid = list.filter(({ until }) => until > now);
+  return { value, list: [...valid, { hash: sha256(value), until: now + lifetime }].slice(-mostIssued) };
+}
+
+/** What a browser gets for a proof. */
+interface Proven {
+  /** The binding's, for the browser. */
+  id: string;
+  /** For the next proof. */
+  challenge: string;
+  /** The next value of the bound cookie. */
+  cookie?: string;
+}
+
+/** Registers the key of an offer's proof, once. @returns `null`, and nothing changed, if the proof is not valid */
+export async function registerBinding(proof: string): Promise<Proven | null> {
+  const id = await challengeOf(proof);
+  return unitOfWork(async (em) => {
+    const offer = id !== null && (await lockBinding(em, { id, publicKey: null, offeredUntil: { $gt: new Date() } }));
+    const publicKey = offer && (await verifyProof(proof));
+    if (!offer || !publicKey) return null;
+    const next = issue([], nextLifetime);
+    Object.assign(offer.binding, { publicKey, challenges: next.list });
+    return { id: offer.binding.id, challenge: next.value };
+  });
+}
+
+interface Refresh {
+  id: string;
+  /** `null`: the browser asks for a challenge. */
+  proof: string | null;
+  /** Of the request's session cookie, which the browser may not have sent. */
+  sessionToken: string | null;
+}
+
+/**
+ * Takes a proof that a session is on its device, which is no use of the session. @returns no cookie for an invalid proof;
+ * `null`, and nothing changed, if the session has ended or the browser has another one
+ */
+export async function refreshBinding({ id, proof, sessionToken }: Refresh): Promise<Proven | null> {
+  const challenge = proof && (await challengeOf(proof));
+  return unitOfWork(async (em) => {
+    const { binding, session } = (await lockBinding(em, { id, publicKey: { $ne: null } })) ?? {};
+    if (!binding?.publicKey || !session) return null;
+    const another = { tokenHash: sha256(sessionToken ?? ""), id: { $ne: session.id }, ...live() };
+    if (sessionToken !== null && (await em.count(Session, another)) > 0) return null;
+    const now = Date.now();
+    const isKnown = binding.challenges.some(({ hash, until }) => hash === challenge && until > now);
+    const isProven = isKnown && proof && (await verifyProof(proof, binding.publicKey)) !== null;
+    const left = binding.challenges.filter(({ hash }) => !isProven || hash !== challenge);
+    const next = issue(left, isProven ? nextLifetime : refusedLifetime);
+    binding.challenges = next.list;
+    if (!isProven) return { id, challenge: next.value };
+    const cookie = issue(binding.cookies, boundCookieLifetime);
+    binding.cookies = cookie.list;
+    if (!binding.boundFrom) {
+      binding.boundFrom = new Date(now + grace);
+      afterCommit(em, () => logEvent({ event: "session.bound", userId: session.user.id }));
+    }
+    return { id, challenge: next.value, cookie: cookie.value };
+  });
+}
