@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import type { JWK } from "jose";
 import type { SignInWay } from "../rules";
-import { passwordKindIndex } from "./password-kinds";
+import { passwordKindIndexes } from "./password-kinds";
 
 const missingIssuerIndex = {
   name: "users_idp_issuer_missing_index",
@@ -25,11 +25,14 @@ export const User = defineEntity({
     pictureUrl: p.text().nullable(),
     language: p.text().nullable(),
     suspendedAt: p.datetime().nullable(),
+    /** The operator's. */
     groups: p.array().default([]),
+    /** The provider's, of the last sign-in with it; `groupsOf` says whether they count. */
+    idpGroups: p.array().default([]),
     createdAt: p.datetime(),
   },
   uniques: [{ name: "users_idp_unique", properties: ["idpId", "idpIssuer"] }],
-  indexes: [passwordKindIndex, missingIssuerIndex],
+  indexes: [...passwordKindIndexes, missingIssuerIndex],
   checks: [{ name: "users_email_normalized", expression: `email = lower(email collate "C") and email ~ '^[!-~]+$'` }],
 });
 export type User = InferEntity<typeof User>;

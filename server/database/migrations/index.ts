@@ -19,6 +19,8 @@ const migrations: MigrationClasses = {
   Migration20261126100000: async () => (await import("./Migration20261126100000")).Migration20261126100000,
   Migration20261126120000: async () => (await import("./Migration20261126120000")).Migration20261126120000,
   Migration20261126120100: async () => (await import("./Migration20261126120100")).Migration20261126120100,
+  Migration20261127100000: async () => (await import("./Migration20261127100000")).Migration20261127100000,
+  Migration20261127100100: async () => (await import("./Migration20261127100100")).Migration20261127100100,
   ...ownMigrations,
 };
 
