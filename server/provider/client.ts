@@ -3,7 +3,7 @@ import * as z from "zod";
 import { CallError, callJson } from "../calls/json-client";
 import type { IdentityProviderConfig } from "../config";
 import { discoverEndpoints, discoveredEndpoints } from "./discovery";
-import { type Endpoints, type Profile, type Provider, providers } from "./providers";
+import { type Endpoints, groupsClaim, type Profile, type Provider, providers } from "./providers";
 
 /** RFC 6749, section 4.1.1; with `IDP_PKCE`, RFC 7636, section 4.3. */
 export interface AuthorizationRequest {
@@ -162,7 +162,8 @@ export async function fetchProfile(config: IdentityProviderConfig, accessToken: 
   const { profileUrl } = await endpointsOf(config);
   const { profile, emails }: Provider = providers[config.provider];
   const call = { step: "profile", method: "GET", headers: { authorization: `Bearer ${accessToken}` } } as const;
-  const answer = await callJson(profileUrl, call, profile);
+  const { groupsClaim: claim } = config;
+  const answer = await callJson(profileUrl, call, claim ? profile.and(groupsClaim(claim)) : profile);
   if (!emails) return answer;
   return { ...answer, ...(await callJson(`${profileUrl}${emails.path}`, call, emails.email)) };
 }

@@ -8,6 +8,8 @@ export interface Profile {
   emailVerified: boolean;
   name: string | null;
   pictureUrl: string | null;
+  /** The values of `IDP_GROUPS_CLAIM`, as the provider sent them. */
+  groups?: string[];
 }
 
 export interface Endpoints {
@@ -50,6 +52,12 @@ const avatar = matching(/^\w{1,255}$/);
 /** The standard claims, OpenID Connect Core 1.0, section 5.1. */
 export const claims = z.object({ sub: providerId, email, email_verified: verified, name: text, picture: url });
 export type Claims = z.infer<typeof claims>;
+
+/** A claim of groups: texts, or one text. */
+export const groupsClaim = (name: string) =>
+  z
+    .object({ [name]: z.union([z.array(z.unknown()), z.string().transform((group) => [group])]).catch([]) })
+    .transform((claims) => ({ groups: claims[name]?.filter((group) => typeof group === "string") ?? [] }));
 
 const profileOfClaims = claims.transform(
   ({ sub: id, email, email_verified: emailVerified, name, picture: pictureUrl }): Profile => ({

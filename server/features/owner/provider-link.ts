@@ -1,7 +1,7 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
+import { groupsOf, identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
-import { tell } from "../../accounts/users/changes";
+import { tell, tellGroups } from "../../accounts/users/changes";
 import { waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import { unitOfWork } from "../../database/unit-of-work";
@@ -16,8 +16,10 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
     if (!user) throw new ExternalSignInError("another_session");
     if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
     if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
+    const groups = groupsOf(user);
     link(user, identity, profile);
     await tell(em, "provider_linked", user, { language: owner.language });
+    await tellGroups(em, user, groups);
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
     throw error;
@@ -38,12 +40,15 @@ export async function unlinkProvider(
     if (!config().passwords.on && actor.sessionId !== null) return "accounts_come_from_it";
     const { password, passkeys } = await waysIn(em, user);
     if ((!password && passkeys === 0) || user.idpId === null) return "only_way_in";
+    const groups = groupsOf(user);
     user.idpId = null;
+    user.idpGroups = [];
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();
     const began = user.idpQuestionedAt ? { way: "provider" as const } : null;
     user.idpQuestionedAt = null;
     await tell(em, "provider_unlinked", user, { language: actor.language });
+    await tellGroups(em, user, groups);
     return endSessionsExcept(em, actor, "unlinked", began);
   });
 }

@@ -1,5 +1,5 @@
 import { sha256 } from "../../accounts/links/tokens";
-import { configuredIssuer } from "../../accounts/provider/provider-identities";
+import { configuredIssuer, groupsOf } from "../../accounts/provider/provider-identities";
 import {
   type Actor,
   type EndedOthers,
@@ -58,6 +58,7 @@ const liveSession = `
   select s.id as "sessionId", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
     s.expires_at as "expiresAt",
     u.id, u.email, u.name, u.picture_url as "pictureUrl", u.groups,
+    u.idp_groups as "idpGroups", u.idp_id as "idpId", u.idp_issuer as "idpIssuer",
     u.password_hash is not null as "hasPassword",
     u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked",
     u.idp_questioned_at is not null as "isLinkQuestioned"
@@ -65,7 +66,9 @@ const liveSession = `
   where s.token_hash = ? and ${isLive}`;
 
 /** Times are as PostgreSQL writes them. */
-type LiveSession = SignedInUser & Record<"sessionId" | "createdAt" | "lastSeenAt" | "expiresAt", string>;
+type LiveSession = SignedInUser &
+  Pick<User, "idpGroups" | "idpId" | "idpIssuer"> &
+  Record<"sessionId" | "createdAt" | "lastSeenAt" | "expiresAt", string>;
 
 /** The live session of a cookie's token, which counts as used now; `null` for every other token. */
 export async function resumeSession(token: string): Promise<SignedIn | null> {
@@ -73,7 +76,7 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
   const values = [configuredIssuer(), sha256(token), ...livenessAt(now)];
   const [row] = await prepared<LiveSession>("live-session", liveSession, values);
   if (!row) return null;
-  const { sessionId, createdAt, lastSeenAt, expiresAt, ...user } = row;
+  const { sessionId, createdAt, lastSeenAt, expiresAt, idpGroups, idpId, idpIssuer, ...user } = row;
   let lastSeen = Date.parse(lastSeenAt);
   if (lastSeen < now.getTime() - Math.min(longestSeenInterval, idleLifetime() / 12)) {
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
@@ -85,6 +88,7 @@ export async function resumeSession(token: string): Promise<SignedIn | null> {
     expiresAt: new Date(Math.min(Date.parse(expiresAt), lastSeen + idleLifetime())),
     user: {
       ...user,
+      groups: groupsOf(row),
       hasPassword: user.hasPassword && config().passwords.on,
       pictureUrl: shownPicture(user.pictureUrl),
     },

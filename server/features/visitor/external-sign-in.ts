@@ -1,9 +1,17 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { lockIdentity } from "../../accounts/links/mailed-links";
-import { type Identity, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
+import {
+  groupsOf,
+  type Identity,
+  identityOf,
+  isLinked,
+  link,
+  lockUserOf,
+} from "../../accounts/provider/provider-identities";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
-import { tell } from "../../accounts/users/changes";
+import { tell, tellGroups } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
+import { groupsOfClaim } from "../../accounts/users/groups";
 import { createUser, lockUser, mayRegister } from "../../accounts/users/users";
 import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { CallError } from "../../calls/json-client";
@@ -87,20 +95,27 @@ function refuseSuspended({ suspendedAt }: User): void {
 async function linkByAddress(em: EntityManager, user: User, identity: Identity, profile: Profile): Promise<string> {
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
   if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
+  const groups = groupsOf(user);
   link(user, identity, profile);
   await distrustEarlierUser(em, user, true); // the person who made the account may not own the address
   await tell(em, "provider_linked", user);
+  await tellGroups(em, user, groups);
+  return user.id;
+}
+
+async function signInReturning(em: EntityManager, user: User, profile: Profile): Promise<string> {
+  refuseSuspended(user);
+  const groups = groupsOf(user);
+  user.idpIssuer = identityOf(profile).issuer;
+  user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
+  user.idpGroups = groupsOfClaim(profile.groups);
+  await tellGroups(em, user, groups);
   return user.id;
 }
 
 async function returningAccount(em: EntityManager, profile: Profile): Promise<string | null> {
-  const identity = identityOf(profile);
-  const user = await lockUserOf(em, identity);
-  if (!user) return null;
-  refuseSuspended(user);
-  user.idpIssuer = identity.issuer;
-  user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
-  return user.id;
+  const user = await lockUserOf(em, identityOf(profile));
+  return user && signInReturning(em, user, profile);
 }
 
 async function accountByAddress(em: EntityManager, profile: Profile): Promise<string> {
@@ -111,11 +126,12 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<st
   if (!existing) {
     if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
     const { name, pictureUrl } = profile;
-    return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
+    const idpGroups = groupsOfClaim(profile.groups);
+    return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, idpGroups, name, pictureUrl });
   }
-  refuseSuspended(existing);
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
-  if (linkedMeanwhile) return existing.id;
+  if (linkedMeanwhile) return signInReturning(em, existing, profile);
+  refuseSuspended(existing);
   return linkByAddress(em, existing, identity, profile);
 }
 
