@@ -28,6 +28,8 @@ export interface Provider {
   scope: string;
   /** With this value of the parameter, the provider asks which account to use; `null` if no value does this. */
   prompt: string | null;
+  /** With this one, it signs nobody in silently; `null` if no value does this. */
+  freshPrompt: string | null;
   /** Whether it signs nobody in inside the browser of another app. */
   refusesInAppBrowsers?: boolean;
   /** Parses the profile endpoint's answer. */
@@ -97,6 +99,7 @@ export const providers = {
     },
     issuer: "https://accounts.google.com",
     prompt: "select_account",
+    freshPrompt: "select_account", // it has no `login`
     refusesInAppBrowsers: true, // https://developers.google.com/identity/protocols/oauth2/policies#browsers
     ...openIdConnect,
   },
@@ -110,6 +113,7 @@ export const providers = {
     issuer: null,
     scope: "read:user user:email",
     prompt: "select_account",
+    freshPrompt: "select_account",
     profile: githubUser.transform(
       (user): Profile => ({
         id: user.id,
@@ -137,6 +141,7 @@ export const providers = {
     issuer: "https://gitlab.com",
     ...openIdConnect,
     prompt: "login", // it answers `select_account` with an error: https://gitlab.com/gitlab-org/gitlab/-/issues/377368
+    freshPrompt: "login",
   },
   discord: {
     label: "Discord",
@@ -148,6 +153,7 @@ export const providers = {
     issuer: null,
     scope: "identify email",
     prompt: null, // its consent screen offers to change the account
+    freshPrompt: null,
     profile: discordUser.transform(
       (user): Profile => ({
         id: user.id,
@@ -159,9 +165,20 @@ export const providers = {
     ),
     emails: null,
   },
-  oidc: { label: null, endpoints: null, issuer: null, prompt: "select_account", ...openIdConnect },
+  oidc: {
+    label: null,
+    endpoints: null,
+    issuer: null,
+    prompt: "select_account",
+    freshPrompt: "login",
+    ...openIdConnect,
+  },
 } satisfies Record<string, Provider>;
 
 export type ProviderName = keyof typeof providers;
+
+/** The provider's entry. By `oidc`, Google is known by its issuer. */
+export const entryOf = (provider: ProviderName, issuer: string | null): Provider =>
+  issuer !== null && new URL(issuer).origin === providers.google.issuer ? providers.google : providers[provider];
 
 export const providerNames = Object.keys(providers) as ProviderName[];

@@ -59,11 +59,15 @@ export const forStaff = (text: string) =>
     .replace('set $groups "";', 'set $groups "group=staff";')
     .replace(/(?<=^\t*uri \/auth\/verify\?)$/m, "group=staff");
 
-/** Takes the `#` off the lines for applications that answer CORS preflights. */
-export const withPreflights = (text: string) =>
-  text.replace(/(# .*CORS preflights.*\n)((?: *\t*# .*\n)+)/g, (_, comment: string, lines: string) => {
-    return comment + lines.replaceAll(/^(\s*)# /gm, "$1");
-  });
+/** Takes the `#` off the lines below the comments with this text. A line that begins with a capital is a comment. */
+const withLinesFor = (purpose: string) => (text: string) =>
+  text.replace(
+    new RegExp(`(# .*${purpose}.*\\n)((?:[ \\t]*# (?![A-Z]).*\\n)+)`, "g"),
+    (_, comment: string, lines: string) => comment + lines.replaceAll(/^(\s*)# /gm, "$1"),
+  );
+
+export const withPreflights = withLinesFor("CORS preflights");
+export const withRecentSignIn = withLinesFor("recent sign-in");
 
 /** What README shows of an application on a sibling host. Caddy signs the certificates itself. */
 export async function onSiblingHosts(): Promise<Installation> {

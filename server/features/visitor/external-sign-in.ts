@@ -61,8 +61,8 @@ export function consentOrigin(): string | null {
 export type Attempt = provider.Attempt;
 
 /** Starts an attempt. @returns the URL of the consent screen @throws CallError when discovery fails */
-export async function startExternalSignIn(attempt: Attempt, selectAccount = false): Promise<string> {
-  const consentUrl = await provider.authorizationUrl(configured(), attempt, selectAccount);
+export async function startExternalSignIn(attempt: Attempt, asks: provider.Asks | null = null): Promise<string> {
+  const consentUrl = await provider.authorizationUrl(configured(), attempt, asks);
   logEvent({ event: "idp.started" });
   return consentUrl;
 }
