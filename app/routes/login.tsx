@@ -136,7 +136,7 @@ export default function Login() {
     <Page title={t("common.logIn")}>
       <CookiesBlocked />
       {!refused && <LoginNotice {...loaded} />}
-      {loaded.tooOld !== null && <Notice role="status">{t("login.signInAgain", { count: loaded.tooOld })}</Notice>}
+      {loaded.tooOld && <Notice role="status">{t("login.signInAgain", { count: loaded.tooOld })}</Notice>}
       <LeaveProvider {...loaded} />
       {refused && "fault" in refused && <Unavailable requestId={refused.fault} />}
       {refused?.message && (

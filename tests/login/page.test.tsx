@@ -95,7 +95,7 @@ describe("a notice", () => {
     ["disconnected", `It is disconnected from your account. ${connect}`],
     ["otherIdentity", another],
   ])("of a failure (%s) says what helps, and every way keeps the target", async (problem, sentence) => {
-    const failed = { ...loaded, notice: "idp_failed", problem, returnTo: "/notes" };
+    const failed = { ...loaded, notice: "idp_failed", problem, returnTo: "/notes", otherAccount: true };
     await renderPage("/login", Login, { loaded: failed });
     expect(screen.getByRole("alert").textContent?.trim()).toBe(`${lead} ${sentence}`);
     const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
@@ -127,6 +127,20 @@ describe("a notice", () => {
     expect(screen.queryByRole("alert")).toBeNull();
     expect(screen.queryByText(/did not work|was changed/)).toBeNull();
   });
+});
+
+test("the page of a recent sign-in says why, and every way keeps what was asked for", async () => {
+  const asked = { returnTo: "/payments", maxAge: 600, tooOld: 10, otherAccount: true, passkeys: true };
+  await renderPage("/login", Login, { loaded: { ...loaded, ...asked } });
+  const why = "You logged in more than 10 minutes ago. Log in again to go on.";
+  expect(screen.getByText(why).getAttribute("role")).toBe("status");
+  const query = "return_to=%2Fpayments&max_age=600";
+  const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+  expect(hrefs).toEqual(
+    expect.arrayContaining([`/auth/idp?${query}`, `/auth/idp?prompt=select_account&${query}`, `/register?${query}`]),
+  );
+  const forms = [...document.querySelectorAll("form")].map((form) => form.getAttribute("action"));
+  expect(forms).toEqual([`/login?${query}`, `/auth/passkey?${query}`]);
 });
 
 test("a refused login keeps the address, shows the error, and focuses the password", async () => {
