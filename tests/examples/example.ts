@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { openDatabase } from "#server/database/orm";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { start, temporaryFolder } from "../deploy/host";
 import { latchkey } from "../support/command";
@@ -157,6 +158,14 @@ export async function startExample(
       const finished = await latchkey(words, serverSettings);
       server = await startServer(serverSettings);
       return finished;
+    },
+    /** Changes the database while Latchkey is stopped. */
+    async execute(sql: string) {
+      await server.stop();
+      const { orm, close } = await openDatabase(database.url);
+      await orm.em.fork().execute(sql);
+      await close();
+      server = await startServer(serverSettings);
     },
     mail: async (to: string, subject: string) => (await server.mail(to, subject)).text,
     async stop() {
