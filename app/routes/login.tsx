@@ -65,7 +65,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     allowFormTarget(request, returnTo);
     const idpEnabled = provider !== null;
     const otherAccount = notice === "idp_failed" || notice === "signed_out" || lastWay(request) === "provider";
-    const tooOld = mustSignInAgain && maxAge !== null ? Math.floor(maxAge / 60) : null;
+    const tooOld = mustSignInAgain && Math.floor(Number(maxAge) / 60); // minutes
     const page = {
       idpEnabled,
       provider,

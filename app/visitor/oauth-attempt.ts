@@ -122,13 +122,15 @@ function write(request: Request, headers: Headers, name: string, attempt: SignIn
   return headers;
 }
 
-export type Target = Pick<SignInAttempt, "returnTo" | "maxAge">;
-
 /**
  * The cookies of a sign-in that ends at the target. Of other attempts, they keep the newest: browsers send the oldest
  * first (RFC 6265, section 5.4).
  */
-export function signInCookies(request: Request, attempt: OwnAttempt, target: Target): Headers {
+export function signInCookies(
+  request: Request,
+  attempt: OwnAttempt,
+  target: Omit<SignInAttempt, "canRestart" | "problem">,
+): Headers {
   const headers = attemptCookies(request, attempt);
   const failure = read(request, failureName);
   if (failure?.canRestart) write(request, headers, failureName, { ...failure, canRestart: false });

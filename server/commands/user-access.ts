@@ -37,9 +37,8 @@ const groups = (email: string, { add = [], remove = [] }: { add?: string[]; remo
     const now = isChange ? await changeGroups(user.id, { add, remove }) : groupsOf(user);
     if (now === null) throw noAccount(email);
     if (now === "too_many") throw new CommandError(`Nothing was changed: a user has at most ${mostGroups} groups.`);
-    if (now === "of_provider") {
+    if (now === "of_provider")
       throw new CommandError("Nothing was changed: the provider gives the group, and it can be removed there alone.");
-    }
     const ofProvider = providerGroupsOf(user);
     for (const name of now) print(ofProvider.includes(name) ? `${name}  from the provider` : name);
   });

@@ -10,15 +10,10 @@ const kind = `(coalesce(
   substring(password_hash from '^[$]scrypt[$]ln=[0-9]+,r=[0-9]+,p=[0-9]+'),
   '$scrypt$ln=14,r=16,p=1' || substring(password_hash from '^[0-9a-f]{32}():')) collate "C")`;
 
-const index = (name: string, expression: string) => ({
-  name,
-  expression: `create index "${name}" on "users" (${expression})`,
-});
-
-export const passwordKindIndexes = [
-  index("users_password_kind_index", `(${earlierKind})`),
-  index("users_password_kinds_index", `(${kind})`),
-];
+export const passwordKindIndexes = Object.entries({
+  users_password_kind_index: earlierKind,
+  users_password_kinds_index: kind,
+}).map(([name, expression]) => ({ name, expression: `create index "${name}" on "users" ((${expression}))` }));
 
 /**
  * The name `kinds` for a `with recursive`: each kind that is stored, with one look into the index for each. Of PBKDF2

@@ -92,7 +92,7 @@ export async function authorizationUrl(
   };
   const url = new URL((await endpointsOf(config)).authorizeUrl);
   for (const [name, value] of Object.entries(request)) url.searchParams.set(name, value);
-  const asked = { account: prompt, sign_in: entryOf(config.provider, config.issuer).freshPrompt };
+  const asked = { account: prompt, sign_in: entryOf(config).freshPrompt };
   if (asks && asked[asks]) url.searchParams.set("prompt", asked[asks]);
   return url.href;
 }

@@ -28,8 +28,8 @@ export interface Provider {
   scope: string;
   /** With this value of the parameter, the provider asks which account to use; `null` if no value does this. */
   prompt: string | null;
-  /** With this one, it signs nobody in silently; `null` if no value does this. */
-  freshPrompt: string | null;
+  /** With this one, it signs nobody in silently. */
+  freshPrompt?: string;
   /** Whether it signs nobody in inside the browser of another app. */
   refusesInAppBrowsers?: boolean;
   /** Parses the profile endpoint's answer. */
@@ -153,7 +153,6 @@ export const providers = {
     issuer: null,
     scope: "identify email",
     prompt: null, // its consent screen offers to change the account
-    freshPrompt: null,
     profile: discordUser.transform(
       (user): Profile => ({
         id: user.id,
@@ -178,7 +177,7 @@ export const providers = {
 export type ProviderName = keyof typeof providers;
 
 /** The provider's entry. By `oidc`, Google is known by its issuer. */
-export const entryOf = (provider: ProviderName, issuer: string | null): Provider =>
+export const entryOf = ({ provider, issuer }: { provider: ProviderName; issuer: string | null }): Provider =>
   issuer !== null && new URL(issuer).origin === providers.google.issuer ? providers.google : providers[provider];
 
 export const providerNames = Object.keys(providers) as ProviderName[];

@@ -6,8 +6,7 @@ import { unitOfWork } from "../../database/unit-of-work";
 
 /**
  * Changes the operator's groups.
- * @returns the user's groups now; `null` without a user. Nothing changed for more than 32 (`too_many`), and if a group
- * to remove is the provider's alone (`of_provider`)
+ * @returns all groups of the user now; `null` without a user; else why nothing changed, e.g. a group of the provider's
  */
 export async function changeGroups(
   userId: string,

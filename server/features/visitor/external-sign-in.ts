@@ -103,19 +103,17 @@ async function linkByAddress(em: EntityManager, user: User, identity: Identity, 
   return user.id;
 }
 
-async function signInReturning(em: EntityManager, user: User, profile: Profile): Promise<string> {
+async function returningAccount(em: EntityManager, profile: Profile): Promise<string | null> {
+  const identity = identityOf(profile);
+  const user = await lockUserOf(em, identity);
+  if (!user) return null;
   refuseSuspended(user);
   const groups = groupsOf(user);
-  user.idpIssuer = identityOf(profile).issuer;
+  user.idpIssuer = identity.issuer;
   user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
   user.idpGroups = groupsOfClaim(profile.groups);
   await tellGroups(em, user, groups);
   return user.id;
-}
-
-async function returningAccount(em: EntityManager, profile: Profile): Promise<string | null> {
-  const user = await lockUserOf(em, identityOf(profile));
-  return user && signInReturning(em, user, profile);
 }
 
 async function accountByAddress(em: EntityManager, profile: Profile): Promise<string> {
@@ -129,9 +127,9 @@ async function accountByAddress(em: EntityManager, profile: Profile): Promise<st
     const idpGroups = groupsOfClaim(profile.groups);
     return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, idpGroups, name, pictureUrl });
   }
-  const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
-  if (linkedMeanwhile) return signInReturning(em, existing, profile);
   refuseSuspended(existing);
+  const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
+  if (linkedMeanwhile) return existing.id; // by a sign-in that has taken the groups
   return linkByAddress(em, existing, identity, profile);
 }
 

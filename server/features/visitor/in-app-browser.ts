@@ -14,8 +14,7 @@ export interface InAppBrowser {
 
 function refusesInAppBrowsers(): boolean {
   const { identityProvider } = config();
-  if (!identityProvider) return false;
-  return entryOf(identityProvider.provider, identityProvider.issuer).refusesInAppBrowsers ?? false;
+  return Boolean(identityProvider && entryOf(identityProvider).refusesInAppBrowsers);
 }
 
 /** Google's own app may sign in. */
