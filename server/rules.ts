@@ -22,8 +22,7 @@ export function parseMaxAge(text: string): number | null {
   return seconds >= 60 && seconds <= 86_400 ? seconds : null;
 }
 
-/** Also for a time that is not known. */
-export const isOlderThan = (seconds: number, at: Date): boolean => !(at.getTime() >= Date.now() - seconds * 1000);
+export const isOlderThan = (seconds: number, at: Date) => !(at.getTime() >= Date.now() - seconds * 1000); // or NaN
 
 /** How long the answer to a passkey's challenge is accepted, in ms. */
 export const PASSKEY_CHALLENGE_TTL_MS = 300_000;

@@ -4,10 +4,7 @@ import { mostGroups, sortedGroups } from "../../accounts/users/groups";
 import { lockUser } from "../../accounts/users/users";
 import { unitOfWork } from "../../database/unit-of-work";
 
-/**
- * Changes the operator's groups.
- * @returns all groups of the user now; `null` without a user; else why nothing changed, e.g. a group of the provider's
- */
+/** Changes the operator's. @returns all groups of the user now; `null` without a user; else why nothing changed */
 export async function changeGroups(
   userId: string,
   { add, remove }: Record<"add" | "remove", string[]>,
