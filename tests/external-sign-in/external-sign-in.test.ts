@@ -78,7 +78,9 @@ describe("a sign-in with a verified address", () => {
         password_hash: null,
         idp_id: "1001",
         idp_issuer: "google",
+        idp_groups: [],
         idp_blocked_at: null,
+        idp_questioned_at: null,
         idp_logout_at: null,
         name: "Ada Lovelace",
         picture_url: "https://pictures.example/ada.png",
@@ -160,7 +162,17 @@ describe("a sign-in with a verified address", () => {
 
 test("enqueues one mail when it links an account, and none for a new or a returning user", async () => {
   const id = await latchkey.createUser();
-  for (const jobs of [[{ task: "mail_provider_linked", email: "ada@example.com", language: "en", passkeys: 0 }], []]) {
+  for (const jobs of [
+    [
+      {
+        task: "mail_provider_linked",
+        email: "ada@example.com",
+        language: "en",
+        questioned: { passkeys: [], provider: false },
+      },
+    ],
+    [],
+  ]) {
     expectSignedIn(await signInWithGoogle(ada));
     expect(await latchkey.jobs()).toEqual(jobs);
     await latchkey.drain();

@@ -135,7 +135,7 @@ describe("PASSWORDS=off", () => {
     off();
     const cookie = await latchkey.signedIn({ idpId: "1001" });
     const refused = await latchkey.unchanged(() => act(cookie, "unlink-provider"));
-    const provider = "This is the only way into your account: add another one first.";
+    const provider = "It cannot be disconnected: accounts come from this service.";
     expect(refused).toMatchObject({ status: 422, data: { errors: { provider } } });
   });
 

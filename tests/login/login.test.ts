@@ -25,8 +25,13 @@ test("the login page: says whether external sign-in is on", async () => {
     notice: null,
     problem: null,
     returnTo: null,
+    maxAge: null,
+    tooOld: false,
     registrationClosed: false,
     lastUsed: null,
+    inApp: null,
+    otherAccount: false,
+    providerLogout: null,
   };
   expect(await page()).toEqual({ idpEnabled: false, provider: null, ...others });
   latchkey.configure({ ...google, IDP_PROVIDER: "github" });

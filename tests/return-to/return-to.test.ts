@@ -166,7 +166,7 @@ describe("a registration", () => {
     expect([...link.searchParams.keys()]).toEqual(["email", "token", "return_to"]);
     expect(link.searchParams.get("return_to")).toBe(app);
     const page = await call(complete.loader, get(`${link.pathname}${link.search}`));
-    expect(page.data).toEqual({ ...fieldsOf(link), problem: null, registrationClosed: false });
+    expect(page.data).toEqual({ ...fieldsOf(link), problem: null, passkeys: true, registrationClosed: false });
 
     const refused = await finish({ ...fieldsOf(link), ...twice("short") });
     expect(refused).toMatchObject({ status: 422, data: { typed: fieldsOf(link) } });
