@@ -29,7 +29,7 @@ function configuration(callbackUrl: string): ConstructorParameters<typeof Provid
     features: { backchannelLogout: { enabled: true } },
     // Its own dispatcher calls no loopback address.
     fetch: (url, options) => fetch(url, { ...options, dispatcher: undefined } as RequestInit),
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture", "groups"] },
     pkce: { required: () => false },
     cookies: { keys: ["only-for-the-demo-and-the-tests"] },
     // The typed login is the user's verified address; a name without @ gets the domain example.com.
@@ -40,6 +40,7 @@ function configuration(callbackUrl: string): ConstructorParameters<typeof Provid
         ...(!sub.startsWith("noaddress") && { email: sub.includes("@") ? sub : `${sub}@example.com` }),
         email_verified: !sub.startsWith("unverified"),
         name: sub.split("@", 1)[0] ?? sub,
+        groups: ["/Staff"], // as Keycloak writes it
       }),
     }),
   };

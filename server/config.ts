@@ -49,6 +49,7 @@ function identityProviderConfig(v: Values) {
     scope: v.IDP_SCOPE,
     pkce: v.IDP_PKCE,
     trustEmail: v.IDP_TRUST_EMAIL,
+    groupsClaim: v.IDP_GROUPS_CLAIM,
     name: v.IDP_NAME,
     logout: v.IDP_LOGOUT,
   };

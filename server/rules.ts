@@ -16,6 +16,14 @@ export type SignInWay = (typeof signInWays)[number];
 /** An older sign-in must be repeated before an action that cannot be undone. */
 export const recentSignInMinutes = 15;
 
+/** The age of a sign-in that an application may ask for, in seconds; `null` for any other text. */
+export function parseMaxAge(text: string): number | null {
+  const seconds = /^[1-9]\d*$/.test(text) ? Number(text) : 0;
+  return seconds >= 60 && seconds <= 86_400 ? seconds : null;
+}
+
+export const isOlderThan = (seconds: number, at: Date) => !(at.getTime() >= Date.now() - seconds * 1000); // or NaN
+
 /** How long the answer to a passkey's challenge is accepted, in ms. */
 export const PASSKEY_CHALLENGE_TTL_MS = 300_000;
 

@@ -3,7 +3,7 @@ import { data } from "@remix-run/react";
 import { config } from "#server/config";
 import { factsOf, logFault, originOf, requestId } from "#server/door/request-facts";
 import { DatabaseUnavailable, HashingOverloaded, SessionNotRefreshed } from "#server/errors";
-import { outageRetryAfter } from "#server/rules";
+import { outageRetryAfter, parseMaxAge } from "#server/rules";
 import { allowedTarget } from "#server/settings/return-to";
 import { returnToName } from "./return-to";
 
@@ -73,6 +73,12 @@ export const allowedReturn = (text: string) => allowedTarget(text, config());
 export function returnToOf(request: Request): string | null {
   const [text, ...more] = new URL(request.url).searchParams.getAll(returnToName);
   return text === undefined || more.length > 0 ? null : allowedReturn(text);
+}
+
+/** The page's `max_age` in seconds; `null` if the parameter is absent, repeated or not valid. */
+export function maxAgeOf(request: Request): number | null {
+  const [text = "", ...more] = new URL(request.url).searchParams.getAll("max_age");
+  return more.length > 0 ? null : parseMaxAge(text);
 }
 
 /** The address of the page, as the browser shows it. */

@@ -1,6 +1,9 @@
 export const returnToName = "return_to";
 
-export function withReturnTo(path: string, returnTo: string | null | undefined): string {
-  if (!returnTo) return path;
-  return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ [returnToName]: returnTo })}`;
+/** @param maxAge how old the sign-in may be, in seconds */
+export function withReturnTo(path: string, returnTo: string | null | undefined, maxAge: number | null = null): string {
+  const query = new URLSearchParams();
+  if (returnTo) query.set(returnToName, returnTo);
+  if (maxAge !== null) query.set("max_age", String(maxAge));
+  return query.size > 0 ? `${path}${path.includes("?") ? "&" : "?"}${query}` : path;
 }

@@ -34,20 +34,22 @@ interface ExternalSignInProps {
   provider: string | null;
   inApp: InAppBrowser | null;
   returnTo: string | null;
+  maxAge: number | null;
   or?: boolean;
   lastUsed?: boolean;
   otherAccount?: boolean;
 }
 
 /** A plain link, because `form-action 'self'` blocks a form that is redirected to the provider. */
-export function ExternalSignIn({ provider, inApp, returnTo, or = true, lastUsed, otherAccount }: ExternalSignInProps) {
+export function ExternalSignIn(props: ExternalSignInProps) {
+  const { provider, inApp, returnTo, maxAge, or = true, lastUsed, otherAccount } = props;
   const { t, providerMark } = usePage();
   return (
     <>
       {or && <p className="or">{t("common.or")}</p>}
       {inApp && <WayOut {...inApp} provider={provider ?? ""} />}
       <p>
-        <a href={withReturnTo("/auth/idp", returnTo)} className="button quiet">
+        <a href={withReturnTo("/auth/idp", returnTo, maxAge)} className="button quiet">
           <span>
             {t("common.signInWith", { provider: provider ?? "" })}
             {lastUsed && <LastUsed />}
@@ -55,7 +57,7 @@ export function ExternalSignIn({ provider, inApp, returnTo, or = true, lastUsed,
           <Mark of={providerMark} />
         </a>
         {otherAccount && (
-          <a href={withReturnTo("/auth/idp?prompt=select_account", returnTo)} className="other-account">
+          <a href={withReturnTo("/auth/idp?prompt=select_account", returnTo, maxAge)} className="other-account">
             {t("failure.otherAccount")}
           </a>
         )}

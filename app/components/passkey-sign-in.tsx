@@ -20,18 +20,19 @@ const renewal = 240_000; // ms: before the challenge of a suggestion expires
 
 interface PasskeySignInProps {
   returnTo: string | null;
+  maxAge: number | null;
   or: boolean;
   lastUsed: boolean;
 }
 
 /** A button below the other ways to sign in, and the browser's suggestion in the email field. */
-export function PasskeySignIn({ returnTo, or, lastUsed }: PasskeySignInProps) {
+export function PasskeySignIn({ returnTo, maxAge, or, lastUsed }: PasskeySignInProps) {
   const t = useTexts();
   const { submit, data: refused, state, Form } = useFetcher<{ message: string }>();
   const support = usePasskeySupport();
   const [isAsking, setIsAsking] = useState(false);
   const isIdle = useNavigation().state === "idle" && state === "idle" && !isAsking;
-  const action = withReturnTo("/auth/passkey", returnTo);
+  const action = withReturnTo("/auth/passkey", returnTo, maxAge);
   const send = useCallback((passkey: string) => submit({ passkey }, { method: "post", action }), [submit, action]);
 
   useEffect(() => {

@@ -8,11 +8,12 @@ interface SignInFailedProps {
   problem: SignInProblem | null;
   provider: string;
   returnTo: string | null;
+  maxAge: number | null;
   registrationClosed: boolean;
 }
 
 /** Says why the sign-in failed and what can help. After some failures, another attempt would fail in the same way. */
-export function SignInFailed({ problem, provider, returnTo, registrationClosed }: SignInFailedProps) {
+export function SignInFailed({ problem, provider, returnTo, maxAge, registrationClosed }: SignInFailedProps) {
   const t = useTexts();
   const sentences = [t("login.idpFailed", { provider })];
   if (problem === "closed") sentences.push(t(registrationClosed ? "register.closed" : "register.domains"));
@@ -28,8 +29,8 @@ export function SignInFailed({ problem, provider, returnTo, registrationClosed }
         <Text
           of={canRetry ? "failure.again" : "login.createAccount"}
           parts={{
-            again: (text) => <a href={withReturnTo("/auth/idp", returnTo)}>{text}</a>,
-            register: (text) => <Link to={withReturnTo("/register", returnTo)}>{text}</Link>,
+            again: (text) => <a href={withReturnTo("/auth/idp", returnTo, maxAge)}>{text}</a>,
+            register: (text) => <Link to={withReturnTo("/register", returnTo, maxAge)}>{text}</Link>,
           }}
         />
       )}

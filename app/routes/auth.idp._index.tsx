@@ -1,7 +1,7 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
-import { methodNotAllowed, plainText, returnToOf } from "~/answers/responses";
+import { maxAgeOf, methodNotAllowed, plainText, returnToOf } from "~/answers/responses";
 import { failAttempt, newAttempt, signInCookies } from "~/visitor/oauth-attempt";
 
 export { default } from "~/answers/no-page";
@@ -14,14 +14,15 @@ export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt
   if (!config().identityProvider) throw plainText("External sign-in is not configured.\n", 400);
   if (isSpeculative(request)) throw plainText("This page is not loaded in advance.\n", 503);
-  const returnTo = returnToOf(request);
-  const selectAccount = new URL(request.url).searchParams.getAll("prompt").join() === "select_account";
+  const target = { returnTo: returnToOf(request), maxAge: maxAgeOf(request) };
+  const selectsAccount = new URL(request.url).searchParams.getAll("prompt").join() === "select_account";
   try {
     const attempt = newAttempt(request, "sign_in");
-    const consentUrl = await startExternalSignIn(attempt, selectAccount);
-    return redirect(consentUrl, { headers: signInCookies(request, attempt, returnTo) });
+    const asks = target.maxAge !== null ? "sign_in" : selectsAccount ? "account" : null;
+    const consentUrl = await startExternalSignIn(attempt, asks);
+    return redirect(consentUrl, { headers: signInCookies(request, attempt, target) });
   } catch (error) {
-    return failAttempt(request, new Headers(), { returnTo, problem: logExternalSignInFailure(error) });
+    return failAttempt(request, new Headers(), { ...target, problem: logExternalSignInFailure(error) });
   }
 }
 

@@ -12,6 +12,7 @@ import { recentSignInMinutes } from "#server/rules";
 import {
   allowFormTarget,
   keepTyped,
+  maxAgeOf,
   minutesIn,
   pageAddress,
   respond,
@@ -42,18 +43,20 @@ export const handle = titled("common.logIn", { description: "login.description",
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    await requireGuest(request, returnToOf(request));
     const failure = failureShown(request);
+    const maxAge = maxAgeOf(request) ?? failure?.maxAge ?? null;
+    const mustSignInAgain = await requireGuest(request, returnToOf(request), maxAge);
     const returnTo = returnToOf(request) ?? failure?.returnTo ?? null;
     const provider = providerLabel(languageOf(request));
-    const restarts = failure?.canRestart && provider !== null;
+    const restarts = failure?.canRestart && provider !== null && !mustSignInAgain;
     const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
     const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
     const inApp = inAppBrowser(request.headers.get("User-Agent"), pageAddress(request));
-    const mayRedirect = notice === null && !followsForm(request) && !hasTwoSessions && inApp === null;
+    const mayRedirect =
+      notice === null && !mustSignInAgain && !followsForm(request) && !hasTwoSessions && inApp === null;
     const isRedirected = config().signInRedirect && mayRedirect;
-    if (restarts || isRedirected) throw redirectDocument(withReturnTo("/auth/idp", returnTo));
+    if (restarts || isRedirected) throw redirectDocument(withReturnTo("/auth/idp", returnTo, maxAge));
     const registrationClosed = !offersRegistration();
     const passkeys = hasPasskeys(factsOf(request).origin);
     const isOn = { password: config().passwords.on, provider: provider !== null, passkey: passkeys };
@@ -62,9 +65,21 @@ export function loader({ request }: LoaderFunctionArgs) {
     allowFormTarget(request, returnTo);
     const idpEnabled = provider !== null;
     const otherAccount = notice === "idp_failed" || notice === "signed_out" || lastWay(request) === "provider";
-    const page = { idpEnabled, provider, inApp, passkeys, notice, problem, returnTo, registrationClosed, lastUsed };
+    const tooOld = mustSignInAgain && Math.floor(Number(maxAge) / 60); // minutes
+    const page = {
+      idpEnabled,
+      provider,
+      inApp,
+      passkeys,
+      notice,
+      problem,
+      returnTo,
+      maxAge,
+      registrationClosed,
+      lastUsed,
+    };
     const { headers, ...link } = await providerLogoutLink(request, notice === "signed_out");
-    return data({ ...page, otherAccount, ...link }, { headers });
+    return data({ ...page, tooOld, otherAccount, ...link }, { headers });
   });
 }
 
@@ -109,7 +124,7 @@ function LoginNotice(loaded: Loaded) {
 export default function Login() {
   const { t, passwordless } = usePage();
   const loaded = useLoaderData<typeof loader>();
-  const { idpEnabled, provider, inApp, passkeys, returnTo, registrationClosed, lastUsed } = loaded;
+  const { idpEnabled, provider, inApp, passkeys, returnTo, maxAge, registrationClosed, lastUsed } = loaded;
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -121,6 +136,7 @@ export default function Login() {
     <Page title={t("common.logIn")}>
       <CookiesBlocked />
       {!refused && <LoginNotice {...loaded} />}
+      {loaded.tooOld && <Notice role="status">{t("login.signInAgain", { count: loaded.tooOld })}</Notice>}
       <LeaveProvider {...loaded} />
       {refused && "fault" in refused && <Unavailable requestId={refused.fault} />}
       {refused?.message && (
@@ -129,7 +145,7 @@ export default function Login() {
         </Notice>
       )}
       {passwordless === null && (
-        <Form method="post" action={withReturnTo("/login", returnTo)}>
+        <Form method="post" action={withReturnTo("/login", returnTo, maxAge)}>
           <EmailField
             required
             autoComplete={passkeys ? "username webauthn" : "username"}
@@ -163,16 +179,19 @@ export default function Login() {
           provider={provider}
           inApp={inApp}
           returnTo={returnTo}
+          maxAge={maxAge}
           lastUsed={lastUsed === "provider"}
           otherAccount={loaded.otherAccount}
         />
       )}
-      {passkeys && <PasskeySignIn returnTo={returnTo} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />}
+      {passkeys && (
+        <PasskeySignIn returnTo={returnTo} maxAge={maxAge} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />
+      )}
       {!registrationClosed && (
         <p className="aside">
           <Text
             of="login.createAccount"
-            parts={{ register: (text) => <Link to={withReturnTo("/register", returnTo)}>{text}</Link> }}
+            parts={{ register: (text) => <Link to={withReturnTo("/register", returnTo, maxAge)}>{text}</Link> }}
           />
         </p>
       )}

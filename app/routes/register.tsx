@@ -5,7 +5,7 @@ import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { isMailLogged } from "#server/features/visitor/mail-preview";
 import { requestRegistration } from "#server/features/visitor/registration";
-import { pageAddress, respond, returnToOf } from "~/answers/responses";
+import { maxAgeOf, pageAddress, respond, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
@@ -35,6 +35,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       registration: config().registration.mode,
       email,
       returnTo,
+      maxAge: maxAgeOf(request),
       isMailLogged: isMailLogged(),
     };
   });
@@ -46,13 +47,14 @@ export function action({ request }: ActionFunctionArgs) {
 
 export default function Register() {
   const t = useTexts();
-  const { idpEnabled, provider, inApp, registration, email, returnTo, isMailLogged } = useLoaderData<typeof loader>();
+  const { idpEnabled, provider, inApp, registration, email, returnTo, maxAge, isMailLogged } =
+    useLoaderData<typeof loader>();
   const answer = useActionData<typeof action>();
   const logIn = (
     <p className="aside">
       <Text
         of="register.logIn"
-        parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }}
+        parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo, maxAge)}>{text}</Link> }}
       />
     </p>
   );
@@ -69,8 +71,8 @@ export default function Register() {
       <SentPage
         sent={answer}
         outcome={registration === "domains" ? "register.sentDomains" : "register.sent"}
-        again={withReturnTo("/register", returnTo)}
-        login={withReturnTo("/login", returnTo)}
+        again={withReturnTo("/register", returnTo, maxAge)}
+        login={withReturnTo("/login", returnTo, maxAge)}
         isMailLogged={isMailLogged}
       />
     );
@@ -84,11 +86,11 @@ export default function Register() {
         {t("register.lead")}
       </p>
       <EmailForm
-        action={withReturnTo("/register", returnTo)}
+        action={withReturnTo("/register", returnTo, maxAge)}
         email={answer?.email ?? email}
         submit={t("register.next")}
       />
-      {idpEnabled && <ExternalSignIn provider={provider} inApp={inApp} returnTo={returnTo} />}
+      {idpEnabled && <ExternalSignIn provider={provider} inApp={inApp} returnTo={returnTo} maxAge={maxAge} />}
       {logIn}
     </Page>
   );

@@ -2,6 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { redirect } from "@remix-run/node";
 import { factsOf, originOf } from "#server/door/request-facts";
 import { type Attempt, type SignInProblem, signInProblems } from "#server/features/visitor/external-sign-in";
+import { parseMaxAge } from "#server/rules";
 import { allowedReturn } from "~/answers/responses";
 import { isHttps, oauthCookie, readCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";
 
@@ -84,6 +85,8 @@ export function connectCookies(request: Request, attempt: OwnAttempt): Headers {
 /** A sign-in at the provider that this browser has started. */
 interface SignInAttempt {
   returnTo: string | null;
+  /** How old the sign-in may be, in seconds. */
+  maxAge: number | null;
   /** Whether a stale response may restart it. That is allowed once, to prevent a loop. */
   canRestart: boolean;
   /** Why it failed; only in the cookie `idp_failure`. */
@@ -98,15 +101,19 @@ const attemptBytes = 6_000; // of all attempts: Node.js refuses a request with 1
 const nameOf = (request: Request, state: string, secret = secretOf(request)) =>
   `oauth_attempt_${derive(secret, "attempt", state).slice(0, 32)}`;
 
-const encode = ({ returnTo, canRestart, problem }: SignInAttempt) =>
-  [canRestart ? 1 : 0, Buffer.from(returnTo ?? "").toString("base64url"), problem].join(".");
+const encode = ({ returnTo, maxAge, canRestart, problem }: SignInAttempt) =>
+  [canRestart ? 1 : 0, Buffer.from(returnTo ?? "").toString("base64url"), problem, ...(maxAge ? [maxAge] : [])].join(
+    ".",
+  );
 
 /** A sibling host may have planted the cookie, so its target must be allowed. */
 function read(request: Request, name: string): SignInAttempt | null {
-  const [, mark, target, problem] = /^([01])\.([\w-]*)\.(\w*)$/.exec(readCookie(request, name) ?? "") ?? [];
-  if (target === undefined) return null;
+  const parts = /^([01])\.([\w-]*)\.(\w*)(?:\.(\d+))?$/.exec(readCookie(request, name) ?? "");
+  if (!parts) return null;
+  const [, mark, target = "", sent, maxAge = ""] = parts;
   const returnTo = allowedReturn(Buffer.from(target, "base64url").toString());
-  return { returnTo, canRestart: mark === "1", problem: signInProblems.find((known) => known === problem) ?? null };
+  const problem = signInProblems.find((known) => known === sent) ?? null;
+  return { returnTo, maxAge: parseMaxAge(maxAge), canRestart: mark === "1", problem };
 }
 
 function write(request: Request, headers: Headers, name: string, attempt: SignInAttempt): Headers {
@@ -116,15 +123,19 @@ function write(request: Request, headers: Headers, name: string, attempt: SignIn
 }
 
 /**
- * The cookies of a sign-in that ends at `returnTo`. Of other attempts, they keep the newest: browsers send the oldest
+ * The cookies of a sign-in that ends at the target. Of other attempts, they keep the newest: browsers send the oldest
  * first (RFC 6265, section 5.4).
  */
-export function signInCookies(request: Request, attempt: OwnAttempt, returnTo: string | null): Headers {
+export function signInCookies(
+  request: Request,
+  attempt: OwnAttempt,
+  target: Omit<SignInAttempt, "canRestart" | "problem">,
+): Headers {
   const headers = attemptCookies(request, attempt);
   const failure = read(request, failureName);
   if (failure?.canRestart) write(request, headers, failureName, { ...failure, canRestart: false });
   const name = nameOf(request, attempt.state, attempt.secret);
-  const started = { returnTo, canRestart: !failure?.canRestart, problem: null };
+  const started = { ...target, canRestart: !failure?.canRestart, problem: null };
   let size = `${name}=${encode(started)}`.length;
   for (const pair of sentPairs(request, /^oauth_attempt_[0-9a-f]{32}=/).reverse()) {
     size += pair.length;
@@ -148,8 +159,8 @@ export function clearedCookies(request: Request, state: string | null): Headers 
 }
 
 export function failAttempt(request: Request, headers: Headers, failed: Partial<SignInAttempt>): Response {
-  const { returnTo = null, canRestart = false, problem = null } = failed;
-  write(request, headers, failureName, { returnTo, canRestart: canRestart && problem === "stale", problem });
+  const { returnTo = null, maxAge = null, canRestart = false, problem = null } = failed;
+  write(request, headers, failureName, { returnTo, maxAge, canRestart: canRestart && problem === "stale", problem });
   return redirect("/login?notice=idp_failed", { headers });
 }
 
@@ -159,6 +170,6 @@ export const failureShown = (request: Request): SignInAttempt | null =>
 
 /** After a sign-in, the page of an earlier failure in the browser's history redirects to where that sign-in led. */
 export function settleFailure(request: Request, headers: Headers, returnTo: string | null): void {
-  const settled = { returnTo, canRestart: false, problem: "stale" } as const;
+  const settled = { returnTo, maxAge: null, canRestart: false, problem: "stale" } as const;
   if (read(request, failureName)) write(request, headers, failureName, settled);
 }

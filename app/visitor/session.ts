@@ -10,8 +10,8 @@ import {
   type SignedIn,
 } from "#server/features/owner/sessions";
 import { knownProviderLogout, providerLogoutUrl } from "#server/features/visitor/external-sign-in";
-import { recentSignInMinutes, type SignInWay } from "#server/rules";
-import { allowedReturn, allowFormTarget, redirectTo, returnToOf } from "~/answers/responses";
+import { isOlderThan, recentSignInMinutes, type SignInWay } from "#server/rules";
+import { allowedReturn, allowFormTarget, maxAgeOf, redirectTo, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import {
   atProvider,
@@ -27,7 +27,7 @@ import { failureShown, settleFailure } from "./oauth-attempt";
 
 /** @param added seconds to those in which a sign-in is recent */
 export const mustSignInAgain = ({ signedInAt }: SignedIn, added = 0): boolean =>
-  !(signedInAt.getTime() >= Date.now() - (recentSignInMinutes * 60 + added) * 1000); // NaN: not known to be recent
+  isOlderThan(recentSignInMinutes * 60 + added, signedInAt);
 
 /** @throws SessionNotRefreshed for a navigation of a browser that says so, which must not lead to the login page */
 async function resume(request: Request, isPage: boolean): Promise<SignedIn | null> {
@@ -51,9 +51,19 @@ export async function requireUser(request: Request, login?: string): Promise<Sig
 /** Whether a loader runs for the page of a refused form. */
 export const followsForm = (request: Request) => factsOf(request).method === "POST";
 
-/** @throws Response for a signed-in user: to where a sign-in leads, or to the account page if one has failed */
-export async function requireGuest(request: Request, returnTo: string | null = null): Promise<void> {
-  if (followsForm(request) || !(await resume(request, true))) return;
+/**
+ * Lets a guest pass, and a signed-in user whose sign-in is older than `maxAge` seconds.
+ * @returns whether it is such a user
+ * @throws Response for another one: to where a sign-in leads, or to the account page if one has failed
+ */
+export async function requireGuest(
+  request: Request,
+  returnTo: string | null = null,
+  maxAge = maxAgeOf(request),
+): Promise<boolean> {
+  const signedIn = followsForm(request) ? null : await resume(request, true);
+  if (!signedIn) return false;
+  if (maxAge !== null && isOlderThan(maxAge, signedIn.signedInAt)) return true;
   const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
   const failure = failureShown(request);
   if (failed && !returnTo && failure?.problem !== "stale") throw redirect("/dashboard?notice=idp_failed");

@@ -144,7 +144,7 @@ export const reasons: Record<string, Reason> = {
   "11.1.1":
     "Documented in docs/commands.md: the life of the signing keys and of `IDENTITY_KEY`. There is one `WEBHOOK_SECRET` at a time: it is changed here and in the application together. Other secrets are made by the services that take them.",
   "11.1.2": [
-    "Documented here: SHA-256 (tokens, PKCE), SHA-1 (the first five digits of a new password's hash, for the range service), HMAC-SHA-256 (webhooks, attempts at the provider), Argon2id (19 MiB, t=2, p=1), bcrypt (imported hashes); ES256 and A256GCM (identity tokens and their keys), ES256 and RS256 (passkeys; EdDSA for older ones), the asymmetric algorithms of a logout token; 256 random bits. TLS is Node's and the proxy's.",
+    "Documented here: SHA-256 (tokens, PKCE), SHA-1 (the first five digits of a new password's hash, for the range service), HMAC-SHA-256 (webhooks, attempts at the provider), Argon2id (19 MiB, t=2, p=1), bcrypt, scrypt and PBKDF2 (imported hashes); ES256 and A256GCM (identity tokens and their keys), ES256 and RS256 (passkeys; EdDSA for older ones), the asymmetric algorithms of a logout token; 256 random bits. TLS is Node's and the proxy's.",
     { code: String.raw`createHash\("(?!sha256"|sha1")|createHmac\("(?!sha256")|createCipheriv|createSign\(` },
   ],
   "11.2.1": [
@@ -152,9 +152,9 @@ export const reasons: Record<string, Reason> = {
     { packages: "crypto-js|bcryptjs|sodium|tweetnacl|noble|hash-wasm|jsonwebtoken|forge" },
   ],
   "11.2.3": "Met by choice: SHA-256 and 256 random bits.",
-  "11.4.2": "In part: an imported bcrypt hash may be weaker, until its owner's first login replaces it.",
+  "11.4.2": "In part: an imported hash may be weaker, until its owner's first login replaces it.",
   "11.4.3": "Met by choice: ES256 signs a SHA-256. `@simplewebauthn/server` verifies a passkey's signature.",
-  "11.4.4": ["Does not apply: no key is derived from a password.", { code: "pbkdf2|scrypt|hkdf" }],
+  "11.4.4": ["Does not apply: no key is derived from a password.", { code: "hkdf" }],
   "11.5.1": "`node:crypto` makes them: 256 bits for a token, 128 for a nonce.",
   "12.1.1": "The proxy's for visitors (`deploy/nginx.conf`, Caddy). Outgoing calls use Node's: TLS 1.2 and 1.3.",
   "12.1.2": "The proxy's for visitors. Outgoing calls use Node's.",

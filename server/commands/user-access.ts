@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { groupsOf, providerGroupsOf } from "../accounts/provider/provider-identities";
 import { parseAddress } from "../accounts/users/email-address";
 import { isGroup, mostGroups } from "../accounts/users/groups";
 import { changeGroups } from "../features/operator/groups";
@@ -31,12 +32,15 @@ function collectGroup(name: string, others: string[] = []): string[] {
 }
 
 const groups = (email: string, { add = [], remove = [] }: { add?: string[]; remove?: string[] }) =>
-  withUser(email, async ({ id, groups }) => {
+  withUser(email, async (user) => {
     const isChange = add.length + remove.length > 0;
-    const now = isChange ? await changeGroups(id, { add, remove }) : groups;
+    const now = isChange ? await changeGroups(user.id, { add, remove }) : groupsOf(user);
     if (now === null) throw noAccount(email);
     if (now === "too_many") throw new CommandError(`Nothing was changed: a user has at most ${mostGroups} groups.`);
-    for (const name of now) print(name);
+    if (now === "of_provider")
+      throw new CommandError("Nothing was changed: the provider gives the group, and it can be removed there alone.");
+    const ofProvider = providerGroupsOf(user);
+    for (const name of now) print(ofProvider.includes(name) ? `${name}  from the provider` : name);
   });
 
 function asLine({ email, id, groups, suspendedAt }: ListedUser): string {
@@ -74,7 +78,8 @@ export function addUserAccessCommands(user: Command): void {
   add(
     "groups <EMAIL>",
     "show or change the groups of an account",
-    "Prints the account's groups, one to a line, after the change. `/auth/verify` tells them to the applications.",
+    "Prints the account's groups, one to a line, after the change, and says which of them come from the provider " +
+      "(IDP_GROUPS_CLAIM): those are removed there. `/auth/verify` tells all of them to the applications.",
   )
     .option("--add <NAME>", "add a group; can be repeated", collectGroup)
     .option("--remove <NAME>", "remove a group; can be repeated", collectGroup)

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import type { JWK } from "jose";
 import type { AccountEventType, Actors, UndeliverableBy } from "../events";
 import type { SignInWay } from "../rules";
-import { passwordKindIndex } from "./password-kinds";
+import { passwordKindIndexes } from "./password-kinds";
 
 const missingIssuerIndex = {
   name: "users_idp_issuer_missing_index",
@@ -26,14 +26,17 @@ export const User = defineEntity({
     pictureUrl: p.text().nullable(),
     language: p.text().nullable(),
     suspendedAt: p.datetime().nullable(),
+    /** The operator's. */
     groups: p.array().default([]),
+    /** The provider's, of the last sign-in with it; `groupsOf` says whether they count. */
+    idpGroups: p.array().default([]),
     /** Since when mails to the address do not arrive, and what told so. */
     undeliverableAt: p.datetime().nullable(),
     undeliverableBy: p.text().$type<UndeliverableBy>().nullable(),
     createdAt: p.datetime(),
   },
   uniques: [{ name: "users_idp_unique", properties: ["idpId", "idpIssuer"] }],
-  indexes: [passwordKindIndex, missingIssuerIndex],
+  indexes: [...passwordKindIndexes, missingIssuerIndex],
   checks: [{ name: "users_email_normalized", expression: `email = lower(email collate "C") and email ~ '^[!-~]+$'` }],
 });
 export type User = InferEntity<typeof User>;

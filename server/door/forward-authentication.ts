@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { distance } from "fastest-levenshtein";
 import type { Config } from "../config";
 import { log } from "../log";
+import { isOlderThan, parseMaxAge } from "../rules";
 import { type Answer, failure } from "./endpoints";
 import { connectionUrl, hopsOf, isEncrypted } from "./forwarded";
 import { authenticate, cookieOf, sessionCookieName } from "./request-facts";
@@ -15,6 +16,7 @@ interface VerifiedUser {
   email: string;
   name: string | null;
   groups: string[];
+  signedInAt: Date;
   token?: string;
 }
 
@@ -45,20 +47,23 @@ function warnOf(parameter: string): void {
   if (Date.now() < mayWarnAt) return;
   mayWarnAt = Date.now() + pause;
   const named = almostKnown(parameter) ? parameter : "another parameter";
-  log.warn({ parameter: named }, `${verifyPath} takes group=NAME alone.`);
+  log.warn({ parameter: named }, `${verifyPath} takes group=NAME and max_age=SECONDS (60 to 86400) alone.`);
 }
 
+const maxAgeIn = (parameter: string) => parseMaxAge(/^max_age=(.*)$/.exec(parameter)?.[1] ?? "");
+
 /**
- * The groups that the proxy names. `null` for a target with anything else, such as `groups=`, a second `?` or a `#`: a
- * typing error, which would admit everybody if it were ignored.
+ * The groups and the age of the sign-in that the proxy names. `null` for a target with anything else, such as `groups=`,
+ * a second `?` or a `#`: a typing error, which would admit everybody if it were ignored.
  */
-function groupsOf(url: string): string[] | null {
+function askedIn(url: string): { groups: string[]; maxAge: number | null } | null {
   const query = url.replace(/^[^?#]*\??/, "");
   const parameters = query.split("&").filter((parameter) => parameter !== "");
-  const unknown = parameters.find((parameter) => !parameter.startsWith("group="));
-  if (unknown === undefined && (query === "" || parameters.length > 0))
-    return new URLSearchParams(query).getAll("group");
-  warnOf(unknown?.split("=")[0] ?? "");
+  const [maxAge = null, repeated] = parameters.map(maxAgeIn).filter((seconds) => seconds !== null);
+  const unknown = parameters.find((parameter) => !parameter.startsWith("group=") && maxAgeIn(parameter) === null);
+  if (unknown === undefined && repeated === undefined && (query === "" || parameters.length > 0))
+    return { groups: new URLSearchParams(query).getAll("group"), maxAge };
+  warnOf(unknown?.split("=")[0] ?? (repeated ? "max_age" : ""));
   return null;
 }
 
@@ -86,19 +91,22 @@ async function verdictOf(
   findUser: FindUser,
 ): Promise<Verdict> {
   if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, headers: { Allow: "GET, HEAD" } };
-  const groups = groupsOf(request.url ?? "");
-  if (groups === null) return { status: 400 };
+  const asked = askedIn(request.url ?? "");
+  if (asked === null) return { status: 400 };
+  const { groups, maxAge } = asked;
   const cookie = (name?: "bound") =>
     cookieOf(request.headers.cookie ?? "", sessionCookieName(isEncrypted(request, config), name));
   const token = cookie();
   const audience = () => connectionUrl(request, target.authority, config).origin;
-  const user = token && (await findUser(token, audience, config.deviceBoundSessions ? cookie("bound") : null));
+  const found = token && (await findUser(token, audience, config.deviceBoundSessions ? cookie("bound") : null));
+  const user = found && (maxAge === null || !isOlderThan(maxAge, found.signedInAt)) ? found : null;
   if (user && (groups.length === 0 || groups.some((name) => user.groups.includes(name)))) {
     return { status: 200, headers: userHeaders(user) };
   }
   const destination = hopsOf(request, config.trustedProxies) > 0 ? navigationUrl(request, target, config) : null;
   if (destination === null) return user ? { status: 403 } : { status: 401, headers: authenticate };
   const query = new URLSearchParams({ return_to: destination });
+  if (!user && maxAge !== null) query.set("max_age", String(maxAge));
   return { status: 302, headers: { Location: `${config.appUrl}${user ? "/no-access" : "/login"}?${query}` } };
 }
 

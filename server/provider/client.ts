@@ -3,7 +3,7 @@ import * as z from "zod";
 import { CallError, callJson } from "../calls/json-client";
 import type { IdentityProviderConfig } from "../config";
 import { discoverEndpoints, discoveredEndpoints } from "./discovery";
-import { type Endpoints, type Profile, type Provider, providers } from "./providers";
+import { type Endpoints, entryOf, groupsClaim, type Profile, type Provider, providers } from "./providers";
 
 /** RFC 6749, section 4.1.1; with `IDP_PKCE`, RFC 7636, section 4.3. */
 export interface AuthorizationRequest {
@@ -73,10 +73,13 @@ export async function endpointsOf(config: IdentityProviderConfig): Promise<Endpo
   return { ...known, ...Object.fromEntries(named) } as Endpoints;
 }
 
+/** What the provider asks a person who is signed in there: which account to use, or to sign in again. */
+export type Asks = "account" | "sign_in";
+
 export async function authorizationUrl(
   config: IdentityProviderConfig,
   { redirectUri, state, codeVerifier }: Attempt,
-  selectAccount: boolean,
+  asks: Asks | null,
 ): Promise<string> {
   const { scope, prompt } = providers[config.provider];
   const request: AuthorizationRequest = {
@@ -89,7 +92,8 @@ export async function authorizationUrl(
   };
   const url = new URL((await endpointsOf(config)).authorizeUrl);
   for (const [name, value] of Object.entries(request)) url.searchParams.set(name, value);
-  if (selectAccount && prompt) url.searchParams.set("prompt", prompt);
+  const asked = { account: prompt, sign_in: entryOf(config).freshPrompt };
+  if (asks && asked[asks]) url.searchParams.set("prompt", asked[asks]);
   return url.href;
 }
 
@@ -162,7 +166,8 @@ export async function fetchProfile(config: IdentityProviderConfig, accessToken: 
   const { profileUrl } = await endpointsOf(config);
   const { profile, emails }: Provider = providers[config.provider];
   const call = { step: "profile", method: "GET", headers: { authorization: `Bearer ${accessToken}` } } as const;
-  const answer = await callJson(profileUrl, call, profile);
+  const { groupsClaim: claim } = config;
+  const answer = await callJson(profileUrl, call, claim ? profile.and(groupsClaim(claim)) : profile);
   if (!emails) return answer;
   return { ...answer, ...(await callJson(`${profileUrl}${emails.path}`, call, emails.email)) };
 }

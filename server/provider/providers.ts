@@ -9,6 +9,8 @@ export interface Profile {
   emailVerified: boolean;
   name: string | null;
   pictureUrl: string | null;
+  /** The values of `IDP_GROUPS_CLAIM`, as the provider sent them. */
+  groups?: string[];
 }
 
 export interface Endpoints {
@@ -27,6 +29,8 @@ export interface Provider {
   scope: string;
   /** With this value of the parameter, the provider asks which account to use; `null` if no value does this. */
   prompt: string | null;
+  /** With this one, it signs nobody in silently. */
+  freshPrompt?: string;
   /** Whether it signs nobody in inside the browser of another app. */
   refusesInAppBrowsers?: boolean;
   /** Parses the profile endpoint's answer. */
@@ -51,6 +55,12 @@ const avatar = matching(/^\w{1,255}$/);
 /** The standard claims, OpenID Connect Core 1.0, section 5.1. */
 export const claims = z.object({ sub: providerId, email, email_verified: verified, name: text, picture: url });
 export type Claims = z.infer<typeof claims>;
+
+/** A claim of groups: texts, or one text. */
+export const groupsClaim = (name: string) =>
+  z
+    .object({ [name]: z.union([z.array(z.unknown()), z.string().transform((group) => [group])]).catch([]) })
+    .transform((claims) => ({ groups: claims[name]?.filter((group) => typeof group === "string") ?? [] }));
 
 const profileOfClaims = claims.transform(
   ({ sub: id, email, email_verified: emailVerified, name, picture: pictureUrl }): Profile => ({
@@ -90,6 +100,7 @@ export const providers = {
     },
     issuer: "https://accounts.google.com",
     prompt: "select_account",
+    freshPrompt: "select_account", // it has no `login`
     refusesInAppBrowsers: true, // https://developers.google.com/identity/protocols/oauth2/policies#browsers
     ...openIdConnect,
   },
@@ -103,6 +114,7 @@ export const providers = {
     issuer: null,
     scope: "read:user user:email",
     prompt: "select_account",
+    freshPrompt: "select_account",
     profile: githubUser.transform(
       (user): Profile => ({
         id: user.id,
@@ -130,6 +142,7 @@ export const providers = {
     issuer: "https://gitlab.com",
     ...openIdConnect,
     prompt: "login", // it answers `select_account` with an error: https://gitlab.com/gitlab-org/gitlab/-/issues/377368
+    freshPrompt: "login",
   },
   discord: {
     label: "Discord",
@@ -152,5 +165,16 @@ export const providers = {
     ),
     emails: null,
   },
-  oidc: { label: null, endpoints: null, issuer: null, prompt: "select_account", ...openIdConnect },
+  oidc: {
+    label: null,
+    endpoints: null,
+    issuer: null,
+    prompt: "select_account",
+    freshPrompt: "login",
+    ...openIdConnect,
+  },
 } satisfies Record<ProviderName, Provider>;
+
+/** The provider's entry. By `oidc`, Google is known by its issuer. */
+export const entryOf = ({ provider, issuer }: { provider: ProviderName; issuer: string | null }): Provider =>
+  issuer !== null && new URL(issuer).origin === providers.google.issuer ? providers.google : providers[provider];

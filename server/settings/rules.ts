@@ -73,6 +73,11 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
       values.IDP_LOGOUT && hasProvider && /^(?:google|github|discord)$/.test(IDP_PROVIDER ?? ""),
       `IDP_LOGOUT must be off: ${IDP_PROVIDER} has no logout for applications (end_session_endpoint)`,
     ],
+    [values.IDP_GROUPS_CLAIM && isAnotherProvider, "IDP_GROUPS_CLAIM must not be set: IDP_PROVIDER is not oidc"],
+    [
+      values.IDP_GROUPS_CLAIM && !isAnotherProvider && isPublic,
+      "IDP_GROUPS_CLAIM must not be set: anybody can have a group of any name at this provider",
+    ],
     [IDP_TRUST_EMAIL && isAnotherProvider, "IDP_TRUST_EMAIL must be false: IDP_PROVIDER is not oidc"],
     [
       IDP_TRUST_EMAIL && !isAnotherProvider && isPublic,

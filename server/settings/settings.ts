@@ -127,6 +127,11 @@ export const settings = {
       default: "off",
       help: "`on`: who signed in by the provider logs out there, too. Register `{APP_URL}/login?notice=signed_out` with it.",
     },
+    IDP_GROUPS_CLAIM: {
+      form: forms.key,
+      help: "With `oidc`, for a provider of your own organisation: the claim of its profile answer that has a person's groups.",
+      example: "groups",
+    },
     IDP_TRUST_EMAIL: {
       form: forms.flag,
       default: "false",

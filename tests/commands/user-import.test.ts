@@ -126,6 +126,30 @@ test("all accounts have at most four kinds of hashes besides Latchkey's own, how
   for (const hash of [ofKind("m=19456,t=2,p=1"), bcrypt]) expect(await importHash(hash)).toMatchObject({ created: 1 });
 });
 
+describe("of the four kinds,", () => {
+  const pbkdf2 = (digest: 256 | 512, count: number) =>
+    `$pbkdf2-sha${digest}$i=${count}$${"A".repeat(22)}$${"A".repeat(digest === 256 ? 43 : 86)}`;
+  const scrypt = (parameters: string) => `$scrypt$${parameters}$${"A".repeat(22)}$${"A".repeat(43)}`;
+  const betterAuth = `${"0a".repeat(16)}:${"9f".repeat(64)}`;
+  const lines = (...hashes: string[]) =>
+    hashes.map((passwordHash, n) => ({ email: `u${n}@example.com`, passwordHash }));
+  const tooMany = [{ line: 5, problem: expect.stringContaining("one kind (algorithm and parameters) too many") }];
+
+  test("PBKDF2 of one digest is one, whatever its iterations", async () => {
+    const four = [pbkdf2(256, 1), pbkdf2(512, 1), scrypt("ln=14,r=8,p=1"), bcrypt];
+    const same = [`pbkdf2_sha256$260000$salt$${"A".repeat(43)}=`, pbkdf2(256, 3), pbkdf2(512, 4)];
+    expect(await importLines(lines(...four, scrypt("ln=15,r=8,p=1")))).toEqual(tooMany);
+    expect(await importLines(lines(...four, ...same))).toEqual({ created: 7, skipped: 0 });
+  });
+
+  test("each N, r and p of scrypt is one, Better Auth's among them", async () => {
+    const four = ["ln=14,r=16,p=1", "ln=14,r=8,p=1", "ln=13,r=8,p=1", "ln=14,r=8,p=2"].map(scrypt);
+    expect(await importLines(lines(...four, scrypt("ln=15,r=8,p=1")))).toEqual(tooMany);
+    expect(await importLines(lines(...four, betterAuth))).toEqual({ created: 5, skipped: 0 });
+    expect(await importLines([{ email: "one@example.com", passwordHash: pbkdf2(256, 1) }])).toHaveLength(1);
+  });
+});
+
 test("a file of more than one batch says how far it is, and its export has every line once", async () => {
   const lines = Array.from({ length: 10_001 }, (_, n) => ({ email: `user${n}@example.com` }));
   const written: [number, number][] = [];

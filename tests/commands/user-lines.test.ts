@@ -10,6 +10,11 @@ const base64 = (bytes: number) => Buffer.alloc(bytes, 1).toString("base64").repl
 const sized = (saltBytes: number, outputBytes: number) =>
   `$argon2id$v=19$m=64,t=1,p=1$${base64(saltBytes)}$${base64(outputBytes)}`;
 
+const scrypt = (parameters: string) => `$scrypt$${parameters}$${base64(16)}$${base64(32)}`;
+const django = (iterations: number) => `pbkdf2_sha256$${iterations}$w41wPPIYM7iy$${base64(32)}=`;
+const pbkdf2 = (digest: string, parameters: string, bytes: number) =>
+  `$pbkdf2-sha${digest}$${parameters}$${base64(16)}$${base64(bytes)}`;
+
 const parse = (line: unknown) => parseUserLine(typeof line === "string" ? line : JSON.stringify(line));
 
 const email = "ada@example.com";
@@ -31,6 +36,13 @@ test.each([
   ["Argon2id with the longest salt and hash", { email, passwordHash: sized(48, 64) }, undefined],
   ["bcrypt $2b$", { email, passwordHash: bcrypt("$2b$10") }, undefined],
   ["bcrypt $2y$", { email, passwordHash: bcrypt("$2y$13") }, undefined],
+  ["scrypt in PHC form", { email, passwordHash: scrypt("ln=14,r=8,p=1") }, undefined],
+  ["scrypt with the most memory and work", { email, passwordHash: scrypt("ln=17,r=8,p=2") }, undefined],
+  ["Better Auth's scrypt", { email, passwordHash: `${"0a".repeat(16)}:${"9f".repeat(64)}` }, undefined],
+  ["Django's PBKDF2 with the most iterations", { email, passwordHash: django(2_000_000) }, undefined],
+  ["PBKDF2 with SHA-512 and the most iterations", { email, passwordHash: pbkdf2("512", "i=1000000", 64) }, undefined],
+  ["PBKDF2 as passlib writes it", { email, passwordHash: pbkdf2("256", "29000", 32).replace("$AQ", "$.Q") }, undefined],
+  ["PBKDF2 in PHC form, with its length", { email, passwordHash: pbkdf2("256", "i=600000,l=32", 32) }, undefined],
   ["an id", { email, idpId: "auth0|5f7" }, undefined],
   ["a number as the id", { email, idpId: 42 }, { email, idpId: "42" }],
   ["an id and its issuer", { email, idpId: "42", idpIssuer: "https://issuer.example/a?b" }, undefined],
@@ -46,8 +58,9 @@ test.each([
   expect(parse(line)).toEqual({ user: user ?? line });
 });
 
-const notAHash = "passwordHash is neither Argon2id in PHC form nor bcrypt";
+const notAHash = "passwordHash is no hash that can be imported (docs/moving.md)";
 const tooMuch = "passwordHash takes too much work: m is at most 131072, m times t 524288, p 16";
+const tooMuchScrypt = "passwordHash takes too much work: 128·N·r is at most 131072 KiB, N·r·p 2097152";
 const badId = "idpId is no text of 1 to 255 characters and no whole number";
 const badTime = "idpBlockedAt is no time in UTC such as 2026-01-31T23:59:59Z";
 const badGroups = "groups is no list of at most 32 names of groups";
@@ -108,6 +121,31 @@ test.each([
   ["absurd memory", { email, passwordHash: argon2id("m=131073,t=1,p=1") }, tooMuch],
   ["absurd iterations", { email, passwordHash: argon2id("m=65536,t=9,p=1") }, tooMuch],
   ["absurd lanes", { email, passwordHash: argon2id("m=65536,t=1,p=17") }, tooMuch],
+  ["scrypt with more memory", { email, passwordHash: scrypt("ln=18,r=8,p=1") }, tooMuchScrypt],
+  ["scrypt with more work", { email, passwordHash: scrypt("ln=17,r=8,p=3") }, tooMuchScrypt],
+  ["scrypt with a tiny N and a huge p", { email, passwordHash: scrypt("ln=1,r=1,p=1048576") }, notAHash],
+  [
+    "scrypt with an N that its r does not allow",
+    { email, passwordHash: scrypt("ln=16,r=1,p=1") },
+    "passwordHash has an N that is too large for its r",
+  ],
+  ["scrypt with its parameters in another order", { email, passwordHash: scrypt("r=8,ln=14,p=1") }, notAHash],
+  ["an output of scrypt of 15 bytes", { email, passwordHash: scrypt("ln=14,r=8,p=1").slice(0, -23) }, notAHash],
+  ["a salt of Better Auth of another length", { email, passwordHash: `0a:${"9f".repeat(64)}` }, notAHash],
+  ["an output of Better Auth of another length", { email, passwordHash: `${"0a".repeat(16)}:9f` }, notAHash],
+  [
+    "Django's PBKDF2 with more iterations",
+    { email, passwordHash: django(2_000_001) },
+    "passwordHash takes too much work: at most 2000000 iterations",
+  ],
+  [
+    "PBKDF2 with SHA-512 and more iterations",
+    { email, passwordHash: pbkdf2("512", "i=1000001", 64) },
+    "passwordHash takes too much work: at most 1000000 iterations",
+  ],
+  ["PBKDF2 with an output of two blocks", { email, passwordHash: pbkdf2("256", "i=27500", 64) }, notAHash],
+  ["PBKDF2 with SHA-1", { email, passwordHash: pbkdf2("1", "i=27500", 32) }, notAHash],
+  ["PBKDF2 without an iteration", { email, passwordHash: django(0) }, notAHash],
   ["bcrypt of cost 3", { email, passwordHash: bcrypt("$2b$03") }, "passwordHash has a cost outside 4 to 13"],
   ["bcrypt of cost 14", { email, passwordHash: bcrypt("$2b$14") }, "passwordHash has a cost outside 4 to 13"],
   ["bcrypt's faulty $2x$", { email, passwordHash: bcrypt("$2x$10") }, notAHash],

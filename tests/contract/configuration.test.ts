@@ -148,6 +148,7 @@ test("every setting is read", () => {
     IDP_SCOPE: "openid email",
     IDP_PKCE: "true",
     IDP_TRUST_EMAIL: "true",
+    IDP_GROUPS_CLAIM: "https://sso.example/groups",
     DEFAULT_LOCALE: "ja",
     REGISTRATION: "domains",
     REGISTRATION_DOMAINS: "Example.org, example.net",
@@ -205,6 +206,7 @@ test("every setting is read", () => {
       scope: "openid email",
       pkce: true,
       trustEmail: true,
+      groupsClaim: "https://sso.example/groups",
       name: "Firmen-Login",
       logout: true,
     },
@@ -478,6 +480,8 @@ const trusted = {
   IDP_ISSUER: `${entra}/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0`,
   IDP_TRUST_EMAIL: "true",
 };
+const publicGroups = "IDP_GROUPS_CLAIM must not be set: anybody can have a group of any name at this provider";
+const withGroups = { ...trusted, IDP_TRUST_EMAIL: "false", IDP_GROUPS_CLAIM: "groups" };
 const publicIssuers = [
   ...["common", "organizations", "consumers", "9188040d-6c67-4c5b-b112-36a304b66dad", "Common"].map(
     (tenant) => `${entra}/${tenant}/v2.0`,
@@ -529,6 +533,10 @@ test.each<[problem: string, environment: Environment]>([
   ...publicIssuers.map((issuer): [string, Environment] => [publicProvider, { ...trusted, IDP_ISSUER: issuer }]),
   [publicProvider, { ...trusted, IDP_AUTHORIZE_URL: `${entra}/common/oauth2/v2.0/authorize` }],
   [publicProvider, { ...trusted, IDP_TOKEN_URL: `${entra}/common/oauth2/v2.0/token` }],
+  ["IDP_GROUPS_CLAIM must not be set: IDP_PROVIDER is not oidc", { ...identityProvider, IDP_GROUPS_CLAIM: "groups" }],
+  ["IDP_GROUPS_CLAIM must not be set: IDP_PROVIDER is not oidc", { IDP_GROUPS_CLAIM: "groups" }],
+  ...publicIssuers.map((issuer): [string, Environment] => [publicGroups, { ...withGroups, IDP_ISSUER: issuer }]),
+  [publicGroups, { ...withGroups, IDP_AUTHORIZE_URL: `${entra}/common/oauth2/v2.0/authorize` }],
   ["SMTP_URL is missing: MAIL_DRIVER is smtp", { ...smtp, SMTP_URL: "" }],
   ["RESEND_API_KEY is missing: MAIL_DRIVER is resend", { ...resend, RESEND_API_KEY: "" }],
   ["POSTMARK_SERVER_TOKEN is missing: MAIL_DRIVER is postmark", { ...postmark, POSTMARK_SERVER_TOKEN: "" }],

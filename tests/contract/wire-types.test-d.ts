@@ -69,6 +69,7 @@ test("a provider's answers have the types that they are parsed to", () => {
     emailVerified: boolean;
     name: string | null;
     pictureUrl: string | null;
+    groups?: string[];
   }>();
 });
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { openDatabase } from "#server/database/orm";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { start, temporaryFolder } from "../deploy/host";
 import { latchkey } from "../support/command";
@@ -59,11 +60,15 @@ export const forStaff = (text: string) =>
     .replace('set $groups "";', 'set $groups "group=staff";')
     .replace(/(?<=^\t*uri \/auth\/verify\?)$/m, "group=staff");
 
-/** Takes the `#` off the lines for applications that answer CORS preflights. */
-export const withPreflights = (text: string) =>
-  text.replace(/(# .*CORS preflights.*\n)((?: *\t*# .*\n)+)/g, (_, comment: string, lines: string) => {
-    return comment + lines.replaceAll(/^(\s*)# /gm, "$1");
-  });
+/** Takes the `#` off the lines below the comments with this text. A line that begins with a capital is a comment. */
+const withLinesFor = (purpose: string) => (text: string) =>
+  text.replace(
+    new RegExp(`(# .*${purpose}.*\\n)((?:[ \\t]*# (?![A-Z]).*\\n)+)`, "g"),
+    (_, comment: string, lines: string) => comment + lines.replaceAll(/^(\s*)# /gm, "$1"),
+  );
+
+export const withPreflights = withLinesFor("CORS preflights");
+export const withRecentSignIn = withLinesFor("recent sign-in");
 
 /** What README shows of an application on a sibling host. Caddy signs the certificates itself. */
 export async function onSiblingHosts(): Promise<Installation> {
@@ -153,6 +158,14 @@ export async function startExample(
       const finished = await latchkey(words, serverSettings);
       server = await startServer(serverSettings);
       return finished;
+    },
+    /** Changes the database while Latchkey is stopped. */
+    async execute(sql: string) {
+      await server.stop();
+      const { orm, close } = await openDatabase(database.url);
+      await orm.em.fork().execute(sql);
+      await close();
+      server = await startServer(serverSettings);
     },
     mail: async (to: string, subject: string) => (await server.mail(to, subject)).text,
     async stop() {

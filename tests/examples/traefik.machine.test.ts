@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { endpointOf } from "#server/endpoints";
-import { withPreflights } from "./example";
+import { withPreflights, withRecentSignIn } from "./example";
 
 const read = (name: string) => readFile(`examples/${name}`, "utf8");
 
@@ -28,6 +28,19 @@ test("the file asks Latchkey of each request for the application, but of CORS pr
       routers: { ...routers, preflight: router("application", "no-user") },
       services,
       middlewares: { "sign-in": { forwardAuth }, "no-user": { headers: { customRequestHeaders } } },
+    },
+  });
+});
+
+test("with the lines for a recent sign-in, it asks for one of the last ten minutes where they say so", async () => {
+  const file = await read("traefik.yaml");
+  const payments = router("application", "recent-sign-in");
+  const address = `${forwardAuth.address}?group=staff&max_age=600`;
+  expect(parse(withRecentSignIn(file))).toEqual({
+    http: {
+      routers: { ...routers, payments },
+      services,
+      middlewares: { "sign-in": { forwardAuth }, "recent-sign-in": { forwardAuth: { ...forwardAuth, address } } },
     },
   });
 });

@@ -78,6 +78,7 @@ describe("a sign-in with a verified address", () => {
         password_hash: null,
         idp_id: "1001",
         idp_issuer: "google",
+        idp_groups: [],
         idp_blocked_at: null,
         idp_questioned_at: null,
         idp_logout_at: null,

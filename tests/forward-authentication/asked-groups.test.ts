@@ -13,7 +13,7 @@ fc.configureGlobal({ verbose: fc.VerbosityLevel.Verbose });
 
 const log = recordLog();
 const path = "/auth/verify";
-const user = { id: "1", email: "ada@example.com", name: null };
+const user = { id: "1", email: "ada@example.com", name: null, signedInAt: new Date() };
 const groups: Record<string, string[]> = { member: ["admins"], outsider: [] };
 let server: Awaited<ReturnType<typeof listen>>;
 let minute = Date.now();
@@ -54,7 +54,10 @@ describe("a query that an operator mistyped", () => {
       "?%67roup=admins",
       "?group=admins&x=1",
     ],
-    ...["??group=admins", "?&?group=", "???group=", "?&", "#group=admins", "?#group=admins", "?=admins", "?max_age=60"],
+    ...["??group=admins", "?&?group=", "???group=", "?&", "#group=admins", "?#group=admins", "?=admins"],
+    ...["?max_age", "?max_age=", "?max_age=59", "?max_age=86401", "?max_age=060", "?max_age=1e3", "?max_age=60.5"],
+    ...["?max_age=-60", "?max_age=+60", "?max_age=%36%30", "?max_age[]=60", "?Max_Age=60", "?max-age=60"],
+    ...["?max_age=60&max_age=60", "?max_age=60&max_age=600", "?group=admins&max_age=6", "?max_age=60&groups=admins"],
   ];
 
   test.each(mistyped)("%s admits nobody", async (query) => {
@@ -66,9 +69,11 @@ describe("a query that an operator mistyped", () => {
     ["?GROUP=admins", "GROUP"],
     ["??group=admins", "?group"],
     ["?maxage=60", "maxage"],
+    ["?max_age=6", "max_age"],
+    ["?max_age=60&max_age=60", "max_age"],
   ])("%s, which is almost right, is named in the log", async (query, parameter) => {
     await statusFor("member", query);
-    const msg = "/auth/verify takes group=NAME alone.";
+    const msg = "/auth/verify takes group=NAME and max_age=SECONDS (60 to 86400) alone.";
     expect(warnings()).toEqual([{ level: 40, time: expect.any(String), parameter, msg }]);
   });
 

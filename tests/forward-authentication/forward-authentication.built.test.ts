@@ -12,11 +12,14 @@ interface Account {
   /** As `Remote-Name` has it. */
   encoded?: string;
   groups?: string;
+  /** How old the sign-in is, in seconds. */
+  age?: number;
 }
 
 const accounts: Record<string, Account> = {
   ada: { groups: "admin,staff" },
   bob: {},
+  old: { groups: "staff", age: 3_600 },
   ascii: { name: "Ada Lovelace", encoded: "Ada%20Lovelace" },
   script: { name: "アダ・ラブレス", encoded: "%E3%82%A2%E3%83%80%E3%83%BB%E3%83%A9%E3%83%96%E3%83%AC%E3%82%B9" },
   pair: { name: "Ada 🗝", encoded: "Ada%20%F0%9F%97%9D" },
@@ -30,7 +33,7 @@ const tokenOf = (name: string) => sha256(`session of ${name}`);
 async function databaseWithSessions() {
   const database = await createDatabase();
   const { orm, close } = await openDatabase(database.url);
-  for (const [user, { name = null, groups = "" }] of Object.entries(accounts)) {
+  for (const [user, { name = null, groups = "", age = 0 }] of Object.entries(accounts)) {
     const id = crypto.randomUUID();
     const em = orm.em.fork();
     await em.execute(
@@ -39,8 +42,8 @@ async function databaseWithSessions() {
     );
     await em.execute(
       `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
-       values (gen_random_uuid(), ?, ?, now(), now(), now() + interval '1 day')`,
-      [sha256(tokenOf(user)), id],
+       values (gen_random_uuid(), ?, ?, now() - ? * interval '1 s', now(), now() + interval '1 day')`,
+      [sha256(tokenOf(user)), id, age],
     );
   }
   await close();
@@ -103,6 +106,37 @@ const forged = {
   "Remote-Groups": "admin",
   "Remote-Token": "forged",
 };
+
+describe("with max_age,", () => {
+  const login = (more: object) => `https://login.example/login?${new URLSearchParams({ ...more })}`;
+  const asked = { return_to: "https://app.example/notes?page=2", max_age: "600" };
+
+  test("a session whose sign-in is young enough is answered as without it", async () => {
+    expect(seenByProxy(await verifyAs("ada", "?max_age=600&group=staff"))).toEqual(user("ada"));
+  });
+
+  test("a session whose sign-in is older is answered as none is", async () => {
+    for (const query of ["?max_age=3000", "?max_age=3000&group=staff", "?group=nobody&max_age=3000"])
+      expect(seenByProxy(await verifyAs("old", query))).toEqual(refused);
+    expect(seenByProxy(await verifyAs("old"))).toEqual(user("old"));
+    expect(seenByProxy(await verifyAs("old", "?max_age=4000"))).toEqual(user("old"));
+  });
+
+  test("a navigation of such a session leads to the login page, with both parameters", async () => {
+    const { status, location } = await verifyAs("old", "?max_age=600", forwarded);
+    expect([status, location]).toEqual([302, login(asked)]);
+  });
+
+  test("a guest's navigation leads there, too", async () => {
+    const { status, location } = await proxied.sendPlainly(`${path}?max_age=600`, { headers: forwarded });
+    expect([status, location]).toEqual([302, login(asked)]);
+  });
+
+  test("who is in none of the groups, with a sign-in that is young enough, gets no max_age", async () => {
+    const { location } = await verifyAs("ada", "?max_age=600&group=nobody", forwarded);
+    expect(location).toBe(`https://login.example/no-access?${new URLSearchParams({ return_to: asked.return_to })}`);
+  });
+});
 
 describe("a live session", () => {
   test.each(Object.keys(accounts))(

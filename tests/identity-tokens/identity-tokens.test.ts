@@ -6,6 +6,8 @@ import { StartError } from "#server/errors";
 import { visitorFinder } from "#server/features/application/identity";
 import { prepareSigningKeys, rotateSigningKeys } from "#server/features/application/signing-keys";
 import { purgeExpired } from "#server/features/operator/purge";
+import { endOtherSessions } from "#server/features/owner/sessions";
+import { owner } from "../support/accounts";
 import { callEndpoint } from "../support/endpoint-calls";
 import { identityTokens } from "../support/identity-key";
 import { startLatchkey } from "../support/latchkey";
@@ -76,6 +78,7 @@ describe("a token", () => {
       email: "ada@example.com",
       email_verified: true,
       groups: ["admins", "staff"],
+      auth_time: iat,
       iat,
       exp: iat + 60,
     });
@@ -100,6 +103,17 @@ describe("a token", () => {
     expect(decodeJwt(await tokenFor("https://other.example")).aud).toBe("https://other.example");
     expect(await tokenFor(app, await signIn())).not.toBe(token);
     expect(await tokenFor()).toBe(token);
+  });
+
+  test("has the time of the sign-in, which a new token of the session keeps", async () => {
+    const { auth_time: signedInAt, iat } = await verified(await tokenFor());
+    expect(signedInAt).toBe(iat);
+    pass(20 * minute);
+    expect(await verified(await tokenFor())).toMatchObject({ auth_time: signedInAt, iat: Number(iat) + 1_200 });
+    const [{ id = "" } = {}] = await latchkey.execute<{ id: string }>("select id from sessions");
+    const { kept } = (await endOtherSessions(owner(userId, id))) ?? {};
+    expect((await verified(await tokenFor(app, kept?.token))).auth_time).toBe(signedInAt);
+    expect((await verified(await tokenFor(app, await signIn()))).auth_time).toBe(Number(iat) + 1_200);
   });
 
   const others = [

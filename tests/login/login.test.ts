@@ -25,6 +25,8 @@ test("the login page: says whether external sign-in is on", async () => {
     notice: null,
     problem: null,
     returnTo: null,
+    maxAge: null,
+    tooOld: false,
     registrationClosed: false,
     lastUsed: null,
     inApp: null,

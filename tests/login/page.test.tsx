@@ -130,6 +130,20 @@ describe("a notice", () => {
   });
 });
 
+test("the page of a recent sign-in says why, and every way keeps what was asked for", async () => {
+  const asked = { returnTo: "/payments", maxAge: 600, tooOld: 10, otherAccount: true, passkeys: true };
+  await renderPage("/login", Login, { loaded: { ...loaded, ...asked } });
+  const why = "You logged in more than 10 minutes ago. Log in again to go on.";
+  expect(screen.getByText(why).getAttribute("role")).toBe("status");
+  const query = "return_to=%2Fpayments&max_age=600";
+  const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+  expect(hrefs).toEqual(
+    expect.arrayContaining([`/auth/idp?${query}`, `/auth/idp?prompt=select_account&${query}`, `/register?${query}`]),
+  );
+  const forms = [...document.querySelectorAll("form")].map((form) => form.getAttribute("action"));
+  expect(forms).toEqual([`/login?${query}`, `/auth/passkey?${query}`]);
+});
+
 test("a refused login keeps the address, shows the error, and focuses the password", async () => {
   const message = "Email or password is incorrect.";
   const refused = { typed: { email: "ada@example.com" }, errors: {}, wrongPassword: true, message };

@@ -24,6 +24,7 @@ test.each([
     `alter table "notes" add constraint "notes_user_id_foreign" foreign key ("user_id") references "users" ("id")`,
   ],
   [table, `insert into "notes" ("id") values (gen_random_uuid())`],
+  [`create index "users_password_kinds_index" on "users" ((lower(password_hash)))`],
   [`alter table "users" add column "nickname" text null`],
   [`alter table "users" add column "nickname" varchar(64) null, add column "tags" text[] not null default '{}'`],
   [`alter table "users" add column "seen_at" timestamptz not null default now()`],

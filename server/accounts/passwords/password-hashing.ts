@@ -3,7 +3,7 @@ import { Argon2id } from "oslo/password";
 import { HashingOverloaded } from "../../errors";
 import { log } from "../../log";
 import type { Visitor } from "../../visitor";
-import { decoyOf, kindOf, matchesHash } from "./stored-hashes";
+import { decoyOf, kindOf, matchesHash, remainderOf, withoutIterations } from "./stored-hashes";
 
 const parameters = { memorySize: 19_456, iterations: 2, parallelism: 1 }; // KiB; OWASP Password Storage Cheat Sheet
 const argon2id = new Argon2id(parameters);
@@ -74,7 +74,8 @@ export const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${p
 /**
  * Verifies a password in a time that tells neither whether there is a hash nor of which kind it is. Several kinds are
  * stored after an import, and after the parameters have been raised. A refused password costs one verification for each
- * stored kind, in one order: of the user's hash for its kind, of a decoy for the others.
+ * stored kind, in one order: of the user's hash for its kind, of a decoy for the others and for the iterations of PBKDF2
+ * that the user's hash lacks.
  * @param stored the hash, `null` without a user or a password, and the kinds of all stored hashes
  * @throws HashingOverloaded
  */
@@ -85,10 +86,13 @@ export function verifyPassword(
 ): Promise<boolean> {
   const { hash, kinds } = stored;
   const own = hash === null ? undefined : kindOf(hash);
-  const verified = new Set([...kinds, own ?? kinds[0] ?? kindInForce]);
+  const isOwn = (kind: string) => own !== undefined && withoutIterations(kind) === withoutIterations(own);
+  const verified = new Set(kinds);
+  if (!kinds.some(isOwn)) verified.add(own ?? kinds[0] ?? kindInForce);
   return withinConcurrency(visitor, async () => {
     for (const kind of verified) {
-      if (await matchesHash(hash !== null && kind === own ? hash : decoyOf(kind), password)) return true;
+      const runs = hash !== null && isOwn(kind) ? [hash, ...remainderOf(kind, hash)] : [decoyOf(kind)];
+      for (const run of runs) if (await matchesHash(run, password)) return true;
     }
     return false;
   });

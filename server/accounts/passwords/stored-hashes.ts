@@ -1,29 +1,73 @@
-import { randomBytes } from "node:crypto";
+import { pbkdf2, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
 import argon2 from "@node-rs/argon2";
 import bcrypt from "@node-rs/bcrypt";
 import { Argon2id } from "oslo/password";
 
 const argon2id = new Argon2id();
 
-const argon2idKind = /^\$argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+/;
+const phcKind = /^\$(?:argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+|scrypt\$ln=\d+,r=\d+,p=\d+)/;
 const bcryptKind = /^\$2[aby](\$\d\d)\$/;
+const pbkdf2Kind = /^\$?pbkdf2[_-](sha256|sha512)\$(?:i=)?(\d+)/;
+const betterAuth = /^[0-9a-f]{32}:/;
+
+const pbkdf2KindOf = (digest: string, iterations: number) =>
+  `$pbkdf2-${digest}$i=${String(iterations).padStart(7, "0")}`;
 
 /** The algorithm and the parameters of a hash; `server/database/password-kinds.ts` says the same in SQL. */
 export function kindOf(hash: string): string | undefined {
   const cost = bcryptKind.exec(hash)?.[1];
-  return cost ? `$2b${cost}` : argon2idKind.exec(hash)?.[0];
+  if (cost) return `$2b${cost}`;
+  const [, digest, iterations] = pbkdf2Kind.exec(hash) ?? [];
+  if (digest) return pbkdf2KindOf(digest, Number(iterations));
+  return betterAuth.test(hash) ? "$scrypt$ln=14,r=16,p=1" : phcKind.exec(hash)?.[0];
 }
+
+/** PBKDF2 of one digest is one kind: the work of a refused login depends on the highest number of iterations. */
+export const withoutIterations = (kind: string): string => kind.split("i=", 1).join();
 
 const randomText = (bytes: number) => randomBytes(bytes).toString("base64").replaceAll("=", "");
 
 /** A random hash, which takes as long to verify as any other of its kind. */
 export function decoyOf(kind: string): string {
-  if (!kind.startsWith("$2b")) return `${kind}$${randomText(16)}$${randomText(32)}`;
+  const length = kind.startsWith("$pbkdf2-sha512") ? 64 : 32;
+  if (!kind.startsWith("$2b")) return `${kind}$${randomText(16)}$${randomText(length)}`;
   const text = randomText(39).replaceAll("+", "."); // 128 and 184 bits are no multiple of 6: some letters are fixed
   return `${kind}$${text.slice(0, 21)}O${text.slice(21, 51)}O`;
 }
 
+/** A decoy with the iterations that `hash` lacks in comparison to its kind's highest number of them. */
+export function remainderOf(kind: string, hash: string): string[] {
+  const [, digest = "", most] = pbkdf2Kind.exec(kind) ?? [];
+  const lacking = Number(most) - Number(pbkdf2Kind.exec(hash)?.[2]);
+  return lacking > 0 ? [decoyOf(pbkdf2KindOf(digest, lacking))] : [];
+}
+
+const bytesOf = (base64: string) => Buffer.from(base64.replaceAll(".", "+"), "base64"); // passlib writes `.` for `+`
+
+/** RFC 7914. Shorter outputs are the beginning of this one, and take as long. Better Auth takes the text of the salt. */
+async function matchesScrypt(hash: string, typed: string): Promise<boolean> {
+  const [, ln = 0, r, p] = /ln=(\d+),r=(\d+),p=(\d+)$/.exec(kindOf(hash) ?? "")?.map(Number) ?? [];
+  const [salt = "", output = ""] = hash.split(/[$:]/).slice(-2);
+  const isHex = betterAuth.test(hash);
+  const expected = isHex ? Buffer.from(output, "hex") : bytesOf(output);
+  const run = promisify<string, string | Buffer, number, ScryptOptions, Buffer>(scrypt);
+  const derived = await run(typed, isHex ? salt : bytesOf(salt), 64, { N: 2 ** ln, r, p, maxmem: 2 ** 29 });
+  return timingSafeEqual(derived.subarray(0, expected.length), expected);
+}
+
+/** RFC 8018. Django takes the text of the salt. */
+async function matchesPbkdf2(hash: string, typed: string): Promise<boolean> {
+  const [, digest = "", iterations] = pbkdf2Kind.exec(hash) ?? [];
+  const [salt = "", output = ""] = hash.split("$").slice(-2);
+  const [expected, saltBytes] = [bytesOf(output), hash.startsWith("$") ? bytesOf(salt) : salt];
+  const derived = await promisify(pbkdf2)(typed, saltBytes, Number(iterations), expected.length, digest);
+  return timingSafeEqual(derived, expected);
+}
+
 async function matchesTyped(hash: string, typed: string): Promise<boolean> {
+  if (pbkdf2Kind.test(hash)) return matchesPbkdf2(hash, typed);
+  if (kindOf(hash)?.startsWith("$scrypt")) return matchesScrypt(hash, typed);
   if (!hash.startsWith("$2")) return argon2.verify(hash, typed);
   // bcrypt reads 72 bytes, here as in the system that made the hash. Some implementations end at a NUL: their hash
   // would match every password with the same beginning.
@@ -33,11 +77,11 @@ async function matchesTyped(hash: string, typed: string): Promise<boolean> {
 /** NFKC sorts combining marks in quadratic time: 16 KB took 0.2 s. Latchkey's passwords have at most 512 code units. */
 export const isSlowToNormalize = (text: string) => text.length > 512;
 
-/** Latchkey hashes the NFKC form. Most imported hashes are of the typed text. The work depends on the password. */
+/** Latchkey and Better Auth hash the NFKC form. Most imported hashes are of the typed text. The work depends on the password. */
 export async function matchesHash(hash: string, password: string): Promise<boolean> {
   if (isSlowToNormalize(password)) return matchesTyped(hash, password);
   const normalized = password.normalize("NFKC");
-  const isBcrypt = hash.startsWith("$2");
-  if (await (isBcrypt ? matchesTyped(hash, normalized) : argon2id.verify(hash, password))) return true;
+  const isArgon2 = hash.startsWith("$argon2id");
+  if (await (isArgon2 ? argon2id.verify(hash, password) : matchesTyped(hash, normalized))) return true;
   return password !== normalized && matchesTyped(hash, password);
 }

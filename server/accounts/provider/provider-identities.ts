@@ -3,6 +3,7 @@ import { config } from "../../config";
 import { User } from "../../database/entities";
 import type { Profile } from "../../provider/providers";
 import { sha256 } from "../links/tokens";
+import { groupsOfClaim, sortedGroups } from "../users/groups";
 
 /** A provider's id of a person, with the issuer: two providers may use the same ids. */
 export interface Identity {
@@ -33,6 +34,36 @@ export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer: string
   return user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
 }
 
+/** The issuer whose groups count; `null` without `IDP_GROUPS_CLAIM`. */
+const issuerOfGroups = () => (config().identityProvider?.groupsClaim ? configuredIssuer() : null);
+
+type Member = Partial<Pick<User, "groups" | "idpGroups" | "idpId" | "idpIssuer">>;
+
+/** The groups that the provider gives to the user. */
+export function providerGroupsOf({ idpGroups = [], idpId = null, idpIssuer = null }: Member): string[] {
+  const issuer = issuerOfGroups();
+  return issuer !== null && isLinked({ idpId, idpIssuer }, issuer) ? idpGroups : [];
+}
+
+/** The user's groups: the operator's and the provider's. */
+export function groupsOf(user: Member): string[] {
+  const ofProvider = providerGroupsOf(user);
+  return ofProvider.length > 0 ? sortedGroups([...(user.groups ?? []), ...ofProvider]) : (user.groups ?? []);
+}
+
+/** MikroORM's condition for accounts with an id of the issuer whose groups count. */
+export const linkedForGroups = () => ({
+  idpId: { $ne: null },
+  $or: [{ idpIssuer: issuerOfGroups() }, { idpIssuer: null }],
+});
+
+/** MikroORM's condition for accounts of a group. */
+export function ofGroup(name: string) {
+  const operators = { groups: { $contains: [name] } };
+  if (issuerOfGroups() === null) return operators;
+  return { $or: [operators, { idpGroups: { $contains: [name] }, ...linkedForGroups() }] };
+}
+
 /** MikroORM's condition for accounts without an id of the configured issuer. */
 export function notLinked() {
   const issuer = configuredIssuer();
@@ -59,11 +90,12 @@ export const lockUserOf = (em: EntityManager, identity: Identity): Promise<User 
 export const isTaken = async (em: EntityManager, identity: Identity): Promise<boolean> =>
   (await em.count(User, hasIdentity(identity))) > 0;
 
-export function link(user: User, { id, issuer }: Identity, { name, pictureUrl }: Profile): void {
+export function link(user: User, { id, issuer }: Identity, { name, pictureUrl, groups }: Profile): void {
   user.idpId = id;
   user.idpIssuer = issuer;
   user.idpBlockedAt = null;
   user.idpQuestionedAt = null;
+  user.idpGroups = groupsOfClaim(groups);
   user.name ??= name;
   user.pictureUrl ??= pictureUrl;
 }

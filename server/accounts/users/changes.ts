@@ -7,14 +7,15 @@ import { isLanguage, type Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { enqueue, queue } from "../../queue/job-queue";
 import type { AccountChange, ChangedUser, NoticeJob, QuestionedWays } from "../../queue/jobs";
-import { configuredIssuer, isLinked } from "../provider/provider-identities";
+import { configuredIssuer, groupsOf, isLinked } from "../provider/provider-identities";
 import { type Doer, record } from "./history";
 
 /** The URL if it is https: the provider chose it, and pages and applications show it. */
 export const shownPicture = (url: string | null | undefined): string | null =>
   url?.startsWith("https://") ? url : null;
 
-type Announced = Pick<User, "id" | "email"> & Partial<Pick<User, "name" | "pictureUrl" | "groups">>;
+type Announced = Pick<User, "id" | "email"> &
+  Partial<Pick<User, "name" | "pictureUrl" | "groups" | "idpGroups" | "idpId" | "idpIssuer">>;
 
 /** Enqueues a webhook for each user, in `em`'s transaction, which holds the users' rows. */
 export async function announce(
@@ -24,8 +25,9 @@ export async function announce(
   more: Pick<ChangedUser, "previousEmail"> = {},
 ): Promise<void> {
   if (!config().webhook) return;
-  const jobs = [users].flat().map(({ id, email, name = null, pictureUrl, groups = [] }) => {
-    const data = { id, email, name, pictureUrl: shownPicture(pictureUrl), groups, ...more };
+  const jobs = [users].flat().map((user) => {
+    const { id, email, name = null, pictureUrl } = user;
+    const data = { id, email, name, pictureUrl: shownPicture(pictureUrl), groups: groupsOf(user), ...more };
     return { task: "webhook" as const, type, data };
   });
   await queue().enqueueWebhooks(em, jobs);
@@ -129,4 +131,9 @@ export async function tell(
   }
   if (webhook) await announce(em, webhook, user, previousEmail === undefined ? {} : { previousEmail });
   afterCommit(em, () => logEvent({ event, userId: user.id }));
+}
+
+/** Reports that the user's groups are no longer those of `before`. */
+export async function tellGroups(em: EntityManager, user: User, before: string[]): Promise<void> {
+  if (groupsOf(user).join() !== before.join()) await tell(em, "groups_changed", user);
 }

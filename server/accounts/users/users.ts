@@ -29,6 +29,7 @@ interface NewUser {
   passwordHash?: string;
   idpId?: string;
   idpIssuer?: string;
+  idpGroups?: string[];
   name?: string | null;
   pictureUrl?: string | null;
   language?: Language;

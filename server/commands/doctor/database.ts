@@ -1,5 +1,5 @@
-import type { FilterQuery } from "@mikro-orm/core";
-import { notLinked } from "../../accounts/provider/provider-identities";
+import { type FilterQuery, raw } from "@mikro-orm/core";
+import { linkedForGroups, notLinked } from "../../accounts/provider/provider-identities";
 import { noWayIn } from "../../accounts/users/ways-in";
 import { CallError, callText } from "../../calls/json-client";
 import { type Config, config } from "../../config";
@@ -85,6 +85,16 @@ async function checkWaysIn({ orm }: Database): Promise<Check[]> {
   ];
 }
 
+/** How many accounts the claim of `IDP_GROUPS_CLAIM` has reached. */
+async function checkGroups({ orm }: Database): Promise<Check> {
+  const em = orm.em.fork();
+  const linked = await em.count(User, linkedForGroups());
+  const without = await em.count(User, { ...linkedForGroups(), [raw("cardinality(idp_groups)")]: 0 });
+  const found = `connected accounts: ${linked - without} with groups from the provider, ${without} without`;
+  if (linked === 0 || without < linked) return accounts.ok(found);
+  return accounts.warn(found, "let the provider's profile answer (userinfo) have the claim of IDP_GROUPS_CLAIM");
+}
+
 /** After a 503, the statement of the request must not go on in the database. */
 async function checkStatementLimit({ orm }: Database): Promise<Check> {
   const [row] = await orm.em
@@ -148,6 +158,7 @@ export async function checkDatabase(
     const isMigrated = checks.every(({ status }) => status !== "fail");
     if (isMigrated && config().identityKey) checks.push(await checkSigningKey(opened));
     if (isMigrated && !config().passwords.on) checks.push(...(await checkWaysIn(opened)));
+    if (isMigrated && config().identityProvider?.groupsClaim) checks.push(await checkGroups(opened));
     if (opened.connection.kind === "postgresql") checks.push(await checkClock(opened));
     if (directUrl !== null) {
       checks.push(await checkStatementLimit(opened), ...(await checkDatabase(directUrl, null)).checks.slice(0, 1));

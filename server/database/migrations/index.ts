@@ -23,6 +23,8 @@ const migrations: MigrationClasses = {
   Migration20261126143000: async () => (await import("./Migration20261126143000")).Migration20261126143000,
   Migration20261126143100: async () => (await import("./Migration20261126143100")).Migration20261126143100,
   Migration20261126143200: async () => (await import("./Migration20261126143200")).Migration20261126143200,
+  Migration20261127100000: async () => (await import("./Migration20261127100000")).Migration20261127100000,
+  Migration20261127100100: async () => (await import("./Migration20261127100100")).Migration20261127100100,
   ...ownMigrations,
 };
 

@@ -32,7 +32,7 @@ export function visitorFinder(): FindUser {
   let kept: Kept | undefined; // reading and decrypting the key takes 1 ms of CPU
 
   /** A JWT (RFC 7519) that tells the application at the origin `aud` who is signed in. */
-  function tokenFor({ sessionId, user }: SignedIn, aud: string): Promise<string> {
+  function tokenFor({ sessionId, signedInAt, user }: SignedIn, aud: string): Promise<string> {
     const { id: sub, email, name, groups } = user;
     const now = performance.now();
     if (!kept || kept.until <= now) kept = { until: now + reuse, signer: query(findSigner), tokens: new Map() };
@@ -41,7 +41,8 @@ export function visitorFinder(): FindUser {
     const known = tokens.get(key);
     if (known) return known;
     if (tokens.size >= mostKept) tokens.clear();
-    const claims = { iss: config().appUrl, sub, aud, email, email_verified: true, ...(name && { name }), groups };
+    const person = { sub, email, email_verified: true, ...(name && { name }), groups };
+    const claims = { iss: config().appUrl, aud, ...person, auth_time: Math.floor(signedInAt.getTime() / 1000) };
     const token = sign(claims, signer);
     token.catch(() => {
       kept = undefined;
@@ -53,12 +54,13 @@ export function visitorFinder(): FindUser {
   return async (sessionToken, audience, boundToken) => {
     const signedIn = await resumeSession(sessionToken, boundToken);
     if (!signedIn || signedIn === "not_bound") return null;
-    if (!config().identityKey) return signedIn.user;
+    const user = Object.assign(signedIn.user, { signedInAt: signedIn.signedInAt });
+    if (!config().identityKey) return user;
     const origin = audience();
     if (isAllowedOrigin(new URL(origin), config())) {
-      return Object.assign(signedIn.user, { token: await tokenFor(signedIn, origin) });
+      return Object.assign(user, { token: await tokenFor(signedIn, origin) });
     }
     log.warn({ origin }, "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.");
-    return signedIn.user;
+    return user;
   };
 }

@@ -1,7 +1,7 @@
 import { blockedUntil, clearAllAttempts, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
 import { issueLink, lockAddresses } from "../../accounts/links/mailed-links";
 import { kindOf } from "../../accounts/passwords/stored-hashes";
-import { notLinked } from "../../accounts/provider/provider-identities";
+import { groupsOf, notLinked, ofGroup } from "../../accounts/provider/provider-identities";
 import { parseAddress } from "../../accounts/users/email-address";
 import { record } from "../../accounts/users/history";
 import { createUser, lockUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
@@ -29,7 +29,7 @@ export async function accountDetails(user: User) {
     id: user.id,
     email: user.email,
     name: user.name ?? null,
-    groups: user.groups,
+    groups: groupsOf(user),
     createdAt: user.createdAt,
     suspendedAt: user.suspendedAt ?? null,
     undeliverableAt: user.undeliverableAt ?? null,
@@ -75,14 +75,15 @@ export async function* listUsers(which: {
 }): AsyncGenerator<ListedUser> {
   const { group, unlinked, wayIn, suspended, undeliverable } = which;
   const where = {
-    ...(group !== undefined && { groups: { $contains: [group] } }),
+    ...(group !== undefined && ofGroup(group)),
     ...(unlinked && notLinked()),
     ...(wayIn === false && noWayIn()),
     ...(suspended && { suspendedAt: { $ne: null } }),
     ...(undeliverable && { undeliverableAt: { $ne: null } }),
   };
-  for await (const { id, email, name, groups, createdAt, suspendedAt } of usersByAddress(where)) {
-    yield { id, email, name, groups, createdAt, suspendedAt };
+  for await (const user of usersByAddress(where)) {
+    const { id, email, name, createdAt, suspendedAt } = user;
+    yield { id, email, name, groups: groupsOf(user), createdAt, suspendedAt };
   }
 }
 

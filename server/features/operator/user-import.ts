@@ -1,6 +1,6 @@
 import type { Knex } from "@mikro-orm/postgresql";
 import { kindInForce } from "../../accounts/passwords/password-hashing";
-import { kindOf } from "../../accounts/passwords/stored-hashes";
+import { kindOf, withoutIterations } from "../../accounts/passwords/stored-hashes";
 import { configuredIssuer } from "../../accounts/provider/provider-identities";
 import { announce } from "../../accounts/users/changes";
 import { record } from "../../accounts/users/history";
@@ -24,11 +24,11 @@ type NumberedUser = UserLine & { line: number };
 
 /** Says why a well-formed line cannot be imported. Each kind of hash costs a verification in a refused login. */
 function conflictFinder(stored: string[]): (user: NumberedUser) => string | undefined {
-  const kinds = new Set([...stored, kindInForce]);
+  const kinds = new Set([...stored, kindInForce].map(withoutIterations));
   const lines = new Map<string, number>();
   return ({ line, id, email, passwordHash, idpId, idpIssuer }) => {
     if (idpId != null && idpIssuer == null) return "idpId needs an idpIssuer: no provider is configured";
-    const kind = passwordHash && kindOf(passwordHash);
+    const kind = withoutIterations((passwordHash && kindOf(passwordHash)) || "");
     if (kind && kinds.size > mostKinds && !kinds.has(kind)) {
       return `passwordHash is of one kind (algorithm and parameters) too many; all accounts may have ${mostKinds} besides Latchkey's own`;
     }

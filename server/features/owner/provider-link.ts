@@ -1,7 +1,7 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
+import { groupsOf, identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
 import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
-import { tell } from "../../accounts/users/changes";
+import { tell, tellGroups } from "../../accounts/users/changes";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import { Session } from "../../database/entities";
@@ -19,9 +19,11 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
     if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
     const session = await em.findOneOrFail(Session, { id: owner.sessionId });
     const { inherited } = await questionsFor(em, user, session);
+    const groups = groupsOf(user);
     link(user, identity, profile);
     user.idpQuestionedAt = inherited;
     await tell(em, "provider_linked", user, { by: owner });
+    await tellGroups(em, user, groups);
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
     throw error;
@@ -42,12 +44,15 @@ export async function unlinkProvider(
     if (!config().passwords.on && actor.sessionId !== null) return "accounts_come_from_it";
     const { password, passkeys } = await waysIn(em, user);
     if ((!password && passkeys === 0) || user.idpId === null) return "only_way_in";
+    const groups = groupsOf(user);
     user.idpId = null;
+    user.idpGroups = [];
     user.idpIssuer = null;
     user.idpBlockedAt = new Date();
     const began = user.idpQuestionedAt ? { way: "provider" as const } : null;
     user.idpQuestionedAt = null;
     await tell(em, "provider_unlinked", user, { by: actor });
+    await tellGroups(em, user, groups);
     return endSessionsExcept(em, actor, "unlinked", began);
   });
 }

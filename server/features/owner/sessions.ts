@@ -1,5 +1,5 @@
 import { sha256 } from "../../accounts/links/tokens";
-import { configuredIssuer } from "../../accounts/provider/provider-identities";
+import { configuredIssuer, groupsOf } from "../../accounts/provider/provider-identities";
 import {
   type Actor,
   type EndedOthers,
@@ -65,6 +65,7 @@ const liveSessionWith = (columns: string, join: string) => `
   select ${columns} s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
     s.expires_at as "expiresAt",
     u.id, u.email, u.name, u.picture_url as "pictureUrl", u.groups,
+    u.idp_groups as "idpGroups", u.idp_id as "idpId", u.idp_issuer as "idpIssuer",
     u.password_hash is not null as "hasPassword",
     u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked",
     u.idp_questioned_at is not null as "isLinkQuestioned", u.undeliverable_at is not null as "isUndeliverable"
@@ -82,6 +83,7 @@ const boundLiveSession = liveSessionWith(
 
 /** Times are as PostgreSQL writes them. */
 type LiveSession = SignedInUser &
+  Pick<User, "idpGroups" | "idpId" | "idpIssuer"> &
   Record<"sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string> & {
     isRefused?: boolean | null;
   };
@@ -101,7 +103,8 @@ export async function resumeSession(
     ? await prepared<LiveSession>("bound-live-session", boundLiveSession, [...bound, ...values])
     : await prepared<LiveSession>("live-session", liveSession, values);
   if (!row) return null;
-  const { sessionId, sessionKey, createdAt, lastSeenAt, expiresAt, isRefused, ...user } = row;
+  const { sessionId, sessionKey, createdAt, lastSeenAt, expiresAt, isRefused, idpGroups, idpId, idpIssuer, ...user } =
+    row;
   if (isRefused) {
     await logRefusal(sessionId, user.id);
     return "not_bound";
@@ -118,6 +121,7 @@ export async function resumeSession(
     expiresAt: new Date(Math.min(Date.parse(expiresAt), lastSeen + idleLifetime())),
     user: {
       ...user,
+      groups: groupsOf(row),
       hasPassword: user.hasPassword && config().passwords.on,
       pictureUrl: shownPicture(user.pictureUrl),
     },

@@ -1,9 +1,10 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { lockIdentity } from "../../accounts/links/mailed-links";
-import { identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
+import { groupsOf, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
-import { tell } from "../../accounts/users/changes";
+import { tell, tellGroups } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
+import { groupsOfClaim } from "../../accounts/users/groups";
 import { record } from "../../accounts/users/history";
 import { createUser, lockUser, mayRegister } from "../../accounts/users/users";
 import { distrustEarlierUser } from "../../accounts/users/ways-in";
@@ -54,8 +55,8 @@ export function consentOrigin(): string | null {
 export type Attempt = provider.Attempt;
 
 /** Starts an attempt. @returns the URL of the consent screen @throws CallError when discovery fails */
-export async function startExternalSignIn(attempt: Attempt, selectAccount = false): Promise<string> {
-  const consentUrl = await provider.authorizationUrl(configured(), attempt, selectAccount);
+export async function startExternalSignIn(attempt: Attempt, asks: provider.Asks | null = null): Promise<string> {
+  const consentUrl = await provider.authorizationUrl(configured(), attempt, asks);
   logEvent({ event: "idp.started" });
   return consentUrl;
 }
@@ -93,9 +94,11 @@ async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, pr
   const identity = identityOf(profile);
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
   if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
+  const groups = groupsOf(user);
   link(user, identity, profile);
   await distrustEarlierUser(em, user, true); // the person who made the account may not own the address
   await tell(em, "provider_linked", user, { by: { userAgent: visitor.userAgent } });
+  await tellGroups(em, user, groups);
   return user.id;
 }
 
@@ -104,8 +107,11 @@ async function returningAccount(em: EntityManager, profile: Profile): Promise<st
   const user = await lockUserOf(em, identity);
   if (!user) return null;
   refuseSuspended(user);
+  const groups = groupsOf(user);
   user.idpIssuer = identity.issuer;
   user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
+  user.idpGroups = groupsOfClaim(profile.groups);
+  await tellGroups(em, user, groups);
   return user.id;
 }
 
@@ -117,11 +123,12 @@ async function accountByAddress(em: EntityManager, visitor: Visitor, profile: Pr
   if (!existing) {
     if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
     const { name, pictureUrl } = profile;
-    return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, name, pictureUrl });
+    const idpGroups = groupsOfClaim(profile.groups);
+    return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, idpGroups, name, pictureUrl });
   }
   refuseSuspended(existing);
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
-  if (linkedMeanwhile) return existing.id;
+  if (linkedMeanwhile) return existing.id; // by a sign-in that has taken the groups
   return linkByAddress(em, existing, visitor, profile);
 }
 

@@ -1,6 +1,6 @@
 import InAppSpy from "inapp-spy";
 import { config } from "../../config";
-import { type Provider, providers } from "../../provider/providers";
+import { entryOf } from "../../provider/providers";
 
 /** The way out of an app's browser in which the provider signs nobody in. */
 export interface InAppBrowser {
@@ -12,13 +12,9 @@ export interface InAppBrowser {
   openUrl: string | null;
 }
 
-/** By `IDP_PROVIDER=oidc`, Google is known by its issuer. */
 function refusesInAppBrowsers(): boolean {
   const { identityProvider } = config();
-  if (!identityProvider) return false;
-  const { provider, issuer } = identityProvider;
-  const { refusesInAppBrowsers = false }: Provider = providers[provider];
-  return refusesInAppBrowsers || (issuer !== null && new URL(issuer).origin === providers.google.issuer);
+  return Boolean(identityProvider && entryOf(identityProvider).refusesInAppBrowsers);
 }
 
 /** Google's own app may sign in. */
