@@ -11,7 +11,7 @@ const django = /^pbkdf2_(sha256)\$([1-9]\d{0,9})\$[!-#%-~]{1,128}\$[A-Za-z0-9+/]
 const pbkdf2 = /^\$pbkdf2-(sha256|sha512)\$(?:i=)?([1-9]\d{0,9})(?:,l=(?:32|64))?\$[A-Za-z0-9+/.]+\$[A-Za-z0-9+/.]+$/;
 
 // A refused login costs one verification of each stored kind, for every address: these limits keep a verification
-// below a second of CPU (Node.js 20: scrypt 0.8 s, PBKDF2 0.5 s with SHA-256 and 0.9 s with SHA-512).
+// below a second of CPU (Node.js 20: scrypt 0.9 s, PBKDF2 0.5 s with SHA-256 and 0.9 s with SHA-512).
 const highestCost = 13;
 const mostMemory = 131_072; // KiB
 const mostMemoryPasses = 524_288; // KiB times iterations
