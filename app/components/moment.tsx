@@ -10,19 +10,9 @@ type MomentLineProps = ReturnType<typeof shownMoment> & {
 };
 
 /** Only a script knows the visitor's time zone. */
-function useExact({ at, exact }: Pick<MomentLineProps, "at" | "exact">): string {
-  const { language } = usePage();
-  return useHydrated() ? localMomentIn(language, new Date(at)) : exact;
-}
-
-export const Moment = (moment: ReturnType<typeof shownMoment>) => (
-  <time dateTime={moment.at} title={moment.ago}>
-    {useExact(moment)}
-  </time>
-);
-
 export function MomentLine({ of, at, ago, exact, follows }: MomentLineProps) {
-  const title = useExact({ at, exact });
+  const { language } = usePage();
+  const title = useHydrated() ? localMomentIn(language, new Date(at)) : exact;
   const time = (text: string) => (
     <time dateTime={at} title={title}>
       {text}

@@ -1,14 +1,14 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { Form, Link, useLoaderData } from "@remix-run/react";
 import { eventsOf, eventsOnPage, eventWords } from "#server/features/owner/activity";
+import { localMomentIn } from "#server/languages/translate";
 import { recentSignInMinutes } from "#server/rules";
 import { shownMoment } from "~/account/account-page";
 import { methodNotAllowed, respond } from "~/answers/responses";
-import { Row, Section } from "~/components/account-action";
 import { SubmitButton } from "~/components/form-controls";
-import { Moment } from "~/components/moment";
 import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
+import { useHydrated, usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { mustSignInAgain, requireUser } from "~/visitor/session";
 import { ownerOf } from "~/visitor/visitor";
@@ -39,6 +39,16 @@ export function action() {
   throw methodNotAllowed("GET, HEAD");
 }
 
+// Rows and moments of its own: a chunk that it shared with the account page would take that page over 100 KiB.
+function When({ at, ago, exact }: ReturnType<typeof shownMoment>) {
+  const { language } = usePage();
+  return (
+    <time dateTime={at} title={ago}>
+      {useHydrated() ? localMomentIn(language, new Date(at)) : exact}
+    </time>
+  );
+}
+
 export default function Activity() {
   const t = useTexts();
   const { events, older, newer, signInAgain } = useLoaderData<typeof loader>();
@@ -47,42 +57,45 @@ export default function Activity() {
       <p className="aside">
         <Link to="/dashboard">{t("common.accountTitle")}</Link>
       </p>
-      <Section title={t("activity.what")} lead={t("activity.lead")}>
-        {events.map(({ id, what, when, by, current }) => (
-          <Row
-            key={id}
-            name={
-              <>
+      <section>
+        <h2>{t("activity.what")}</h2>
+        <p>{t("activity.lead")}</p>
+        <ul className="rows">
+          {events.map(({ id, what, when, by, current }) => (
+            <li key={id}>
+              <p>
                 {what}
                 {current && <strong> · {t("activity.thisSession")}</strong>}
-              </>
-            }
-            detail={
-              <>
-                <Moment {...when} />
-                {by && ` · ${by}`}
-              </>
-            }
-          />
-        ))}
-      </Section>
-      {(newer || older) && (
+                <small className="muted">
+                  <When {...when} />
+                  {by && ` · ${by}`}
+                </small>
+              </p>
+            </li>
+          ))}
+        </ul>
         <p className="aside">
           {newer && <Link to={`?page=${newer}`}>{t("activity.newer")}</Link>}
           {newer && older && " · "}
           {older && <Link to={`?page=${older}`}>{t("activity.older")}</Link>}
         </p>
-      )}
-      <Section title={t("activity.data")}>
-        <Row
-          name={t("activity.dataLead")}
-          detail={signInAgain && t("account.signInAgain", { count: recentSignInMinutes })}
-        >
-          <Form method="post" action="/account/data" reloadDocument>
-            <SubmitButton className="quiet">{t("activity.download")}</SubmitButton>
-          </Form>
-        </Row>
-      </Section>
+      </section>
+      <section>
+        <h2>{t("activity.data")}</h2>
+        <ul className="rows">
+          <li>
+            <p>
+              {t("activity.dataLead")}
+              {signInAgain && (
+                <small className="muted">{t("account.signInAgain", { count: recentSignInMinutes })}</small>
+              )}
+            </p>
+            <Form method="post" action="/account/data" reloadDocument>
+              <SubmitButton className="quiet">{t("activity.download")}</SubmitButton>
+            </Form>
+          </li>
+        </ul>
+      </section>
     </Page>
   );
 }

@@ -60,6 +60,7 @@ test("`show` lists how the owner signs in, and `reset-link` prints a link", asyn
   const { stdout, ...printed } = await latchkey.command("user", "reset-link", email);
   expect(printed).toEqual({ status: 0, stderr: "", events: [{ event: "password_reset.requested", ...logged }] });
   expect(stdout).toMatch(link);
+  await latchkey.execute("update account_events set at = ?", [now]);
   expect(await latchkey.command("user", "show", email)).toEqual(
     succeeded(`Address:             ada@example.com
 User id:             ${userId}
@@ -71,6 +72,8 @@ Passkeys:            1
 Reset links:         1
 Known browsers:      0
 Sessions:            0
+Events:              1
+  Event:             ${now}, password_reset.requested, by the operator
 `),
   );
   const { stdout: json } = await latchkey.command("user", "show", email, "--json");
@@ -81,6 +84,9 @@ Sessions:            0
     groups: [],
     createdAt: now,
     suspendedAt: null,
+    undeliverableAt: null,
+    undeliverableBy: null,
+    hasWayIn: true,
     password: "$2b$10",
     provider: { id: "42", issuer: "github" },
     providerBlockedAt: null,
@@ -90,6 +96,17 @@ Sessions:            0
     passkeys: [{ name: "My key", backedUp: true, createdAt: now, lastUsedAt: null }],
     devices: 0,
     sessions: [],
+    events: [
+      {
+        at: now,
+        type: "password_reset.requested",
+        actor: "operator",
+        way: null,
+        browser: null,
+        system: null,
+        detail: null,
+      },
+    ],
   });
 });
 
