@@ -72,7 +72,7 @@ describe("the page", () => {
       { browser: "Firefox on Linux", current: false, bound: false },
     ]);
     for (const session of data.sessions) {
-      expect(Object.keys(session).sort()).toEqual(["browser", "current", "id", "lastSeen", "since"]);
+      expect(Object.keys(session).sort()).toEqual(["bound", "browser", "current", "id", "lastSeen", "since"]);
     }
   });
 
