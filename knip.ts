@@ -9,7 +9,6 @@ export default defineConfig({
     "app/routes/**/*.{ts,tsx}",
     "tests/**/*.{test,test-d}.{ts,tsx}",
     "bench/mutation/vitest.config.ts",
-    "tests/database/claiming-process.ts",
     "bench/{limit,provider}.ts",
     "bench/empty-build.js",
     "bench/mutation/{events-ignorer,survivors-reporter}.js",

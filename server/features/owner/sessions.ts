@@ -23,7 +23,7 @@ import { isLanguage } from "../../languages/languages";
 import { logEvent } from "../../log";
 import type { Visitor } from "../../visitor";
 
-export { browserName, browserText } from "../../accounts/sessions/devices";
+export { browserName } from "../../accounts/sessions/devices";
 export type { EndedOthers, NewSession, SessionToken } from "../../accounts/sessions/sessions";
 
 const longestSeenInterval = 3_600_000; // ms between two writes of `last_seen_at`, or a twelfth of the idle lifetime
