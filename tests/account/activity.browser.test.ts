@@ -14,8 +14,6 @@ test("the history of an account is read at 320 px in every language, without scr
     await page.goto("/dashboard");
     await page.locator("a[href='/account/activity']").click();
     expect(await page.locator("main ul.rows > li").count()).toBeGreaterThanOrEqual(2);
-    if (process.env.SHOTS)
-      await page.screenshot({ path: `${process.env.SHOTS}/activity-${language}.png`, fullPage: true });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
   }
 });
@@ -24,7 +22,6 @@ test("the page has no violation of axe", async () => {
   const page = await site.visit(surveyed);
   await register(site, page, "axe@example.com");
   await page.goto("/account/activity", { waitUntil: "networkidle" });
-  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/activity.png`, fullPage: true });
   expect(await violations(page, wcag)).toEqual([]);
 });
 

@@ -53,6 +53,11 @@ afterEach(() => void vi.unstubAllGlobals());
 
 const section = (name: string) => within(screen.getByRole("region", { name }));
 
+test("the owner reads that mails to the address do not arrive, and where to change it", async () => {
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, undeliverable: true } } });
+  screen.getByText(/mails to ada@example\.com do not arrive\. Change the address below, under “Your details”\./);
+});
+
 test("the account page shows the profile, the sign-in methods and the sessions with their times", async () => {
   await open();
   expect(screen.getByText("Ada")).toBeTruthy();
