@@ -9,7 +9,7 @@ const pageLayers = [
   "^app/document/",
 ];
 const layers = [
-  "^server/(start|job-handlers|endpoints|cli|processes)\\.ts$",
+  "^server/(start|job-handlers|endpoints|device-endpoints|cli|processes)\\.ts$",
   "^server/commands/",
   "^server/features/",
   "^server/accounts/",
