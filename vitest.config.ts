@@ -20,7 +20,7 @@ export default defineConfig({
     tags,
     projects: [
       project("in-process", ["tests/**/*.test.{ts,tsx}"], {
-        exclude: ["tests/**/*.{built,postgres,browser,machine}.test.ts"],
+        exclude: ["tests/**/*.{built,postgres,browser,machine,chromium}.test.ts"],
         globalSetup: [template],
         setupFiles: ["tests/support/cheap-argon2.ts"],
         isolate: false,

@@ -50,6 +50,7 @@ export default defineConfig({
         provide: { programs: ["caddy", "chromium", "dist-packages/jwt", "nginx", "python3"] },
         maxWorkers: 1,
       }),
+      project("device", "examples/*.chromium", { provide: { programs: ["caddy", "initdb", "nginx"] }, maxWorkers: 1 }),
       project("deploy", "deploy/*.machine", {
         provide: {
           programs: ["caddy", "curl", "initdb", "nginx", "pgbouncer", "postfix", "systemd-analyze"],

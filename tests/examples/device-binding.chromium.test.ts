@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 // Chromium 150 binds with software keys; Debian's 156 has none. CHROMIUM_WITH_SOFTWARE_KEYS is its path.
-describe.runIf(process.env.CHROMIUM_WITH_SOFTWARE_KEYS).each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
+describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   let example: Example;
   let database: pg.Client;
   let profile: Awaited<ReturnType<typeof temporaryFolder>>;
