@@ -90,10 +90,10 @@ export function addUserAccessCommands(user: Command): void {
     "Lists the accounts in the order of their addresses: address, id, groups, and whether it is suspended. With --json, " +
       "each line is a JSON object.",
   )
-    .option("--undeliverable", "only those whose mails do not arrive")
     .option("--group <NAME>", "only those of this group")
     .option("--no-way-in", "only those that no password, provider or passkey signs in to")
     .option("--suspended", "only those that are suspended")
+    .option("--undeliverable", "only those whose mails do not arrive")
     .option("--unlinked", "only those that are not connected to the provider")
     .option(...jsonOption)
     .action(list);

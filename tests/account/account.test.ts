@@ -53,6 +53,7 @@ describe("the page", () => {
         password: true,
         linked: true,
         linkQuestioned: false,
+        undeliverable: false,
       },
       provider: null,
       passkeys: {

@@ -81,6 +81,8 @@ describe("a sign-in with a verified address", () => {
         idp_groups: [],
         idp_blocked_at: null,
         idp_questioned_at: null,
+        undeliverable_at: null,
+        undeliverable_by: null,
         idp_logout_at: null,
         name: "Ada Lovelace",
         picture_url: "https://pictures.example/ada.png",

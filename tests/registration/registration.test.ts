@@ -90,6 +90,7 @@ describe("asking for a link", () => {
     expect((await call(register.loader, get("/register?email=grace@example.com"))).data).toEqual({
       idpEnabled: false,
       inApp: null,
+      maxAge: null,
       provider: null,
       registration: "open",
       email: "grace@example.com",
