@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import net from "node:net";
@@ -24,6 +23,16 @@ afterAll(async () => {
   await server.stop();
   await rm(folder, { recursive: true });
 });
+
+const { version } = JSON.parse(await readFile("package.json", "utf8"));
+
+/** Asks the service as a command line does; returns the parts of its answer. */
+async function ask(request: object): Promise<object[]> {
+  const socket = net.connect(join(folder, ".commands"));
+  socket.write(`${JSON.stringify({ version, words: ["user", "list"], files: {}, isTTY: false, ...request })}\n`);
+  const parts = (await text(socket)).trim().split("\n");
+  return parts.map((part) => JSON.parse(part));
+}
 
 const created = (stdout: string) => /^User id: (.+)\n(http.+)\n$/.exec(stdout)?.slice(1) ?? [];
 
@@ -97,7 +106,6 @@ test("a long output arrives whole", async () => {
 
 test("a command that is interrupted ends in the service, too", async () => {
   const socket = net.connect(join(folder, ".commands"));
-  const { version } = JSON.parse(await readFile("package.json", "utf8"));
   const lines = Array.from({ length: 30_000 }, (_, at) => JSON.stringify({ email: `gone-${at}@example.com` }));
   const files = { many: Buffer.from(lines.join("\n")).toString("base64") };
   socket.write(`${JSON.stringify({ version, words: ["user", "import", "many"], files, isTTY: false })}\n`);
@@ -121,11 +129,7 @@ test.each(["copy", "migrate"])("`database %s` needs the database for itself", as
 });
 
 test("a command line of another release is told to use the service's", async () => {
-  const socket = net.connect(join(folder, ".commands"));
-  socket.write(`${JSON.stringify({ version: "0.0.1", words: ["user", "list"], files: {}, isTTY: false })}\n`);
-  const { version } = JSON.parse(await readFile("package.json", "utf8"));
-  const parts = (await text(socket)).trim().split("\n");
-  expect(parts.map((part) => JSON.parse(part))).toEqual([
+  expect(await ask({ version: "0.0.1" })).toEqual([
     { err: `The service is of release ${version}: use its command line.\n` },
     { status: 1 },
   ]);
@@ -163,8 +167,8 @@ test("a folder whose path is too long for a socket stops no start", async () => 
 
 test("a terminal sees no log lines", async () => {
   const email = await account();
-  const script = `stty cols 200; exec ${process.execPath} ${resolve("server/cli.js")} user suspend ${email}`;
-  const env = { ...settings(), PATH: process.env.PATH, NODE_ENV: "production" as const };
-  const child = spawn("script", ["-qec", script, "/dev/null"], { env, stdio: ["ignore", "pipe", "pipe"] });
-  expect((await text(child.stdout)).trim()).toBe("The account is suspended. 0 sessions ended.");
+  expect(await ask({ words: ["user", "suspend", email], isTTY: true })).toEqual([
+    { out: "The account is suspended. 0 sessions ended.\n" },
+    { status: 0 },
+  ]);
 });
