@@ -3,7 +3,7 @@ import { context } from "./context";
 import { ErrorWithReason } from "./errors";
 import type { AuthenticationEvent } from "./events";
 import { countEvent } from "./metrics";
-import { askingTerminal } from "./terminal";
+import { askingTerminal, withoutTerminal } from "./terminal";
 
 function correlation() {
   const current = context.getStore();
@@ -28,12 +28,12 @@ export const log = pino(
       output ??= openOutput(stream);
       output.write(line);
       const { err } = askingTerminal() ?? {};
-      if (err && !err.isTTY) err.write(line);
+      if (err && (!err.isTTY || /^\{"level":[56]0,/.test(line))) err.write(line);
     },
   },
 );
 
-export const duringJob = <T>(jobId: string, work: () => T): T => context.run({ jobId }, work);
+export const duringJob = <T>(jobId: string, work: () => T): T => withoutTerminal(() => context.run({ jobId }, work)); // a command may have woken the worker
 
 /** The events of a command, until they are enqueued for the service, which logs them too. */
 export const commandEvents: AuthenticationEvent[] = [];

@@ -11,10 +11,12 @@ export interface Terminal {
 
 const own: Terminal = { out: process.stdout, err: process.stderr, readFile: (path) => readFile(path) };
 
-const asking = new AsyncLocalStorage<Terminal>();
+const asking = new AsyncLocalStorage<Terminal | undefined>();
 
 /** Runs `work` for another process, whose terminal it uses. */
 export const atTerminal = <T>(terminal: Terminal, work: () => Promise<T>): Promise<T> => asking.run(terminal, work);
+
+export const withoutTerminal = <T>(work: () => T): T => asking.run(undefined, work);
 
 /** The terminal of the process that asked; `undefined` for a command of this process's own. */
 export const askingTerminal = (): Terminal | undefined => asking.getStore();

@@ -102,7 +102,9 @@ async function removeOwnPasskey({ request, t, owner, form }: ActionContext) {
 async function keep({ t, owner, form }: ActionContext, credentialId: string | null) {
   const outcome = await keepWayIn(owner, credentialId);
   if (outcome === "session_ended") return outcome;
-  return outcome === "kept" ? done(t("account.kept")) : refused(form, { question: t("account.keepRefused") });
+  if (outcome === "kept") return done(t("account.kept"));
+  const needsPassword = config().passwords.on && !owner.user.hasPassword;
+  return refused(form, { question: t("account.keepRefused") + (needsPassword ? ` ${t("account.noPassword")}` : "") });
 }
 
 const emailRefusals = { no_address: "account.enterEmail", own_address: "account.ownEmail" } as const;

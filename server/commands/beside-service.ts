@@ -60,13 +60,18 @@ export async function askService(folder: string, words: string[]): Promise<numbe
   const { out, err } = terminal();
   const asked: Request = { version, words, files, isTTY: err.isTTY === true };
   socket.write(`${JSON.stringify(asked)}\n`);
-  for await (const line of createInterface({ input: socket })) {
-    const part = answer.parse(JSON.parse(line));
-    if ("status" in part) return part.status;
-    const stream = "out" in part ? out : err;
-    if (!stream.write("out" in part ? part.out : part.err)) await once(stream, "drain");
+  try {
+    for await (const line of createInterface({ input: socket })) {
+      const part = answer.parse(JSON.parse(line));
+      if ("status" in part) return part.status;
+      const stream = "out" in part ? out : err;
+      if (!stream.write("out" in part ? part.out : part.err)) await once(stream, "drain");
+    }
+  } catch {
+    // What was read already is printed.
   }
-  return null;
+  err.write("The service ended during the command, which may have done its work.\n");
+  return 1;
 }
 
 /** Ends when the command line has gone: what the command prints then is an error, which ends the command. */
@@ -125,10 +130,15 @@ export async function openCommandSocket(folder: string, run: (words: string[]) =
       socket.destroy();
     });
   });
-  await rm(path, { force: true }); // of a service that was killed: this one holds the folder's lock
-  server.listen(path);
-  await once(server, "listening");
-  await chmod(path, 0o600);
+  try {
+    await rm(path, { force: true }); // of a service that was killed: this one holds the folder's lock
+    server.listen(path);
+    await once(server, "listening");
+    await chmod(path, 0o600);
+  } catch (error) {
+    log.warn(errorFields(error), "Commands cannot run beside the service: its data folder takes no socket.");
+    server.close();
+  }
   return () => {
     server.close();
     for (const socket of sockets) socket.destroy();

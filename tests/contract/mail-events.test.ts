@@ -188,6 +188,10 @@ describe("Postmark", () => {
     ["a soft bounce", postmarkEvent({ Type: "SoftBounce" })],
     ["a delivered mail", postmarkEvent({ RecordType: "Delivery" })],
     ["a mail from another sender", postmarkEvent({ From: "shop@example.com" })],
+    [
+      "a sender with a name of 1,000 characters",
+      postmarkEvent({ From: `${"a".repeat(1_000)} <no-reply@example.com>` }),
+    ],
     ["an event of last year", postmarkEvent({ BouncedAt: "2025-01-05T16:33:54.9070259Z" })],
   ])("%s is answered by 200 and sets nothing", async (_what, body) => {
     await expectNothing(await authorized(body));
@@ -337,7 +341,7 @@ describe("MAIL_EVENTS_SECRET", () => {
     expect(checkMailEvents(loadConfig({ ...resend, MAIL_EVENTS_SECRET: undefined }))).toEqual([
       {
         status: "warn",
-        name: "mail",
+        name: "mail events",
         found: "bounces are not heard of: nobody is told that an address takes no mail",
         mend: "set MAIL_EVENTS_SECRET, and let the webhook of Resend call https://login.example.com/mail/events",
       },

@@ -314,7 +314,7 @@ test.each([
       { email, idp_id: "ada", idp_blocked_at: null },
     ]);
     expect(await latchkey.jobs()).toEqual([
-      { task: "mail_password_changed", email, language: "en", questioned: { passkeys: [], provider: false } },
+      { task: "mail_password_changed", email, language: "en", questioned: { passkeys: [], provider: true } },
     ]);
   },
 );

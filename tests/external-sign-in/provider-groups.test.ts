@@ -4,12 +4,13 @@ import { visitorFinder } from "#server/features/application/identity";
 import { changeGroups } from "#server/features/operator/groups";
 import { listUsers } from "#server/features/operator/user-administration";
 import { exportUsers } from "#server/features/operator/user-import";
+import * as dataRoute from "~/routes/account.data";
 import * as sessionRoute from "~/routes/auth.session";
 import { act } from "../support/account-calls";
 import { failed, succeeded } from "../support/command";
 import { comeBack, discovers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, type Outcome } from "../support/route-calls";
+import { call, get, type Outcome, post } from "../support/route-calls";
 import { statementsOf } from "../support/statements";
 
 const issuer = "https://id.example.org";
@@ -171,6 +172,11 @@ describe("the account's groups are the operator's and the provider's together", 
     expect(found?.groups).toEqual(["audit", "both", "staff"]);
   });
 
+  test("in the owner's data", async () => {
+    const { account } = JSON.parse((await call(dataRoute.action, post("/account/data", {}, { cookie }))).data);
+    expect(account.groups).toEqual(["audit", "both", "staff"]);
+  });
+
   test("in webhooks", async () => {
     await changeGroups(await idOf(), { add: ["more"], remove: [] });
     expect((await told()).at(-1)).toEqual(["user.groups_changed", ["audit", "both", "more", "staff"]]);
@@ -217,6 +223,25 @@ describe("user.groups_changed", () => {
     await signIn({ groups: ["sales"] });
     expect((await told()).slice(1)).toEqual([["user.groups_changed", ["sales"]]]);
     expect(latchkey.events()).toContainEqual({ event: "user.groups_changed" });
+  });
+
+  const actors = () =>
+    latchkey
+      .execute<{ actor: string }>("select actor from account_events where type = 'user.groups_changed' order by at, id")
+      .then((rows) => rows.map(({ actor }) => actor));
+
+  test("is in the history as the provider's change", async () => {
+    await signIn({ groups: ["staff"] });
+    await signIn({ groups: ["sales"] });
+    expect(await actors()).toEqual(["provider"]);
+  });
+
+  test("is in the history as the owner's change after `unlink-provider`", async () => {
+    await latchkey.signedIn();
+    const cookie = sessionOf(await signIn({ groups: ["staff"] }));
+    await latchkey.execute("delete from account_events");
+    await act(cookie, "unlink-provider");
+    expect(await actors()).toEqual(["owner"]);
   });
 
   test("is not told when the operator had given the group before", async () => {

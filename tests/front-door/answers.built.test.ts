@@ -99,7 +99,7 @@ test.each([
   ["/auth/idp/callback?code=c&state=s", "/login?notice=idp_failed"],
 ])("a redirect: %s redirects to %s with no-store", async (path, location) => {
   for (const method of path.startsWith("/auth/idp") ? ["GET"] : ["GET", "HEAD"]) {
-    const redirect = await send(path, { method });
+    const redirect = await send(path, { method, headers: { "Sec-Fetch-Mode": "navigate" } });
     expect(redirect).toMatchObject({ status: 302, location, body: "" });
     expect(redirect.headers.get("Cache-Control")).toBe("no-store");
     expect(redirect.headers.get("Content-Security-Policy")).toBe(emptyPolicy);

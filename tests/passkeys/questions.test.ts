@@ -82,6 +82,15 @@ describe("the account page asks about every earlier way in", () => {
     expect((await asked(cookie)).passkeys).toEqual(["Old phone"]);
   });
 
+  test("but not about the provider with PASSWORDS=off: a sign-in there answers", async () => {
+    latchkey.configure({ PASSWORDS: "off" });
+    await link();
+    await confirmAddress(await emailChangeLink(latchkey, session, "new@example.com"));
+    const cookie = cookieOf(await signInWithGoogle(profile));
+    expect(await asked(cookie)).toEqual({ passkeys: ["Old phone"], provider: false });
+    expect(await keepPasskey(cookie)).toMatchObject({ status: 200 });
+  });
+
   test("but not after a change of address in the owner's browser", async () => {
     const changed = await confirmAddress(await emailChangeLink(latchkey, session, "new@example.com"), {
       cookie: session,
@@ -169,6 +178,13 @@ describe("to keep", () => {
     await reset();
     const cookie = cookieOf(await signInWithGoogle(profile));
     await expectRefused(() => keepPasskey(cookie));
+  });
+
+  test("is refused without a password by naming the link that sets one", async () => {
+    await latchkey.execute("update users set password_hash = null");
+    await latchkey.execute("update passkeys set questioned_at = now()");
+    const refused = await keepPasskey(cookieOf(await signInBy(authenticator)));
+    expect(refused.data.errors.question).toMatch(/Choose “Set a password by mail” below\.$/);
   });
 
   test("is refused to a session that is older than the question", async () => {

@@ -134,6 +134,6 @@ export async function tell(
 }
 
 /** Reports that the user's groups are no longer those of `before`. */
-export async function tellGroups(em: EntityManager, user: User, before: string[]): Promise<void> {
-  if (groupsOf(user).join() !== before.join()) await tell(em, "groups_changed", user);
+export async function tellGroups(em: EntityManager, user: User, before: string[], by: Doer = {}): Promise<void> {
+  if (groupsOf(user).join() !== before.join()) await tell(em, "groups_changed", user, { by });
 }

@@ -17,6 +17,8 @@ export const outdatedEvents = (now: Date) => ({ at: { $lte: new Date(now.getTime
 export interface Doer {
   userAgent?: string | null;
   sessionKey?: string;
+  /** If neither the owner nor an operator did it. */
+  actor?: "provider";
 }
 
 type Told = { type: Exclude<AccountEventType, MailEventType> } & Partial<
@@ -42,7 +44,7 @@ export const eventWriting = {
 /** The values of `eventWriting`, in its order. */
 export function eventValues(userIds: string[], by: Doer, event: Told): unknown[] {
   const { at = new Date(), type, way = null, detail = null } = event;
-  const { actor = by.userAgent === undefined ? "operator" : "owner" } = event;
+  const { actor = by.actor ?? (by.userAgent === undefined ? "operator" : "owner") } = event;
   const { browser, system } = browserNames(by.userAgent ?? null);
   const kind = way === null ? "change" : "signIn";
   const row = [at, type, actor, way, browser, system, by.sessionKey ?? null, detail];

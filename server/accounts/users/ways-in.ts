@@ -22,7 +22,8 @@ const distrust = `
 export async function distrustEarlierUser(em: EntityManager, user: User, isNewLink = false): Promise<void> {
   const questionedAt = new Date();
   await preparedWithin(em, "distrust-earlier-user", distrust, [user.id, questionedAt, user.id]);
-  if (user.idpId !== null && !isNewLink) user.idpQuestionedAt = questionedAt;
+  // Without passwords, a sign-in at the provider is what answers.
+  if (user.idpId !== null && !isNewLink && config().passwords.on) user.idpQuestionedAt = questionedAt;
 }
 
 /**

@@ -8,6 +8,7 @@ import { parseSender } from "../../mail/smtp-mailer";
 import { type Check, causeOf, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("mail");
+const eventChecks = checksOf("mail events");
 const testChecks = checksOf("test mail");
 
 const smtpTroubles: Troubles = [
@@ -78,10 +79,10 @@ export async function checkMail({ mail, production }: Config): Promise<Check> {
 export function checkMailEvents({ mail, appUrl }: Config): Check[] {
   if (mail.driver === "log" || mail.driver === "smtp") return [];
   const url = `${appUrl}/mail/events`;
-  if (mail.eventsSecret !== null) return [ok(`bounces are heard of at ${url}`)];
+  if (mail.eventsSecret !== null) return [eventChecks.ok(`bounces are heard of at ${url}`)];
   const { service } = mailServices[mail.driver];
   const found = "bounces are not heard of: nobody is told that an address takes no mail";
-  return [warn(found, `set MAIL_EVENTS_SECRET, and let the webhook of ${service} call ${url}`)];
+  return [eventChecks.warn(found, `set MAIL_EVENTS_SECRET, and let the webhook of ${service} call ${url}`)];
 }
 
 export async function checkTestMail({ mail }: Config, typedAddress: string): Promise<Check> {

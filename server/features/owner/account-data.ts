@@ -1,3 +1,4 @@
+import { groupsOf } from "../../accounts/provider/provider-identities";
 import { User } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
 import { eventsOf, plainEvent } from "./activity";
@@ -8,11 +9,11 @@ import { activeSessions, browserName, type Owner } from "./sessions";
 export async function accountData({ userId, sessionId }: Owner) {
   const user = await query((em) => em.findOne(User, { id: userId }));
   if (!user) return null;
-  const { id, email, name, pictureUrl, groups, language, createdAt, undeliverableAt } = user;
+  const { id, email, name, pictureUrl, language, createdAt, undeliverableAt } = user;
   const passkeys = await passkeysOf(userId);
   const sessions = await activeSessions(userId);
   return {
-    account: { id, email, name, pictureUrl, groups, language, createdAt, undeliverableAt },
+    account: { id, email, name, pictureUrl, groups: groupsOf(user), language, createdAt, undeliverableAt },
     waysIn: {
       password: user.passwordHash !== null,
       provider: user.idpId === null ? null : { issuer: user.idpIssuer, id: user.idpId },

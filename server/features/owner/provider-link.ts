@@ -23,7 +23,7 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
     link(user, identity, profile);
     user.idpQuestionedAt = inherited;
     await tell(em, "provider_linked", user, { by: owner });
-    await tellGroups(em, user, groups);
+    await tellGroups(em, user, groups, owner);
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
     throw error;
@@ -52,7 +52,7 @@ export async function unlinkProvider(
     const began = user.idpQuestionedAt ? { way: "provider" as const } : null;
     user.idpQuestionedAt = null;
     await tell(em, "provider_unlinked", user, { by: actor });
-    await tellGroups(em, user, groups);
+    await tellGroups(em, user, groups, actor);
     return endSessionsExcept(em, actor, "unlinked", began);
   });
 }

@@ -98,7 +98,7 @@ async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, pr
   link(user, identity, profile);
   await distrustEarlierUser(em, user, true); // the person who made the account may not own the address
   await tell(em, "provider_linked", user, { by: { userAgent: visitor.userAgent } });
-  await tellGroups(em, user, groups);
+  await tellGroups(em, user, groups, { actor: "provider" });
   return user.id;
 }
 
@@ -111,7 +111,7 @@ async function returningAccount(em: EntityManager, profile: Profile): Promise<st
   user.idpIssuer = identity.issuer;
   user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
   user.idpGroups = groupsOfClaim(profile.groups);
-  await tellGroups(em, user, groups);
+  await tellGroups(em, user, groups, { actor: "provider" });
   return user.id;
 }
 
