@@ -73,7 +73,13 @@ function warnOfSettings({ identityProvider }: Config): void {
 async function takeCommands(folder: string, database: Database): Promise<() => void> {
   const { openCommandSocket } = await import("./commands/beside-service");
   holdDatabase(database);
-  return openCommandSocket(folder, async (words) => (await import("./commands/command-line")).runCommand(words));
+  const close = await openCommandSocket(folder, async (words) =>
+    (await import("./commands/command-line")).runCommand(words),
+  );
+  return () => {
+    close();
+    holdDatabase(undefined);
+  };
 }
 
 async function startService(routeOf: RouteOf): Promise<void> {

@@ -39,7 +39,7 @@ export const withUnpreparedDatabase = <T>(work: (database: Database, queue: JobQ
 const held = processValue<Database>("held-database");
 
 /** Lets commands in this process, the service's, use its database. */
-export const holdDatabase = (database: Database): void => {
+export const holdDatabase = (database: Database | undefined): void => {
   held.current = database;
 };
 

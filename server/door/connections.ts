@@ -19,6 +19,9 @@ const waitsForClient = ({ req, writableEnded, writableNeedDrain }: ServerRespons
   !req.complete || writableEnded || writableNeedDrain;
 
 /** remix-serve has no middleware; Node publishes each server on this channel before it listens. */
+const listens = "tracing:net.server.listen:asyncStart";
+
+/** Takes the requests of the next server that listens. The metrics' server before it gets the limits alone. */
 export function takeRequests(take: TakeRequest, limits = timeLimits) {
   const open = new Set<ServerResponse>();
   let closing: (() => void) | undefined;
@@ -42,11 +45,12 @@ export function takeRequests(take: TakeRequest, limits = timeLimits) {
 
   /** Resolves when a server listens, after its own listeners have run. */
   const listening = new Promise<void>((resolve) => {
-    diagnostics.subscribe("tracing:net.server.listen:asyncStart", (message) => {
+    diagnostics.subscribe(listens, function takeServer(message) {
       const { server } = message as { server: unknown };
       if (!(server instanceof Server)) return;
       Object.assign(server, limits);
       if (server instanceof MetricsServer) return;
+      diagnostics.unsubscribe(listens, takeServer);
       const [listener] = server.listeners("request") as [RequestListener];
       server.removeAllListeners("request").on("request", onRequest.bind(server, listener));
       server.once("listening", resolve);

@@ -159,7 +159,7 @@ test("a folder whose path is too long for a socket stops no start", async () => 
   await mkdir(home);
   onTestFinished(() => rm(resolve(home, ".."), { recursive: true }));
   const long = await startServer({ DATABASE_URL: `pglite:${home}` });
-  onTestFinished(() => void long.stop());
+  onTestFinished(async () => void (await long.stop()));
   expect(await runCommand(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(
     failed(`The data folder ${home} is in use by another process.\n`),
   );
