@@ -24,9 +24,7 @@ beforeAll(async () => {
   const verify = createServer((request, response) => {
     const target = parseTarget(request.url ?? "");
     if (target?.path !== path) return void response.writeHead(404).end();
-    void answerVerification(request, response, target, config, findUser).then(() => {
-      if (response.statusCode === 401) console.log("DBG", request.url, JSON.stringify(request.headers), (request.socket as any).encrypted, JSON.stringify(config), String(groups.outsider), Date.now(), new Date());
-    });
+    void answerVerification(request, response, target, config, findUser);
   });
   server = await listen(verify);
 });
