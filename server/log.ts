@@ -33,7 +33,8 @@ export const log = pino(
   },
 );
 
-export const duringJob = <T>(jobId: string, work: () => T): T => withoutTerminal(() => context.run({ jobId }, work)); // a command may have woken the worker
+/** A command may have woken the worker, and its terminal must not see the lines of other accounts' jobs. */
+export const duringJob = <T>(jobId: string, work: () => T): T => withoutTerminal(() => context.run({ jobId }, work));
 
 /** The events of a command, until they are enqueued for the service, which logs them too. */
 export const commandEvents: AuthenticationEvent[] = [];

@@ -30,12 +30,13 @@ function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
   /** If it fails, the server gets a text that is no answer, and says what works: the link may be used by now. */
   async function create(event: FormEvent) {
     event.preventDefault();
-    const { email, token } = link;
+    const { email, token, return_to: returnTo } = link;
     const passkey = await import("~/components/passkey.client")
       .then(({ createPasskey }) => createPasskey({ purpose, email, token }))
       .catch((error: Error) => (error.name === "InvalidStateError" ? "known" : "failed"));
     setIsKnown(passkey === "known");
-    if (passkey !== null && passkey !== "known") submit({ ...link, passkey }, { method: "post", action });
+    if (passkey === null || passkey === "known") return;
+    submit({ email, token, passkey, ...(returnTo && { [returnToName]: returnTo }) }, { method: "post", action });
   }
 
   return (

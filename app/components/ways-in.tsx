@@ -35,13 +35,11 @@ function ChangePassword({ email }: { email: string }) {
   );
 }
 
-interface ConnectedProviderProps extends PropsWithChildren {
-  provider: string;
-  canDisconnect: boolean;
-}
+type ConnectedProviderProps = PropsWithChildren<Pick<WaysInProps, "provider" | "password" | "passkeys">>;
 
-function ConnectedProvider({ provider, canDisconnect, children }: ConnectedProviderProps) {
-  const t = useTexts();
+function ConnectedProvider({ provider, password, passkeys, children }: ConnectedProviderProps) {
+  const { t, passwordless } = usePage();
+  const canDisconnect = passwordless === null && (password || Boolean(passkeys?.items.length));
   return (
     <Row name={provider} detail={t("account.isConnected")}>
       {children}
@@ -72,8 +70,6 @@ interface WaysInProps {
 
 export function WaysIn({ email, name, password, linked, linkQuestioned, canConnect, provider, passkeys }: WaysInProps) {
   const { t, passwordless } = usePage();
-  const hasPasskeys = Boolean(passkeys?.items.length);
-  const canDisconnect = passwordless === null && (password || hasPasskeys);
   return (
     <Section title={t("account.waysIn")}>
       {password && (
@@ -82,11 +78,14 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
         </Row>
       )}
       {!password && passwordless === null && (
-        <Row name={t("account.emailAndPassword")} detail={!hasPasskeys && t("account.onlyProvider", { provider })}>
+        <Row
+          name={t("account.emailAndPassword")}
+          detail={!passkeys?.items.length && t("account.onlyProvider", { provider })}
+        >
           <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
         </Row>
       )}
-      {linked && !linkQuestioned && <ConnectedProvider provider={provider} canDisconnect={canDisconnect} />}
+      {linked && !linkQuestioned && <ConnectedProvider {...{ provider, password, passkeys }} />}
       {canConnect && (
         <Row name={provider} detail={t("account.notConnected")}>
           <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
@@ -99,7 +98,7 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
 
 /** The ways to sign in that somebody else may have added: a reset has questioned them. */
 export function Questions({ linked, linkQuestioned, password, provider, passkeys }: WaysInProps) {
-  const { t, passwordless } = usePage();
+  const t = useTexts();
   const questioned = passkeys?.items.filter((passkey) => passkey.questioned) ?? [];
   const isLinkInQuestion = linked && linkQuestioned;
   if (questioned.length === 0 && !isLinkInQuestion) return null;
@@ -113,10 +112,7 @@ export function Questions({ linked, linkQuestioned, password, provider, passkeys
         </PasskeyRow>
       ))}
       {isLinkInQuestion && (
-        <ConnectedProvider
-          provider={provider}
-          canDisconnect={passwordless === null && (password || Boolean(passkeys?.items.length))}
-        >
+        <ConnectedProvider {...{ provider, password, passkeys }}>
           <ActionForm intent="keep-provider" submit={t("questions.keep")} />
         </ConnectedProvider>
       )}

@@ -14,13 +14,13 @@ import { atTerminal, type Terminal, terminal } from "../terminal";
 // The embedded database serves one process. A service that holds it runs the commands of the command line, which asks
 // by a socket in the data folder: only the folder's owner, and root, can reach it.
 
+const longestPath = 107; // bytes; unix(7)
+
 /** `null` if the path is longer than that of a socket may be: Node would cut it. */
 function socketIn(folder: string): string | null {
   const path = join(folder, ".commands");
   return Buffer.byteLength(path) > longestPath ? null : path;
 }
-
-const longestPath = 107; // bytes; unix(7)
 
 /** A request is one line of JSON. The answer is lines of JSON, too: what the command prints, then its status. */
 const request = z.object({

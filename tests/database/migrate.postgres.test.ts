@@ -36,15 +36,18 @@ test("an index of the job queue may take longer than a page's statement", async 
   configure({});
   await prepareSchema(database, queue);
   const request = await connect(url);
+  const observer = await connect(url);
   await request.query("drop index pgboss.job_order_index");
   await request.query("begin");
   await request.query("insert into pgboss.job (name, data) values ('latchkey', '{}')"); // delays the index
   const prepared = prepareSchema(database, queue);
-  await request.query("select pg_sleep(1)");
+  const waits = `select from pg_stat_activity where query like '%job_order_index%' and pid <> pg_backend_pid()
+    and state = 'active' and clock_timestamp() - query_start > interval '300 milliseconds'`;
+  await until(async () => (await observer.query(waits)).rowCount === 1, "the index waits longer than a page may");
   await request.query("commit");
   await prepared;
   expect((await request.query("select to_regclass('pgboss.job_order_index') as made")).rows[0].made).not.toBeNull();
-  await request.end();
+  await Promise.all([request.end(), observer.end()]);
   await queue.stop();
   await database.close();
 });

@@ -1,13 +1,12 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
-import * as authorize from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
-import * as login from "~/routes/login";
 import { logIn, openLogin } from "../support/account-calls";
-import { attemptCookie, setCookieOf } from "../support/cookies";
+import { BrowserTabs, callbackOf, pathOf, signInRoutes } from "../support/browser-tabs";
+import { attemptCookie } from "../support/cookies";
 import { discovers, google, googleAnswers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, type Outcome, type RequestOptions } from "../support/route-calls";
+import { call, get } from "../support/route-calls";
 
 const latchkey = startLatchkey({ ...google, RETURN_ORIGINS: "https://app.example" });
 
@@ -15,59 +14,28 @@ const ada = { sub: "1001", email: "ada@example.com", email_verified: true };
 const failed = "/login?notice=idp_failed";
 const query = (returnTo: string) => new URLSearchParams({ return_to: returnTo });
 
-const routes = new Map<string, { loader: unknown }>([
-  ["/auth/idp", authorize],
-  ["/auth/idp/callback", callback],
-  ["/login", login],
-]);
+let browser: BrowserTabs;
 
-/** A browser's cookies, which it sends in the order in which they were set (RFC 6265, section 5.4), by their path. */
-class Browser {
-  readonly cookies = new Map<string, string>();
+/** Leaves for the consent screen, in a tab of its own. @returns the attempt's state */
+const leave = (returnTo = "") => browser.leave(returnTo && `?${query(returnTo)}`);
 
-  cookieFor(path: string): string {
-    const sent = [...this.cookies].filter(([name]) => !name.startsWith("oauth_") || path.startsWith("/auth/idp"));
-    return sent.map((pair) => pair.join("=")).join("; ");
+/** Comes back, and follows every redirect; the provider, which knows her by now, sends her straight back. */
+async function finish(state: string, more?: Record<string, string>): Promise<string[]> {
+  const visited: string[] = [];
+  let path = callbackOf(state, more);
+  while (signInRoutes.has(pathOf(path))) {
+    const { location } = await browser.open(path);
+    if (location === null) break;
+    visited.push(location);
+    const again = location.startsWith("https://accounts.google.com/");
+    path = again ? callbackOf(new URL(location).searchParams.get("state") ?? "") : location;
+    expect(visited.length).toBeLessThan(10);
   }
-
-  async open(path: string, options: RequestOptions = {}): Promise<Outcome> {
-    const { pathname } = new URL(path, "http://localhost");
-    const request = get(path, { cookie: this.cookieFor(pathname), ...options });
-    const outcome = await call(routes.get(pathname)?.loader, request);
-    for (const { name, value, expired } of outcome.headers.getSetCookie().map(setCookieOf)) {
-      if (expired) this.cookies.delete(name);
-      else this.cookies.set(name, value);
-    }
-    return outcome;
-  }
-
-  /** Leaves for the consent screen, in a tab of its own. @returns the attempt's state */
-  async leave(returnTo = ""): Promise<string> {
-    const { location } = await this.open(`/auth/idp${returnTo && `?${query(returnTo)}`}`);
-    return new URL(location ?? "").searchParams.get("state") ?? "";
-  }
-
-  /** Comes back, and follows every redirect; the provider, which knows her by now, sends her straight back. */
-  async finish(state: string, more: Record<string, string> = { code: "c" }): Promise<string[]> {
-    const visited: string[] = [];
-    let path = `/auth/idp/callback?${new URLSearchParams({ state, ...more })}`;
-    while (routes.has(new URL(path, "http://localhost").pathname)) {
-      const { location } = await this.open(path);
-      if (location === null) break;
-      visited.push(location);
-      const again = location.startsWith("https://accounts.google.com/");
-      const returned = new URL(location, "http://localhost").searchParams.get("state") ?? "";
-      path = again ? `/auth/idp/callback?${new URLSearchParams({ state: returned, code: "c" })}` : location;
-      expect(visited.length).toBeLessThan(10);
-    }
-    return visited;
-  }
+  return visited;
 }
 
-let browser: Browser;
-
 beforeEach(() => {
-  browser = new Browser();
+  browser = new BrowserTabs();
   googleAnswers(ada, 9);
   return () => nock.cleanAll();
 });
@@ -79,9 +47,9 @@ describe("several tabs", () => {
     "that finish in the order %j end signed in, each at its target",
     async (order) => {
       const states: string[] = [];
-      for (const tab of [...order].sort()) states.push(await browser.leave(`/notes?${tab}`));
+      for (const tab of [...order].sort()) states.push(await leave(`/notes?${tab}`));
       for (const tab of order) {
-        const visited = await browser.finish(states[tab] ?? "");
+        const visited = await finish(states[tab] ?? "");
         expect(visited.at(-1)).toBe(`/notes?${tab}`);
         expect(visited).not.toContain("/dashboard?notice=idp_failed");
       }
@@ -91,7 +59,7 @@ describe("several tabs", () => {
   );
 
   test("a stale tab of a guest is restarted once, with its target, and the code of its response is not used", async () => {
-    const [older] = [await browser.leave("https://app.example/a"), await browser.leave()];
+    const [older] = [await leave("https://app.example/a"), await leave()];
     nock.cleanAll();
     const back = await browser.open(`/auth/idp/callback?${new URLSearchParams({ state: older, code: "c" })}`);
     expect(back.location).toBe(failed);
@@ -104,11 +72,11 @@ describe("several tabs", () => {
 
 describe("a response that comes again", () => {
   test("to a signed-in browser leads to its target, without an alarm, and keeps the session", async () => {
-    const state = await browser.leave("/notes");
-    expect(await browser.finish(state)).toEqual(["/notes"]);
+    const state = await leave("/notes");
+    expect(await finish(state)).toEqual(["/notes"]);
     const before = await sessions();
-    expect(await browser.finish(state)).toEqual([failed, "/notes"]);
-    expect(await browser.finish("0".repeat(64))).toEqual([failed, "/dashboard"]);
+    expect(await finish(state)).toEqual([failed, "/notes"]);
+    expect(await finish("0".repeat(64))).toEqual([failed, "/dashboard"]);
     expect(await sessions()).toEqual(before);
   });
 
@@ -116,52 +84,52 @@ describe("a response that comes again", () => {
     nock.cleanAll();
     nock("https://oauth2.googleapis.com").post("/token").reply(400, { error: "invalid_grant" });
     googleAnswers(ada);
-    const visited = await browser.finish(await browser.leave("/notes"));
+    const visited = await finish(await leave("/notes"));
     expect(visited).toEqual([failed, `/auth/idp?${query("/notes")}`, expect.stringMatching(/^https/), "/notes"]);
   });
 
   test("with a used code at GitHub, which answers with status 200, too", async () => {
     latchkey.configure({ IDP_PROVIDER: "github" });
     nock("https://github.com").post("/login/oauth/access_token").reply(200, { error: "bad_verification_code" });
-    const state = await browser.leave("/notes");
-    expect((await browser.finish(state)).slice(0, 2)).toEqual([failed, `/auth/idp?${query("/notes")}`]);
+    const state = await leave("/notes");
+    expect((await finish(state)).slice(0, 2)).toEqual([failed, `/auth/idp?${query("/notes")}`]);
     expect(latchkey.events()).toContainEqual({ event: "idp.failed", reason: "exchange: unexpected" });
   });
 
   test("restarts at most once: a second stale response ends at the page, which keeps the target", async () => {
     nock.cleanAll();
     nock("https://oauth2.googleapis.com").post("/token").times(2).reply(400, { error: "invalid_grant" });
-    const visited = await browser.finish(await browser.leave("/notes"));
+    const visited = await finish(await leave("/notes"));
     expect(visited).toEqual([failed, `/auth/idp?${query("/notes")}`, expect.stringMatching(/^https/), failed]);
     expect((await browser.open(failed)).data).toMatchObject({ problem: "stale", returnTo: "/notes" });
     expect(await sessions()).toEqual([]);
   });
 
   test("after a logout restarts nothing", async () => {
-    const state = await browser.leave("/notes");
-    await browser.finish(state);
+    const state = await leave("/notes");
+    await finish(state);
     browser.cookies.delete("session");
-    expect(await browser.finish(state)).toEqual([failed]);
+    expect(await finish(state)).toEqual([failed]);
   });
 
   test("after eleven minutes signs in by a second attempt", async () => {
-    const state = await browser.leave("/notes");
+    const state = await leave("/notes");
     browser.cookies.delete("oauth_state");
-    expect((await browser.finish(state)).at(-1)).toBe("/notes");
+    expect((await finish(state)).at(-1)).toBe("/notes");
   });
 });
 
 test("login CSRF: a planted callback restarts nothing, whatever the browser has started", async () => {
-  await browser.leave("/notes");
+  await leave("/notes");
   nock.cleanAll();
-  expect(await latchkey.unchanged(() => browser.finish("e".repeat(64)))).toEqual([failed]);
+  expect(await latchkey.unchanged(() => finish("e".repeat(64)))).toEqual([failed]);
   expect((await browser.open(failed)).data).toMatchObject({ problem: "stale", returnTo: null });
 });
 
 describe("a failure", () => {
   test("keeps the target for the form, and after a sign-in with the password raises no alarm", async () => {
     await latchkey.createUser();
-    expect(await browser.finish(await browser.leave("/notes"), { error: "access_denied" })).toEqual([failed]);
+    expect(await finish(await leave("/notes"), { error: "access_denied" })).toEqual([failed]);
     const page = await browser.open(failed);
     expect(page).toMatchObject({ status: 200, data: { problem: "cancelled", returnTo: "/notes" } });
     const { cookies } = await logIn({ cookie: browser.cookieFor("/login") });
@@ -170,14 +138,14 @@ describe("a failure", () => {
   });
 
   test("after which she tries again, and goes back in the browser's history, raises no alarm", async () => {
-    await browser.finish(await browser.leave("/notes"), { error: "access_denied" });
-    await browser.finish(await browser.leave("/notes"));
+    await finish(await leave("/notes"), { error: "access_denied" });
+    await finish(await leave("/notes"));
     expect((await browser.open(failed)).location).toBe("/notes");
   });
 
   test("of a signed-in browser that was not stale still says so on the account page", async () => {
     browser.cookies.set("session", (await latchkey.signedIn()).slice("session=".length));
-    const visited = await browser.finish(await browser.leave("/notes"), { error: "access_denied" });
+    const visited = await finish(await leave("/notes"), { error: "access_denied" });
     expect(visited).toEqual([failed, "/dashboard?notice=idp_failed"]);
   });
 
@@ -189,7 +157,7 @@ describe("a failure", () => {
     [{ error: "ada@example.com" }, null, "authorization: other"],
     [{ error: "" }, null, "authorization: other"],
   ])("%j is told as %s and logged as %s", async (parameters, problem, reason) => {
-    await browser.finish(await browser.leave(), parameters);
+    await finish(await leave(), parameters);
     expect((await browser.open(failed)).data.problem).toBe(problem);
     expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason });
   });
@@ -250,7 +218,7 @@ describe("the cookies of the attempts", () => {
   test("are the newest that fit in 6,000 bytes", async () => {
     const target = `/${"a".repeat(500)}`;
     const states: string[] = [];
-    for (let tab = 0; tab < 16; tab++) states.push(await browser.leave(target));
+    for (let tab = 0; tab < 16; tab++) states.push(await leave(target));
     const kept = attempts();
     expect(kept.map(([name]) => name)).toEqual(states.slice(-kept.length).map((state) => attemptCookie(state)));
     expect(sizeOf(kept)).toBeLessThanOrEqual(6_000);
@@ -259,7 +227,7 @@ describe("the cookies of the attempts", () => {
 
   test("with the longest target leave room for the one before", async () => {
     const longest = `/${"a".repeat(2_047)}`;
-    const states = [await browser.leave(longest), await browser.leave(longest), await browser.leave(longest)];
+    const states = [await leave(longest), await leave(longest), await leave(longest)];
     expect(attempts().map(([name]) => name)).toEqual(states.slice(1).map((state) => attemptCookie(state)));
   });
 
@@ -271,7 +239,7 @@ describe("the cookies of the attempts", () => {
   });
 
   test("that are sent twice are none", async () => {
-    const state = await browser.leave("/notes");
+    const state = await leave("/notes");
     const name = attemptCookie(state);
     const cookie = `oauth_state=${state}; ${name}=${browser.cookies.get(name)}; ${name}=1..`;
     const done = await call(callback.loader, get(`/auth/idp/callback?code=c&state=${state}`, { cookie }));
@@ -285,26 +253,26 @@ test.each([
   { Purpose: "prefetch" },
   { Purpose: "preview" },
 ])("a request in advance (%j) starts nothing and keeps the running attempt", async (headers) => {
-  const state = await browser.leave("/notes");
+  const state = await leave("/notes");
   const answer = await browser.open("/auth/idp", { headers });
   expect(answer).toMatchObject({ status: 503, location: null });
   expect(answer.cookies).toEqual({});
-  expect(await browser.finish(state)).toEqual(["/notes"]);
+  expect(await finish(state)).toEqual(["/notes"]);
 });
 
 test("a client that has hung up before the session starts gets none", async () => {
   await latchkey.createUser();
-  const state = await browser.leave();
+  const state = await leave();
   await latchkey.unchanged(() => browser.open(`/auth/idp/callback?code=c&state=${state}`, { facts: { gone: true } }));
   expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "client_gone" });
 });
 
 test.each(["/auth/idp", "/auth/idp/callback"])("HEAD of %s is refused, and keeps the running attempt", async (path) => {
-  const state = await browser.leave("/notes");
+  const state = await leave("/notes");
   const preview = get(`${path}?${new URLSearchParams({ code: "c", state })}`, { cookie: browser.cookieFor(path) });
-  const head = await call(routes.get(path)?.loader, new Request(preview, { method: "HEAD" }));
+  const head = await call(signInRoutes.get(path)?.loader, new Request(preview, { method: "HEAD" }));
   expect(head).toMatchObject({ status: 405, location: null });
   expect([head.headers.get("Allow"), head.cookies]).toEqual(["GET", {}]);
   expect(latchkey.events()).toEqual([{ event: "idp.started" }]);
-  expect(await browser.finish(state)).toEqual(["/notes"]);
+  expect(await finish(state)).toEqual(["/notes"]);
 });

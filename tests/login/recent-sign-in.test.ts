@@ -1,14 +1,13 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
 import * as authorize from "~/routes/auth.idp._index";
-import * as callback from "~/routes/auth.idp_.callback";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import { logIn, openLogin } from "../support/account-calls";
-import { setCookieOf } from "../support/cookies";
+import { BrowserTabs, callbackOf } from "../support/browser-tabs";
 import { discovers, google, googleAnswers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, type Outcome, type RequestOptions } from "../support/route-calls";
+import { call, get } from "../support/route-calls";
 
 const latchkey = startLatchkey({ ...google, RETURN_ORIGINS: "https://app.example" });
 
@@ -126,43 +125,15 @@ describe("/auth/idp?max_age=600 asks the provider for a new sign-in, by what it 
   });
 });
 
-const routes = new Map<string, { loader: unknown }>([
-  ["/auth/idp", authorize],
-  ["/auth/idp/callback", callback],
-  ["/login", login],
-]);
-
-/** A browser with tabs, which keeps cookies by their path, as in attempts.test.ts. */
-class Browser {
-  readonly cookies = new Map<string, string>();
-
-  async open(path: string, options: RequestOptions = {}): Promise<Outcome> {
-    const { pathname } = new URL(path, "http://localhost");
-    const isSent = (name: string) => !name.startsWith("oauth_") || pathname.startsWith("/auth/idp");
-    const cookie = [...this.cookies].filter(([name]) => isSent(name)).map((pair) => pair.join("="));
-    const outcome = await call(routes.get(pathname)?.loader, get(path, { cookie: cookie.join("; "), ...options }));
-    for (const { name, value, expired } of outcome.headers.getSetCookie().map(setCookieOf)) {
-      if (expired) this.cookies.delete(name);
-      else this.cookies.set(name, value);
-    }
-    return outcome;
-  }
-
-  async leave(search = target()): Promise<string> {
-    const { location } = await this.open(`/auth/idp${search}`);
-    return new URL(location ?? "").searchParams.get("state") ?? "";
-  }
-
-  comeBack = (state: string, more: Record<string, string> = { code: "c" }) =>
-    this.open(`/auth/idp/callback?${new URLSearchParams({ state, ...more })}`);
-}
-
 describe("at the provider", () => {
   const failed = "/login?notice=idp_failed";
-  let browser: Browser;
+  let browser: BrowserTabs;
+
+  const leave = (search = target()) => browser.leave(search);
+  const comeBack = (state: string, answer?: Record<string, string>) => browser.open(callbackOf(state, answer));
 
   beforeEach(async () => {
-    browser = new Browser();
+    browser = new BrowserTabs();
     googleAnswers({ sub: "1001", email: "ada@example.com", email_verified: true }, 9);
     const userId = await latchkey.createUser({ idpId: "1001", idpIssuer: "google" });
     browser.cookies.set("session", (await signedIn(601, userId)).replace("session=", ""));
@@ -171,7 +142,7 @@ describe("at the provider", () => {
 
   test("a sign-in ends at the target with a new session in place of the old one", async () => {
     const before = await sessions();
-    expect((await browser.comeBack(await browser.leave())).location).toBe(app);
+    expect((await comeBack(await leave())).location).toBe(app);
     const after = await sessions();
     expect(after).toHaveLength(1);
     expect(after).not.toEqual(before);
@@ -179,7 +150,7 @@ describe("at the provider", () => {
   });
 
   test("a failed one ends at exactly /login?notice=idp_failed, whose form keeps both", async () => {
-    const ended = await browser.comeBack(await browser.leave(), { error: "access_denied" });
+    const ended = await comeBack(await leave(), { error: "access_denied" });
     expect(ended.location).toBe(failed);
     const page = await browser.open(failed);
     expect(page.status).toBe(200);
@@ -194,32 +165,32 @@ describe("at the provider", () => {
   });
 
   test("a stale response shows the form to who is not fresh enough", async () => {
-    const first = await browser.leave();
-    await browser.leave();
-    expect((await browser.comeBack(first)).location).toBe(failed);
+    const first = await leave();
+    await leave();
+    expect((await comeBack(first)).location).toBe(failed);
     const page = await browser.open(failed);
     expect(page.status).toBe(200);
     expect(page.data).toMatchObject({ problem: "stale", tooOld: 10, returnTo: app, maxAge: 600 });
   });
 
   test("a stale response leads who is fresh enough by another tab to its own target", async () => {
-    const first = await browser.leave(target().replace("id%3D1", "id%3D2"));
-    const second = await browser.leave();
-    expect((await browser.comeBack(second)).location).toBe(app);
-    expect((await browser.comeBack(first)).location).toBe(failed);
+    const first = await leave(target().replace("id%3D1", "id%3D2"));
+    const second = await leave();
+    expect((await comeBack(second)).location).toBe(app);
+    expect((await comeBack(first)).location).toBe(failed);
     expect((await browser.open(failed)).location).toBe(app.replace("id=1", "id=2"));
   });
 
   test("a stale response restarts a guest with both", async () => {
     browser.cookies.delete("session");
-    const first = await browser.leave();
-    await browser.leave();
-    expect((await browser.comeBack(first)).location).toBe(failed);
+    const first = await leave();
+    await leave();
+    expect((await comeBack(first)).location).toBe(failed);
     expect((await browser.open(failed)).location).toBe(`/auth/idp${target()}`);
   });
 
   test("a failure without max_age leads a signed-in user to the account page, as before", async () => {
-    await browser.comeBack(await browser.leave("?return_to=/x"), { error: "access_denied" });
+    await comeBack(await browser.leave("?return_to=/x"), { error: "access_denied" });
     expect((await browser.open(failed)).location).toBe("/dashboard?notice=idp_failed");
   });
 

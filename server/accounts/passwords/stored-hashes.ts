@@ -77,7 +77,10 @@ async function matchesTyped(hash: string, typed: string): Promise<boolean> {
 /** NFKC sorts combining marks in quadratic time: 16 KB took 0.2 s. Latchkey's passwords have at most 512 code units. */
 export const isSlowToNormalize = (text: string) => text.length > 512;
 
-/** Latchkey and Better Auth hash the NFKC form. Most imported hashes are of the typed text. The work depends on the password. */
+/**
+ * Latchkey and Better Auth hash the NFKC form. Most imported hashes are of the typed text. The work depends on the
+ * password.
+ */
 export async function matchesHash(hash: string, password: string): Promise<boolean> {
   if (isSlowToNormalize(password)) return matchesTyped(hash, password);
   const normalized = password.normalize("NFKC");

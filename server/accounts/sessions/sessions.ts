@@ -197,7 +197,10 @@ export async function endSessionsOfAll(em: EntityManager): Promise<number> {
 
 const batch = 1_000; // sessions; requests that use one of them wait until the batch is committed
 
-/** Sessions that began with a longer `SESSION_MAX` end as early as new ones do. Locks the rows in the order of `endOthers`. */
+/**
+ * Sessions that began with a longer `SESSION_MAX` end as early as new ones do. Locks the rows in the order of
+ * `endOthers`.
+ */
 export async function capSessions(em: EntityManager): Promise<void> {
   const { max } = config().sessions;
   const longest = "created_at + ? * interval '1 ms'";

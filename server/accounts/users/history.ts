@@ -21,11 +21,9 @@ export interface Doer {
   actor?: "provider";
 }
 
-type Told = { type: Exclude<AccountEventType, MailEventType> } & Partial<
-  Pick<AccountEvent, "actor" | "way" | "detail" | "at">
->;
+type Told = { type: Exclude<AccountEventType, MailEventType> } & Partial<Pick<AccountEvent, "way" | "detail" | "at">>;
 
-// Both statements see the rows of before, so the new row is one of the most.
+// Both parts of the statement see the rows without the new one, so it takes the place of the last row that is allowed.
 const surplus = (users: string) => `
   delete from account_events where id in (
     select id from (
@@ -44,7 +42,7 @@ export const eventWriting = {
 /** The values of `eventWriting`, in its order. */
 export function eventValues(userIds: string[], by: Doer, event: Told): unknown[] {
   const { at = new Date(), type, way = null, detail = null } = event;
-  const { actor = by.actor ?? (by.userAgent === undefined ? "operator" : "owner") } = event;
+  const actor = by.actor ?? (by.userAgent === undefined ? "operator" : "owner");
   const { browser, system } = browserNames(by.userAgent ?? null);
   const kind = way === null ? "change" : "signIn";
   const row = [at, type, actor, way, browser, system, by.sessionKey ?? null, detail];

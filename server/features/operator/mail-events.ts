@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import * as z from "zod";
-import { sha256 } from "../../accounts/links/tokens";
+import { uuidOf } from "../../accounts/links/tokens";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
 import { historyKept, recordMail } from "../../accounts/users/history";
 import { config } from "../../config";
@@ -106,17 +106,13 @@ const sources: Record<"resend" | "postmark", EventSource> = {
 
 const addressOf = (sender: string) => parseSender(sender).address.toLowerCase();
 
-/** The id of the event's row: the same event has the same one. RFC 9562, UUIDv8. */
-const rowIdOf = (id: string) =>
-  sha256(`mail event ${id}`).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
-
 async function store({ id, type, at: stated, from, to }: MailEvent): Promise<void> {
   const at = new Date(stated);
   const email = parseAsciiAddress(to);
   const age = Date.now() - at.getTime();
   if (email === null || addressOf(from) !== addressOf(config().mail.from) || !(age < historyKept)) return;
   const past = age < 0 ? new Date() : at;
-  const userId = await recordMail(email, { id: rowIdOf(id), type, at: past, isUndeliverable: true });
+  const userId = await recordMail(email, { id: uuidOf(`mail event ${id}`), type, at: past, isUndeliverable: true });
   if (userId !== null) logEvent({ event: type, userId });
 }
 

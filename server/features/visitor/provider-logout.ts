@@ -54,7 +54,7 @@ function endSessionsOf(sub: string, issuer: string, jti: string): Promise<void> 
     const user = await lockUserOf(em, identity);
     const reason = "provider_logout";
     if (user && (await endAllSessions(em, user.id, reason)) > 0) {
-      await record(em, [user.id], {}, { type: "session.ended", actor: "provider", detail: reason });
+      await record(em, [user.id], { actor: "provider" }, { type: "session.ended", detail: reason });
     }
     // As late as possible: a sign-in that has arrived by now starts no session after this transaction.
     if (user) user.idpLogoutAt = new Date();

@@ -1,6 +1,6 @@
 import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limits";
 import { consumeLink, isLinkLive, issueLink, lockAddresses, type MailedLink } from "../../accounts/links/mailed-links";
-import { sha256 } from "../../accounts/links/tokens";
+import { uuidOf } from "../../accounts/links/tokens";
 import { insertPasskey, passkeyRefused, startCreation } from "../../accounts/passkeys/creation";
 import { rememberDevice } from "../../accounts/sessions/devices";
 import { startSession } from "../../accounts/sessions/sessions";
@@ -70,9 +70,8 @@ function refuseLink(): "invalid_link" {
   return "invalid_link";
 }
 
-/** The id of a user who registers with a passkey: the authenticator stores it before the user exists. RFC 9562, UUIDv8. */
-const userIdOf = ({ token }: MailedLink) =>
-  sha256(`user:${token}`).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
+/** The id of a user who registers with a passkey: the authenticator stores it before the user exists. */
+const userIdOf = ({ token }: MailedLink) => uuidOf(`user:${token}`);
 
 /** What the browser creates a passkey from, in place of a password. A dead link makes no challenge. */
 export async function startRegistrationPasskey(visitor: Visitor, link: MailedLink) {
