@@ -1,0 +1,21 @@
+import { createServer } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { currentRequest } from "#server/context";
+import { openFrontDoor } from "#server/door/front-door";
+import { configure } from "../support/configure";
+import { listen } from "../support/listen";
+import { exchange } from "../support/raw-http";
+
+async function originSeen(): Promise<string> {
+  const server = createServer((_request, response) => response.end(currentRequest()?.origin ?? "none"));
+  const { port, stop } = await listen(server);
+  onTestFinished(stop);
+  const { body } = await exchange(port, ["GET / HTTP/1.1", "Host: login.example", "Connection: close"]);
+  return body.includes("http://login.example") ? "http://login.example" : "none";
+}
+
+test("the front door takes the next server that listens, and no later one", async () => {
+  const lookups = { findUser: async () => null, endpointOf: () => undefined, routeOf: () => "none" };
+  openFrontDoor(configure({}), lookups);
+  expect([await originSeen(), await originSeen()]).toEqual(["http://login.example", "none"]);
+});
