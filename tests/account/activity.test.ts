@@ -73,7 +73,7 @@ describe("the history tells", () => {
     expect(await history(user?.id)).toMatchObject([{ type: "session.started", way: "provider", actor: "owner" }]);
   });
 
-  test("a registration", async () => {
+  test("a registration, as its first sign-in", async () => {
     await registerWith(await registrationLink(latchkey), goodPassword);
     const [user] = await latchkey.execute<{ id: string }>("select id from users where email = 'grace@example.com'");
     expect(await history(user?.id)).toMatchObject([{ type: "session.started", way: "password" }]);
