@@ -43,26 +43,32 @@ export function takeRequests(take: TakeRequest, limits = timeLimits) {
     take(request, response, () => listener.call(this, request, response));
   }
 
-  /** Resolves when a server listens, after its own listeners have run. */
+  let reportListening: () => void;
   const listening = new Promise<void>((resolve) => {
-    diagnostics.subscribe(listens, function takeServer(message) {
-      const { server } = message as { server: unknown };
-      if (!(server instanceof Server)) return;
-      Object.assign(server, limits);
-      if (server instanceof MetricsServer) return;
-      diagnostics.unsubscribe(listens, takeServer);
-      const [listener] = server.listeners("request") as [RequestListener];
-      server.removeAllListeners("request").on("request", onRequest.bind(server, listener));
-      server.once("listening", resolve);
-    });
+    reportListening = resolve;
   });
 
+  function takeServer(message: unknown): void {
+    const { server } = message as { server: unknown };
+    if (!(server instanceof Server)) return;
+    Object.assign(server, limits);
+    if (server instanceof MetricsServer) return;
+    diagnostics.unsubscribe(listens, takeServer);
+    const [listener] = server.listeners("request") as [RequestListener];
+    server.removeAllListeners("request").on("request", onRequest.bind(server, listener));
+    server.once("listening", reportListening);
+  }
+
+  diagnostics.subscribe(listens, takeServer);
+
   return {
+    /** Resolves when a server listens, after its own listeners have run. */
     listening,
     /** Resolves when every answer is sent. A client that has not sent or read everything in time is disconnected. */
     close: () =>
       new Promise<void>((resolve) => {
         closing = resolve;
+        diagnostics.unsubscribe(listens, takeServer);
         if (open.size === 0) resolve();
         for (const response of open) {
           if (!response.headersSent) response.setHeader("Connection", "close");

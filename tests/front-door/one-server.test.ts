@@ -14,8 +14,14 @@ async function originSeen(): Promise<string> {
   return body.includes("http://login.example") ? "http://login.example" : "none";
 }
 
+const lookups = { findUser: async () => null, endpointOf: () => undefined, routeOf: () => "none" };
+
 test("the front door takes the next server that listens, and no later one", async () => {
-  const lookups = { findUser: async () => null, endpointOf: () => undefined, routeOf: () => "none" };
   openFrontDoor(configure({}), lookups);
   expect([await originSeen(), await originSeen()]).toEqual(["http://login.example", "none"]);
+});
+
+test("a front door that is closed takes no server", async () => {
+  await openFrontDoor(configure({}), lookups).close();
+  expect(await originSeen()).toBe("none");
 });
