@@ -46,14 +46,15 @@ export default {
     },
     {
       name: "app-imports-features",
-      comment: "Pages import features, the facts of a request, the configuration, and what both share.",
+      comment:
+        "Pages import features, the provider's client, the facts of a request, the configuration, and what both share.",
       severity: "error",
       from: { path: "^app/", pathNot: "^app/entry\\.server\\.tsx$" },
       to: {
         path: "^server/",
         pathNot: [
           "^server/features/",
-          "^server/door/request-facts\\.ts$",
+          "^server/(door/request-facts|provider/client)\\.ts$",
           "^server/(config|rules|errors|visitor)\\.ts$",
           "^server/settings/return-to\\.ts$",
           "^server/languages/",

@@ -3,14 +3,8 @@ import { config } from "#server/config";
 import { hasGone } from "#server/door/request-facts";
 import { ExternalSignInError } from "#server/errors";
 import { connectProvider } from "#server/features/owner/provider-link";
-import {
-  exchangeCode,
-  fetchProfile,
-  logExternalSignInFailure,
-  refusalReason,
-  signInToAccount,
-  verifyIssuer,
-} from "#server/features/visitor/external-sign-in";
+import { logExternalSignInFailure, refusalReason, signInToAccount } from "#server/features/visitor/external-sign-in";
+import { exchangeCode, fetchProfile, verifyIssuer } from "#server/provider/client";
 import { methodNotAllowed, plainText } from "~/answers/responses";
 import { atProvider } from "~/visitor/cookies";
 import {

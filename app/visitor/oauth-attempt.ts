@@ -1,7 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { redirect } from "@remix-run/node";
 import { factsOf, originOf } from "#server/door/request-facts";
-import { type Attempt, type SignInProblem, signInProblems } from "#server/features/visitor/external-sign-in";
+import { type SignInProblem, signInProblems } from "#server/features/visitor/external-sign-in";
+import type { Attempt } from "#server/provider/client";
 import { parseMaxAge } from "#server/rules";
 import { allowedReturn } from "~/answers/responses";
 import { isHttps, oauthCookie, readCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";

@@ -9,7 +9,7 @@ import {
   type SessionToken,
   type SignedIn,
 } from "#server/features/owner/sessions";
-import { knownProviderLogout, providerLogoutUrl } from "#server/features/visitor/external-sign-in";
+import { knownLogoutUrl, logoutUrl } from "#server/provider/client";
 import { isOlderThan, recentSignInMinutes, type SignInWay } from "#server/rules";
 import { allowedReturn, allowFormTarget, maxAgeOf, redirectTo, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
@@ -130,7 +130,7 @@ const leavesProvider = (request: Request): boolean =>
 
 /** The provider's logout for a page's link, which is shown once; `null` if there is nothing to leave. */
 export async function providerLogoutLink(request: Request, isShown = true) {
-  const providerLogout = isShown && leavesProvider(request) ? await providerLogoutUrl() : null;
+  const providerLogout = isShown && leavesProvider(request) ? await logoutUrl() : null;
   return { providerLogout, headers: new Headers(providerLogout ? { "Set-Cookie": atProvider.clear(request) } : {}) };
 }
 
@@ -138,8 +138,8 @@ export async function providerLogoutLink(request: Request, isShown = true) {
 export async function leave(request: Request): Promise<Response> {
   const headers = await endSession(request);
   const isLeaving = leavesProvider(request);
-  const isAllowed = isLeaving && knownProviderLogout() !== null; // else `form-action` would block the redirect
-  const url = isLeaving && (await providerLogoutUrl());
+  const isAllowed = isLeaving && knownLogoutUrl() !== null; // else `form-action` would block the redirect
+  const url = isLeaving && (await logoutUrl());
   if (url && !isAllowed) return redirect("/login?notice=signed_out", { headers }); // this page has the link
   if (isLeaving) headers.append("Set-Cookie", atProvider.clear(request));
   if (url) return redirectDocument(url, { headers });
@@ -160,4 +160,4 @@ export async function logOutPage(request: Request): Promise<{ account: string; r
 
 /** Lets the log-out form of a page end at another origin. */
 export const allowLogOut = (request: Request, returnTo: string | null) =>
-  allowFormTarget(request, leavesProvider(request) ? knownProviderLogout() : returnTo, "/login");
+  allowFormTarget(request, leavesProvider(request) ? knownLogoutUrl() : returnTo, "/login");

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { CallError, callJson } from "../calls/json-client";
-import type { IdentityProviderConfig } from "../config";
+import { config, type IdentityProviderConfig } from "../config";
+import { ExternalSignInError } from "../errors";
 import { discoverEndpoints, discoveredEndpoints } from "./discovery";
 import { type Endpoints, entryOf, groupsClaim, type Profile, type Provider, providers } from "./providers";
 
@@ -55,95 +56,113 @@ export type AuthorizationCode = Omit<Attempt, "state"> & { code: string };
 /** RFC 7636, section 4.2. */
 const codeChallenge = (codeVerifier: string) => createHash("sha256").update(codeVerifier).digest("base64url");
 
-/** The origin of the consent screen, without discovery: for an OpenID Connect provider, the origin of its issuer. */
-export function consentOrigin(config: IdentityProviderConfig): string {
-  const known = config.provider === "oidc" ? config.issuer : providers[config.provider].endpoints.authorizeUrl;
-  return new URL(config.authorizeUrl ?? known).origin;
+function configured(): IdentityProviderConfig {
+  const { identityProvider } = config();
+  if (!identityProvider) throw new ExternalSignInError("off");
+  return identityProvider;
+}
+
+/**
+ * The origin of the consent screen, without discovery: for an OpenID Connect provider, the origin of its issuer. `null`
+ * while external sign-in is off.
+ */
+export function consentOrigin(): string | null {
+  const { identityProvider: client } = config();
+  if (!client) return null;
+  const known = client.provider === "oidc" ? client.issuer : providers[client.provider].endpoints.authorizeUrl;
+  return new URL(client.authorizeUrl ?? known).origin;
 }
 
 const namesAllEndpoints = ({ authorizeUrl, tokenUrl, profileUrl }: IdentityProviderConfig) =>
   authorizeUrl !== null && tokenUrl !== null && profileUrl !== null;
 
 /** The endpoints of the provider's entry or of discovery; settings override them. @throws CallError */
-export async function endpointsOf(config: IdentityProviderConfig): Promise<Endpoints> {
-  const { authorizeUrl, tokenUrl, profileUrl } = config;
+export async function findEndpoints(): Promise<Endpoints> {
+  const client = configured();
+  const { authorizeUrl, tokenUrl, profileUrl } = client;
   const named = Object.entries({ authorizeUrl, tokenUrl, profileUrl }).filter(([, url]) => url !== null);
-  const discovers = config.provider === "oidc" && !namesAllEndpoints(config);
-  const known = discovers ? await discoverEndpoints(config.issuer) : providers[config.provider].endpoints;
+  const discovers = client.provider === "oidc" && !namesAllEndpoints(client);
+  const known = discovers ? await discoverEndpoints(client.issuer) : providers[client.provider].endpoints;
   return { ...known, ...Object.fromEntries(named) } as Endpoints;
 }
 
 /** What the provider asks a person who is signed in there: which account to use, or to sign in again. */
 export type Asks = "account" | "sign_in";
 
-export async function authorizationUrl(
-  config: IdentityProviderConfig,
-  { redirectUri, state, codeVerifier }: Attempt,
-  asks: Asks | null,
-): Promise<string> {
-  const { scope, prompt } = providers[config.provider];
+/** The URL of the consent screen. @throws CallError when discovery fails */
+export async function authorizationUrl(attempt: Attempt, asks: Asks | null): Promise<string> {
+  const { redirectUri, state, codeVerifier } = attempt;
+  const client = configured();
+  const { scope, prompt } = providers[client.provider];
   const request: AuthorizationRequest = {
-    client_id: config.clientId,
+    client_id: client.clientId,
     redirect_uri: redirectUri,
     response_type: "code",
-    scope: config.scope ?? scope,
+    scope: client.scope ?? scope,
     state,
-    ...(config.pkce && { code_challenge: codeChallenge(codeVerifier), code_challenge_method: "S256" }),
+    ...(client.pkce && { code_challenge: codeChallenge(codeVerifier), code_challenge_method: "S256" }),
   };
-  const url = new URL((await endpointsOf(config)).authorizeUrl);
+  const url = new URL((await findEndpoints()).authorizeUrl);
   for (const [name, value] of Object.entries(request)) url.searchParams.set(name, value);
-  const asked = { account: prompt, sign_in: entryOf(config).freshPrompt };
+  const asked = { account: prompt, sign_in: entryOf(client).freshPrompt };
   if (asks && asked[asks]) url.searchParams.set("prompt", asked[asks]);
   return url.href;
 }
 
-/** OpenID Connect RP-Initiated Logout 1.0, section 2; `null` without the provider's endpoint. */
-export async function logoutUrl(config: IdentityProviderConfig, redirectUri: string): Promise<string | null> {
-  const found = config.provider === "oidc" ? await discoverEndpoints(config.issuer).catch(() => null) : null;
+/** OpenID Connect RP-Initiated Logout 1.0, section 2; `null` without the provider's endpoint, or its answer. */
+export async function logoutUrl(): Promise<string | null> {
+  const { provider, issuer, clientId } = configured();
+  const found = provider === "oidc" ? await discoverEndpoints(issuer).catch(() => null) : null;
   if (!found?.logoutUrl) return null;
   const url = new URL(found.logoutUrl);
-  url.searchParams.set("client_id", config.clientId);
-  url.searchParams.set("post_logout_redirect_uri", redirectUri);
+  url.searchParams.set("client_id", clientId);
+  url.searchParams.set("post_logout_redirect_uri", `${config().appUrl}/login?notice=signed_out`);
   return url.href;
 }
 
 /** The provider's endpoint, once it is discovered. */
-export const knownLogoutUrl = ({ provider, issuer }: IdentityProviderConfig): string | null =>
-  (provider === "oidc" && discoveredEndpoints(issuer)?.logoutUrl) || null;
-
-/**
- * Whether an authorization response with this `iss` comes from the configured provider (RFC 9207, section 2.4).
- * `IDP_AUTHORIZE_URL` may name another provider, so the table's issuer does not count with it. @throws CallError
- */
-export async function isIssuer(config: IdentityProviderConfig, iss: string | null): Promise<boolean> {
-  const known = config.issuer ?? (config.authorizeUrl ? null : providers[config.provider].issuer);
-  if (iss !== null) return known === null || iss === known;
-  if (config.provider !== "oidc" || namesAllEndpoints(config)) return true;
-  return !(await discoverEndpoints(config.issuer)).namesIssuer;
+export function knownLogoutUrl(): string | null {
+  const { provider, issuer } = configured();
+  return (provider === "oidc" && discoveredEndpoints(issuer)?.logoutUrl) || null;
 }
 
-async function requestToken<T>(
-  config: IdentityProviderConfig,
-  { code, redirectUri, codeVerifier }: AuthorizationCode,
-  answer: z.ZodType<T>,
-): Promise<T> {
+async function isIssuer(iss: string | null): Promise<boolean> {
+  const client = configured();
+  // `IDP_AUTHORIZE_URL` may name another provider: the table's issuer does not count with it.
+  const known = client.issuer ?? (client.authorizeUrl ? null : providers[client.provider].issuer);
+  if (iss !== null) return known === null || iss === known;
+  if (client.provider !== "oidc" || namesAllEndpoints(client)) return true;
+  return !(await discoverEndpoints(client.issuer)).namesIssuer;
+}
+
+/**
+ * Refuses a response of another issuer than the configured one: a mix-up attack (RFC 9700, section 4.4; RFC 9207,
+ * section 2.4). @throws ExternalSignInError, CallError
+ */
+export async function verifyIssuer(iss: string | null): Promise<void> {
+  if (!(await isIssuer(iss))) throw new ExternalSignInError("issuer");
+}
+
+async function requestToken<T>(authorization: AuthorizationCode, answer: z.ZodType<T>): Promise<T> {
+  const { code, redirectUri, codeVerifier } = authorization;
+  const { clientId, clientSecret, pkce } = configured();
   const request: TokenRequest = {
     code,
-    client_id: config.clientId,
-    client_secret: config.clientSecret,
+    client_id: clientId,
+    client_secret: clientSecret,
     redirect_uri: redirectUri,
     grant_type: "authorization_code",
-    ...(config.pkce && { code_verifier: codeVerifier }),
+    ...(pkce && { code_verifier: codeVerifier }),
   };
-  const { tokenUrl } = await endpointsOf(config);
+  const { tokenUrl } = await findEndpoints();
   const body = new URLSearchParams({ ...request }).toString();
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   return callJson(tokenUrl, { step: "exchange", method: "POST", headers, body, errorCode: tokenError }, answer);
 }
 
 /** Exchanges the authorization code for an access token. @throws CallError */
-export async function exchangeCode(config: IdentityProviderConfig, code: AuthorizationCode): Promise<string> {
-  const answer = await requestToken(config, code, tokenAnswer);
+export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
+  const answer = await requestToken(authorization, tokenAnswer);
   if (typeof answer !== "string") return answer.access_token;
   throw Object.assign(new CallError("unexpected", answer), { step: "exchange" });
 }
@@ -152,21 +171,22 @@ export async function exchangeCode(config: IdentityProviderConfig, code: Authori
 export const isUsedCode = ({ code }: CallError) => code === "invalid_grant" || code === "bad_verification_code";
 
 /** Sends a code that nobody issued: a provider checks the credentials first. @throws CallError without an error code */
-export async function tokenErrorOf(config: IdentityProviderConfig, redirectUri: string): Promise<string> {
-  const code = { code: "latchkey-doctor", redirectUri, codeVerifier: "0".repeat(64) };
+export async function tokenErrorFor(redirectUri: string): Promise<string> {
+  const authorization = { code: "latchkey-doctor", redirectUri, codeVerifier: "0".repeat(64) };
   try {
-    return await requestToken(config, code, tokenError);
+    return await requestToken(authorization, tokenError);
   } catch (error) {
     if (error instanceof CallError && error.reason !== "unreachable" && error.code) return String(error.code);
     throw error;
   }
 }
 
-export async function fetchProfile(config: IdentityProviderConfig, accessToken: string): Promise<Profile> {
-  const { profileUrl } = await endpointsOf(config);
-  const { profile, emails }: Provider = providers[config.provider];
+/** @throws CallError */
+export async function fetchProfile(accessToken: string): Promise<Profile> {
+  const { provider, groupsClaim: claim } = configured();
+  const { profileUrl } = await findEndpoints();
+  const { profile, emails }: Provider = providers[provider];
   const call = { step: "profile", method: "GET", headers: { authorization: `Bearer ${accessToken}` } } as const;
-  const { groupsClaim: claim } = config;
   const answer = await callJson(profileUrl, call, claim ? profile.and(groupsClaim(claim)) : profile);
   if (!emails) return answer;
   return { ...answer, ...(await callJson(`${profileUrl}${emails.path}`, call, emails.email)) };

@@ -8,8 +8,8 @@ import { beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
 import type { CallError } from "#server/calls/json-client";
 import { callJson } from "#server/calls/json-client";
-import { loadConfig } from "#server/config";
 import { exchangeCode } from "#server/provider/client";
+import { configure } from "../support/configure";
 import { listen } from "../support/listen";
 
 // nock shows neither the headers that Node adds nor when the connection is closed.
@@ -36,9 +36,9 @@ test("the token request has exactly the expected headers, and Content-Length", a
     body = await text(request);
     response.end('{"access_token":"a"}');
   };
-  const settings = { IDP_CLIENT_ID: "ü", IDP_CLIENT_SECRET: "&", IDP_TOKEN_URL: url };
+  configure({ IDP_CLIENT_ID: "ü", IDP_CLIENT_SECRET: "&", IDP_TOKEN_URL: url });
   const sent = { code: "c+d", redirectUri: "http://localhost/cb", codeVerifier: "" };
-  expect(await exchangeCode(loadConfig(settings).identityProvider!, sent)).toBe("a");
+  expect(await exchangeCode(sent)).toBe("a");
 
   const headers = Object.fromEntries(raw.flatMap((name, i) => (i % 2 ? [] : [[name.toLowerCase(), raw[i + 1]]])));
   expect(headers).toEqual({

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { CallError, callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
-import { endpointsOf, tokenErrorOf } from "../../provider/client";
+import { findEndpoints, tokenErrorFor } from "../../provider/client";
 import { metadataUrl } from "../../provider/discovery";
 import { type Check, causeOf, checksOf, type Troubles, troubleOf } from "./check";
 
@@ -49,7 +49,7 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
   if (!identityProvider) return ok("off");
   const redirectUri = `${appUrl}/auth/idp/callback`;
   const name = identityProvider.provider;
-  const endpoints = await answerOf(endpointsOf(identityProvider));
+  const endpoints = await answerOf(findEndpoints());
   if (typeof endpoints === "string") {
     return fail(
       `${name}: discovery at ${identityProvider.issuer} failed (${endpoints})`,
@@ -63,7 +63,7 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
       return fail(`${name}: ${url} does not answer (${answer})`, "correct the endpoint, or allow outgoing https");
     }
   }
-  const answer = await answerOf(tokenErrorOf(identityProvider, redirectUri));
+  const answer = await answerOf(tokenErrorFor(redirectUri));
   const { issuer, provider, trustEmail, logout } = identityProvider;
   const metadata = provider === "oidc" && (await answerOf(callJson(metadataUrl(issuer), { method: "GET" }, supported)));
   const known = typeof metadata === "object" ? metadata : {};

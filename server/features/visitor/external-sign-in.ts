@@ -9,7 +9,7 @@ import { record } from "../../accounts/users/history";
 import { createUser, lockUser, mayRegister } from "../../accounts/users/users";
 import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { CallError } from "../../calls/json-client";
-import { config, type IdentityProviderConfig } from "../../config";
+import { config } from "../../config";
 import type { User } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
 import { DatabaseUnavailable, ExternalSignInError } from "../../errors";
@@ -17,16 +17,9 @@ import type { ExternalSignInFailure } from "../../events";
 import type { Language } from "../../languages/languages";
 import { answersIn } from "../../languages/texts";
 import { logEvent, logUnexpected } from "../../log";
-import type { AuthorizationCode } from "../../provider/client";
-import * as provider from "../../provider/client";
+import { type Asks, type Attempt, authorizationUrl, isUsedCode } from "../../provider/client";
 import { type Profile, providers } from "../../provider/providers";
 import type { Visitor } from "../../visitor";
-
-function configured(): IdentityProviderConfig {
-  const settings = config().identityProvider;
-  if (!settings) throw new ExternalSignInError("off");
-  return settings;
-}
 
 export function providerLabel(language: Language): string | null {
   const { identityProvider } = config();
@@ -41,41 +34,16 @@ export function providerMark(): string {
   return (identityProvider && providers[identityProvider.provider].label) ?? "other";
 }
 
-/** The URL of the provider's logout; `null` if the provider has none, or does not answer. */
-export const providerLogoutUrl = (): Promise<string | null> =>
-  provider.logoutUrl(configured(), `${config().appUrl}/login?notice=signed_out`);
-
-export const knownProviderLogout = (): string | null => provider.knownLogoutUrl(configured());
-
-export function consentOrigin(): string | null {
-  const { identityProvider } = config();
-  return identityProvider && provider.consentOrigin(identityProvider);
-}
-
-export type Attempt = provider.Attempt;
-
 /** Starts an attempt. @returns the URL of the consent screen @throws CallError when discovery fails */
-export async function startExternalSignIn(attempt: Attempt, asks: provider.Asks | null = null): Promise<string> {
-  const consentUrl = await provider.authorizationUrl(configured(), attempt, asks);
+export async function startExternalSignIn(attempt: Attempt, asks: Asks | null = null): Promise<string> {
+  const consentUrl = await authorizationUrl(attempt, asks);
   logEvent({ event: "idp.started" });
   return consentUrl;
 }
 
-/** Refuses a response of another issuer than the configured one (mix-up attack, RFC 9700, section 4.4). */
-export async function verifyIssuer(iss: string | null): Promise<void> {
-  if (!(await provider.isIssuer(configured(), iss))) throw new ExternalSignInError("issuer");
-}
-
-/** Exchanges the authorization code for an access token. @throws ExternalSignInError, CallError */
-export const exchangeCode = async (authorization: AuthorizationCode): Promise<string> =>
-  provider.exchangeCode(configured(), authorization);
-
-/** @throws CallError */
-export const fetchProfile = (accessToken: string): Promise<Profile> => provider.fetchProfile(configured(), accessToken);
-
 /** The address, if the provider states that it is verified, or is always trusted. */
 const statedAddress = ({ email, emailVerified }: Profile): string | null =>
-  email !== null && (emailVerified || configured().trustEmail) ? parseAsciiAddress(email) : null;
+  email !== null && (emailVerified || config().identityProvider?.trustEmail) ? parseAsciiAddress(email) : null;
 
 /** The address by which a user is found or created. */
 function verifiedAddress(profile: Profile): string {
@@ -205,6 +173,6 @@ export const signInProblems = Object.keys(problems) as SignInProblem[];
 export function logExternalSignInFailure(error: unknown): SignInProblem | null {
   const reason = failureOf(error);
   logEvent({ event: "idp.failed", reason });
-  if (error instanceof CallError && provider.isUsedCode(error)) return "stale";
+  if (error instanceof CallError && isUsedCode(error)) return "stale";
   return signInProblems.find((problem) => problems[problem].test(reason)) ?? null;
 }
