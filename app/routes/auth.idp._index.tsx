@@ -2,7 +2,8 @@ import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
 import { maxAgeOf, methodNotAllowed, plainText, returnToOf } from "~/answers/responses";
-import { failAttempt, newAttempt, signInCookies } from "~/visitor/oauth-attempt";
+import { newAttempt, signInCookies } from "~/visitor/oauth-attempt";
+import { failSignIn } from "~/visitor/sign-in-failure";
 
 export { default } from "~/answers/no-page";
 
@@ -22,7 +23,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
     const consentUrl = await startExternalSignIn(attempt, asks);
     return redirect(consentUrl, { headers: signInCookies(request, attempt, target) });
   } catch (error) {
-    return failAttempt(request, new Headers(), { ...target, problem: logExternalSignInFailure(error) });
+    return failSignIn(request, new Headers(), { ...target, problem: logExternalSignInFailure(error) });
   }
 }
 

@@ -11,7 +11,6 @@ import {
   attemptLifetime,
   clearedCookies,
   codeVerifierOf,
-  failAttempt,
   findAttempt,
   isConnecting,
   isNavigation,
@@ -20,6 +19,7 @@ import {
   redirectUri,
 } from "~/visitor/oauth-attempt";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
+import { failSignIn } from "~/visitor/sign-in-failure";
 import { ownerOf, visitorOf } from "~/visitor/visitor";
 
 export { default } from "~/answers/no-page";
@@ -72,7 +72,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
   } catch (error) {
     const problem = logExternalSignInFailure(error);
     if (await isOwnerConnecting(request)) return redirect("/dashboard?notice=idp_failed", { headers });
-    return failAttempt(request, headers, { ...attempt, problem });
+    return failSignIn(request, headers, { ...attempt, problem });
   }
 }
 

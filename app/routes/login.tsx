@@ -33,8 +33,8 @@ import { usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readForm, text } from "~/forms/form";
 import { lastWay, sessionTokens } from "~/visitor/cookies";
-import { failureShown } from "~/visitor/oauth-attempt";
 import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
+import { failureShown } from "~/visitor/sign-in-failure";
 import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";

@@ -1,11 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { redirect } from "@remix-run/node";
 import { factsOf, originOf } from "#server/door/request-facts";
-import { type SignInProblem, signInProblems } from "#server/features/visitor/external-sign-in";
 import type { Attempt } from "#server/provider/client";
-import { parseMaxAge } from "#server/rules";
-import { allowedReturn } from "~/answers/responses";
-import { isHttps, oauthCookie, readCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";
+import { isHttps, oauthCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";
+import { encodeAttempt, readAttempt, type SignInAttempt, startsAgain } from "./sign-in-failure";
 
 export const attemptLifetime = 600; // seconds
 
@@ -83,45 +80,14 @@ export function connectCookies(request: Request, attempt: OwnAttempt): Headers {
   return headers;
 }
 
-/** A sign-in at the provider that this browser has started. */
-interface SignInAttempt {
-  returnTo: string | null;
-  /** How old the sign-in may be, in seconds. */
-  maxAge: number | null;
-  /** Whether a stale response may restart it. That is allowed once, to prevent a loop. */
-  canRestart: boolean;
-  /** Why it failed; only in the cookie `idp_failure`. */
-  problem: SignInProblem | null;
-}
-
-const failureName = "idp_failure";
 const attemptCookie = { path: "/auth/idp", maxAge: 3_600 }; // longer than the state's: a late response still has one
-const failureCookie = { path: "/", maxAge: 600 }; // the page's data come from /login.data
 const attemptBytes = 6_000; // of all attempts: Node.js refuses a request with 16 KiB of headers
 
 const nameOf = (request: Request, state: string, secret = secretOf(request)) =>
   `oauth_attempt_${derive(secret, "attempt", state).slice(0, 32)}`;
 
-const encode = ({ returnTo, maxAge, canRestart, problem }: SignInAttempt) =>
-  [canRestart ? 1 : 0, Buffer.from(returnTo ?? "").toString("base64url"), problem, ...(maxAge ? [maxAge] : [])].join(
-    ".",
-  );
-
-/** A sibling host may have planted the cookie, so its target must be allowed. */
-function read(request: Request, name: string): SignInAttempt | null {
-  const parts = /^([01])\.([\w-]*)\.(\w*)(?:\.(\d+))?$/.exec(readCookie(request, name) ?? "");
-  if (!parts) return null;
-  const [, mark, target = "", sent, maxAge = ""] = parts;
-  const returnTo = allowedReturn(Buffer.from(target, "base64url").toString());
-  const problem = signInProblems.find((known) => known === sent) ?? null;
-  return { returnTo, maxAge: parseMaxAge(maxAge), canRestart: mark === "1", problem };
-}
-
-function write(request: Request, headers: Headers, name: string, attempt: SignInAttempt): Headers {
-  const attributes = name === failureName ? failureCookie : attemptCookie;
-  headers.append("Set-Cookie", writeCookie(request, name, encode(attempt), attributes));
-  return headers;
-}
+const write = (request: Request, headers: Headers, name: string, attempt: SignInAttempt): void =>
+  headers.append("Set-Cookie", writeCookie(request, name, encodeAttempt(attempt), attemptCookie));
 
 /**
  * The cookies of a sign-in that ends at the target. Of other attempts, they keep the newest: browsers send the oldest
@@ -130,24 +96,24 @@ function write(request: Request, headers: Headers, name: string, attempt: SignIn
 export function signInCookies(
   request: Request,
   attempt: OwnAttempt,
-  target: Omit<SignInAttempt, "canRestart" | "problem">,
+  target: Pick<SignInAttempt, "returnTo" | "maxAge">,
 ): Headers {
   const headers = attemptCookies(request, attempt);
-  const failure = read(request, failureName);
-  if (failure?.canRestart) write(request, headers, failureName, { ...failure, canRestart: false });
+  const started = { ...target, canRestart: !startsAgain(request, headers), problem: null };
   const name = nameOf(request, attempt.state, attempt.secret);
-  const started = { ...target, canRestart: !failure?.canRestart, problem: null };
-  let size = `${name}=${encode(started)}`.length;
+  let size = `${name}=${encodeAttempt(started)}`.length;
   for (const pair of sentPairs(request, /^oauth_attempt_[0-9a-f]{32}=/).reverse()) {
     size += pair.length;
     const ended = writeCookie(request, pair.split("=", 1).join(), "", { ...attemptCookie, maxAge: 0 });
     if (size > attemptBytes) headers.append("Set-Cookie", ended);
   }
-  return write(request, headers, name, started);
+  write(request, headers, name, started);
+  return headers;
 }
 
 /** The attempt that a response belongs to; `null` if this browser did not start it, e.g. for a planted callback. */
-export const findAttempt = (request: Request, state: string | null) => read(request, nameOf(request, state ?? ""));
+export const findAttempt = (request: Request, state: string | null) =>
+  readAttempt(request, nameOf(request, state ?? ""));
 
 /** The response has arrived: when the browser's history opens it again, it must not restart the attempt. */
 export function clearedCookies(request: Request, state: string | null): Headers {
@@ -157,20 +123,4 @@ export function clearedCookies(request: Request, state: string | null): Headers 
   const attempt = findAttempt(request, state);
   if (attempt?.canRestart) write(request, headers, nameOf(request, state ?? ""), { ...attempt, canRestart: false });
   return headers;
-}
-
-export function failAttempt(request: Request, headers: Headers, failed: Partial<SignInAttempt>): Response {
-  const { returnTo = null, maxAge = null, canRestart = false, problem = null } = failed;
-  write(request, headers, failureName, { returnTo, maxAge, canRestart: canRestart && problem === "stale", problem });
-  return redirect("/login?notice=idp_failed", { headers });
-}
-
-/** The failure that `/login?notice=idp_failed` shows or retries; `null` on every other page. */
-export const failureShown = (request: Request): SignInAttempt | null =>
-  new URL(request.url).searchParams.get("notice") === "idp_failed" ? read(request, failureName) : null;
-
-/** After a sign-in, the page of an earlier failure in the browser's history redirects to where that sign-in led. */
-export function settleFailure(request: Request, headers: Headers, returnTo: string | null): void {
-  const settled = { returnTo, maxAge: null, canRestart: false, problem: "stale" } as const;
-  if (read(request, failureName)) write(request, headers, failureName, settled);
 }

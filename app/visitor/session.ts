@@ -23,7 +23,7 @@ import {
   sessionTokens,
   writeSession,
 } from "./cookies";
-import { failureShown, settleFailure } from "./oauth-attempt";
+import { failureShown, settleFailure } from "./sign-in-failure";
 
 /** @param added seconds to those in which a sign-in is recent */
 export const mustSignInAgain = ({ signedInAt }: SignedIn, added = 0): boolean =>
