@@ -37,7 +37,7 @@ export default defineConfig({
         : []),
     ],
     setupFiles: ["tests/support/setup.ts"],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,

@@ -1,11 +1,7 @@
 import type { Knex } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
-
-export const mailQueue = "latchkey";
-
-/** A queue of its own: an application that does not answer must not delay mails. */
-export const webhookQueue = "latchkey-webhooks";
+import { mailQueue, webhookQueue } from "./jobs";
 
 // Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
 const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };

@@ -1,7 +1,6 @@
 import { query } from "../database/unit-of-work";
 import { type ErrorFields, logEvent } from "../log";
-import { mailQueue, webhookQueue } from "./boss";
-import type { Job, WebhookJob } from "./jobs";
+import { type Job, mailQueue, type WebhookJob, webhookQueue } from "./jobs";
 
 export const givenUpKept = 14 * 24 * 3_600; // seconds in which an operator can retry them; other jobs go at their end
 

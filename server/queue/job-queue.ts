@@ -2,16 +2,21 @@ import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
 import { namingUnavailability } from "../database/unavailable";
+import { EndpointGone, MailRefused, SimulatedFailure } from "../errors";
 import { errorFields, log, logEvent } from "../log";
 import { providedValue } from "../process-value";
-import { bossDatabase, mailQueue, webhookQueue } from "./boss";
+import { bossDatabase } from "./boss";
 import { givenUpKept } from "./given-up";
-import type { Job, JobHandler, WebhookJob } from "./jobs";
+import { type Job, type JobHandler, mailQueue, type WebhookJob, webhookQueue } from "./jobs";
 import { type QueueKind, Worker } from "./worker";
 
 export const mails: QueueKind<Job> = {
   name: mailQueue,
   ordered: false,
+  judge: (error) => ({
+    refusal: error instanceof MailRefused ? error.reason : null,
+    leavesNothing: error instanceof SimulatedFailure,
+  }),
   logGivenUp(job, refusal) {
     if ("email" in job) logEvent({ event: "mail.failed", reason: refusal ?? "retries_exhausted" });
   },
@@ -66,6 +71,11 @@ const fetchWebhooks = (limit: number) => ({
 export const webhooks: QueueKind<WebhookJob> = {
   name: webhookQueue,
   ordered: true, // the end of a webhook makes the user's next one due
+  judge(error) {
+    if (!(error instanceof EndpointGone)) return {};
+    logEvent({ event: "webhook.stopped" });
+    return { stops: true };
+  },
   logGivenUp: () => logEvent({ event: "webhook.failed", reason: "retries_exhausted" }),
   fetch: (_boss, knex, limit) => runStatement(knex, fetchWebhooks(limit)),
 };

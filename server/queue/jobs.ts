@@ -1,6 +1,12 @@
 import type { AuthenticationEvent } from "../events";
 import type { Language } from "../languages/languages";
 
+/** The queue of mails and all other work in the service. */
+export const mailQueue = "latchkey";
+
+/** A queue of its own: an application that does not answer must not delay mails. */
+export const webhookQueue = "latchkey-webhooks";
+
 export interface AskedEmailChange {
   userId: string;
   sessionId: string;
@@ -88,8 +94,11 @@ export interface WebhookJob {
 /** A job's call to the mail service, or what stands in for it. */
 export type MailCall = () => Promise<"sent" | "simulated">;
 
-/** The second part of a job: its call to the mail service, or to the application. */
-type JobCall = () => Promise<unknown>;
-
-/** The first part of a job: its work in the database. Resolves with the second part, if there is one. */
-export type JobHandler<Task> = (job: Task, enqueued: { id: string; at: Date }) => Promise<JobCall | undefined>;
+/**
+ * Does a job's work in the database, if it has any. Resolves with the other part of the job, if there is one: its call to
+ * the mail service, or to the application.
+ */
+export type JobHandler<Task> = (
+  job: Task,
+  enqueued: { id: string; at: Date },
+) => Promise<(() => Promise<unknown>) | undefined>;

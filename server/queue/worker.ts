@@ -1,8 +1,7 @@
 import type { Knex } from "@mikro-orm/postgresql";
 import type PgBoss from "pg-boss";
-import { EndpointGone, MailRefused, SimulatedFailure } from "../errors";
 import type { MailRefusal } from "../events";
-import { duringJob, errorFields, log, logEvent } from "../log";
+import { duringJob, errorFields, log } from "../log";
 import type { JobHandler } from "./jobs";
 
 export const concurrency = 20; // jobs at a time, and so calls to the mail service; its connections must not be fewer
@@ -17,11 +16,21 @@ interface FetchedJob<Task> {
   retryLimit: number;
 }
 
+/** What a failure means; by default, that the job is retried. */
+interface Judgement {
+  /** Why the mail service refuses it for good. */
+  refusal?: MailRefusal | null;
+  /** Whether the job is deleted after its last retry: it had no mail. */
+  leavesNothing?: boolean;
+  /** Whether this process fetches no more jobs of the queue. */
+  stops?: boolean;
+}
+
 export interface QueueKind<Task> {
   name: string;
   /** Whether the end of a job makes another one due. */
   ordered: boolean;
-  /** @param refusal of the mail service */
+  judge(error: unknown): Judgement;
   logGivenUp(job: Task, refusal: MailRefusal | null): void;
   /** Marks up to `limit` jobs that are due as active. */
   fetch(boss: PgBoss, knex: Knex, limit: number): Promise<FetchedJob<Task>[]>;
@@ -136,13 +145,10 @@ export class Worker<Task extends { task: string }> {
   /** Keeps a job that is given up, as `cancelled` if refused, else as `failed`. Deletes one without a mail. */
   async #fail({ id, data, retryCount, retryLimit }: FetchedJob<Task>, error: unknown): Promise<void> {
     const { name } = this.kind;
-    if (error instanceof EndpointGone) {
-      this.#fetchNoMore();
-      logEvent({ event: "webhook.stopped" });
-    }
-    const refusal = error instanceof MailRefused ? error.reason : null;
+    const { refusal = null, leavesNothing, stops } = this.kind.judge(error);
+    if (stops) this.#fetchNoMore();
     const givenUp = refusal !== null || retryCount >= retryLimit;
-    if (givenUp && error instanceof SimulatedFailure) return void (await this.boss.deleteJob(name, id));
+    if (givenUp && leavesNothing) return void (await this.boss.deleteJob(name, id));
     const message = givenUp ? "A job failed and is given up." : "A job failed and will be retried.";
     log.warn({ task: data.task, ...errorFields(error) }, message);
     await this.boss.fail(name, id, errorFields(error));
